@@ -1,4 +1,4 @@
-"""Attending: an edit goes on in a thread, while the caller's thread reports and listens.
+"""An edit goes on in a thread, while the caller's thread reports and can be canceled.
 
 A single call of OpenCV or of an encoder may take a second on a large picture and cannot be
 stopped; a job that is canceled does not wait for it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
@@ -19,32 +20,30 @@ _BEAT = 0.2  # seconds without news after which what is known is reported again
 Edit: TypeAlias = Callable[[Job, Progress], Asset]
 
 
-def attended(edit: Edit) -> Edit:
+def keep_reporting(edit: Edit) -> Edit:
     """Let an edit report at least every fifth of a second.
 
     After a cancel it is left behind, stops at its next report and writes nothing more.
     """
 
     @functools.wraps(edit)
-    def attend(job: Job, progress: Progress) -> Asset:
+    def run(job: Job, progress: Progress) -> Asset:
         progress.check()
         news: SimpleQueue[float | None] = SimpleQueue()
         inner = Progress(news.put)
+        known: float | None = 0.0
         pool = ThreadPoolExecutor(1, thread_name_prefix="edit")
         future = pool.submit(edit, job, inner)
         future.add_done_callback(lambda _: news.put(None))
         pool.shutdown(wait=False)
-        known: float | None = 0.0
         try:
             while known is not None:
                 progress.report(known)
-                try:
+                with suppress(Empty):
                     known = news.get(timeout=_BEAT)
-                except Empty:
-                    continue
         except BaseException:
             inner.cancel()
             raise
         return future.result()
 
-    return attend
+    return run

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.editing.attending import attended
+from kit.engines.editing.attending import keep_reporting
 from kit.engines.media.stills import origin
 from kit.errors import EngineError
 from tests.engines.drawn import ball
@@ -121,7 +121,7 @@ def test_a_cancel_does_not_wait_for_work_that_cannot_be_stopped(tmp_path: Path) 
 
     progress = Progress(lambda done: progress.cancel() if done else None)
     with pytest.raises(CanceledError):
-        attended(work)(Job(prompt="", parameters={}, folder=tmp_path), progress)
+        keep_reporting(work)(Job(prompt="", parameters={}, folder=tmp_path), progress)
 
     release.set()
     assert stopped.wait(20)
@@ -143,5 +143,5 @@ def test_work_without_news_is_reported_again_and_what_goes_wrong_is_raised(tmp_p
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        attended(work)(job, Progress(hear))
+        keep_reporting(work)(job, Progress(hear))
     assert seen == sorted(seen)

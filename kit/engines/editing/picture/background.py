@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.attending import attended
+from kit.engines.editing.attending import keep_reporting
 from kit.engines.editing.picture.files import (
     color_of,
-    finished,
-    fitting,
-    flat,
-    marked,
-    over,
-    scaled,
-    source,
+    composite,
+    fit_size,
+    flatten,
+    read_mask,
+    read_picture,
+    resize,
+    write_result,
 )
-from kit.engines.media.color import Bytes, Floats, dithered, encode, lab_of, linear, paint
+from kit.engines.media.color import Bytes, dithered, encode, lab_of, linear, paint
 from kit.engines.media.cutout import LEAST, clean_rim, cut_out
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.stills import Still
 from kit.engines.media.subject import crop
-from kit.engines.painting.families import paint as painted
+from kit.engines.painting.families import paint as paint_brief
 from kit.engines.prompt.backgrounds import background_of, no_ground
 from kit.engines.prompt.brief import Brief
 from kit.engines.sizes import BOX
@@ -45,55 +44,54 @@ _HELP = "say where it is, by a mask or by subject_x, subject_y, subject_width an
 _LARGEST = 2048  # pixels a side that are painted; flat shapes bear being enlarged
 _NARROWEST, _STRIP = 64, 4  # pixels a side, and how long: of a narrower strip the middle is taken
 
-#: Pixels, and how far each covers, where not all do.
-Result: TypeAlias = tuple[Bytes, Bytes | None]
 #: Rows and columns.
 Box: TypeAlias = tuple[slice, slice]
 
 
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    """A picture, how far each of its pixels belongs to the subject, and what goes behind that."""
-
-    pixels: Bytes
-    alpha: Bytes
-    backdrop: Bytes | None
-
-
-@attended
+@keep_reporting
 def change_background(job: Job, progress: Progress) -> Asset:
     """Render a job of the background model."""
     progress.report(0.0)
     operation, feather = job.parameters["operation"], job.parameters["feather"]
     # The one that is not looked at first, alone: to decode a picture takes most of the memory.
     given = operation == "replace" and bool(job.media.get("backdrop"))
-    backdrop = flat(source(job, "backdrop")) if given else None
-    still = source(job)
-    near = _pointed(job, still.pixels.shape[:2])
+    backdrop = flatten(read_picture(job, "backdrop")) if given else None
+    still = read_picture(job)
+    near = _read_hint(job, still.pixels.shape[:2])
     progress.report(0.1)
-    alpha, sure = _subject(still, near, progress.part(0.1, 0.6), blurs=operation == "blur")
+    alpha, sure = _find_subject(still, near, progress.part(0.1, 0.6), blurs=operation == "blur")
     progress.report(0.6)
     if feather:
         # Drawn in first: a soft edge must fade inside the subject, not show the old background.
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, [2 * round(0.6 * feather) + 1] * 2)
         soft = cv2.GaussianBlur(cv2.erode(alpha, disc), (0, 0), 0.5 * feather)
         alpha = np.minimum(soft, alpha)
-    scene = _Scene(still.pixels, alpha, backdrop)
-    pixels, kept = _OPERATIONS[operation](job, progress, scene)
-    kept = still.alpha if operation == "blur" else kept
+    strength, pixels, kept = job.parameters["blur_strength"], still.pixels, still.alpha
+    if operation == "remove":
+        clean = clean_rim(pixels, alpha, progress.part(0.6, 0.75).report)
+        # What nobody sees would only make the file larger.
+        pixels, kept = np.where(alpha[..., None] > 0, clean, np.uint8(255)), alpha
+    elif operation == "replace":
+        kept = None
+        pixels = _set_before(
+            pixels, alpha, _make_backdrop(job, alpha, backdrop, progress), progress
+        )
+    elif strength:
+        radius = max(1.0, _WIDEST * strength * max(alpha.shape))
+        pixels = _set_before(pixels, alpha, _defocus(pixels, alpha, radius, progress), progress)
     progress.report(0.8)
     facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
     if sure is not None:
         facts["certainty"] = round(float(sure), 2)
         if sure < _UNSURE:
             facts["note"] = f"the subject may be cut out roughly here: {_HELP}"
-    return finished(job, progress, "background", pixels, alpha=kept, facts=facts)
+    return write_result(job, progress, "background", pixels, alpha=kept, facts=facts)
 
 
-def _pointed(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
+def _read_hint(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
     """Return a mask of where the user says the subject is, or a box, None where nothing is said."""
     if job.media.get("mask"):
-        return marked(job, shape, _POINTED, "about where the subject is and black elsewhere")
+        return read_mask(job, shape, _POINTED, "about where the subject is and black elsewhere")
     if any(job.parameters.get(name) is None for name in BOX):
         return None
     (x, y, wide, high), (height, width) = (float(job.parameters[name]) for name in BOX), shape
@@ -102,25 +100,25 @@ def _pointed(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
     return slice(top, max(top + 1, bottom)), slice(left, max(left + 1, right))
 
 
-def _in_box(pixels: Bytes, box: Box, progress: Progress) -> Bytes:
+def _search_box(pixels: Bytes, box: Box, progress: Progress) -> Bytes:
     """Return how far each pixel belongs to the subject in a box.
 
     What is found without the box goes before what is found from it where it is drawn around that,
     so a right box never makes it worse.
     """
-    alpha = _kept(cut_out(pixels, progress.part(0.0, 0.5).report).alpha, box)
-    if _fit(alpha, box) < _FITTING:
+    alpha = _keep_inside(cut_out(pixels, progress.part(0.0, 0.5).report).alpha, box)
+    if _overlap(alpha, box) < _FITTING:
         near = np.zeros(pixels.shape[:2], np.uint8)
         wide, high = box[1].stop - box[1].start, box[0].stop - box[0].start
         center = (box[1].start + wide // 2, box[0].start + high // 2)
         axes = (max(1, round(_FULL * wide / 2)), max(1, round(_FULL * high / 2)))
         cv2.ellipse(near, center, axes, 0, 0, 360, 255, -1)
-        other = _kept(cut_out(pixels, progress.part(0.5, 1.0).report, near=near).alpha, box)
-        alpha = max(alpha, other, key=lambda found: _fit(found, box))
+        other = _keep_inside(cut_out(pixels, progress.part(0.5, 1.0).report, near=near).alpha, box)
+        alpha = max(alpha, other, key=lambda found: _overlap(found, box))
     return alpha
 
 
-def _kept(alpha: Bytes, box: Box) -> Bytes:
+def _keep_inside(alpha: Bytes, box: Box) -> Bytes:
     """Return the things of a cutout that are mostly in a box, or else the part that is in it."""
     _, parts = cv2.connectedComponents((alpha > 0).astype(np.uint8))
     inside = np.bincount(parts[box].ravel(), minlength=int(parts.max()) + 1)
@@ -131,7 +129,7 @@ def _kept(alpha: Bytes, box: Box) -> Bytes:
     return np.where(meant[parts], alpha, np.uint8(0)) if meant.any() else out
 
 
-def _fit(alpha: Bytes, box: Box) -> float:
+def _overlap(alpha: Bytes, box: Box) -> float:
     """Return the overlap of a box with the bounds of what was found."""
     x, y, wide, high = cv2.boundingRect((alpha > 127).astype(np.uint8))
     rows = min(y + high, box[0].stop) - max(y, box[0].start)
@@ -141,7 +139,7 @@ def _fit(alpha: Bytes, box: Box) -> float:
     return float(both / (wide * high + area - both))
 
 
-def _subject(
+def _find_subject(
     still: Still, near: Bytes | Box | None, progress: Progress, *, blurs: bool
 ) -> tuple[Bytes, float | None]:
     """Return how far each pixel belongs to the subject, and how sure that is, 0 to 1.
@@ -150,26 +148,26 @@ def _subject(
     """
     if near is None and still.alpha is not None:
         if not blurs:
-            return _standing_out(still.alpha, known=False), None
+            return _require_subject(still.alpha, known=False), None
         if still.alpha.mean() < 255 * _OPAQUE:
             # Only hidden pixels would come to light.
             sentence = "the picture has no background to blur: it is see-through around its subject"
             raise EngineError(sentence, code="no_background")
     sure = 1.0
     if isinstance(near, tuple):
-        alpha = _in_box(flat(still), near, progress)
+        alpha = _search_box(flatten(still), near, progress)
     else:
-        found = cut_out(flat(still), progress.report, near=near)
+        found = cut_out(flatten(still), progress.report, near=near)
         alpha, sure = found.alpha, found.certainty
     alpha = alpha if still.alpha is None else np.minimum(alpha, still.alpha)
-    alpha = _standing_out(alpha, known=near is not None)
+    alpha = _require_subject(alpha, known=near is not None)
     if sure < LEAST:
         sentence = f"the subject does not stand out clearly enough to be cut out well: {_HELP}"
         raise EngineError(sentence, code="unsure_subject")
     return alpha, sure if near is None else None
 
 
-def _standing_out(alpha: Bytes, *, known: bool) -> Bytes:
+def _require_subject(alpha: Bytes, *, known: bool) -> Bytes:
     """Return what covers a subject; refuse where there is none."""
     if alpha.mean() >= 255 * _LEAST:
         return alpha
@@ -177,49 +175,33 @@ def _standing_out(alpha: Bytes, *, known: bool) -> Bytes:
     raise EngineError(sentence if known else f"{sentence}: {_HELP}", code="no_subject")
 
 
-def _remove(job: Job, progress: Progress, scene: _Scene) -> Result:
-    clean = clean_rim(scene.pixels, scene.alpha, progress.part(0.6, 0.75).report)
-    # What nobody sees would only make the file larger.
-    return np.where(scene.alpha[..., None] > 0, clean, np.uint8(255)), scene.alpha
+def _make_backdrop(job: Job, alpha: Bytes, backdrop: Bytes | None, progress: Progress) -> Bytes:
+    height, width = alpha.shape
+    if backdrop is not None:
+        return resize(crop(backdrop, width / height), width, height)
+    if job.prompt.strip():
+        return paint_backdrop(job.prompt, width, height, job.seed, progress)
+    return np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
 
 
-def _replace(job: Job, progress: Progress, scene: _Scene) -> Result:
-    height, width = scene.alpha.shape
-    if scene.backdrop is not None:
-        back = scaled(crop(scene.backdrop, width / height), width, height)
-    elif job.prompt.strip():
-        back = behind(job.prompt, width, height, job.seed, progress)
-    else:
-        back = np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
-    return _set(scene, back, progress), None
-
-
-def _blur(job: Job, progress: Progress, scene: _Scene) -> Result:
-    strength = job.parameters["blur_strength"]
-    if not strength:
-        return scene.pixels, None
-    radius = max(1.0, _WIDEST * strength * max(scene.alpha.shape))
-    return _set(scene, _defocused(scene, radius, progress), progress), None
-
-
-def _set(scene: _Scene, back: Bytes, progress: Progress) -> Bytes:
+def _set_before(pixels: Bytes, alpha: Bytes, back: Bytes, progress: Progress) -> Bytes:
     """Return the subject before another background."""
     progress.report(0.7)
-    front = clean_rim(scene.pixels, scene.alpha, progress.part(0.7, 0.75).report)
-    return over(back, front, scene.alpha)
+    front = clean_rim(pixels, alpha, progress.part(0.7, 0.75).report)
+    return composite(back, front, alpha)
 
 
-def _defocused(scene: _Scene, radius: float, progress: Progress) -> Bytes:
+def _defocus(pixels: Bytes, alpha: Bytes, radius: float, progress: Progress) -> Bytes:
     """Return the background as a lens out of focus draws it, filled in behind the subject.
 
     Lights grow to discs, so the work is done in linear light (a square comes close); the subject
     has no weight, or it would glow around its own outline.
     """
-    longer = max(scene.alpha.shape)
-    size = fitting(scene.alpha.shape, round(longer * min(1.0, _DISC / radius)))
+    longer = max(alpha.shape)
+    size = fit_size(alpha.shape, round(longer * min(1.0, _DISC / radius)))
     small, cover = (
         cv2.resize(plane, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
-        for plane in (scene.pixels, scene.alpha)
+        for plane in (pixels, alpha)
     )
     weight = (1.0 - cover)[..., None] ** 4 + 1e-4
     reach = max(1, round(radius * max(size) / longer))
@@ -229,58 +211,43 @@ def _defocused(scene: _Scene, radius: float, progress: Progress) -> Bytes:
     total = cv2.filter2D(layers, -1, kernel / kernel.sum(), borderType=cv2.BORDER_REFLECT)
     progress.report(0.66)
     soft = np.sqrt(np.maximum(total[..., :3] / total[..., 3:], 0.0))
-    large = cv2.resize(soft, scene.alpha.shape[::-1], interpolation=cv2.INTER_CUBIC)
+    large = cv2.resize(soft, alpha.shape[::-1], interpolation=cv2.INTER_CUBIC)
     return np.asarray(cv2.convertScaleAbs(large, alpha=255))
 
 
-_OPERATIONS: dict[str, Callable[[Job, Progress, _Scene], Result]] = {
-    "remove": _remove,
-    "replace": _replace,
-    "blur": _blur,
-}
-
-
-def behind(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:
+def paint_backdrop(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:
     """Return a background of a size: a landscape where words name a place, else their colors."""
     asked = background_of(words, seed)
     if isinstance(asked, Brief):
-        return landscape(asked, width, height, progress)
+        return paint_landscape(asked, width, height, progress)
     if not asked:
         raise EngineError(no_ground(words), code="unknown_background")
-    return _backdrop([_color(color) for color in asked], width, height)
-
-
-def landscape(brief: Brief, width: int, height: int, progress: Progress) -> Bytes:
-    """Return a painted landscape, as in the poster model."""
-    progress.check()
-    wide, tall = fitting((height, width), _LARGEST)
-    least = max(_NARROWEST, max(wide, tall) // _STRIP)
-    brief = replace(brief, width=max(wide, least), height=max(tall, least), falling=False)
-    picture = painted(brief, Progress(lambda _: progress.check())).pixels()
-    top, left = (picture.shape[0] - tall) // 2, (picture.shape[1] - wide) // 2
-    part = np.ascontiguousarray(picture[top : top + tall, left : left + wide])
-    return scaled(part, width, height) if (wide, tall) != (width, height) else part
-
-
-def _backdrop(colors: Sequence[Floats], width: int, height: int) -> Bytes:
-    """Return a studio backdrop: one color lit from above its middle, or two from top to bottom."""
-    down = np.linspace(0.0, 1.0, height)[:, None]
-    if len(colors) > 1:
-        top, bottom = lab_of(colors[0]), lab_of(colors[1])
-        column = encode(linear(top + (bottom - top) * smooth_step(0.0, 1.0, down)))
+    # A color is sRGB of 0 to 255, or hue and chroma.
+    first, *others = (
+        np.array(it, np.float32) / 255 if len(it) == 3 else paint((0.62, it[1], it[0]))
+        for it in asked
+    )
+    if others:  # from top to bottom
+        top, bottom = lab_of(first), lab_of(others[0])
+        down = smooth_step(0.0, 1.0, np.linspace(0.0, 1.0, height)[:, None])
+        column = encode(linear(top + (bottom - top) * down))
         light = np.broadcast_to(column.T[:, :, None], (3, height, width))
-    else:
+    else:  # lit from above its middle, as in a studio
         rows, columns = np.ogrid[-0.42:0.58:64j, -1:1:64j]
         far = (min(1.0, width / height) * columns) ** 2 + (1.7 * rows) ** 2
         small = 1.0 - 0.16 * smooth_step(0.1, 1.4, far)
         shade = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
-        light = colors[0][:, None, None] * shade
+        light = first[:, None, None] * shade
     return dithered(np.asarray(light, np.float32), np.random.default_rng(1))
 
 
-def _color(color: Sequence[float]) -> Floats:
-    """Return a color given as sRGB of 0 to 255, or by hue and chroma."""
-    if len(color) == 3:
-        return np.asarray(np.array(color) / 255, np.float32)
-    hue, chroma = color
-    return paint((0.62, chroma, hue))
+def paint_landscape(brief: Brief, width: int, height: int, progress: Progress) -> Bytes:
+    """Return a painted landscape, as in the poster model."""
+    progress.check()
+    wide, tall = fit_size((height, width), _LARGEST)
+    least = max(_NARROWEST, max(wide, tall) // _STRIP)
+    brief = replace(brief, width=max(wide, least), height=max(tall, least), falling=False)
+    picture = paint_brief(brief, Progress(lambda _: progress.check())).pixels()
+    top, left = (picture.shape[0] - tall) // 2, (picture.shape[1] - wide) // 2
+    part = np.ascontiguousarray(picture[top : top + tall, left : left + wide])
+    return resize(part, width, height) if (wide, tall) != (width, height) else part

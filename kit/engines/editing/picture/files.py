@@ -22,7 +22,9 @@ _ROWS = 256  # of a band in which pictures are laid on each other
 _SHAPES = 0.02  # by which the shapes of a mask and of its picture may differ
 
 
-def source(job: Job, name: str = "image", *, most: int = MOST, clear: int | None = None) -> Still:
+def read_picture(
+    job: Job, name: str = "image", *, most: int = MOST, clear: int | None = None
+) -> Still:
     """Return an input picture, upright and at most `most` pixels a side; `clear` with alpha."""
     files = job.media.get(name)
     if not files:
@@ -31,12 +33,12 @@ def source(job: Job, name: str = "image", *, most: int = MOST, clear: int | None
     return still if clear is None or still.alpha is None else reduced(still, clear)
 
 
-def marked(job: Job, shape: tuple[int, int], shares: tuple[float, float], where: str) -> Bytes:
+def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], where: str) -> Bytes:
     """Return 255 where the input "mask" marks something and 0 elsewhere, in a picture's shape.
 
     One that marks not between two shares of the picture is refused; it must be white `where`.
     """
-    given, (height, width) = source(job, "mask"), shape
+    given, (height, width) = read_picture(job, "mask"), shape
     tall, wide = given.pixels.shape[:2]
     if abs(wide / tall / (width / height) - 1.0) > _SHAPES:
         mask_of, picture = (origin(job.media[name][0]) for name in ("mask", "image"))
@@ -46,7 +48,7 @@ def marked(job: Job, shape: tuple[int, int], shares: tuple[float, float], where:
             code="mask_shape",
         )
     # The brightest channel: what is painted over in red or blue is meant as well.
-    gray = reduce(cv2.max, cv2.split(flat(given, 0)))
+    gray = reduce(cv2.max, cv2.split(flatten(given, 0)))
     gray = cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR)
     share = float(np.count_nonzero(gray > 127)) / gray.size
     if shares[0] < share < shares[1]:
@@ -59,7 +61,7 @@ def marked(job: Job, shape: tuple[int, int], shares: tuple[float, float], where:
     raise EngineError(sentence, code="mask_full" if share > shares[0] else "mask_empty")
 
 
-def finished(
+def write_result(
     job: Job,
     progress: Progress,
     name: str,
@@ -76,40 +78,40 @@ def finished(
     facts, picture = {**(facts or {})}, pixels
     if alpha is not None:
         jpeg = job.parameters["format"] == "jpeg"
-        picture = flat(Still(pixels, alpha)) if jpeg else np.dstack([pixels, alpha])
+        picture = flatten(Still(pixels, alpha)) if jpeg else np.dstack([pixels, alpha])
     if job.media.get("image"):
         found = origin(job.media["image"][0])
         facts["from"] = [found.width, found.height]
         if found.frames > 1:
             facts["used"] = f"the first of {found.frames} pictures"
-    written = progress.part(0.9, 1.0)
     progress.check()
-    return write_still(
-        picture, job, name, written, facts=facts, preview=lambda: _preview(pixels, alpha)
-    )
+    last, preview = progress.part(0.9, 1.0), lambda: _preview(pixels, alpha)
+    return write_still(picture, job, name, last, facts=facts, preview=preview)
 
 
 def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:
     """Return what the preview is made of: small and on gray checkers where it is see-through."""
     if alpha is None:
         return np.ascontiguousarray(pixels)
-    size = fitting(alpha.shape, THUMBNAIL_SIDE)
+    size = fit_size(alpha.shape, THUMBNAIL_SIDE)
     small, cover = (cv2.resize(a, size, interpolation=cv2.INTER_AREA) for a in (pixels, alpha))
     rows, columns = np.ogrid[0 : size[1], 0 : size[0]]
     side = max(16, max(size) // 32)
     light = np.where((rows // side + columns // side) % 2, np.uint8(205), np.uint8(235))
-    return over(cv2.merge([light] * 3), np.asarray(small), np.asarray(cover))
+    return composite(cv2.merge([light] * 3), np.asarray(small), np.asarray(cover))
 
 
-def flat(still: Still, ground: int = 255) -> Bytes:
+def flatten(still: Still, ground: int = 255) -> Bytes:
     """Return a picture's pixels, on white or another gray where it is transparent."""
     if still.alpha is None:
         return still.pixels
     # A view of one gray, without the memory of a picture.
-    return over(np.broadcast_to(np.uint8(ground), still.pixels.shape), still.pixels, still.alpha)
+    return composite(
+        np.broadcast_to(np.uint8(ground), still.pixels.shape), still.pixels, still.alpha
+    )
 
 
-def over(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
+def composite(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
     """Return one picture lying on another; `alpha` has shape (height, width)."""
     out = np.empty_like(above)
     # In bands: at once it would take nine times the memory of a picture.
@@ -130,13 +132,13 @@ def bands(height: int, rows: int, overlap: int = 0) -> Iterator[tuple[slice, sli
         yield slice(first, last), slice(top, bottom), slice(top - first, bottom - first)
 
 
-def fitting(shape: tuple[int, ...], side: int, least: int = 1) -> tuple[int, int]:
+def fit_size(shape: tuple[int, ...], side: int, least: int = 1) -> tuple[int, int]:
     """Return the width and height of a picture made smaller, so that no side passes `side`."""
     share = min(1.0, side / max(shape[:2]))
     return max(least, round(shape[1] * share)), max(least, round(shape[0] * share))
 
 
-def scaled(pixels: Bytes, width: int, height: int) -> Bytes:
+def resize(pixels: Bytes, width: int, height: int) -> Bytes:
     """Return a picture in a size, by area when it shrinks."""
     kind = cv2.INTER_AREA if width < pixels.shape[1] else cv2.INTER_CUBIC
     return np.asarray(cv2.resize(pixels, (width, height), interpolation=kind))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.attending import attended
-from kit.engines.editing.picture.files import finished, flat, scaled, source
+from kit.engines.editing.attending import keep_reporting
+from kit.engines.editing.picture.files import flatten, read_picture, resize, write_result
 from kit.engines.editing.picture.restyling import color_matrix
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.subject import find
@@ -21,70 +19,70 @@ _SHADOW = 0.012  # reach of the shadow around the picture, of the longer side
 _KEPT = 2.2  # how much of the middle keeps its proportions; larger keeps more
 
 
-@attended
+@keep_reporting
 def reframe(job: Job, progress: Progress) -> Asset:
     """Render a job of the reframe model."""
     progress.report(0.0)
     mode = job.parameters["mode"]
     width, height = longest_side(job.parameters["aspect_ratio"], job.parameters["size"])
-    still = source(job)
+    still = read_picture(job)
     # On white where it is see-through: what is hidden there must not bleed into edges.
-    pixels, alpha = flat(still), still.alpha
+    pixels, alpha = flatten(still), still.alpha
     progress.report(0.3)
     if mode == "blurred_fill":
-        pixels, alpha = _filled(pixels, width, height), None
+        pixels, alpha = _lay_over_blur(pixels, width, height), None
     else:
-        work = _cropping(pixels, width / height) if mode == "smart_crop" else _stretched
+        work = _stretch
+        if mode == "smart_crop":
+            x, y, wide, high = find(pixels).window(width / height)
+            rows, columns, work = slice(y, y + high), slice(x, x + wide), resize
+            pixels, alpha = pixels[rows, columns], None if alpha is None else alpha[rows, columns]
         pixels = work(pixels, width, height)
         alpha = None if alpha is None else work(alpha, width, height)
     progress.report(0.8)
-    return finished(job, progress, "reframe", pixels, alpha=alpha, facts={"mode": mode})
+    return write_result(job, progress, "reframe", pixels, alpha=alpha, facts={"mode": mode})
 
 
-def _cropping(pixels: Bytes, aspect: float) -> Callable[[Bytes, int, int], Bytes]:
-    x, y, wide, high = find(pixels).window(aspect)
-    return lambda plane, *size: scaled(plane[y : y + high, x : x + wide], *size)
-
-
-def _filled(pixels: Bytes, width: int, height: int) -> Bytes:
+def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
     """Return the whole picture over a dim blurred copy of itself that covers the frame."""
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
-    inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
-    wide = min(columns, max(1, round(rows * width / height)))
-    tall = min(rows, max(1, round(columns * height / width)))
-    top, left = (rows - tall) // 2, (columns - wide) // 2
-    small = _SMALL / max(width, height)
-    size = (max(8, round(width * small)), max(8, round(height * small)))
-    middle = pixels[top : top + tall, left : left + wide]
-    tiny = cv2.resize(middle, size, interpolation=cv2.INTER_AREA).astype(np.float32)
-    tiny = cv2.GaussianBlur(tiny, (0, 0), 0.04 * _SMALL, borderType=cv2.BORDER_REFLECT)
+    inner = resize(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
+    tall, wide = inner.shape[:2]
+    top, left = (height - tall) // 2, (width - wide) // 2
+    # The shadow around the picture is as soft as its copy: both are drawn small.
+    share = _SMALL / max(width, height)
+    size = max(8, round(width * share)), max(8, round(height * share))
+    part = (
+        max(1, min(columns, round(rows * width / height))),
+        max(1, min(rows, round(columns * height / width))),
+    )
+    tiny = cv2.getRectSubPix(pixels, part, ((columns - 1) / 2, (rows - 1) / 2))
+    tiny = cv2.resize(tiny, size, interpolation=cv2.INTER_AREA)
+    tiny = cv2.GaussianBlur(np.float32(tiny), (0, 0), 0.04 * _SMALL, borderType=cv2.BORDER_REFLECT)
     tiny = cv2.transform(tiny, _DIM * color_matrix(1.15))
-    # The shadow around the picture is as soft: it is drawn in the small copy too.
     shade = np.full(size[::-1], 1.0, np.float32)
-    across, down = inner.shape[1] * size[0] / width / 2, inner.shape[0] * size[1] / height / 2
-    box = ((size[0] / 2, size[1] / 2), (2 * across, 2 * down), 0)
-    cv2.fillPoly(shade, [np.rint(cv2.boxPoints(box)).astype(np.int32)], 0.55)
+    box = (round(left * share), round(top * share), round(wide * share), round(tall * share))
+    cv2.rectangle(shade, box, 0.55, -1)
     tiny *= cv2.GaussianBlur(shade, (0, 0), max(0.8, _SHADOW * _SMALL))[..., None]
     frame = cv2.resize(tiny, (width, height), interpolation=cv2.INTER_CUBIC)
     frame = np.rint(frame.clip(0, 255)).astype(np.uint8)
-    top, left = (height - inner.shape[0]) // 2, (width - inner.shape[1]) // 2
-    frame[top : top + inner.shape[0], left : left + inner.shape[1]] = inner
+    frame[top : top + tall, left : left + wide] = inner
     return np.asarray(frame)
 
 
-def _stretched(pixels: Bytes, width: int, height: int) -> Bytes:
+def _stretch(pixels: Bytes, width: int, height: int) -> Bytes:
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
     # One of the two sides fits now; the lookup only bends the other.
-    inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
-    across = np.tile(_lookup(width, inner.shape[1]), (height, 1))
-    down = np.tile(_lookup(height, inner.shape[0])[:, None], (1, width))
+    inner = resize(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
+    across = np.tile(_bend(width, inner.shape[1]), (height, 1))
+    down = np.tile(_bend(height, inner.shape[0])[:, None], (1, width))
     border = cv2.BORDER_REPLICATE
     return np.asarray(cv2.remap(inner, across, down, cv2.INTER_CUBIC, borderMode=border))
 
 
-def _lookup(length: int, there: int) -> Floats:
+def _bend(length: int, there: int) -> Floats:
     """Return for each pixel of a longer side where it lies on a shorter one.
 
     Near the middle a step is a step; towards the ends it shrinks, which stretches the picture.

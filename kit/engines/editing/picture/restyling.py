@@ -1,24 +1,22 @@
-"""How a picture is restyled: graded, redrawn, mixed with what it was, and titled.
-
-A screen print is made of areas that are found in a small copy and drawn in full size from blurred
-ones, which rounds their outlines off.
-"""
+"""How a picture is restyled: graded, redrawn, mixed with what it was, and titled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import Any, TypeAlias
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.attending import attended
-from kit.engines.editing.picture.files import bands, finished, fitting, flat, source
+from kit.engines.editing.attending import keep_reporting
+from kit.engines.editing.picture.files import bands, fit_size, flatten, read_picture, write_result
 from kit.engines.editing.picture.looks import NOTHING, Look, is_idle, look_of, manner_of
-from kit.engines.editing.picture.retouching import sharpened
-from kit.engines.editing.title.layout import TitleLayout
-from kit.engines.editing.title.titling import titled
+from kit.engines.editing.picture.retouching import sharpen
+from kit.engines.editing.title.layout import Title
+from kit.engines.editing.title.titling import set_title
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import field, smooth_step
 from kit.engines.media.stills import Still
@@ -26,13 +24,15 @@ from kit.engines.prompt.styles import read_style
 from kit.engines.sizes import MOST, MOST_IN_BANDS
 from kit.errors import EngineError
 
+#: Which ink each pixel has.
+Areas: TypeAlias = NDArray[np.integer[Any]]
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 _ROWS = 256  # of a band
 _GLOW_SIDE = 320  # pixels a side of the copy that is blurred for a glow
 _DRAWN_SIDE = 1600  # pixels a side at which is drawn: strokes keep their size in the picture
 
 
-@attended
+@keep_reporting
 def restyle(job: Job, progress: Progress) -> Asset:
     """Render a job of the restyle model."""
     progress.report(0.0)
@@ -44,28 +44,28 @@ def restyle(job: Job, progress: Progress) -> Asset:
         raise EngineError(NOTHING, code="nothing_to_do")
     # A grading keeps the size; what is redrawn or set in type is worked on whole.
     plain = manner == "none" and not text
-    still = source(job, most=MOST_IN_BANDS if plain else MOST, clear=MOST)
+    still = read_picture(job, most=MOST_IN_BANDS if plain else MOST, clear=MOST)
     progress.report(0.1)
     pixels, alpha = still.pixels, still.alpha
     if manner != "none":
-        pixels = redrawn(pixels, manner, progress.part(0.1, 0.6))
+        pixels = redraw(pixels, manner, progress.part(0.1, 0.6))
     progress.report(0.6)
-    pixels = graded(pixels, look) if look != Look() or pixels is still.pixels else pixels
-    pixels = _mixed(still.pixels, pixels, values["strength"], manner, gray=not look.saturation)
+    pixels = grade(pixels, look) if look != Look() or pixels is still.pixels else pixels
+    pixels = _mix(still.pixels, pixels, values["strength"], manner, gray=not look.saturation)
     progress.report(0.75)
     words = {"used": list(style.used), "unused": list(style.unused)}
     facts = {"look": name, "stylize": manner, "words": words}
     if text:
         # What is see-through would take parts of letters along.
-        pixels, alpha = flat(Still(pixels, alpha)), None
-        title = TitleLayout(headline=text, face=values["font"], position=values["position"])
-        pixels, placed = titled(pixels, title, report=progress.part(0.75, 0.85).report)
+        pixels, alpha = flatten(Still(pixels, alpha)), None
+        title = Title(headline=text, face=values["font"], position=values["position"])
+        pixels, placed = set_title(pixels, title, report=progress.part(0.75, 0.85).report)
         facts = {**facts, **placed}
     progress.report(0.85)
-    return finished(job, progress, "restyle", pixels, alpha=alpha, facts=facts)
+    return write_result(job, progress, "restyle", pixels, alpha=alpha, facts=facts)
 
 
-def _mixed(old: Bytes, new: Bytes, strength: float, manner: str, *, gray: bool) -> Bytes:
+def _mix(old: Bytes, new: Bytes, strength: float, manner: str, *, gray: bool) -> Bytes:
     """Return the new picture with some of the old one, in the memory of the new one.
 
     What shows through flat inks dirties them, so less of it does; and what shows through a look
@@ -79,13 +79,13 @@ def _mixed(old: Bytes, new: Bytes, strength: float, manner: str, *, gray: bool) 
     return new
 
 
-def graded(pixels: Bytes, look: Look) -> Bytes:
+def grade(pixels: Bytes, look: Look) -> Bytes:
     """Return a picture in a look, shape (height, width, 3), RGB."""
     # Colors first, so that a look without color can still be toned by the tables.
     out = cv2.transform(pixels, color_matrix(look.saturation))
     out = cv2.LUT(out, _tables(look), dst=out)
     if look.glow:
-        out = _glowing(out, look.glow)
+        out = _glow(out, look.glow)
     if look.vignette:
         height, width = out.shape[:2]
         rows, columns = np.ogrid[-1:1:64j, -1:1:64j]
@@ -120,9 +120,9 @@ def _tables(look: Look) -> Bytes:
     return np.asarray(np.rint(np.stack(channels, axis=1) * 255).clip(0, 255), np.uint8)[None]
 
 
-def _glowing(pixels: Bytes, amount: float) -> Bytes:
+def _glow(pixels: Bytes, amount: float) -> Bytes:
     """Let lights shine beyond their outlines, in place: a large picture fits few times."""
-    size = fitting(pixels.shape, _GLOW_SIDE)
+    size = fit_size(pixels.shape, _GLOW_SIDE)
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
     light = small * smooth_step(0.35, 0.95, small @ _LUMA)[..., None]
     soft = cv2.GaussianBlur(light, (0, 0), 0.012 * _GLOW_SIDE)
@@ -136,21 +136,21 @@ def _glowing(pixels: Bytes, amount: float) -> Bytes:
     return np.asarray(cv2.bitwise_not(pixels, dst=pixels))
 
 
-def redrawn(pixels: Bytes, manner: str, progress: Progress) -> Bytes:
+def redraw(pixels: Bytes, manner: str, progress: Progress) -> Bytes:
     """Return a picture drawn in a manner, ``painting``, ``sketch`` or ``poster``."""
-    size = fitting(pixels.shape, _DRAWN_SIDE, least=8)
+    size = fit_size(pixels.shape, _DRAWN_SIDE, least=8)
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     drawn = _MANNERS[manner](small, progress)
     return np.asarray(cv2.resize(drawn, pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC))
 
 
-def _painting(pixels: Bytes, progress: Progress) -> Bytes:
+def _paint(pixels: Bytes, progress: Progress) -> Bytes:
     """Smear within shapes and keep their outlines, coarse then fine, on a little canvas."""
     unit = max(pixels.shape) / 1024
     out = pixels
     for radius in progress.over([max(2, round(size * unit)) for size in (7, 4, 3)]):
-        out = _smeared(out, radius, progress)
-    hsv = cv2.cvtColor(sharpened(out, 1.6 * unit, 0.9), cv2.COLOR_RGB2HSV)
+        out = _smear(out, radius, progress)
+    hsv = cv2.cvtColor(sharpen(out, 1.6 * unit, 0.9), cv2.COLOR_RGB2HSV)
     hsv[..., 1] = cv2.convertScaleAbs(hsv[..., 1], alpha=1.18)
     out = cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB)
     # Light from above: brush ridges along the shapes and the weave of a canvas.
@@ -164,7 +164,7 @@ def _painting(pixels: Bytes, progress: Progress) -> Bytes:
     return np.asarray(np.rint(out + light).clip(0, 255), np.uint8)
 
 
-def _smeared(pixels: Bytes, radius: int, progress: Progress) -> Bytes:
+def _smear(pixels: Bytes, radius: int, progress: Progress) -> Bytes:
     """Return each pixel as the mean of that quarter around it which varies least.
 
     Source: Kuwahara et al. (1976); soft weights after Papari et al. (IEEE TIP 2007).
@@ -196,14 +196,14 @@ def _sketch(pixels: Bytes, progress: Progress) -> Bytes:
     )
     progress.report(0.6)
     ink = np.clip(1.06 * lines * fine**2.5, 0.0, 1.0)
-    tone = _hatched(calm / 255.0, unit)
+    tone = _hatch(calm / 255.0, unit)
     paper = 1.0 + 0.018 * field(np.random.default_rng(12), *gray.shape, cells=(160, 160), octaves=3)
     page = np.clip(ink**1.6 * tone * paper, 0.0, 1.0)[..., None]
     graphite, white = np.array([52, 50, 54.0]), np.array([249, 246, 238.0])
     return np.asarray(np.rint(graphite + page * (white - graphite)).clip(0, 255), np.uint8)
 
 
-def _hatched(tone: Floats, unit: float) -> Floats:
+def _hatch(tone: Floats, unit: float) -> Floats:
     """Shade dark places with strokes that lean to the right, crossed where it is darkest."""
     height, width = tone.shape
     reach, shade = int(np.hypot(height, width)) + 2, np.ones_like(tone)
@@ -231,67 +231,46 @@ _LINE, _SHORTEST = 13.0, 60  # steps darker than around, and pixels, of a line t
 
 def _print(pixels: Bytes, progress: Progress) -> Bytes:
     """Return a picture in a few flat inks that are taken from it."""
-    height, width = pixels.shape[:2]
-    size = fitting(pixels.shape, _PRINT_SIDE, least=8)
+    size = fit_size(pixels.shape, _PRINT_SIDE, least=8)
     calm = cv2.medianBlur(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), 5)
     for reach in (7, 5):
         calm = cv2.bilateralFilter(calm, reach, 32, 4)
     progress.report(0.3)
     lab = cv2.cvtColor(calm, cv2.COLOR_RGB2LAB).astype(np.float32) * _SCALE
-    inks = _inks(lab)
-    which = _nearest(lab, inks)
+    inks, l2 = _find_inks(lab), cv2.NORM_L2SQR
+    _, which = cv2.batchDistance(lab.reshape(-1, 3), inks, cv2.CV_32F, normType=l2, K=1)
+    which = which.reshape(calm.shape[:2])
     _even_out(which, calm, lab, inks)
     # Each pixel has the ink that most of its surroundings have.
     shares = [cv2.GaussianBlur(np.float32(which == n), (0, 0), 1.6) for n in range(len(inks))]
-    which = _without_crumbs(_most(shares))
+    which = _remove_crumbs(np.argmax(shares, axis=0))
     progress.report(0.5)
     sizes = np.bincount(which.ravel(), minlength=len(inks))
     sums = [np.bincount(which.ravel(), channel.ravel(), len(inks)) for channel in cv2.split(lab)]
     inks = np.where(sizes[:, None] > 0, np.transpose(sums) / np.maximum(sizes, 1)[:, None], inks)
-    which[_lines(calm)] = len(inks)
-    return _drawn(which, _mixed_inks(inks), (width, height), progress.part(0.55, 1.0))
+    which[_find_lines(calm)] = len(inks)
+    return _fill_areas(which, _mix_inks(inks), pixels.shape[1::-1], progress.part(0.55, 1.0))
 
 
-def _inks(lab: Floats) -> Floats:
-    """Return the inks: centers of clusters of colors, rare and vivid colors counting for more."""
+def _find_inks(lab: Floats) -> Floats:
+    """Return the centers of clusters of colors, rare and vivid colors counting for more."""
     colors = lab[::2, ::2].reshape(-1, 3)
     keys = np.floor(colors / _CELL).astype(np.int64) @ np.array([4096, 64, 1])
     _, number, counts = np.unique(keys, return_inverse=True, return_counts=True)
     sums = np.stack([np.bincount(number, channel) for channel in colors.T], axis=1)
-    common = counts > 0.0002 * len(colors)
-    means = (sums / counts[:, None])[common]
+    means = sums / counts[:, None]
     vivid = np.hypot(*(means[:, 1:] - 128 * _SCALE[1:]).T)
-    weights = np.sqrt(counts[common]) * (1.0 + vivid / 60.0)
-    # Each cluster starts where most is far from the others.
-    inks = means[[int(weights.argmax())]]
-    while len(inks) < min(_INKS, len(means)):
-        off = ((means[:, None] - inks) ** 2).sum(axis=2).min(axis=1)
-        inks = np.concatenate([inks, means[[int(np.argmax(weights * off))]]])
-    for _ in range(12):
-        nearest = ((means[:, None] - inks) ** 2).sum(axis=2).argmin(axis=1)
-        mine = weights * (nearest == np.arange(len(inks))[:, None])
-        inks = mine @ means / np.maximum(mine.sum(axis=1, keepdims=True), 1e-9)
-    return np.asarray(inks, np.float32)
+    weights = np.sqrt(counts) * (1.0 + vivid / 60.0) * (counts > 0.0002 * len(colors))
+    found = np.repeat(means, np.rint(weights).astype(int), axis=0).astype(np.float32)
+    cv2.setRNGSeed(3)
+    most, until = min(_INKS, len(np.unique(found, axis=0))), (cv2.TERM_CRITERIA_COUNT, 12, 0)
+    return np.asarray(cv2.kmeans(found, most, None, until, 4, cv2.KMEANS_PP_CENTERS)[2])
 
 
-def _nearest(lab: Floats, inks: Floats) -> Bytes:
-    # The square of the distance, less that of the color itself, which all inks share.
-    rows = [np.array([[*(2 * ink), -(ink @ ink)]], np.float32) for ink in inks]
-    return _most([cv2.transform(lab, row) for row in rows])
-
-
-def _most(planes: Sequence[Floats]) -> Bytes:
-    """Return which of some planes is the largest in each place."""
-    best, which = reduce(cv2.max, planes), np.zeros(planes[0].shape, np.uint8)
-    for number, plane in enumerate(planes):
-        which[plane == best] = number
-    return which
-
-
-def _even_out(which: Bytes, calm: Bytes, lab: Floats, inks: Floats) -> None:
+def _even_out(which: Areas, calm: Bytes, lab: Floats, inks: Floats) -> None:
     """Give large areas without steps one ink, or a gradient would become stripes."""
     slope = cv2.morphologyEx(calm, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
-    even = cv2.compare(reduce(cv2.max, cv2.split(slope)), _EVEN, cv2.CMP_LE)
+    even = cv2.compare(slope.max(axis=2), _EVEN, cv2.CMP_LE)
     count, areas, facts, _ = cv2.connectedComponentsWithStats(even)
     for number in range(1, count):
         if facts[number, cv2.CC_STAT_AREA] > _PLAIN * which.size:
@@ -301,25 +280,24 @@ def _even_out(which: Bytes, calm: Bytes, lab: Floats, inks: Floats) -> None:
                 which[mask > 0] = int(((inks - mean.T) ** 2).sum(axis=1).argmin())
 
 
-def _without_crumbs(which: Bytes) -> Bytes:
+def _remove_crumbs(which: Areas) -> Areas:
     """Give small areas to what is around them."""
     crumbs = np.zeros(which.shape, np.uint8)
     for number in np.unique(which):
-        mask = (which == number).astype(np.uint8)
-        _, parts = cv2.connectedComponents(mask, connectivity=4)
+        _, parts = cv2.connectedComponents((which == number).astype(np.uint8), connectivity=4)
         small = np.bincount(parts.ravel()) < _CRUMB * which.size
         small[0] = False
         crumbs |= small[parts]
-    if crumbs.all() or not crumbs.any():
+    if crumbs.all():
         return which
     kind = cv2.DIST_LABEL_PIXEL
     _, nearest = cv2.distanceTransformWithLabels(crumbs, cv2.DIST_L2, 5, labelType=kind)
-    owners = np.zeros(int(nearest.max()) + 1, np.uint8)
+    owners = np.zeros(int(nearest.max()) + 1, which.dtype)
     owners[nearest[crumbs == 0]] = which[crumbs == 0]
     return np.asarray(owners[nearest])
 
 
-def _lines(calm: Bytes) -> Bytes:
+def _find_lines(calm: Bytes) -> NDArray[np.bool_]:
     """Tell where a fine dark line runs that no area could hold: a mouth, a branch, a rope."""
     gray = cv2.cvtColor(calm, cv2.COLOR_RGB2GRAY).astype(np.float32)
     dark = cv2.GaussianBlur(gray, (0, 0), 3.2) - cv2.GaussianBlur(gray, (0, 0), 1.1)
@@ -329,17 +307,15 @@ def _lines(calm: Bytes) -> Bytes:
     return np.asarray(long[parts])
 
 
-def _mixed_inks(inks: Floats) -> Floats:
+def _mix_inks(inks: Floats) -> Floats:
     """Return inks as colors of a print, RGB, 0 to 255, and last the key, the ink of lines.
 
     They are clearer and further apart than they were in the picture.
     """
     lab = inks / _SCALE
-    chroma = np.hypot(lab[:, 1] - 128, lab[:, 2] - 128)[:, None]
-    light = lab[:, 0]
+    chroma, light = np.hypot(lab[:, 1] - 128, lab[:, 2] - 128)[:, None], lab[:, 0].copy()
     low, high = float(light.min()), float(light.max())
-    wide = np.interp(light, [low, max(high, low + 1)], [30, 242])
-    lab[:, 0] = 0.45 * light + 0.55 * wide
+    lab[:, 0] = 0.45 * light + 0.55 * np.interp(light, [low, max(high, low + 1)], [30, 242])
     lab[:, 1:] = 128 + (1.3 + 0.45 * np.exp(-chroma / 14)) * (lab[:, 1:] - 128)
     key = lab[np.argmin(lab[:, 0])]
     lab = np.concatenate([lab, [[min(26.0, key[0]), *(128 + 0.3 * (key[1:] - 128))]]])
@@ -347,31 +323,29 @@ def _mixed_inks(inks: Floats) -> Floats:
     return np.asarray(cv2.cvtColor(exact[None], cv2.COLOR_LAB2RGB)[0], np.float32)
 
 
-def _drawn(which: Bytes, colors: Floats, size: tuple[int, int], progress: Progress) -> Bytes:
+def _fill_areas(which: Areas, colors: Floats, size: Sequence[int], progress: Progress) -> Bytes:
     """Draw areas in full size with crisp, rounded outlines."""
-    used = [int(number) for number in np.unique(which)]
+    used = np.unique(which)
     # Steep around the outline: two inks mix over about one pixel.
     steep = 9.0 * min(1.0, which.shape[0] / size[1])
     shares = [cv2.GaussianBlur(np.float32(which == number), (0, 0), 1.5) for number in used]
     large = [cv2.resize(share, size, interpolation=cv2.INTER_CUBIC) for share in shares]
     out = np.empty((size[1], size[0], 3), np.uint8)
-    bounds = [rows for rows, _, _ in bands(size[1], _ROWS)]
-    for rows in progress.over(bounds):
+    for rows in progress.over([rows for rows, _, _ in bands(size[1], _ROWS)]):
         part = [share[rows] for share in large]
         best = reduce(cv2.max, part)
         weights = [np.maximum(1.0 + steep * (share - best), 0.0) for share in part]
-        whole, mixed = reduce(cv2.add, weights), []
-        for channel in colors[used].T:
+        whole = reduce(cv2.add, weights)
+        for channel, plane in enumerate(colors[used].T):
             total = np.zeros_like(best)
-            for weight, color in zip(weights, channel, strict=True):
+            for weight, color in zip(weights, plane, strict=True):
                 total = cv2.scaleAdd(weight, float(color), total)
-            mixed.append(cv2.divide(total, whole, dtype=cv2.CV_8U))
-        out[rows] = cv2.merge(mixed)
+            out[rows, :, channel] = cv2.divide(total, whole, dtype=cv2.CV_8U)
     return out
 
 
 _MANNERS: dict[str, Callable[[Bytes, Progress], Bytes]] = {
-    "painting": _painting,
+    "painting": _paint,
     "sketch": _sketch,
     "poster": _print,
 }

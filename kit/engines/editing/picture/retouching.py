@@ -1,4 +1,4 @@
-"""How a picture is repaired: something erased, noise taken out, enlarged or sharpened."""
+"""How a picture is repaired: something erased, noise taken out, enlarged or sharpen."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.attending import attended
-from kit.engines.editing.picture.files import bands, finished, marked, source
+from kit.engines.editing.attending import keep_reporting
+from kit.engines.editing.picture.files import bands, read_mask, read_picture, write_result
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.fill import POOR, Filled, erase
 from kit.engines.media.stills import Still, origin
@@ -43,7 +43,7 @@ _MIX /= np.linalg.norm(_MIX, axis=1, keepdims=True)
 _WAVES = np.kron(*[cv2.dct(np.eye(_SIDE, dtype=np.float32), flags=cv2.DCT_ROWS).T] * 2)
 
 
-@attended
+@keep_reporting
 def retouch(job: Job, progress: Progress) -> Asset:
     """Render a job of the retouch model."""
     progress.report(0.0)
@@ -53,7 +53,7 @@ def retouch(job: Job, progress: Progress) -> Asset:
         # What would be too large is told before it is decoded.
         found = origin(job.media["image"][0])
         _check_enlarged(found.width, found.height, job.parameters["scale"], _MOST_PIXELS)
-    still = source(job, most=most, clear=clear)
+    still = read_picture(job, most=most, clear=clear)
     progress.report(0.05)
     facts: dict[str, Any] = {"operation": operation}
     done = work(job, still, progress.part(0.05, 0.85))
@@ -63,42 +63,41 @@ def retouch(job: Job, progress: Progress) -> Asset:
             facts["note"] = _TRACES
         done = Still(done.pixels, still.alpha)
     progress.report(0.85)
-    return finished(job, progress, "retouch", done.pixels, alpha=done.alpha, facts=facts)
+    return write_result(job, progress, "retouch", done.pixels, alpha=done.alpha, facts=facts)
 
 
 def _erase(job: Job, still: Still, progress: Progress) -> Filled:
     shape = (still.pixels.shape[0], still.pixels.shape[1])
-    mask = marked(job, shape, (0, _MOST_ERASED), "where something is to be erased")
+    mask = read_mask(job, shape, (0, _MOST_ERASED), "where something is to be erased")
     return erase(still.pixels, mask, job.seed, progress)
 
 
 def _denoise(job: Job, still: Still, progress: Progress) -> Still:
     limits = _CLEAR * job.parameters["strength"] * noise_of(still.pixels)
     # Such an overlap keeps the squares of a band where those of the whole picture are.
-    return _banded(job, still, lambda part: denoised(part, limits), _SIDE, progress)
+    return _work_in_bands(job, still, lambda part: clear_noise(part, limits), _SIDE, progress)
 
 
 def noise_of(pixels: Bytes) -> Floats:
     """Return how strong the noise is, shape (3, 64): of gray and two colors, for each wave."""
-    height, width = pixels.shape[:2]
+    (height, width), nothing = pixels.shape[:2], np.zeros((3, _SIDE * _SIDE), np.float32)
     if min(height, width) < _SIDE:
-        return np.zeros((3, _SIDE * _SIDE), np.float32)
+        return nothing
     # An odd step: squares lie differently on those of a JPEG.
     step = max(_SIDE, int((height * width / _SAMPLES) ** 0.5)) | 1
     squares = sliding_window_view(pixels, (_SIDE, _SIDE), axis=(0, 1))[::step, ::step]
     squares = squares.reshape(-1, 3, _SIDE * _SIDE)
     mean = squares.mean(axis=2)
-    found = (_MIX @ squares.astype(np.float32)) @ _WAVES.T
-    rough = np.sqrt(np.square(found[:, 0, 1:]).mean(axis=1))
     usable = ((mean > _DARK) & (mean < _LIGHT)).all(axis=1)
     if np.count_nonzero(usable) < _FEWEST:
-        return np.zeros((3, _SIDE * _SIDE), np.float32)
-    plain = usable & (rough <= np.quantile(rough[usable], _PLAIN))
-    noise = np.sqrt(np.square(found[plain]).mean(axis=0))
-    return np.asarray(np.minimum(noise, _STRONGEST), np.float32)
+        return nothing
+    found = (_MIX @ squares[usable].astype(np.float32)) @ _WAVES.T
+    rough = np.square(found[:, 0, 1:]).mean(axis=1)
+    plain = found[rough <= np.quantile(rough, _PLAIN)]
+    return np.asarray(np.minimum(np.sqrt(np.square(plain).mean(axis=0)), _STRONGEST), np.float32)
 
 
-def denoised(pixels: Bytes, limits: Floats) -> Bytes:
+def clear_noise(pixels: Bytes, limits: Floats) -> Bytes:
     """Return a picture without the waves that are weaker than their limits, shape (3, 64).
 
     Source: Yu and Sapiro, "DCT image denoising" (IPOL 2011).
@@ -107,12 +106,12 @@ def denoised(pixels: Bytes, limits: Floats) -> Bytes:
     below, beside = (_SIDE + -side % _SIDE for side in (height, width))
     padded = cv2.copyMakeBorder(pixels, _SIDE, below, _SIDE, beside, cv2.BORDER_REFLECT)
     planes = cv2.split(cv2.transform(padded.astype(np.float32), _MIX))
-    clean = [_cleared(*plane) for plane in zip(planes, limits, _STEPS, strict=True)]
+    clean = [_clear_waves(*plane) for plane in zip(planes, limits, _STEPS, strict=True)]
     middle = cv2.merge(clean)[_SIDE : _SIDE + height, _SIDE : _SIDE + width]
     return np.asarray(cv2.convertScaleAbs(np.maximum(cv2.transform(middle, _MIX.T), 0.0)))
 
 
-def _cleared(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Floats:
+def _clear_waves(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Floats:
     """Return a plane whose weak waves are gone, each pixel a mean of all squares that cover it."""
     total, weight = np.zeros_like(plane), np.zeros_like(plane)
     # Measured in their limits, all waves are compared with 1.
@@ -139,16 +138,16 @@ def _cleared(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Floats:
 def _sharpen(job: Job, still: Still, progress: Progress) -> Still:
     strength = job.parameters["strength"]
 
-    def crisper(pixels: Bytes) -> Bytes:
-        fine = sharpened(pixels, 1.0, 1.6 * strength)
+    def sharpen_part(pixels: Bytes) -> Bytes:
+        fine = sharpen(pixels, 1.0, 1.6 * strength)
         # A second, wider and weaker pass lifts local contrast, which the eye takes for sharpness.
         soft = cv2.GaussianBlur(fine, (0, 0), 6.0)
         return np.asarray(cv2.addWeighted(fine, 1 + 0.3 * strength, soft, -0.3 * strength, 0.0))
 
-    return _banded(job, still, crisper, 24, progress)
+    return _work_in_bands(job, still, sharpen_part, 24, progress)
 
 
-def sharpened(pixels: Bytes, reach: float, amount: float) -> Bytes:
+def sharpen(pixels: Bytes, reach: float, amount: float) -> Bytes:
     """Return a picture whose edges are steeper, bounded by what lies next to them.
 
     Sharpening that overshoots draws bright and dark lines along edges; here no pixel may pass the
@@ -164,7 +163,7 @@ def sharpened(pixels: Bytes, reach: float, amount: float) -> Bytes:
     return np.asarray(np.minimum(np.maximum(crisp, low), high))
 
 
-def _banded(
+def _work_in_bands(
     job: Job, still: Still, work: Callable[[Bytes], Bytes], overlap: int, progress: Progress
 ) -> Still:
     if not job.parameters["strength"]:
@@ -185,7 +184,7 @@ def _upscale(job: Job, still: Still, progress: Progress) -> Still:
     for read, written, part in bands(height, _ROWS, 12):
         band = still.pixels[read]
         for _ in range(times // 2):
-            band = _doubled(band, strength)
+            band = _double(band, strength)
         to, of = (slice(times * rows.start, times * rows.stop) for rows in (written, part))
         pixels[to] = band[of]
         progress.report(written.stop / height)
@@ -195,12 +194,12 @@ def _upscale(job: Job, still: Still, progress: Progress) -> Still:
     return Still(pixels, alpha)
 
 
-def _doubled(pixels: Bytes, strength: float) -> Bytes:
+def _double(pixels: Bytes, strength: float) -> Bytes:
     """Return a picture twice as wide and high, its edges crisp but without halos."""
     height, width = pixels.shape[:2]
     size = (2 * width, 2 * height)
     smooth = cv2.resize(pixels, size, interpolation=cv2.INTER_LANCZOS4)
-    crisp = sharpened(smooth, 1.3, 1.4 * strength)
+    crisp = sharpen(smooth, 1.3, 1.4 * strength)
     # Shrunk again it must be the picture that came in: what is off is added back.
     back = cv2.resize(crisp, (width, height), interpolation=cv2.INTER_AREA)
     off = cv2.subtract(pixels, back, dtype=cv2.CV_16S)

@@ -14,12 +14,11 @@ from typing import TypeAlias
 import cv2
 import numpy as np
 
-from kit.engines.editing.picture.files import fitting
+from kit.engines.editing.picture.files import fit_size
 from kit.engines.editing.title import (
     STYLES,
     USUAL,
     TitleRoom,
-    TitleStyle,
     headline_room,
     margin_of,
     subtitle_room,
@@ -36,7 +35,7 @@ _ALONE = 1.3  # how much larger the letters of a single word may be: it has the 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TitleLayout:
+class Title:
     """What is to be set on a picture; ``auto`` leaves face and position to style and picture."""
 
     headline: str
@@ -112,29 +111,25 @@ _WRAPPED = 0.2  # what each further line of the subtitle costs
 _HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
 
 
-def laid_out(pixels: Bytes, title: TitleLayout, *, spare: int = 0, people: bool = True) -> Layout:
+def lay_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True) -> Layout:
     """Return a title set and placed where it hides little and needs little shade."""
     shape = (pixels.shape[0], pixels.shape[1] - spare)
     options = [place for stack in _stacks(shape, title) for place in _places(shape, title, stack)]
     chart = _chart(pixels, people=people)
     # Of a single word the first one has the usual size; larger is better, but not as much.
     sizes = [layout.headline.size for layout in options]
-    usual = sizes[0] if title.is_word else max(sizes)
+    usual, cells = sizes[0] if title.is_word else max(sizes), chart.shape[2] / pixels.shape[1]
     best, least = options[0], np.inf
-    for first, mirrored in product(
-        (0, spare) if spare else (0,), (False, True) if spare else (False,)
-    ):
-        cells = chart.shape[2] / pixels.shape[1]
-        part = chart[:, :, round(first * cells) : round((first + shape[1]) * cells)]
-        part = part[:, :, ::-1] if mirrored else part
+    for first, way in product((0, spare), (1, -1)) if spare else ((0, 1),):
+        part = chart[:, :, round(first * cells) : round((first + shape[1]) * cells)][:, :, ::way]
         for layout in options:
             cost = _cost(layout, part, cells, title, usual)
             if cost < least:
-                best, least = replace(layout, first=first, mirrored=mirrored), cost
+                best, least = replace(layout, first=first, mirrored=way < 0), cost
     return best
 
 
-def _stacks(shape: tuple[int, int], title: TitleLayout) -> Iterator[Layout]:
+def _stacks(shape: tuple[int, int], title: Title) -> Iterator[Layout]:
     """Yield a title set for each room that it fits in."""
     style = STYLES[title.style]
     known: set[Block] = set()
@@ -142,7 +137,7 @@ def _stacks(shape: tuple[int, int], title: TitleLayout) -> Iterator[Layout]:
         if (width < 1.0 and shape[1] <= 0.9 * shape[0]) or (larger > 1.0 and not title.is_word):
             continue
         try:
-            pieces = _pieces(shape, title, style, (width, height, larger))
+            pieces = _pieces(shape, title, (width, height, larger))
         except EngineError:
             if not known:
                 raise
@@ -157,40 +152,35 @@ def _stacks(shape: tuple[int, int], title: TitleLayout) -> Iterator[Layout]:
 
 
 def _pieces(
-    shape: tuple[int, int], title: TitleLayout, style: TitleStyle, share: tuple[float, float, float]
+    shape: tuple[int, int], title: Title, share: tuple[float, float, float]
 ) -> list[TitlePiece]:
+    style = STYLES[title.style]
     room = headline_room(shape, style, *share[:2])
 
-    def block(text: str, face: str, room: TitleRoom, gap: float, tracking: float) -> Block:
-        return balanced(
-            text,
-            face,
-            room.width,
-            height=room.height,
-            most_lines=room.lines,
-            largest=room.largest,
-            smallest=room.smallest,
-            gap=gap,
-            tracking=tracking,
-        )
+    def piece(text: str, face: str, room: TitleRoom, gap: float, tracking: float) -> TitlePiece:
+        block = balanced(
+            text, face, room.width, height=room.height, most_lines=room.lines,
+            largest=room.largest, smallest=room.smallest, gap=gap, tracking=tracking,
+        )  # fmt: skip
+        return TitlePiece(block, extent(block)[1], 0)
 
     face = style.face if title.face == "auto" else title.face
-    wide = replace(room, largest=room.largest * share[2])
-    headline = block(title.headline, face, wide, style.gap, style.tracking)
-    gap = round(0.3 * headline.size)
-    pieces = [TitlePiece(headline, extent(headline)[1], 0, is_headline=True)]
-    rule = TitlePiece(None, max(2, round(style.rule * headline.size)), gap)
+    larger = replace(room, largest=room.largest * share[2])
+    headline = piece(title.headline, face, larger, style.gap, style.tracking)
+    headline = replace(headline, is_headline=True)
+    size = headline.block.size if headline.block else 0
+    gap = round(0.3 * size)
+    rule = [TitlePiece(None, max(2, round(style.rule * size)), gap)] if style.rule else []
     if not title.subtitle.strip():
-        return [rule, *pieces] if style.rule and not style.kicker else pieces
+        return [headline] if style.kicker else [*rule, headline]
     # A single word is larger than suits what stands below it.
-    room = subtitle_room(shape, room, min(headline.size, room.largest))
-    small = block(title.subtitle, style.small_face, room, 0.35, style.small_tracking)
-    pieces.append(TitlePiece(small, extent(small)[1], 0))
-    first, second = pieces[::-1] if style.kicker else pieces
-    return [replace(first, after=gap), *([rule] if style.rule else []), second]
+    room = subtitle_room(shape, room, min(size, room.largest))
+    small = piece(title.subtitle, style.small_face, room, 0.35, style.small_tracking)
+    first, second = (small, headline) if style.kicker else (headline, small)
+    return [replace(first, after=gap), *rule, second]
 
 
-def _places(shape: tuple[int, int], title: TitleLayout, stack: Layout) -> Iterator[Layout]:
+def _places(shape: tuple[int, int], title: Title, stack: Layout) -> Iterator[Layout]:
     margin = margin_of(shape)
     edge, rest = round(1.15 * margin), shape[1] - stack.width
     flush = "right" if leftward(title.headline) else "left"
@@ -208,7 +198,7 @@ def _chart(pixels: Bytes, *, people: bool) -> Floats:
 
     What draws the eye, detail, relative luminance, and 1 where faces are from brow to chin.
     """
-    pixels = cv2.resize(pixels, fitting(pixels.shape, _SIDE), interpolation=cv2.INTER_AREA)
+    pixels = cv2.resize(pixels, fit_size(pixels.shape, _SIDE), interpolation=cv2.INTER_AREA)
     subject = find(pixels, people=people)
     draw = subject.attention
     small = cv2.resize(pixels, draw.shape[::-1], interpolation=cv2.INTER_AREA)
@@ -221,7 +211,7 @@ def _chart(pixels: Bytes, *, people: bool) -> Floats:
     return np.stack([draw, np.abs(cv2.Laplacian(gray, cv2.CV_32F)), luminance(small), near])
 
 
-def _cost(layout: Layout, chart: Floats, cells: float, title: TitleLayout, usual: int) -> float:
+def _cost(layout: Layout, chart: Floats, cells: float, title: Title, usual: int) -> float:
     left, top, right, bottom = (max(0, round(edge * cells)) for edge in layout.box)
     draw, detail, light, near = chart[:, top : max(top, bottom) + 1, left : max(left, right) + 1]
     stops = float(np.log2((np.percentile(light, 92) + 0.05) / 0.15))

@@ -14,17 +14,23 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.attending import attended
-from kit.engines.editing.picture.background import behind, landscape
-from kit.engines.editing.picture.files import color_of, finished, flat, scaled, source
+from kit.engines.editing.attending import keep_reporting
+from kit.engines.editing.picture.background import paint_backdrop, paint_landscape
+from kit.engines.editing.picture.files import (
+    color_of,
+    flatten,
+    read_picture,
+    resize,
+    write_result,
+)
 from kit.engines.editing.title import STYLES, TitleStyle, headline_of, subtitle_of
 from kit.engines.editing.title.layout import (
     LUMA,
     Box,
     Layout,
-    TitleLayout,
+    Title,
     TitlePiece,
-    laid_out,
+    lay_out,
     luminance,
 )
 from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, paint
@@ -40,13 +46,13 @@ _SPARE = 0.2  # of the width, that a landscape is painted wider: the sun need no
 _PLACED, _SHADED = 0.2, 0.65  # shares of the work done by then
 
 
-@attended
+@keep_reporting
 def make_card(job: Job, progress: Progress) -> Asset:
     """Render a job of the title-card model."""
     progress.report(0.0)
     values = job.parameters
     accent = values["accent"].strip().lower()
-    title = TitleLayout(
+    title = Title(
         headline=job.prompt,
         subtitle=values.get("subtitle") or "",
         face=values["font"],
@@ -58,21 +64,21 @@ def make_card(job: Job, progress: Progress) -> Asset:
     words, painted = (values.get("background") or "").strip(), not job.media.get("image")
     spare = round(_SPARE * width) if painted and (not words or asks_for_place(words)) else 0
     if not painted:
-        ground = scaled(crop(flat(source(job)), width / height), width, height)
+        ground = resize(crop(flatten(read_picture(job)), width / height), width, height)
     elif words:
-        ground = behind(words, width + spare, height, job.seed, progress)
+        ground = paint_backdrop(words, width + spare, height, job.seed, progress)
     else:
         brief = read(job.prompt, {}, job.seed, family="poster")
-        ground = landscape(brief, width + spare, height, progress)
+        ground = paint_landscape(brief, width + spare, height, progress)
     progress.report(0.3)
     report = progress.part(0.3, 0.8).report
-    pixels, facts = titled(ground, title, spare=spare, painted=painted, report=report)
-    return finished(job, progress, "title-card", pixels, facts={**facts, "seed": job.seed})
+    pixels, facts = set_title(ground, title, spare=spare, painted=painted, report=report)
+    return write_result(job, progress, "title-card", pixels, facts={**facts, "seed": job.seed})
 
 
-def titled(
+def set_title(
     pixels: Bytes,
-    title: TitleLayout,
+    title: Title,
     *,
     spare: int = 0,
     painted: bool = False,
@@ -93,7 +99,7 @@ def titled(
     small = title.subtitle
     subtitle = wording(*subtitle_of(small, title.style)) if small.strip() else Wording("")
     title = replace(title, headline=headline.text, subtitle=subtitle.text)
-    layout = laid_out(pixels, title, spare=spare, people=not painted)
+    layout = lay_out(pixels, title, spare=spare, people=not painted)
     report(_PLACED)
     pixels = pixels[:, layout.first : layout.first + pixels.shape[1] - spare]
     pixels = np.ascontiguousarray(pixels[:, ::-1] if layout.mirrored else pixels)
@@ -102,7 +108,7 @@ def titled(
         gain = 1.0 - style.night * (1.0 - paint((0.36, 0.15, 282.0)))
         tables = 255 * np.linspace(0, 1, 256)[:, None] ** 1.5 * gain
         pixels = np.asarray(cv2.LUT(pixels, np.rint(tables).astype(np.uint8)[None]))
-    out, inks = _inked(pixels, layout, title)
+    out, inks = _choose_inks(pixels, layout, title)
     report(_SHADED)
     y = layout.top
     for number, piece in enumerate(layout.pieces, start=1):
@@ -143,9 +149,9 @@ class _Inks:
     contrast: float
 
 
-def _inked(pixels: Bytes, layout: Layout, title: TitleLayout) -> tuple[Bytes, _Inks]:
+def _choose_inks(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _Inks]:
     """Return a picture shaded behind a text as far as it must be, and the colors of that."""
-    style, part = STYLES[title.style], _part(pixels, layout.box)
+    style, part = STYLES[title.style], _cut(pixels, layout.box)
     light = bool(style.night) or float(np.median(luminance(part[::8, ::8]))) <= style.bright
     dark, pale, ink = _tints(pixels, part)
     letters = _WHITE if light else ink
@@ -155,8 +161,8 @@ def _inked(pixels: Bytes, layout: Layout, title: TitleLayout) -> tuple[Bytes, _I
     if not style.night and (style.picks_word or style.kicker):
         nearest = min(nearest, max(stressed, 0.5)) if light else max(nearest, min(stressed, 0.08))
     least = style.scrim if light else 0.0
-    out = _scrimmed(pixels, layout, dark if light else pale, nearest, least, light=light)
-    behind = luminance(_averaged(_part(out, layout.box)))
+    out = _shade(pixels, layout, dark if light else pale, nearest, least, light=light)
+    behind = luminance(_average(_cut(out, layout.box)))
     ground = float(np.percentile(behind, 99.0 if light else 1.0))
     headline = letters
     if style.night:
@@ -169,7 +175,7 @@ def _inked(pixels: Bytes, layout: Layout, title: TitleLayout) -> tuple[Bytes, _I
     return out, _Inks(letters, accent, headline, light, contrast)
 
 
-def _scrimmed(
+def _shade(
     pixels: Bytes, layout: Layout, tint: Floats, ink: float, least: float, *, light: bool
 ) -> Bytes:
     """Return a picture under the weakest gradient on which letters of a luminance can be read.
@@ -195,7 +201,7 @@ def _scrimmed(
         kept = bent / gray
         return np.asarray(base + sign * dim * kept * (1.0 + (1.0 - kept) * (hue - 1.0)), np.float32)
 
-    behind, strength = _averaged(_part(pixels, layout.box)), 1.0
+    behind, strength = _average(_cut(pixels, layout.box)), 1.0
     for share in np.linspace(0.0, 1.0, 26):
         found = luminance(shaded(behind, share))
         middle, worst = np.percentile(found, (70, 99.5) if light else (30, 0.5))
@@ -279,12 +285,12 @@ def _color(rgb: Any) -> Color:
     return red, green, blue
 
 
-def _part(pixels: Bytes, box: Box) -> Bytes:
+def _cut(pixels: Bytes, box: Box) -> Bytes:
     left, top, right, bottom = box
     return pixels[max(0, top) : bottom, max(0, left) : right]
 
 
-def _averaged(part: Bytes) -> Floats:
+def _average(part: Bytes) -> Floats:
     size = (max(1, part.shape[1] // _BLOCK), max(1, part.shape[0] // _BLOCK))
     return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.float32)
 

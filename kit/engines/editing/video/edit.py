@@ -11,7 +11,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.picture.looks import LOOKS
-from kit.engines.editing.picture.restyling import graded
+from kit.engines.editing.picture.restyling import grade
 from kit.engines.editing.video.captions import Captions, timed
 from kit.engines.editing.video.checks import caption_words
 from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of
@@ -102,7 +102,7 @@ def _frames(
     for number, planes in zip(range(plan.frames), read, strict=False):
         moment = float(number / plan.fps)
         if look is not None:
-            planes = rgb_frame(graded(rgb_of(planes), replace(look, vignette=0.0)))
+            planes = rgb_frame(grade(rgb_of(planes), replace(look, vignette=0.0)))
         shown = framed(planes, frame, motion(number) if motion else None)
         if shade is not None:
             luma = views(shown, *plan.size)[0]

@@ -7,7 +7,7 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.city.street import ROAD, Street, lamps_of, street_of
+from kit.engines.painting.city.street import ROAD, Street, cover, lamps_of, pulse, street_of
 from kit.engines.painting.city.things import things_of
 from kit.engines.painting.city.walls import Walls, add_signs
 from kit.engines.painting.noise import Plane, blur, sample, tile
@@ -16,9 +16,6 @@ from kit.engines.painting.sky import draw_falling
 from kit.engines.painting.tints import drained
 from kit.engines.painting.tone import Film, blend, light
 from kit.engines.prompt.brief import Brief
-
-#: By how much what falls is brighter than what is behind and around it.
-_BRIGHT = {"rain": 2.3, "snow": 2.2}
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -31,8 +28,8 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
     street = street_of(rng, brief)
     progress.report(0.1)
     Walls(rng, street).paint(progress.part(0.1, 0.5))
-    hour, canvas = street.hour, street.canvas
-    crowd = 0.8 * min(1.0, hour.neon + 0.3) * ("minimal" not in brief.composition)
+    hour, canvas, minimal = street.hour, street.canvas, "minimal" in brief.composition
+    crowd = 0.8 * min(1.0, hour.neon + 0.3) * (not minimal)
     add_signs(rng, street, crowd * {"calm": 0.4, "gloomy": 0.45}.get(brief.mood, 1.0))
     _pave(rng, street, progress.part(0.55, 0.7))
     things = things_of(rng, street)
@@ -45,9 +42,8 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
     if brief.falling and brief.weather in ("rain", "snow"):  # lit by the street behind it
         size = max(canvas.depth.shape)
         around = np.stack([blur(np.minimum(it, 1.6), 0.035 * size) for it in canvas.light])
-        amount = 0.3 if "minimal" in brief.composition else 0.8
-        bright = around * np.float32(_BRIGHT[brief.weather]) + np.float32(0.03)
-        draw_falling(canvas.light, brief, bright, rng, amount)
+        bright = around * np.float32(2.25) + np.float32(0.03)
+        draw_falling(canvas.light, brief, bright, rng, 0.3 if minimal else 0.8)
     progress.report(1.0)
     halo = 0.45 if brief.weather == "fog" and brief.dark else 0.0  # lamps shine into fog
     film = Film(
@@ -75,40 +71,37 @@ def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
     coarse = sample(noise, *np.broadcast_arrays(x * 22.0, z * 16.0))
     fine = sample(noise, *np.broadcast_arrays(x * 190.0, z * 120.0)) * np.exp(-step * 7.0)
     progress.report(0.3)
-    neon = np.float32(hour.neon)
-    lit = 0.9 * hour.ambient + hour.glow * (0.14 * neon)
     sunlit: Plane | float = 1.0
     if street.sunny:
         sunlit = smooth_step(-0.8, 0.8, (x * street.sunny + 9.0) * 1.9 - street.shadow(z))
+    lit = 0.9 * hour.ambient + hour.glow * (0.14 * hour.neon)
     lit = lit + hour.sun * (0.16 if hour.ahead else 0.22 + 0.42 * sunlit)
-    side, curb = _edge(out - ROAD, step), _edge(0.17 - np.abs(out - ROAD - 0.05), step)
-    slabs = np.clip(_repeat(x, 1.2, 0.04, step) + _repeat(z, 1.2, 0.04, deep), 0.0, 1.0)
+    side = cover(out - ROAD, step)
+    slabs = np.minimum(pulse(x / 1.2, 0.0, 0.04, step) + pulse(z / 1.2, 0.0, 0.04, deep), 1.0)
     road = light((0.47, 0.006, 260)) * (1.0 + 0.07 * fine + 0.045 * coarse)
     walk = light((0.60, 0.012, 80)) * (1.0 + 0.09 * fine + 0.06 * coarse - 0.28 * slabs)
     color = blend(road, walk, side)
-    color += (light((0.68, 0.01, 80)) - color) * (0.7 * curb)
+    curb = 0.7 * cover(0.17 - np.abs(out - ROAD - 0.05), step)
+    color += (light((0.68, 0.01, 80)) - color) * curb
     # A dashed line in the middle, lines along the curbs, a crossing.
-    off = 1.0 - _edge(2.95 - np.abs(z - 14.75), deep)
+    dashes = cover(0.075 - out, step) * pulse(z / 6.0, 0.25, 0.5, deep / 6.0)
+    marks = np.maximum(dashes, 0.8 * cover(0.06 - np.abs(out - ROAD + 0.45), step))
+    zebra = pulse(x / 1.2, 0.5, 0.5, step / 1.2) * cover(ROAD - 0.6 - out, step)
+    crossing = np.abs(z - 14.75)
     marks = np.maximum(
-        _edge(0.075 - out, step) * _repeat(z - 3.0, 6.0, 3.0, deep),
-        0.8 * _edge(0.06 - np.abs(out - ROAD + 0.45), step),
+        marks * (1.0 - cover(2.95 - crossing, deep)), zebra * cover(1.75 - crossing, deep)
     )
-    zebra = _repeat(x - 0.3, 1.2, 0.6, step) * _edge(1.75 - np.abs(z - 14.75), deep)
-    marks = np.maximum(marks * off, zebra * _edge(ROAD - 0.6 - out, step))
     worn = np.clip(0.72 + 0.3 * coarse, 0.15, 1.0) * (1.0 - 0.62 * hour.wet)
     color += (light((0.90, 0.02, 95)) - color) * (0.8 * marks * worn * (1.0 - side))
     color *= lit * (0.65 + 0.35 * smooth_step(9.5, ROAD - 0.5, out))
     progress.report(0.6)
     covered: Plane | float = 0.0
-    snow = brief.season == "winter" and "lying_snow" in brief.things
-    if snow or brief.weather == "snow":  # trodden, with the tracks of cars
-        tracks = np.exp(-(((np.abs(out - 2.6) - 0.8) / 0.42) ** 2))
+    if brief.weather == "snow" or (brief.season == "winter" and "lying_snow" in brief.things):
+        tracks = np.exp(-(((np.abs(out - 2.6) - 0.8) / 0.42) ** 2))  # of cars, and trodden
         covered = smooth_step(-0.25, 0.55, 0.75 + 0.35 * coarse + 0.12 * fine - 1.15 * tracks)
-        shine = (
-            hour.ambient * (1.0 + 0.12 / hour.fill) + 0.35 * hour.sun + hour.glow * (0.25 * neon)
-        )
-        snowy = light((0.95, 0.01, 245)) * shine * (1.0 + 0.05 * fine + 0.05 * coarse)
-        color = blend(color, snowy, covered)
+        shine = hour.ambient * (1.0 + 0.12 / hour.fill) + 0.35 * hour.sun
+        shine = (shine + hour.glow * (0.25 * hour.neon)) * (1.0 + 0.05 * fine + 0.05 * coarse)
+        color = blend(color, light((0.95, 0.01, 245)) * shine, covered)
     if hour.neon > 0.2:
         pools = np.zeros(coarse.shape, np.float32)
         for aside, ahead in lamps_of(brief):
@@ -148,14 +141,3 @@ def _mirror(
         rough = 0.55 * (soft + drawn)
         out *= 1.0 - 0.6 * share
         out += (rough + (0.8 * sharp + 0.2 * soft - rough) * puddle) * share
-
-
-def _repeat(at: Plane, pitch: float, long: float, step: Plane) -> Plane:
-    """Return stripes `long` meters wide, one each `pitch`, even where they are too small."""
-    off = np.abs(np.mod(at, pitch) - pitch / 2)
-    sharp, far = _edge(long / 2 - off, step), np.clip(step / pitch * 2.0 - 0.5, 0.0, 1.0)
-    return np.asarray(sharp + (long / pitch - sharp) * far)
-
-
-def _edge(inside: Plane, step: Plane) -> Plane:
-    return np.asarray(np.clip(inside / np.maximum(step, 1e-4) + 0.5, 0.0, 1.0))

@@ -1,4 +1,4 @@
-"""A street in perspective: the camera, the buildings along both sides, and the sky behind them.
+"""A street in perspective: its light by the hour, its camera, its buildings, and the sky behind.
 
 Lengths are meters: x to the right of the street's middle, y up from the road, z ahead of the
 camera. A point is seen at (x / z, (eye - y) / z) times the focal length from the vanishing point.
@@ -6,17 +6,20 @@ camera. A point is seen at (x / z, (eye - y) / z) times the focal length from th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from kit.engines.media.color import Oklch, mix
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting import noise
 from kit.engines.painting.canvas import Canvas, distances
-from kit.engines.painting.city.light import Hour, hour_of
 from kit.engines.painting.framing import framed, third
 from kit.engines.painting.noise import Plane
+from kit.engines.painting.poster.palettes import tempered
+from kit.engines.painting.tints import asked, strength
 from kit.engines.painting.tone import blend, gradient, light
 from kit.engines.prompt.brief import Brief
 
@@ -25,6 +28,92 @@ N = TypeVar("N")
 ROAD = 5.6  # half the width between the curbs
 STYLES = {"grid": 0.36, "brick": 0.30, "glass": 0.18, "bands": 0.16}  # and how often they stand
 _NEAREST, _FARTHEST = 3.0, 210.0
+_NEON: tuple[Oklch, ...] = (
+    (0.70, 0.25, 350), (0.80, 0.15, 205), (0.68, 0.23, 312), (0.84, 0.16, 92), (0.72, 0.20, 28),
+    (0.82, 0.19, 150),
+)  # fmt: skip
+_AIR, _SUN, _AMBIENT = slice(3, 5), 5, 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hour:
+    """The light of a street."""
+
+    #: Of the sky at the horizon, above it and at the zenith; of the air near the ground and high
+    #: up; of the sun; of the light from the sky.
+    colors: tuple[Oklch, ...]
+    thick: float  # density of the air, per meter
+    power: float  # strength of the sun, and of the light from the sky
+    fill: float
+    ahead: bool = False  # the sun stands low at the end of the street, not high behind the camera
+    lit: float  # share of lit windows
+    neon: float  # strength of signs, lamps and shop windows
+    exposure: float
+    signs: tuple[Oklch, ...] = _NEON
+    wet: float = 0.0  # how much the ground mirrors
+    clouds: float = 0.0  # how much of the sky they cover
+
+    @property
+    def sun(self) -> Plane:
+        """Sunlight, shape (3, 1, 1), as are the others."""
+        return light(self.colors[_SUN], self.power)
+
+    @property
+    def ambient(self) -> Plane:
+        """Light from the sky."""
+        return light(self.colors[_AMBIENT], self.fill)
+
+    @property
+    def glow(self) -> Plane:
+        """Light of the air near the ground, which signs and lamps fill."""
+        return light(self.colors[3])
+
+    def recolor(self, part: slice, change: Callable[[Oklch], Oklch]) -> Hour:
+        """Return it with some colors changed."""
+        colors = list(self.colors)
+        colors[part] = [change(color) for color in colors[part]]
+        return replace(self, colors=tuple(colors))
+
+
+_HOURS = {
+    "night": Hour(
+        colors=((0.36, 0.10, 330), (0.23, 0.075, 285), (0.135, 0.05, 270), (0.38, 0.10, 335),
+                (0.23, 0.07, 268), (0.8, 0.03, 250), (0.52, 0.06, 275)),
+        thick=0.011, power=0.0, fill=0.16, lit=0.40, neon=1.0, exposure=1.35,
+    ),
+    "dusk": Hour(
+        colors=((0.72, 0.13, 45), (0.46, 0.11, 320), (0.24, 0.09, 272), (0.58, 0.12, 25),
+                (0.36, 0.08, 290), (0.8, 0.1, 40), (0.62, 0.07, 300)),
+        thick=0.008, power=0.0, fill=0.30, ahead=True, lit=0.36, neon=0.85, exposure=1.3,
+    ),
+    "sunset": Hour(
+        colors=((0.93, 0.11, 78), (0.74, 0.13, 45), (0.47, 0.08, 290), (0.86, 0.13, 68),
+                (0.60, 0.09, 30), (0.90, 0.12, 65), (0.66, 0.06, 300)),
+        thick=0.009, power=1.5, fill=0.42, ahead=True, lit=0.14, neon=0.35, exposure=1.1,
+    ),
+    "dawn": Hour(
+        colors=((0.93, 0.07, 70), (0.80, 0.08, 20), (0.62, 0.08, 265), (0.86, 0.07, 55),
+                (0.70, 0.06, 330), (0.93, 0.09, 70), (0.74, 0.05, 280)),
+        thick=0.010, power=1.1, fill=0.50, ahead=True, lit=0.12, neon=0.25, exposure=1.1,
+    ),
+    "day": Hour(
+        colors=((0.90, 0.04, 225), (0.76, 0.085, 238), (0.58, 0.12, 250), (0.84, 0.03, 235),
+                (0.78, 0.05, 240), (0.97, 0.035, 88), (0.82, 0.045, 245)),
+        thick=0.0042, power=2.3, fill=0.72, lit=0.02, neon=0.05, exposure=1.08,
+    ),
+}  # fmt: skip
+#: Weather -> factor on the density of the air, wetness of the ground, amount of clouds.
+_WEATHERS = {
+    "clear": (1.0, 0.0, 0.35), "rain": (1.5, 1.0, 0.95), "mist": (2.8, 0.45, 0.7),
+    "fog": (4.0, 0.45, -1.0), "snow": (2.2, 0.25, 0.95), "overcast": (1.2, 0.0, 1.0),
+}  # fmt: skip
+#: Hues that the glow over a city takes by night: near the ground, and high up.
+_GLOWS = ((335.0, 268.0), (305.0, 230.0), (205.0, 265.0), (55.0, 285.0), (285.0, 215.0))
+#: Mood -> factors on the share of lit windows, on signs and on the density of the air.
+_MOODS = {
+    "gloomy": (0.45, 0.55, 1.0), "calm": (0.7, 0.7, 1.0), "vivid": (1.15, 1.12, 1.0),
+    "dramatic": (0.8, 1.1, 1.0), "pastel": (0.8, 0.8, 1.4),
+}  # fmt: skip
 #: Word of composition -> focal length against the usual one, horizon as a share of the height,
 #: height of the camera, factors on buildings, on the street's width and on the air, and where the
 #: figure stands that the picture is about: meters aside and ahead.
@@ -111,12 +200,16 @@ def street_of(rng: np.random.Generator, brief: Brief) -> Street:
     # An upright frame sees less to the sides: a shorter focal length keeps both walls in it.
     focal = shot["lens"] * (0.52 * brief.width + 0.36 * min(brief.height, 1.4 * brief.width))
     right, down = distances(shape, x - 0.5, y - 0.5, focal)
-    hour = hour_of(rng, brief, shot["air"])
+    hour = _hour_of(rng, brief, shot["air"])
+    low, high = (light(color) for color in hour.colors[_AIR])
+    # Warm below, and glowing toward a sun at the end of the street.
+    air = low + (high - low) * smooth_step(0.0, 0.75, -down)
+    air = air + hour.sun * (0.55 * _glare(right, -down) * hour.ahead)
     return Street(
         brief=brief, hour=hour, shot=shot, x=x, y=y, focal=focal, eye=eye, right=right, up=-down,
         buildings=_buildings(rng, brief, shot, eye),
         sunny=int(rng.choice([-1, 1])) if hour.power and not hour.ahead else 0,
-        air=_air(hour, right, -down), canvas=Canvas.over(_sky(rng, hour, right, -down)),
+        air=np.asarray(air, np.float32), canvas=Canvas.over(_sky(rng, hour, right, -down)),
     )  # fmt: skip
 
 
@@ -124,13 +217,88 @@ def lamps_of(brief: Brief) -> list[tuple[float, float]]:
     """Return where lamps stand, right of the middle and ahead."""
     if "minimal" in brief.composition:
         return []
-    apart = 26.0 if brief.mood == "calm" else 21.0
-    shift = 0.0 if "centered" in brief.composition else apart / 2
-    return [
-        (side * (ROAD + 0.45), float(z + (side > 0) * shift))
-        for z in np.arange(9.5, 120.0, apart)
-        for side in (-1, 1)
-    ]
+    places = [(side, z + 10.5 * (side > 0)) for z in np.arange(9.5, 120, 21.0) for side in (-1, 1)]
+    return [(side * (ROAD + 0.45), float(z)) for side, z in places]
+
+
+def cover(inside: Plane, step: Plane | float) -> Plane:
+    """Return the share of a pixel of `step` meters whose middle lies so far behind an edge."""
+    return np.asarray(np.clip(inside / step + 0.5, 0.0, 1.0))
+
+
+def pulse(at: Plane, start: float | Plane, long: float | Plane, step: Plane) -> Plane:
+    """Return a pulse that repeats every 1, averaged over `step`, so that it never flickers."""
+    half = 0.5 * np.maximum(step, 1e-4)
+    first, last = at - start - half, at - start + half
+    before, after = np.floor(first), np.floor(last)
+    total = (after - before) * long + np.minimum(last - after, long)
+    return np.asarray((total - np.minimum(first - before, long)) / (2.0 * half))
+
+
+def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
+    """Return the light that a brief asks for; `air` is a factor on its density."""
+    hour = _tint(rng, _set_weather(_HOURS[brief.hour], brief), brief)
+    if brief.weather == "fog":  # by night it shines by all lamps and reaches up to the zenith
+        if brief.dark:
+            hour = hour.recolor(_AIR, lambda it: (0.7 * it[0] + 0.3, 0.62 * it[1], it[2]))
+        low, high = hour.colors[_AIR]
+        hour = replace(hour, colors=(low, mix(low, high, 0.5), high, *hour.colors[3:]))
+    chroma = strength(brief) * (1.12 if brief.mood == "dramatic" else 1.0)
+
+    def grade(it: Oklch) -> Oklch:
+        return tempered((it[0], it[1] * chroma, it[2]), brief.warmth)
+
+    windows, signs, thick = _MOODS.get("" if brief.glows else brief.mood, (1.0, 1.0, 1.0))
+    neon = max(hour.neon, 0.5) * 1.15 if "neon" in brief.things else hour.neon
+    hour = replace(
+        hour.recolor(slice(7), grade), lit=hour.lit * windows, neon=neon * signs,
+        thick=thick * hour.thick * air, signs=tuple(grade(it) for it in hour.signs),
+    )  # fmt: skip
+    if brief.mood == "pastel":
+        hour = hour.recolor(slice(7), lambda it: (0.55 * it[0] + 0.43, max(it[1], 0.05), it[2]))
+    if "minimal" in brief.composition:  # the air hides all but what is near
+        low, high = hour.colors[_AIR]
+        plain = (0.44 * (low[0] + high[0]) + 0.12, 0.35 * (low[1] + high[1]), low[2])
+        thick, neon = 4.5 * max(hour.thick, 0.010), 0.3 * hour.neon
+        hour = hour.recolor(slice(5), lambda _: plain)
+        hour = replace(hour, thick=thick, lit=0.25 * hour.lit, neon=neon, clouds=-1.0)
+    return hour
+
+
+def _set_weather(hour: Hour, brief: Brief) -> Hour:
+    thicker, wet, clouds = _WEATHERS[brief.weather]
+    hour = replace(hour, thick=hour.thick * thicker, wet=wet, clouds=clouds)
+    if brief.weather != "clear" and hour.power:  # gray and soft, lights are on earlier
+        power, fill = hour.power * 0.35 * hour.ahead, 1.15 * hour.fill
+        hour = replace(hour, power=power, fill=fill, lit=hour.lit + 0.16, neon=hour.neon + 0.45)
+        hour = hour.recolor(slice(5), lambda it: mix(it, (0.4 * it[0] + 0.42, 0.014, 250), 0.7))
+    if brief.dim:  # clouds swallow the colors of a low sun
+        hour = hour.recolor(slice(7), lambda it: mix(it, (0.92 * it[0], 0.022, 258), 0.8))
+    return replace(hour, power=0.0) if brief.dim or not brief.open else hour
+
+
+def _tint(rng: np.random.Generator, hour: Hour, brief: Brief) -> Hour:
+    """Return an hour with the colors that are asked for, or at night with drawn ones."""
+    tints = asked(brief)
+    order, drawn = rng.permutation(len(_NEON)), _GLOWS[int(rng.integers(len(_GLOWS)))]
+    if not tints:
+        signs, share = tuple(_NEON[number] for number in order), 1.0
+        low, high = ((hue, 0.0) for hue in drawn)
+        if hour.fill > 0.2:
+            return replace(hour, signs=signs)
+    else:  # by day the air has only a touch of them
+        low, high = tints[0], tints[-1]
+        share = 0.85 if hour.power == 0.0 else 0.45
+        signs = tuple(
+            (level, max(0.05, 1.35 * chroma), (hue + shift) % 360.0)
+            for level, shift in ((0.72, 0.0), (0.80, 12.0), (0.66, -12.0))
+            for hue, chroma in tints
+        )
+    colors = tuple(
+        mix(it, (it[0], min(0.15, max(tint[1], it[1])), tint[0]), share) if tint else it
+        for it, tint in zip(hour.colors, (low, low, high, low, high, None, high), strict=True)
+    )
+    return replace(hour, colors=colors, signs=signs)
 
 
 def _buildings(
@@ -173,24 +341,17 @@ def _sky(rng: np.random.Generator, hour: Hour, right: Plane, up: Plane) -> Plane
     stops = list(zip((0.0, 0.38, 1.0), hour.colors[:3], strict=True))
     down, across = noise.across(3.4, height, width)
     body = noise.field(rng, height, width, cells=(2 * down, across), octaves=7, gain=0.52)
-    cover = smooth_step(0.9 - 1.7 * hour.clouds, 2.0 - 1.1 * hour.clouds, body)
+    clouds = smooth_step(0.9 - 1.7 * hour.clouds, 2.0 - 1.1 * hour.clouds, body)
     low, top = light(hour.colors[0]), light(hour.colors[2])
-    cloud = light(hour.colors[5], 0.75) if hour.ahead else light((0.93, 0.012, 250))
+    color = light(hour.colors[5], 0.75) if hour.ahead else light((0.93, 0.012, 250))
     if hour.power == 0.0:
-        cloud = 0.45 * low + 0.3 * top if hour.fill < 0.4 else 0.85 * low
-    cloud = cloud * np.clip(0.75 + 0.22 * body, 0.4, 1.3)
-    sky = blend(gradient(stops, rise**0.8), cloud, 0.85 * cover * np.minimum(rise * 5.0, 1.0))
+        color = 0.45 * low + 0.3 * top if hour.fill < 0.4 else 0.85 * low
+    color = color * np.clip(0.75 + 0.22 * body, 0.4, 1.3)
+    sky = blend(gradient(stops, rise**0.8), color, 0.85 * clouds * np.minimum(rise * 5.0, 1.0))
     if hour.ahead and hour.power:
         disc = smooth_step(0.026, 0.021, np.hypot(right, up - np.float32(0.045)))
         sky += light(hour.colors[5]) * (5.0 * disc + 0.9 * _glare(right, up))
     return sky
-
-
-def _air(hour: Hour, right: Plane, up: Plane) -> Plane:
-    """Return air that is warm below, and glows toward a sun at the end of the street."""
-    low, high = (light(color) for color in hour.colors[3:5])
-    glow = 0.55 * _glare(right, up) * hour.ahead
-    return np.asarray(low + (high - low) * smooth_step(0.0, 0.75, up) + hour.sun * glow, np.float32)
 
 
 def _glare(right: Plane, up: Plane) -> Plane:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -17,7 +17,8 @@ from kit.engines.painting.city.street import ROAD, Street, lamps_of
 from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
-Points: TypeAlias = NDArray[np.float64] | Sequence[tuple[float, float]]
+Outline: TypeAlias = NDArray[np.float64]
+Points: TypeAlias = Outline | Sequence[tuple[float, float]]
 Draw: TypeAlias = Callable[[np.random.Generator, "ThingDrawing"], None]
 
 _LARGEST = 760  # pixels of a drawing's longer side
@@ -52,16 +53,12 @@ _LOCKS = [(-0.09, 1.68), (0.09, 1.68), (0.115, 1.44), (0.0, 1.40), (-0.115, 1.44
 
 
 class ThingDrawing:
-    """A sheet of some meters: x from the middle, y from the ground up.
-
-    Drawn larger than shown and reduced, since OpenCV smooths no edges in planes of light.
-    """
+    """A sheet of some meters: x from the middle, y from the ground up; it is drawn enlarged."""
 
     def __init__(self, wide: float, tall: float, pixels: float) -> None:
         self._wide, self.pixels = wide, pixels
         self._scale = max(1.0, min(3.0, _LARGEST / (max(wide, tall) * pixels))) * pixels
         size = int(np.ceil(tall * self._scale)) + 1, int(np.ceil(wide * self._scale)) + 1
-        self.small = max(1, round(wide * pixels)), max(1, round(tall * pixels))
         # Share of light that it throws back, and cover; light of its own.
         self.body, self.shine = np.zeros((*size, 4), np.float32), np.zeros((*size, 3), np.float32)
 
@@ -107,75 +104,69 @@ class StreetThing:
         if self.z > 2.5 and tall * pixels > _LEAST and near:
             sheet = ThingDrawing(wide, tall, pixels)
             self.draw(rng, sheet)
-            _add_drawing(street, self.x, self.z, sheet)
+            _add_drawing(
+                street, self.x, self.z, sheet, (round(wide * pixels), round(tall * pixels))
+            )
 
 
 def things_of(rng: np.random.Generator, street: Street) -> list[StreetThing]:
     """Return what stands and passes in a street, the farthest first."""
-    brief, said = street.brief, street.brief.composition
-    shining, calm = street.hour.neon > 0.2, brief.mood == "calm"
-    lamps = [
-        StreetThing("lamp", x, z, partial(_lamp, side=np.sign(x), on=shining))
+    brief, said, words = street.brief, street.brief.composition, street.brief.things
+    on, planted = street.hour.neon > 0.2, words.isdisjoint(("neon", "alley"))
+    things = [
+        StreetThing("lamp", x, z, partial(_lamp, side=np.sign(x), on=on))
         for x, z in lamps_of(brief)
     ]
-    planted = brief.things.isdisjoint(("neon", "alley")) and rng.random() < 0.75
-    season = "winter" if brief.weather == "snow" else brief.season
-    trees = [
-        StreetThing("tree", side * (ROAD + 1.3), z, partial(_tree, season=season))
-        for z in np.arange(13.5, 75.0, 10.5) + rng.uniform(-1.2, 1.2, 6)
-        for side in (-1, 1)
-        if rng.random() < 0.72 and planted
-    ]
-    if "centered" in said:
-        trees = [it for it in trees if it.x < 0]
-        trees += [replace(it, x=-it.x) for it in trees]
-    cars, busy = [], (1.7 if "traffic" in brief.things else 1.0) * (0.25 if calm else 1.0)
-    for side in (-1.0, 1.0):
-        z = rng.uniform(15.0, 30.0)
-        while z < 110.0:
-            draw = partial(_car, coming=side < 0, power=min(1.0, max(street.hour.neon, 0.05)))
-            cars.append(StreetThing("car", side * rng.uniform(2.3, 2.9), z, draw))
-            z += rng.uniform(8.0, 34.0) / busy
-    wet = brief.weather in ("rain", "snow") or "umbrellas" in brief.things
-
-    def walking(x: float, z: float, *, coming: bool) -> StreetThing:
-        return StreetThing(
-            "walker", x, z, partial(_walker, covered=wet and rng.random() < 0.85, coming=coming)
-        )
-
-    count = (22 if "crowd" in brief.things else 11) // (2 if calm else 1)
-    aside = rng.choice([-1.0, 1.0], count) * (ROAD + rng.uniform(0.6, 2.2, count))
-    away = rng.uniform(8.0, 60.0, count)
-    walkers = [
-        walking(float(x), float(z), coming=z % 2 < 1) for x, z in zip(aside, away, strict=True)
-    ]
+    draw = partial(_tree, season="winter" if brief.weather == "snow" else brief.season)
+    for z in np.arange(13.5, 75.0, 10.5) if planted and rng.random() < 0.75 else ():
+        away = z + rng.uniform(-1.2, 1.2)
+        things += [
+            StreetThing("tree", side * (ROAD + 1.3), away, draw)
+            for side in (-1, 1)
+            if rng.random() < 0.72 or "centered" in said
+        ]
     side = float(rng.choice([-1, 1]))
-    if rng.random() < 0.5 or wet:
-        walkers.append(walking(side * rng.uniform(0.7, 1.9), 6.4, coming=False))
-    walkers = [] if "no_people" in brief.things else walkers
-    passing = [*([] if "no_cars" in brief.things else cars), *walkers]
-    heroes, others = passing[-1:], [*lamps, *trees, *passing[:-1]]
-    if "minimal" in said:
-        heroes, others = walkers[-1:], []
-    return sorted(_placed(heroes, others, side, street), key=lambda it: -it.z)
-
-
-def _placed(
-    heroes: list[StreetThing], others: list[StreetThing], side: float, street: Street
-) -> list[StreetThing]:
-    """Return things with the one that the picture is about where words of the camera put it."""
-    if "ahead" in street.shot:
+    passing = [*_cars_of(rng, street), *_walkers_of(rng, street, side)]
+    heroes = passing[-1:]
+    if (
+        "ahead" in street.shot
+    ):  # the one that the picture is about, where words of the camera put it
         x, z = side * street.shot["aside"], street.shot["ahead"]
         heroes = [replace(it, x=x, z=z) for it in heroes]
-    if "close" in street.brief.composition:
-        others = [it for it in others if it.z > 11.0]
-    return [*others, *heroes]
+    things = [] if "minimal" in said else [*things, *passing[:-1]]
+    near = 11.0 if "close" in said else 0.0
+    return sorted([*(it for it in things if it.z > near), *heroes], key=lambda it: -it.z)
+
+
+def _cars_of(rng: np.random.Generator, street: Street) -> Iterator[StreetThing]:
+    words, busy = street.brief.things, 0.25 if street.brief.mood == "calm" else 1.0
+    power = min(1.0, max(street.hour.neon, 0.05))
+    for side in (-1.0, 1.0) if "no_cars" not in words else ():
+        z = rng.uniform(15.0, 30.0)
+        while z < 110.0:
+            draw = partial(_car, coming=side < 0, power=power)
+            yield StreetThing("car", side * rng.uniform(2.3, 2.9), z, draw)
+            z += rng.uniform(8.0, 34.0) / (busy * (1.7 if "traffic" in words else 1.0))
+
+
+def _walkers_of(rng: np.random.Generator, street: Street, side: float) -> Iterator[StreetThing]:
+    """Yield those on the sidewalks, and last one who crosses the street, if there is one."""
+    brief, words = street.brief, street.brief.things
+    wet = brief.weather in ("rain", "snow") or "umbrellas" in words
+    count = (22 if "crowd" in words else 11) // (2 if brief.mood == "calm" else 1)
+    aside = rng.choice([-1.0, 1.0], count) * (ROAD + rng.uniform(0.6, 2.2, count))
+    places = [*zip(aside, rng.uniform(8.0, 60.0, count), strict=True)]
+    if rng.random() < 0.5 or wet or "minimal" in brief.composition:
+        places.append((side * rng.uniform(0.7, 1.9), 6.4))
+    for x, z in places if "no_people" not in words else ():
+        draw = partial(_walker, covered=wet and rng.random() < 0.85, coming=z > 8 and z % 2 < 1)
+        yield StreetThing("walker", float(x), float(z), draw)
 
 
 def _lamp(_: np.random.Generator, sheet: ThingDrawing, *, side: float, on: bool) -> None:
     iron, reach = light((0.28, 0.015, 250)), -side * 1.7
+    arm = [(0.0, 0.0), (0.0, 6.6), (0.12 * reach, 7.05), (0.5 * reach, 7.3), (reach, 7.35)]
     sheet.trace([(0.0, 0.0), (0.0, 0.9)], 0.20, iron)
-    arm = [(0.0, 0.8), (0.0, 6.6), (0.12 * reach, 7.05), (0.5 * reach, 7.3), (reach, 7.35)]
     sheet.trace(arm, 0.10, iron)
     sheet.fill(_box(0.90 * reach, 7.26, 0.60, 0.16), iron)
     shine = light((0.93, 0.08, 78), 7.0) if on else None
@@ -206,10 +197,8 @@ def _tree(rng: np.random.Generator, sheet: ThingDrawing, *, season: str) -> None
     at = at[np.argsort(at[:, 1] + rng.normal(0.0, 0.5, count))]
     share = np.clip((at[:, 1] - 2.6) / (top - 1.8) + rng.normal(0.0, 0.22, count), 0.0, 1.0)
     colors = 0.75 * deep + (bright - 0.75 * deep) * share[:, None]
-    angles = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False) + rng.uniform(0.0, np.pi, (count, 1))
-    size = rng.uniform(2.1, 5.0, (count, 1)) / np.sqrt(count)
-    leaf = np.stack([1.2 * size * np.cos(angles), 0.8 * size * np.sin(angles)], 2)
-    sheet.fill_all(at[:, None] + leaf, colors)
+    size = rng.uniform(2.1, 5.0, (count, 1, 1)) / np.sqrt(count)
+    sheet.fill_all(at[:, None] + size * _ellipse(0.0, 0.0, 1.2, 0.8, 8), colors)
 
 
 def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: float) -> None:
@@ -217,22 +206,21 @@ def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: 
     paint, roof, top = light(_PAINTS[number]), 1.36 + 0.16 * boxy, 0.60 + 0.10 * boxy
     above = [(0.84, 0.93), (0.74, 1.18), (top, roof - 0.04), (0.35, roof)]
     panes = [(0.74, 0.99), (0.66, 1.18), (top - 0.07, roof - 0.10), (0.3, roof - 0.07)]
-    glass = light((0.26, 0.02, 240))
     sheet.fill(_ellipse(0.0, 0.03, 1.05, 0.05), light((0.05, 0.0, 0)), cover=0.8)
     for side in (-1.0, 1.0):
         sheet.fill(_box(side * 0.73, 0.0, 0.26, 0.40), light((0.12, 0.0, 0)))
+    glass = light((0.26, 0.02, 240))
     parts = (_BODY, paint), (above, 0.9 * paint), (panes, glass), (_BUMPER, 0.45 * paint)
-    for outline, color in parts:
-        half = np.array(outline)
-        sheet.fill(_curve(np.concatenate([half, half[::-1] * (-1.0, 1.0)]), 4), color)
-    sheet.fill([(-0.88, 0.80), (0.88, 0.80), (0.84, 0.90), (-0.84, 0.90)], 1.25 * paint)
+    for half, color in parts:
+        sheet.fill(_curve(_complete(half), 4), color)
+    sheet.fill(_complete([(0.88, 0.80), (0.84, 0.90)]), 1.25 * paint)
     for side in (-1.0, 1.0):
         if coming:
             lamp, shine = _ellipse(side * 0.70, 0.64, 0.13, 0.085), light((0.97, 0.03, 95))
-            sheet.fill(lamp, light((0.92, 0.01, 90)), shine=shine * (2.0 + 7.0 * power))
+            sheet.fill(lamp, shine, shine=shine * (2.0 + 7.0 * power))
         else:
             lamp, shine = _box(side * 0.76, 0.63, 0.28, 0.16), light((0.60, 0.24, 27))
-            sheet.fill(lamp, light((0.42, 0.17, 27)), shine=shine * (1.2 + 5.0 * power))
+            sheet.fill(lamp, 0.4 * shine, shine=shine * (1.2 + 5.0 * power))
     sheet.fill(_box(0.0, 0.46, 0.48, 0.11), light((0.7, 0.0, 0)))
     if not number:
         yellow = light((0.92, 0.10, 85))
@@ -254,15 +242,11 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
         lift, foot = 0.09 * max(0.0, -ahead), 0.095 + 0.02 * ahead * side
         trousers = light((0.20, 0.02, 260), 1.0 if ahead > 0 else 0.7)
         fill([
-            (0.17, 0.86), (0.01, 0.86), (foot - 0.075, 0.34 + lift), (foot - 0.06, 0.05 + lift),
-            (foot + 0.05, 0.05 + lift), (foot + 0.06, 0.34 + lift),
+            (0.17, 0.86), (0.01, 0.86), (foot - 0.075, 0.34 + lift), (foot - 0.06, 0.03 + lift),
+            (foot + 0.06, 0.02 + lift), (foot + 0.06, 0.34 + lift),
         ], trousers, side)  # fmt: skip
-        fill(_ellipse(foot, 0.045 + lift, 0.062, 0.045), 0.6 * trousers, side)
-    half = np.array([
-        (0.0, long), (flare, long + 0.03), (0.185, 0.98), (0.20, 1.10), (0.225, 1.33), (0.18, 1.44),
-        (0.07, 1.50),
-    ])  # fmt: skip
-    fill(np.concatenate([half, half[:0:-1] * (-1.0, 1.0)]), coat)
+    half = [(flare, long + 0.03), (0.185, 0.98), (0.20, 1.10), (0.225, 1.33), (0.18, 1.44)]
+    fill(_complete([*half, (0.07, 1.50)]), coat)
     fill([(0.02, 1.46), (0.2, 1.38), (0.19, 1.0), (flare, long + 0.03), (0.06, long)], 0.72 * coat)
     for side, low, tone in ((-1.0, 1.16 if covered else 0.80, 0.85), (1.0, 0.80, 0.62)):
         fill([
@@ -271,9 +255,7 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
         ], tone * coat, side)  # fmt: skip
     fill(_box(0.0, 1.46, 0.09, 0.10), 0.7 * skin)
     fill(_ellipse(0.0, 1.63, 0.082, 0.112), skin if coming else hair)
-    fill(_HAIR, hair)
-    if rng.random() < 0.4 and not coming:
-        fill(_LOCKS, hair)
+    fill(_HAIR if coming or rng.random() < 0.6 else _LOCKS, hair)
     if covered:  # five slices of a dome between ribs, their lower edges hanging in arcs
         cloth, tilt = light(_UMBRELLAS[int(rng.integers(len(_UMBRELLAS)))]), rng.uniform(-0.1, 0.1)
         sheet.trace(np.array([(-0.20, 1.12), (-0.10, 1.5), (-0.05, 2.16)]) * grow, 0.018, coat)
@@ -286,34 +268,37 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
             sheet.fill(panel * grow, cloth * (1.0 - 0.13 * abs(number - 1)))
 
 
-def _box(x: float, low: float, wide: float, tall: float) -> NDArray[np.float64]:
+def _box(x: float, low: float, wide: float, tall: float) -> Outline:
     return np.array([(x + aside * wide, low + up * tall) for aside, up in _CORNERS])
 
 
-def _ellipse(x: float, y: float, wide: float, tall: float) -> NDArray[np.float64]:
-    turn = np.linspace(0.0, 2.0 * np.pi, 36, endpoint=False)
+def _ellipse(x: float, y: float, wide: float, tall: float, corners: int = 36) -> Outline:
+    turn = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
     return np.stack([x + wide * np.cos(turn), y + tall * np.sin(turn)], axis=1)
 
 
-def _curve(points: Points, steps: int = 8) -> NDArray[np.float64]:
+def _complete(half: Points) -> Outline:
+    """Return the outline of what is symmetric, from its right half."""
+    right = np.asarray(half, np.float64)
+    return np.concatenate([right, right[::-1] * (-1.0, 1.0)])
+
+
+def _curve(points: Points, steps: int = 8) -> Outline:
     """Return a smooth closed outline through points, by Catmull and Rom."""
-    at = np.asarray(points, np.float64)
-    order = np.arange(len(at))
-    a, b, c, d = (at.take(order + k, 0, mode="wrap")[:, None] for k in (-1, 0, 1, 2))
+    a, b, c, d = (np.roll(points, -k, axis=0)[:, None] for k in (-1, 0, 1, 2))
     t = np.linspace(0.0, 1.0, steps, endpoint=False)[None, :, None]
     smooth = 2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2
-    smooth = 0.5 * (smooth + (3 * b - a - 3 * c + d) * t**3)
-    return np.asarray(smooth.reshape(-1, 2))
+    return np.asarray(0.5 * (smooth + (3 * b - a - 3 * c + d) * t**3)).reshape(-1, 2)
 
 
-def _add_drawing(street: Street, x: float, z: float, sheet: ThingDrawing) -> None:
+def _add_drawing(
+    street: Street, x: float, z: float, sheet: ThingDrawing, size: tuple[int, int]
+) -> None:
     """Set a drawing into the street: lit by the hour, veiled by the air, mirrored in the wet."""
-    hour, (wide, tall) = street.hour, sheet.small
-    body = cv2.resize(sheet.body, sheet.small, interpolation=cv2.INTER_AREA)
-    glow = cv2.resize(sheet.shine, sheet.small, interpolation=cv2.INTER_AREA) * hour.neon
-    used = np.flatnonzero(body[..., 3].any(axis=0))
-    body, glow = (it[:, used[0] : used[-1] + 1] for it in (body, glow))
-    left, foot = round(street.column(x, z) - wide / 2) + int(used[0]), round(street.row(0.0, z))
+    hour, (wide, tall) = street.hour, size
+    body = cv2.resize(sheet.body, size, interpolation=cv2.INTER_AREA)
+    glow = cv2.resize(sheet.shine, size, interpolation=cv2.INTER_AREA) * hour.neon
+    left, foot = round(street.column(x, z) - wide / 2), round(street.row(0.0, z))
     cover = np.ascontiguousarray(body[..., 3])
     lit = 0.75 * hour.ambient + hour.sun * (0.08 if hour.ahead else 0.45)
     lit = lit + hour.glow * (0.10 * hour.neon)
@@ -327,8 +312,7 @@ def _add_drawing(street: Street, x: float, z: float, sheet: ThingDrawing) -> Non
         share = float(np.exp(-z * hour.thick)) * (0.12 + 0.5 * hour.wet)
         _mirror(street.canvas, left, foot, body, glow, share)
     color = np.moveaxis(body[..., :3] + glow, 2, 0) / np.maximum(cover, 1e-3)
-    shining = np.minimum(glow.max(axis=2), 1.0)
-    street.add_sheet((left, foot - tall), color, cover, z, shining)
+    street.add_sheet((left, foot - tall), color, cover, z, np.minimum(glow.max(axis=2), 1.0))
 
 
 def _mirror(canvas: Canvas, left: int, foot: int, body: Plane, glow: Plane, share: float) -> None:
@@ -338,21 +322,17 @@ def _mirror(canvas: Canvas, left: int, foot: int, body: Plane, glow: Plane, shar
     if deep <= 0:
         return
     rows = np.arange(deep, dtype=np.float32)[:, None, None] / tall
-    fade = np.exp(-rows / 0.6) * share * (rows < 1.0)
     at, part = canvas.clip(left, foot, deep, wide)
 
-    def turned(sheet: Plane, reach: int, sideways: int) -> Plane:
+    def draw_out(sheet: Plane, reach: int) -> Plane:
         below = np.zeros((deep, *sheet.shape[1:]), np.float32)
         below[:tall] = sheet[::-1][:deep]
-        return np.asarray(cv2.blur(below, (sideways, 2 * max(1, reach) + 1)))
+        return np.asarray(cv2.blur(below, (3, 2 * max(1, reach) + 1)))
 
-    below = np.moveaxis(canvas.light[:, *at], 0, 2)
-    color = (turned(body, tall // 9, 3) * fade)[part]
+    color = draw_out(body, tall // 9) * (np.exp(-rows / 0.6) * share * (rows < 1.0))
+    # Ripples break lights up into short bars, wider apart the nearer they are.
+    broken = 0.62 + 0.38 * np.sin(34.0 * np.sqrt(rows + 0.02) + 3.0 * np.sin(9.0 * rows))
+    color[..., :3] += draw_out(glow, tall // 2) * (2.4 * share * broken * np.exp(-1.6 * rows))
+    below, color = np.moveaxis(canvas.light[:, *at], 0, 2), color[part]
     below *= 1.0 - color[..., 3:]
     below += color[..., :3]
-    if glow.any():
-        # Ripples break lights up into short bars, wider apart the nearer they are.
-        broken = 0.62 + 0.38 * np.sin(34.0 * np.sqrt(rows + 0.02) + 3.0 * np.sin(9.0 * rows))
-        broken = 2.4 * share * broken * np.exp(-1.6 * rows)
-        spread = cv2.GaussianBlur(turned(glow, tall // 2, 1), (0, 0), max(1.0, 0.018 * wide))
-        below += (spread * broken)[part]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
@@ -14,7 +13,7 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.lettering import font_of
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.city.street import Building, Street
+from kit.engines.painting.city.street import Building, Street, cover, pulse
 from kit.engines.painting.noise import Plane, sample, tile
 from kit.engines.painting.tone import light
 
@@ -23,7 +22,6 @@ _TABLE = 64
 _STEADY = 0.4  # rooms and panels waver less than tubes
 _STRIP = 24  # rows that are painted at a time
 _DEEP = 45.0  # meters of a tall building's front that are seen beside the street
-_PLOT = 17.0  # meters between the yards of houses that stand behind one another
 #: By style: shares of a bay and of a floor that are window; height, length and joint of a brick or
 #: panel; how much glass mirrors.
 _STYLES = np.array([
@@ -48,9 +46,7 @@ _LEAST = 5  # pixels across, below which a sign is left out
 _NAMES = (
     "CORNER BOOKS", "Noodle House", "Bakery", "Cinema Grand", "night market", "TEA & CO",
     "RECORDS", "Flowers", "Trattoria", "Optician", "jazz cellar", "HARDWARE",
-    "PHO 88", "The Tailor", "Patisserie", "Gallery", "coffee bar", "ELECTRIC",
 )  # fmt: skip
-_NAME_FACES = ("bebas", "rubik", "script", "playfair", "neon", "anton")
 #: What is known of the buildings that pixels show.
 Its: TypeAlias = Building[Plane]
 
@@ -68,8 +64,7 @@ class Walls:
             for colors in (_STONES, _LAMPS, street.hour.signs)
         )
         shining = (street.hour.sun, street.hour.ambient, street.hour.glow)
-        self._sun, self._ambient, glow = (color[..., 0] for color in shining)
-        self._air, self._glow = glow, 0.5 * glow + 0.5 * self._signs[:, :1]
+        self._sun, self._ambient, self._air = (color[..., 0] for color in shining)
         self._low, self._top = (light(color)[..., 0] for color in street.hour.colors[1:3])
 
     def paint(self, progress: Progress) -> None:
@@ -91,15 +86,14 @@ class Walls:
             if roof.any():
                 behind = Building(*(it[roof] for it in its))
                 color[:, roof], shining[roof] = self._roof(behind, z[roof], np.abs(right[roof]))
-            clear = np.exp(-z * np.float32(self._hour.thick))
+            clear, scale = np.exp(-z * np.float32(self._hour.thick)), street.focal / z
             # At the upper edge of a wall what is behind it shows: the row above.
-            edge = np.clip((its.tall - up) * (street.focal / z) + 0.5, 0.0, 1.0)
+            edge = np.clip((its.tall - up) * scale + 0.5, 0.0, 1.0)
             edged = np.flatnonzero((edge < 1.0) & ~roof & (rows > 0))
-            ground = np.clip(0.5 - up * (street.focal / z), 0.0, 1.0)  # shows below
-            for plane, air, found in zip(
-                (*shown, sky), (*airs, None), (*color, ground), strict=True
-            ):
-                plane[at] = found if air is None else (found - air[at]) * clear + air[at]
+            veiled = (color - airs[:, at]) * clear + airs[:, at]
+            ground = np.clip(0.5 - up * scale, 0.0, 1.0)  # shows below
+            for plane, found in zip((*shown, sky), (*veiled, ground), strict=True):
+                plane[at] = found
                 above = plane[at[edged] - index.shape[1]]
                 plane[at[edged]] = above + (plane[at[edged]] - above) * edge[edged]
             emitters[at] = shining * clear
@@ -137,10 +131,8 @@ class Walls:
         hour, street = self._hour, self._street
         front = right * its.near >= its.wall
         step = z / np.float32(street.focal)
-        along, step_along = (
-            np.where(front, right * z, z),
-            np.where(front, step, step * z / its.wall),
-        )
+        along = np.where(front, right * z, z)
+        step_along = np.where(front, step, step * z / its.wall)
         sunlit = 0.15 * smooth_step(2.0, 14.0, up) * ~front * (hour.power > 0.0)
         if street.sunny:
             facing = its.side == street.sunny
@@ -150,24 +142,23 @@ class Walls:
         wide, high, tall, long, joint, mirror = _STYLES.take(style, axis=1)
         bay, floor = along / its.bay, (up - _SHOP) / its.floor
         step_bay, step_floor = step_along / its.bay, step / its.floor
-        relief = 1.0 - 0.28 * _pulse(floor, -0.03, 0.10, step_floor)
+        relief = 1.0 - 0.28 * pulse(floor, -0.03, 0.10, step_floor)
         relief += 0.22 * smooth_step(1.6, 0.9, its.tall - up)
-        relief *= 1.0 + 0.07 * self._looked_up(
-            self._grime, along * 14.0 + 37.0 * its.number, up * 9.0
-        )
+        relief *= 1.0 + 0.07 * _look_up(self._grime, along * 14.0 + 37.0 * its.number, up * 9.0)
         course = up / tall
         post = along / long + 0.5 * np.mod(np.floor(course), 2.0)
-        joints = np.maximum(
-            _pulse(course, 0.0, joint, step / tall), _pulse(post, 0.0, 0.03, step_along / long)
+        joints = pulse(course, 0.0, joint, step / tall), pulse(post, 0.0, 0.03, step_along / long)
+        relief *= 1.0 - 0.22 * np.clip(0.30 / np.maximum(step, 0.02), 0.0, 1.0) * np.maximum(
+            *joints
         )
-        relief *= 1.0 - 0.22 * np.clip(0.30 / np.maximum(step, 0.02), 0.0, 1.0) * joints
         # Signs and lamps of the street light the lowest floors by night.
         tint = self._signs.take(its.number.astype(np.int32) % self._signs.shape[1], axis=1)
         wall = self._sun * sunlit + self._ambient * np.clip(0.42 + up / 26.0, 0.0, 1.0)
-        wall += (0.6 * self._glow + 0.4 * tint) * (np.exp(-up / 7.5) * (0.42 * hour.neon))
+        glow = 0.3 * (self._air + self._signs[:, :1]) + 0.4 * tint
+        wall += glow * (np.exp(-up / 7.5) * (0.42 * hour.neon))
         wall *= self._stones.take(4 * style + (its.tone * 3.999).astype(np.int32), axis=1) * relief
         column, number = np.floor(bay), np.floor(floor)
-        chance, power, kind = self._drawn(column + its.number, number + its.number // 64)
+        chance, power, kind = self._draw(column + its.number, number + its.number // 64)
         # Windows that are too small to be seen one by one shine evenly.
         far = smooth_step(0.35, 1.1, np.maximum(step_bay, step_floor))
         share = hour.lit * (0.5 + its.tone)
@@ -175,27 +166,21 @@ class Walls:
         lit += (share * 0.55 - lit) * far
         curtain = smooth_step(0.10, 0.16, np.abs(bay - column - 0.5) - 0.25 * its.tone)
         rooms = lit * (0.32 + 0.95 * (floor - number)) * (1.0 - 0.55 * curtain * (kind > 0.35))
-        rooms *= 1.25 - 0.62 * (kind > 0.8)
         tilt = mirror * (0.35 + 0.65 * power + (0.65 - power) * 0.65 * far)
         pane = (self._low + (self._top - self._low) * np.clip(up / 40.0, 0.0, 1.0)) * tilt
-        pane += (
-            self._sun * (0.10 * sunlit)
-            + self._lamps.take((kind * 3.99).astype(np.int32), axis=1) * rooms
-        )
-        bars = _pulse(bay, 0.485, 0.03, step_bay), _pulse(floor, 0.62, 0.025, step_floor)
-        glass = _pulse(bay, 0.5 - wide / 2, wide, step_bay) * _pulse(floor, 0.24, high, step_floor)
+        lamp = self._lamps.take((kind * 3.99).astype(np.int32), axis=1)
+        pane += self._sun * (0.10 * sunlit) + lamp * rooms
+        bars = pulse(bay, 0.485, 0.03, step_bay), pulse(floor, 0.62, 0.025, step_floor)
+        glass = pulse(bay, 0.5 - wide / 2, wide, step_bay) * pulse(floor, 0.24, high, step_floor)
         wall += (pane * (1.0 - 0.75 * np.maximum(*bars)) - wall) * glass
         shining = glass * np.minimum(_STEADY * lit, 1.0)
         low = np.flatnonzero(up < _SHOP + step)
         its, along, up, sunlit = (
-            Building(*(it[low] for it in its)),
-            along[low],
-            up[low],
-            sunlit[low],
-        )
+            Building(*(it[low] for it in its)), along[low], up[low], sunlit[low],
+        )  # fmt: skip
         backward = (its.side > 0) ^ front[low]
         shop, lamps = self._shop(its, along, up, (step_along[low], step[low]), sunlit, backward)
-        share = _edge(_SHOP - up, step[low])
+        share = cover(_SHOP - up, step[low])
         wall[:, low] += (shop - wall[:, low]) * share
         shining[low] += (lamps - shining[low]) * share
         return wall, shining
@@ -204,94 +189,70 @@ class Walls:
         self, its: Its, along: Plane, up: Plane, steps: tuple[Plane, Plane], sunlit: Plane,
         backward: NDArray[np.bool_],
     ) -> tuple[Plane, Plane]:  # fmt: skip
-        """Return the ground floor: show windows, a lit board with the name, the door's frame."""
+        """Return the ground floor: show windows and a lit board with the name."""
         neon, bay, step = self._hour.neon, along / _SHOP_WIDE, steps[0] / _SHOP_WIDE
         number = np.floor(bay)
-        chance, power, kind = self._drawn(number + 7 * its.number, its.number)
-        pane = _pulse(bay, 0.07, 0.86, step) * _pulse(bay * 3.0, 0.03, 0.94, step * 3.0)
-        pane *= _edge(np.minimum(up - 0.55, 2.95 - up), steps[1])
-        band = _pulse(bay, 0.05, 0.90, step) * _edge(np.minimum(up - 3.25, 3.95 - up), steps[1])
+        chance, power, kind = self._draw(number + 7 * its.number, its.number)
+        pane = pulse(bay, 0.07, 0.86, step) * pulse(bay * 3.0, 0.03, 0.94, step * 3.0)
+        pane *= cover(np.minimum(up - 0.55, 2.95 - up), steps[1])
+        band = pulse(bay, 0.05, 0.90, step) * cover(np.minimum(up - 3.25, 3.95 - up), steps[1])
         tint = self._signs.take((kind * (self._signs.shape[1] - 0.01)).astype(np.int32), axis=1)
         lamp = self._lamps.take((power * 3.99).astype(np.int32), axis=1)
-        rooms = self._looked_up(self._rooms, along * 17.0 + 53.0 * its.number, up * 15.0)
+        rooms = _look_up(self._rooms, along * 17.0 + 53.0 * its.number, up * 15.0)
         shelf = np.clip(0.55 + 0.28 * rooms, 0.08, 1.6)
-        shelf += 0.9 * _edge(up - 2.45, steps[1]) * (rooms > 0.2)
+        shelf += 0.9 * cover(up - 2.45, steps[1]) * (rooms > 0.2)
         awake = np.where(chance < 0.78, 0.45 + 0.9 * chance, 0.06)
         inside = awake * shelf * (0.25 + 0.95 * neon) * np.clip(0.35 + up / 3.4, 0.0, 1.2)
         lit = self._sun * sunlit + 0.5 * self._ambient
         board = (0.30 * tint + 0.05) * lit + tint * (0.10 * neon)
         name = tint * (neon * (0.10 + 1.6 * (power < 0.72))) + (0.3 * tint + 0.25) * lit
         # The name stands in the middle of its board, in the direction of writing.
-        names = _lettered_names()
+        names = _draw_names()
         count, tall, wide = names.shape
         place = (bay - number - 0.16) / 0.68
         x = np.clip(np.where(backward, 1.0 - place, place), -0.01, 1.01) * wide - 0.5
         line = np.clip((3.86 - up) / 0.52, 0.0, 0.999)
         y = (np.mod(number + 7 * its.number, count) + line) * tall - 0.5
-        letters = self._looked_up(names.reshape(count * tall, wide), x, y)
+        letters = _look_up(names.reshape(count * tall, wide), x, y)
         letters += (0.3 * (letters > 0.0) - letters) * smooth_step(0.05, 0.2, steps[0])
-        shop = light((0.30, 0.02, 60))[..., 0] * (lit + self._glow * (0.25 * neon))
+        shop = light((0.30, 0.02, 60))[..., 0] * (lit + self._air * (0.25 * neon))
         shop += ((0.88 * lamp + 0.12 * tint) * inside + 0.07 * self._low - shop) * pane
         shop += (board + (name - board) * letters - shop) * band
         return shop, min(1.0, neon) * np.maximum(pane * (_STEADY * awake), band * letters)
 
     def _roof(self, its: Its, z: Plane, right: Plane) -> tuple[Plane, Plane]:
-        """Return the light of flat roofs: parapets, dark yards, skylights that shine by night."""
+        """Return the light of flat roofs: parapets, and skylights that shine by night."""
         hour, out = self._hour, right * z
-        ends = np.minimum(z - its.near, its.far - z)
-        plot = (out - its.wall) / _PLOT
-        edge = np.minimum(np.mod(plot, 1.0), 1.0 - np.mod(plot, 1.0)) * _PLOT
-        rim = smooth_step(1.1, 0.5, np.minimum(edge, ends))
-        yard = smooth_step(0.9, 0.3, edge) * (plot > 1.0)
+        ends = np.minimum(np.minimum(z - its.near, its.far - z), out - its.wall)
         x, y = out / 3.1 + its.tone * 99.0, z / 4.3 + its.tone * 77.0
-        chance, power, _ = self._drawn(np.floor(x), np.floor(y))
-        off = np.maximum(*(np.abs(place - np.floor(place) - 0.5) for place in (x, y)))
-        box = smooth_step(0.20, 0.17, off)
+        chance, power, _ = self._draw(np.floor(x), np.floor(y))
+        box = np.maximum(*(np.abs(place - np.floor(place) - 0.5) for place in (x, y))) < 0.19
         lit = self._ambient + self._sun * (0.12 if hour.ahead else 0.5) + self._air * hour.neon
-        shade = (1.0 + 0.35 * rim) * (1.0 - 0.8 * yard) * (1.0 - 0.34 * box * (power > 0.6))
-        shade *= 0.85 + 0.15 * np.sin(np.floor(plot) * 12.9 + its.number)
-        awake = min(1.0, hour.neon) * np.maximum(0.3 * yard, 0.55 * box * (chance > 0.86))
+        shade = (1.0 + 0.35 * smooth_step(1.1, 0.5, ends)) * (1.0 - 0.34 * box * (power > 0.6))
+        awake = 0.55 * min(1.0, hour.neon) * box * (chance > 0.86)
         stone = self._stones.take((its.tone * 15.99).astype(np.int32), axis=1)
         return 0.6 * stone * lit * shade + self._lamps[:, :1] * awake, awake
 
-    def _drawn(self, x: Plane, y: Plane) -> Plane:
+    def _draw(self, x: Plane, y: Plane) -> Plane:
         """Return three numbers from 0 to 1 that each cell draws, shape (3, n)."""
         column, row = (place.astype(np.int32) % _TABLE for place in (x, y))
         return self._dice.take(row * _TABLE + column, axis=1)
 
-    @staticmethod
-    def _looked_up(sheet: Plane, x: Plane, y: Plane) -> Plane:
-        shape = len(x) // 256 + 1, 256  # OpenCV takes no long lists
-        places = (np.resize(np.asarray(place, np.float32), shape) for place in (x, y))
-        return sample(np.asarray(sheet, np.float32), *places).ravel()[: len(x)]
 
-
-def _pulse(at: Plane, start: float | Plane, long: float | Plane, step: Plane) -> Plane:
-    """Return a pulse that repeats every 1, averaged over `step`, so that it never flickers."""
-    half = 0.5 * np.maximum(step, 1e-4)
-    first, last = at - start - half, at - start + half
-    before, after = np.floor(first), np.floor(last)
-    total = (after - before) * long + np.minimum(last - after, long)
-    return np.asarray((total - np.minimum(first - before, long)) / (2.0 * half))
-
-
-def _edge(inside: Plane, step: Plane) -> Plane:
-    """Return the cover of a pixel whose middle lies `inside` meters behind an edge."""
-    return np.asarray(np.clip(inside / step + 0.5, 0.0, 1.0))
+def _look_up(sheet: Plane, x: Plane, y: Plane) -> Plane:
+    shape = len(x) // 256 + 1, 256  # OpenCV takes no long lists
+    places = (np.resize(np.asarray(place, np.float32), shape) for place in (x, y))
+    return sample(np.asarray(sheet, np.float32), *places).ravel()[: len(x)]
 
 
 @cache
-def _lettered_names() -> Floats:
+def _draw_names() -> Floats:
     """Return names of shops as cover, shape (names, 40, 320), 0 to 1."""
-    sheets = []
-    for number, name in enumerate(_NAMES):
-        face = _NAME_FACES[number % len(_NAME_FACES)]
-        wide = font_of(face, 62).getlength(name)
-        font = font_of(face, int(62 * min(1.0, 620 / wide)))
-        sheet = Image.new("L", (640, 80))
+    sheets = [Image.new("L", (640, 80)) for _ in _NAMES]
+    for number, (name, sheet) in enumerate(zip(_NAMES, sheets, strict=True)):
+        font = font_of(_FACES[number % len(_FACES)], 62)
         ImageDraw.Draw(sheet).text((320, 40), name, fill=255, font=font, anchor="mm")
-        sheets.append(np.asarray(sheet.reduce(2), np.float32) / np.float32(255.0))
-    return np.stack(sheets)
+    return np.stack([np.asarray(it.reduce(2), np.float32) for it in sheets]) / np.float32(255.0)
 
 
 def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
@@ -301,59 +262,52 @@ def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
     panel with dark letters.
     """
     hour, neon = street.hour, street.hour.neon
-    found = []
+    places = []
     for it in street.buildings:
         z = it.near + rng.uniform(0.6, 2.5)
         while z < min(it.far - 1.0, _FARTHEST):
-            word, face = str(rng.choice(_WORDS)), str(rng.choice(_FACES))
-            wide, low = rng.uniform(0.8, 1.5), rng.uniform(3.6, 8.5)
-            tall = min(wide * len(word) * rng.uniform(0.78, 1.0), it.tall - 0.8 - low)
-            inks = [light(hour.signs[int(ink)]) for ink in rng.integers(len(hour.signs), size=2)]
-            filled, hangs = rng.random(2) < (0.22, crowd)
-            if tall > wide and hangs:
-                x = it.side * (it.wall - 0.25 - wide / 2) - wide / 2
-                found.append((z, x, low + tall, wide, tall, word, face, bool(filled), inks))
+            if rng.random() < crowd:
+                places.append((z, it))
             z += rng.uniform(3.5, 9.0)
-    for z, x, top, wide, tall, word, face, filled, (ink, frame) in sorted(found, key=_away):
-        left, upper = round(street.column(x, z)), round(street.row(top, z))
-        size = round(wide * street.focal / z), round(tall * street.focal / z)
-        reach = left < street.brief.width and left + size[0] > 0 and upper + size[1] > 0
-        if min(size[0], size[1] // 2) < _LEAST or not reach:
+    for z, it in sorted(places, key=lambda place: -place[0]):
+        word, face = str(rng.choice(_WORDS)), str(rng.choice(_FACES))
+        wide, low, filled = rng.uniform(0.8, 1.5), rng.uniform(3.6, 8.5), rng.random() < 0.22
+        tall = min(wide * len(word) * rng.uniform(0.78, 1.0), it.tall - 0.8 - low)
+        ink, frame = (light(hour.signs[n]) for n in rng.integers(len(hour.signs), size=2))
+        left = round(street.column(it.side * (it.wall - 0.25 - wide / 2) - wide / 2, z))
+        upper, size = round(street.row(low + tall, z)), (street.focal / z * np.array([wide, tall]))
+        width, height = size.round().astype(int).tolist()
+        inside = left < street.brief.width and left + width > 0 and upper + height > 0
+        if tall < wide or min(width, height // 2) < _LEAST or not inside:
             continue
-        panel, tube, letters = _drawn(word, face, *size)
+        panel, tube, letters = _draw_sign(word, face, width, height)
         unlit = 0.35 * hour.fill + 0.25 * hour.power
         if filled:
-            color = ink * (neon * 1.5 + unlit) * (1.0 - 0.88 * letters) + frame * (
-                tube * neon * 0.8
-            )
+            color = ink * (neon * 1.5 + unlit) * (1.0 - 0.88 * letters)
+            color = color + frame * (tube * neon * 0.8)
+            shining = _STEADY * (1.0 - letters)
         else:
             color = light((0.24, 0.02, 260)) * (0.35 + hour.fill) + ink * (neon * 0.16)
             color = color + (0.6 * ink + 0.4) * (letters * (neon * 2.6 + unlit))
             color += frame * (tube * (neon * 2.2 + unlit))
-        shining = _STEADY * (1.0 - letters) if filled else np.maximum(letters, tube)
+            shining = np.maximum(letters, tube)
         street.add_sheet((left, upper), color, panel, z, shining * min(1.0, neon), nearest=z)
 
 
-def _away(sign: tuple[Any, ...]) -> float:
-    return -float(sign[0])
-
-
-def _drawn(word: str, face: str, wide: int, tall: int) -> list[Floats]:
+def _draw_sign(word: str, face: str, wide: int, tall: int) -> list[Floats]:
     """Return the panel, the tube round it and the letters, each (tall, wide), 0 to 1."""
     scale = 3 if wide < 40 else 2
     size = (wide * scale, tall * scale)
     edge = max(1, round(0.055 * size[0]))
     sheets = [Image.new("L", size) for _ in range(3)]
     panel, tube, pen = (ImageDraw.Draw(sheet) for sheet in sheets)
-    inner = (edge, edge, size[0] - 1 - edge, size[1] - 1 - edge)
-    panel.rectangle((edge // 2, edge // 2, size[0] - 1 - edge // 2, size[1] - 1 - edge // 2), 255)
-    tube.rectangle(inner, outline=255, width=edge)
+    for draw, inset, how in (
+        (panel, edge // 2, {"fill": 255}), (tube, edge, {"outline": 255, "width": edge}),
+    ):  # fmt: skip
+        draw.rectangle((inset, inset, size[0] - 1 - inset, size[1] - 1 - inset), **how)
     pitch = size[1] * 0.94 / len(word)
     font = font_of(face, max(4, int(min(0.86 * size[0], 1.18 * pitch))))
     for number, letter in enumerate(word):
         at = (size[0] / 2, size[1] * 0.03 + pitch * (number + 0.5))
         pen.text(at, letter, fill=255, font=font, anchor="mm")
-    small = [
-        cv2.resize(np.asarray(it), (wide, tall), interpolation=cv2.INTER_AREA) for it in sheets
-    ]
-    return [np.asarray(it, np.float32) / np.float32(255.0) for it in small]
+    return [np.asarray(it.reduce(scale), np.float32) / np.float32(255.0) for it in sheets]
