@@ -146,3 +146,31 @@ def test_a_still_is_the_first_frame_of_a_flight_with_depth_sky_and_water() -> No
     assert painting.water[painting.sky == 1].max(initial=0.0) == 0.0
     lowest, middle = painting.depth[-1], painting.depth[len(painting.depth) * 3 // 4]
     assert np.median(lowest) < np.median(middle)
+
+
+def still_and_first_frame(prompt: str) -> tuple[Painting, Painting]:
+    """Return what a still and a flight show of a prompt."""
+    take = Take(width=192, height=128, fps=24, frames=2, camera="glide", motion=0.0)
+    flight = Flight(read(prompt, {}, 3, painter="flight"), "alps", take, Progress())
+    return painted(prompt), flight.paint()
+
+
+def test_a_still_and_the_first_frame_of_a_flight_agree_in_light_and_horizon() -> None:
+    hours = ("at night", "at sunset", "at noon")
+    pairs = [still_and_first_frame(f"a mountain lake in summer {hour}") for hour in hours]
+    for paintings in zip(*pairs, strict=True):
+        pixels = [painting.pixels().astype(float) for painting in paintings]
+        assert [one.mean() for one in pixels] == sorted(one.mean() for one in pixels)
+        warmth = [(one[:24, :, 0] - one[:24, :, 2]).mean() for one in pixels]
+        assert max(warmth) == warmth[1]
+        for painting in paintings:
+            assert painting.sky is not None
+            assert painting.sky[0].mean() > 0.5
+            assert painting.sky[-len(painting.sky) // 3 :].max() == 0.0
+
+
+def test_snow_makes_the_ground_of_stills_and_of_flights_lighter() -> None:
+    seasons = [still_and_first_frame(f"mountains at noon in {it}") for it in ("summer", "winter")]
+    for summer, winter in zip(*seasons, strict=True):
+        ground = [one.pixels()[one.sky < 0.5].mean() for one in (summer, winter)]  # type: ignore[operator]
+        assert ground[0] < ground[1]

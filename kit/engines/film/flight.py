@@ -13,29 +13,38 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.filming import Take, read_take, record
+from kit.engines.film.levels import (
+    END,
+    NEAR,
+    SWING,
+    CameraPose,
+    ColorLevels,
+    Hits,
+    SkyStrip,
+    bands,
+    box_of,
+    height_levels,
+    make_grain,
+    trace_land,
+)  # fmt: skip
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import rgb_of, views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting import tone
 from kit.engines.painting.camera import Camera, soften_edges, spread_slices
-from kit.engines.painting.heightfield.air import SkyStrip, fog_of
-from kit.engines.painting.heightfield.covers import cover_of
-from kit.engines.painting.heightfield.detail import make_grain, make_rock
-from kit.engines.painting.heightfield.ground import OPEN, RANGES, develop, light_of, paint_ground
-from kit.engines.painting.heightfield.levels import (
-    END,
-    NEAR,
-    CameraPose,
-    ColorLevels,
-    Hits,
-    box_of,
-    height_levels,
-    trace_land,
+from kit.engines.painting.land.landscape import haze, unit
+from kit.engines.painting.land.terrain import (
+    OPEN,
+    RANGES,
+    Terrain,
+    develop_colors,
+    make_terrain,
+    paint_terrain,
 )  # fmt: skip
-from kit.engines.painting.heightfield.relief import SIDE, Terrain, make_terrain
-from kit.engines.painting.heightfield.water import SWING, FlightWater, dry_shores
-from kit.engines.painting.looks import look_for
+from kit.engines.painting.land.water import MovingWater
+from kit.engines.painting.looks import HourLook, look_for
 from kit.engines.painting.painting import Painting
+from kit.engines.painting.relief import SPAN
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
@@ -49,6 +58,9 @@ _FAMILIES = {"lake": "alps", "desert": "desert", "forest": "forest", "sea": "isl
 #: From the fourth channel of a land's colors to how much is under water.
 _WET = np.clip((np.arange(256) - OPEN - SWING) * (255 / (127 - SWING)), 0, 255).astype(np.uint8)
 
+_MIST, _CLEAR = 0.3, 45.0  # share of the mist that a flight is in, and how far there is no haze
+
+_FADES = 0.68  # share of the farthest distance from which the land's end dissolves
 _METERS = 4.0  # of a unit
 _SPEED = 44.0  # units a second at full motion
 _AHEAD = 80.0  # units that the pilot looks ahead
@@ -143,24 +155,23 @@ class Flight:
         ahead = poses[len(poses) // 2].heading
         sun = ahead + turn
         # Land is lit from farther aside than where the sun is seen: it would only show its shade.
-        light = light_of(look, sun + math.copysign(_ASIDE, turn), outlined="outline" in words)
-        cover = cover_of(kind, brief)
-        colors = paint_ground(terrain, cover, look, light, rng[3], progress.part(0.5, 0.9))
-        grain = make_grain(terrain, light.way, rng[5])
+        aside = sun + math.copysign(_ASIDE, turn)
+        way = unit((math.sin(aside), math.cos(aside), look.high_light))
+        colors = paint_terrain(terrain, brief, look, way, rng[3], progress.part(0.5, 0.9))
+        grain = make_grain(terrain, way, rng[5])
         turned = abs(math.tan(ahead)) > 1
         self._colors = ColorLevels(colors, box, self._focal, grain, turned=turned)
-        self._roughen = make_rock(kind, rng[5])
         headings = [at.heading for at in poses]
         aside = max(_WIDEST, widest) + 0.05
         span = (min(headings) - aside, max(headings) + aside)
         top = max(at.horizon for at in poses) * rows / self._focal + 0.05
         self._sky = SkyStrip(look, span, sun, self._focal, top, rng[4])
         self._water = None
-        if terrain.water is not None:
+        if terrain.wet:
             shine = np.broadcast_to(tone.light(look.sun, 2.5), (3, 1, 1))
-            color = develop(np.asarray(shine, np.float32), look)[0, 0]
+            color = develop_colors(np.asarray(shine, np.float32), look)[0, 0]
             glitter = min(1.0, look.glow + 0.2) if look.elevation > 0 and look.disc else 0.0
-            self._water = FlightWater(terrain.water, rng[6], shine=color, sun=sun, glitter=glitter)
+            self._water = MovingWater(rng[6], shine=color, sun=sun, glitter=glitter)
         self._weather = None
         if brief.weather in ("rain", "snow"):
             size = (take.width, take.height)
@@ -215,14 +226,15 @@ class Flight:
         level, lean = at.horizon * rows, math.tan(at.bank)
         camera = Camera(columns, rows, self._focal, level, at.height, lean)
         hits = trace_land(at, camera, self._slices, self._heights)
-        first, sea = hits.first, 0.0 if self._water is None else self._water.level
+        first = hits.first
         land = self._colors.look_up(hits.x, hits.y, hits.inverse)
         if self._water is not None:
-            dry_shores(land, self._colors, hits, at, sea)
+            self._colors.dry_shores(land, hits, at)
         wet = np.asarray(cv2.LUT(cv2.extractChannel(land, 3), _WET))
         np.copyto(wet, 0, where=hits.sky)
-        self._roughen(land, wet, hits)
-        fog = fog_of(hits, at.height, self._look, sea)
+        fog = np.empty_like(hits.distance)
+        for band in bands(len(fog)):
+            fog[band] = _fog(self._look, hits.distance[band], hits.height[band])
         air = np.empty((len(land), columns, 3), np.uint8)
         air[:] = self._sky.air(at.heading, camera.across)
         land = cv2.blendLinear(cv2.cvtColor(land, cv2.COLOR_BGRA2BGR), air, 1 - fog, fog)
@@ -234,8 +246,10 @@ class Flight:
         soften_edges(picture.transpose(2, 0, 1)[:1], hits.view.edge)
         top = len(wet) - 1 - _last_row(wet[::-1])
         if self._water is not None and top < len(wet) - 2:
-            small = _half(picture)
-            start, water = self._water.mirror(small, hits, at, seconds, first + top)
+            places, rows_ = (hits.inverse, hits.x, hits.y), (first, first + top)
+            start, water = self._water.mirror(
+                _half(picture), places, camera, at.heading, seconds, rows_
+            )
             rest = slice(start - first, None)
             share = wet[rest] * np.float32(1 / 255)
             water = cv2.resize(water, share.shape[::-1], interpolation=cv2.INTER_LINEAR)
@@ -244,6 +258,15 @@ class Flight:
             water = cv2.blendLinear(water, air[rest], 1 - thin, thin)
             picture[start:] = cv2.blendLinear(picture[start:], water, 1 - share, share)
         return picture, hits, wet
+
+
+def _fog(look: HourLook, distance: Floats, height: Floats) -> Floats:
+    """Return how much of each point is lost in the air; the world's last ridges fade out."""
+    fog = haze(look, distance, height, _MIST * look.mist, _CLEAR)
+    if distance.max() > _FADES * END:
+        far = np.clip((distance * np.float32(1 / END) - _FADES) / (1 - _FADES), 0.0, 1.0)
+        fog += (1 - fog) * far * far
+    return fog
 
 
 def _half(plane: NDArray[Any]) -> NDArray[Any]:
@@ -311,7 +334,7 @@ def _route(
 
 def _start(terrain: Terrain, rng: np.random.Generator) -> tuple[float, float, float]:
     """Try places and directions: open ground in front, a lively skyline, a part of it water."""
-    tries = [(x * SIDE, y * SIDE, turn * 2 * math.pi) for x, y, turn in rng.random((48, 3))]
+    tries = [(x * SPAN, y * SPAN, turn * 2 * math.pi) for x, y, turn in rng.random((48, 3))]
     return max(tries, key=lambda start: _worth(terrain, *start))
 
 
@@ -323,10 +346,10 @@ def _worth(terrain: Terrain, x: float, y: float, heading: float) -> float:
     near, far = up[away[:, 0] < 140].max(axis=0), up[away[:, 0] >= 200].max(axis=0)
     worth = 3 * min(float(far.max()), 0.34) + 4 * float(far.std()) - 4 * abs(far.mean() - 0.11)
     worth -= 3 * max(0.0, float(up.max()) - 0.36) + 4 * max(0.0, float(near.max()) + 0.03)
-    if terrain.water is not None:
+    if terrain.wet:
         seen = (up >= np.maximum.accumulate(up, axis=0) - 1e-6) & (away < 320)
-        wet = ((tops <= np.float32(terrain.water)) & seen).sum() / max(1, seen.sum())
-        worth -= 1.2 * abs(wet - _WATERS.get(terrain.kind, 0.45))
+        wet = ((tops <= 0) & seen).sum() / max(1, seen.sum())
+        worth -= 1.2 * abs(wet - _WATERS.get(terrain.kind, 0.33))
     return float(worth)
 
 

@@ -61,12 +61,12 @@ def tile(
     """
     acc = rng.standard_normal((cells, cells), np.float32)
     weight, size = 1.0, cells
-    while size < side:
-        padded = np.pad(acc, 2, mode="wrap")
-        acc = cv2.resize(padded, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)[4:-4, 4:-4]
+    while size < side and octaves > 1:
         size, weight, octaves = size * 2, weight * gain, octaves - 1
-        if octaves > 0:
-            acc = cv2.scaleAdd(rng.standard_normal((size, size), np.float32), weight, acc)
+        acc = _enlarge(acc, 2)
+        acc = cv2.scaleAdd(rng.standard_normal((size, size), np.float32), weight, acc)
+    # In one step: twice as large again and again, it would be wavy.
+    acc = _enlarge(acc, side // size) if size < side else acc
     mean, deviation = cv2.meanStdDev(acc)
     scale = 1 / float(deviation[0, 0])
     acc = acc * np.float32(scale)
@@ -74,19 +74,29 @@ def tile(
     return np.asarray(acc, np.float32)
 
 
-def octave(rng: np.random.Generator, side: int, cells: float) -> Floats:
-    """Return noise of one octave, shape (side, side), -1 to 1."""
-    count, pixels = int(cells) + 4, side / cells
+def _enlarge(plane: Floats, times: int) -> Floats:
+    """Return a plane that repeats, so many times as large."""
+    padded = np.pad(plane, 2, mode="wrap")
+    large = cv2.resize(padded, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
+    inner = slice(2 * times, -2 * times)
+    return np.ascontiguousarray(large[inner, inner])
+
+
+def octave(rng: np.random.Generator, side: int, cells: float, *, wrap: bool = False) -> Floats:
+    """Return noise of one octave, shape (side, side), -1 to 1; one that wraps has whole cells."""
+    count, pixels = int(cells) + 4 * (not wrap), side / cells
     values = rng.uniform(-1.0, 1.0, (count, count)).astype(np.float32)
+    values = np.pad(values, 2, mode="wrap") if wrap else values
     # Enlarged, not looked up: a remap rounds places to 1/32.
-    large = round(count * pixels)
+    large = round(len(values) * pixels)
     plane = cv2.resize(values, (large, large), interpolation=cv2.INTER_CUBIC)
-    left, top = (rng.random(2) * pixels + 1.5 * pixels).astype(int)
+    start = 2.0 * pixels if wrap else rng.random(2) * pixels + 1.5 * pixels
+    left, top = np.broadcast_to(start, 2).astype(int)
     return np.asarray(plane[top : top + side, left : left + side])
 
 
 def eroded(
-    rng: np.random.Generator, side: int, *, cells: float = 4.0, octaves: int = 8, wear: float = 1.0
+    rng: np.random.Generator, side: int, *, cells: float = 4.0, wrap: bool = False
 ) -> Floats:
     """Return worn hills, shape (side, side), 0 to 1: gullied slopes, smooth feet and valleys.
 
@@ -95,20 +105,25 @@ def eroded(
     total = np.zeros((side, side), np.float32)
     steep_x, steep_y = np.zeros_like(total), np.zeros_like(total)
     weight = 1.0
-    for _ in range(octaves):
+    for _ in range(8):
         pixels = side / cells
         if pixels < 2:
             break
-        rise = octave(rng, side, cells)
-        steep_x += cv2.Sobel(rise, cv2.CV_32F, 1, 0, ksize=3, scale=pixels / 8)
-        steep_y += cv2.Sobel(rise, cv2.CV_32F, 0, 1, ksize=3, scale=pixels / 8)
-        total += weight * rise / (1.0 + wear * (steep_x * steep_x + steep_y * steep_y))
-        weight, cells = weight * 0.5, cells * 2.03
+        rise = octave(rng, side, cells, wrap=wrap)
+        for steep, way in zip((steep_x, steep_y), slopes(rise, pixels, wrap=wrap), strict=True):
+            steep += way
+        total += weight * rise / (1.0 + steep_x * steep_x + steep_y * steep_y)
+        weight, cells = weight * 0.5, cells * (2 if wrap else 2.03)
     return stretched(total)
 
 
 def ridged(
-    rng: np.random.Generator, side: int, *, cells: float = 4.0, octaves: int = 8, gain: float = 0.5
+    rng: np.random.Generator,
+    side: int,
+    *,
+    cells: float = 4.0,
+    gain: float = 0.5,
+    wrap: bool = False,
 ) -> Floats:
     """Return mountains, shape (side, side), 0 to 1: sharp crests that branch, calm valleys.
 
@@ -116,13 +131,14 @@ def ridged(
     """
     total = np.zeros((side, side), np.float32)
     share, weight = np.ones_like(total), 1.0
-    for _ in range(octaves):
+    for _ in range(8):
         if side / cells < 2:
             break
-        crest = np.maximum(1.0 - np.abs(octave(rng, side, cells)) * 1.1, 0.0) ** 2 * share
+        own = octave(rng, side, cells, wrap=wrap)
+        crest = np.maximum(1.0 - np.abs(own) * 1.1, 0.0) ** 2 * share
         total += weight * crest
         share = np.minimum(crest * 1.6 + 0.12, 1.0)
-        weight, cells = weight * gain, cells * 2.03
+        weight, cells = weight * gain, cells * (2 if wrap else 2.03)
     return stretched(total)
 
 
@@ -168,8 +184,13 @@ def slopes(plane: Plane, reach: float = 1.0, *, wrap: bool = False) -> tuple[Flo
     return over, down
 
 
-def blur(plane: Plane, sigma: float) -> Floats:
+def blur(plane: Plane, sigma: float, *, wrap: bool = False) -> Floats:
     """Return a plane blurred by a Gaussian of `sigma` pixels; a wide one is done at small size."""
+    if wrap:
+        margin = int(3 * sigma) + 2
+        inner = slice(margin, -margin)
+        wide = blur(np.pad(plane, margin, mode="wrap"), sigma)
+        return np.ascontiguousarray(wide[inner, inner])
     height, width = plane.shape[:2]
     step = int(sigma / 3)
     if step <= 1:

@@ -14,7 +14,7 @@ from kit.engines.painting.noise import Plane, blur, slopes
 
 #: To the light: right, along z, up; of length 1.
 Direction: TypeAlias = tuple[float, float, float]
-#: Meters that a map spans: x from -512 to 512, z from 0 to 1024.
+#: Lengths that a map spans: of a still x from -512 to 512 and z from 0 to 1024, in meters.
 SPAN = 1024
 
 
@@ -41,14 +41,23 @@ def grid(points: int) -> tuple[Floats, Floats]:
     return (steps - np.float32(SPAN / 2))[None], steps[:, None]
 
 
-def relief_of(heights: Floats, sun: Direction, *, hollow: float = 1.0) -> Relief:
-    """Return a map with its traits; `hollow` is how dark hollows are."""
-    dense = heights.shape[0] / SPAN
-    wide, narrow = (heights - blur(heights, sigma * dense) for sigma in (14.0, 3.5))
-    open_ = np.clip(1.0 + wide * np.float32(0.035 * hollow), 0.40, 1.2)
-    open_ *= np.clip(1.0 + narrow * np.float32(0.09 * hollow), 0.6, 1.25)
-    traits = cv2.merge([*slopes(heights, dense), open_, _sunlight(heights, sun)])
-    return Relief(heights, np.asarray(traits))
+def relief_of(
+    heights: Floats, sun: Direction, *, hollow: float = 1.0, wrap: bool = False
+) -> Relief:
+    """Return a map with its traits; `hollow` is how dark hollows are; one may repeat for ever."""
+    points = heights.shape[0]
+    steep = slopes(heights, points / SPAN, wrap=wrap)
+    # Light is softer than land: a map of one point a length is fine enough for it.
+    side = min(points, SPAN)
+    small = cv2.resize(heights, (side, side), interpolation=cv2.INTER_AREA)
+    open_ = np.ones_like(small)
+    for sigma, dark, least in ((14.0, 0.035, 0.40), (3.5, 0.09, 0.6)):
+        above = small - blur(small, sigma * side / SPAN, wrap=wrap)
+        above *= np.float32(dark * hollow)
+        above += np.float32(1)
+        open_ *= np.clip(above, least, 1.22, out=above)
+    soft = (cv2.resize(plane, (points, points)) for plane in (open_, _sunlight(small, sun, wrap)))
+    return Relief(heights, np.asarray(cv2.merge([*steep, *soft])))
 
 
 def look_up(field: Floats, x: Plane, z: Plane) -> Floats:
@@ -56,17 +65,14 @@ def look_up(field: Floats, x: Plane, z: Plane) -> Floats:
     if not x.size:
         return np.zeros((*x.shape, *field.shape[2:]), np.float32)
     dense = np.float32(field.shape[0] / SPAN)
-    shape = x.shape
     across = np.asarray((x + np.float32(SPAN / 2)) * dense, np.float32)
     down = np.asarray(z * dense, np.float32)
-    border = cv2.BORDER_REPLICATE
-    if len(shape) == 1:
-        across, down = across[None], down[None]
-    found = cv2.remap(field, across, down, cv2.INTER_LINEAR, borderMode=border)
-    return np.asarray(found if len(shape) > 1 else found[0])
+    places = np.atleast_2d(across), np.atleast_2d(down)
+    found = cv2.remap(field, *places, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(found if x.ndim > 1 else found[0])
 
 
-def _sunlight(heights: Floats, sun: Direction) -> Floats:
+def _sunlight(heights: Floats, sun: Direction, wrap: bool) -> Floats:
     """March toward the sun over a reduced map; the penumbra widens with distance."""
     points = heights.shape[0]
     half = min(points, SPAN // 2)
@@ -75,11 +81,10 @@ def _sunlight(heights: Floats, sun: Direction) -> Floats:
     right, along, tangent = sun[0] / flat, sun[1] / flat, sun[2] / flat
     block = np.full_like(small, -1e3)
     flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
+    border = cv2.BORDER_WRAP if wrap else cv2.BORDER_REPLICATE
     for step in np.unique(np.geomspace(1, half / 4.6, 30).astype(int)):
         matrix = np.array([[1.0, 0.0, round(right * step)], [0.0, 1.0, round(along * step)]])
-        other = cv2.warpAffine(
-            small, matrix, (half, half), flags=flags, borderMode=cv2.BORDER_REPLICATE
-        )
+        other = cv2.warpAffine(small, matrix, (half, half), flags=flags, borderMode=border)
         other -= small
         other -= np.float32(step * SPAN / half * tangent)
         other *= np.float32(1.0 / (step**0.5 + 1.0))

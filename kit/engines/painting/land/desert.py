@@ -12,7 +12,8 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import Heights
 from kit.engines.painting.land import ground, planting
-from kit.engines.painting.land.ground import Ground, Mix
+from kit.engines.painting.land.ground import ROCK, SAND, Ground, Mix
+from kit.engines.painting.land.heights import dune_wave, mesas
 from kit.engines.painting.land.landscape import Landscape, unit
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.volcano import (
@@ -29,25 +30,6 @@ from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
 
-_SAND = Ground(
-    low=(0.70, 0.085, 68),
-    low_other=(0.77, 0.085, 74),
-    rock=(0.66, 0.095, 62),
-    rock_other=(0.72, 0.090, 68),
-    shore=(0.70, 0.085, 68),
-    steep=0.30,
-    rough=0.05,
-    fine=0.55,
-)
-_ROCK = Ground(
-    low=(0.58, 0.085, 55),
-    low_other=(0.66, 0.080, 66),
-    rock=(0.46, 0.105, 38),
-    rock_other=(0.66, 0.095, 56),
-    shore=(0.6, 0.085, 60),
-    steep=0.16,
-    bands=0.8,
-)
 #: Either of them under snow.
 _SNOW = Ground(
     low=(0.90, 0.012, 245),
@@ -111,11 +93,11 @@ def paint(brief: Brief, progress: Progress) -> Painting:
 def _ground_of(brief: Brief, *, rocky: bool) -> Ground:
     if brief.season == "winter":
         return _SNOW
-    own = _ROCK if rocky else _SAND
+    own = ROCK if rocky else SAND
     if rocky and "dunes" in brief.things:
-        own = replace(_ROCK, low=_SAND.low, low_other=_SAND.low_other, fine=0.55, rough=0.3)
+        own = replace(ROCK, low=SAND.low, low_other=SAND.low_other, fine=0.55, rough=0.3)
     if "mars" in brief.things:
-        own = replace(_ROCK, low=(0.50, 0.085, 44), low_other=(0.58, 0.085, 52))
+        own = replace(ROCK, low=(0.50, 0.085, 44), low_other=(0.58, 0.085, 52))
     return own.tinted(of_land(brief), rocks=0.6)
 
 
@@ -129,11 +111,8 @@ def _dunes(scene: Landscape) -> Floats:
     heights = np.zeros((points, points), np.float32)
     for length, tall, wander in ((205.0, 70.0, 80.0), (88.0, 21.0, 36.0), (39.0, 5.0, 14.0)):
         phase = (way + wander * bend + rng.uniform(0, length)) / np.float32(length)
-        share = phase - np.floor(phase)
-        lee = np.clip((1.0 - share) / 0.26, 0.0, 1.0)
-        wave = np.minimum(np.clip(share / 0.74, 0.0, 1.0) ** 1.5, lee)
         uneven = np.clip(0.66 + 0.50 * octave(rng, points, 1024 / length), 0.08, 1.3)
-        heights += np.float32(tall) * wave * uneven
+        heights += np.float32(tall) * dune_wave(phase) * uneven
     heights *= np.float32(scene.framing.others) * (0.40 + 0.60 * smooth_step(30, 380, z))
     near, rise = next((_CEILINGS[word] for word in words if word in _CEILINGS), (0.60, 0.21))
     room = near * scene.camera.height + z * np.float32(rise) - heights
@@ -172,11 +151,7 @@ def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     mass = mass + 0.75 * framing.main**0.4 * bulk
     aside = 0.35 * framing.others * smooth_step(0.5, 1.2, np.abs(side))
     mass += aside - 0.16 * cracked + 0.20 * (worn - 0.5)
-    heights = np.zeros((points, points), np.float32)
-    for edge, tall in ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0)):
-        wall = smooth_step(edge, edge + 0.035, mass)
-        rubble = smooth_step(edge - 0.17, edge + 0.01, mass)
-        heights += np.float32(tall * framing.part) * (0.62 * wall + 0.38 * rubble)
+    heights = mesas(np.asarray(mass, np.float32), framing.part)
     # They end below the upper edge of the frame.
     shown = (np.abs(side) < 1.0) & (heights > 20.0) & (z > 200.0)
     room = scene.camera.height + 0.86 * scene.camera.rise * z + np.zeros_like(side)

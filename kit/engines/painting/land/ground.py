@@ -1,4 +1,7 @@
-"""Ground: what lies where, by season, and how it looks in the light of the hour."""
+"""Ground: what lies where, by season, and how it looks in the light of the hour.
+
+Stills shade every pixel of a picture, flights every place of a map; both do it here.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import Heights, soften_edges
 from kit.engines.painting.land.landscape import Landscape
-from kit.engines.painting.noise import SIDE, sample, slopes, tile
+from kit.engines.painting.looks import HourLook
+from kit.engines.painting.noise import SIDE, Plane, sample, slopes, tile
+from kit.engines.painting.relief import Direction
 from kit.engines.painting.tints import turned
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.vocabulary import Tint
@@ -60,6 +65,34 @@ GROUNDS = {
         steep=0.24,
     ),
 }
+SAND = Ground(
+    (0.70, 0.085, 68),
+    (0.77, 0.085, 74),
+    (0.66, 0.095, 62),
+    (0.72, 0.090, 68),
+    shore=(0.70, 0.085, 68),
+    steep=0.30,
+    rough=0.05,
+    fine=0.55,
+)
+ROCK = Ground(
+    (0.58, 0.085, 55),
+    (0.66, 0.080, 66),
+    (0.46, 0.105, 38),
+    (0.66, 0.095, 56),
+    shore=(0.6, 0.085, 60),
+    steep=0.16,
+    bands=0.8,
+)
+#: Rock that the sea has laid bare.
+CLIFF = {
+    "shore": (0.40, 0.02, 70),
+    "rock": (0.40, 0.022, 60),
+    "rock_other": (0.64, 0.030, 75),
+    "bands": 0.55,
+    "rough": 1.5,
+    "steep": 0.24,
+}
 #: Season -> colors of foliage, each with its share of the trees.
 FOLIAGE: dict[str, Mix] = {
     "summer": (((0.36, 0.050, 145), 0.7), ((0.41, 0.060, 135), 0.3)),
@@ -76,16 +109,22 @@ GRASS: dict[str, Mix] = {
 }
 
 
-def grain(rng: np.random.Generator) -> Floats:
+def mixed_to(colors: Mix, tint: Tint | None) -> Mix:
+    """Return colors of plants that turn to a tint, each a little less or more."""
+    return tuple((turned(color, tint, 0.55), share) for color, share in colors)
+
+
+def grain(rng: np.random.Generator, *, cells: int = 8, side: int = SIDE) -> Floats:
     """Return small bumps of a ground with their slopes, a tile of shape (side, side, 3)."""
-    return _with_slopes(tile(rng, cells=8, octaves=7, gain=0.62))
+    return _with_slopes(tile(rng, cells=cells, octaves=7, gain=0.62, side=side))
 
 
-def ripples(rng: np.random.Generator) -> Floats:
+def ripples(rng: np.random.Generator, *, waves: int = 22, side: int = SIDE) -> Floats:
     """Return ripples of wind in sand, as `grain`: wavy lines with a little noise."""
-    noise, fine = tile(rng, cells=4, octaves=4), tile(rng, cells=32, octaves=4, gain=0.7)
-    down, right = np.indices((SIDE, SIDE), np.float32) * np.float32(2 * np.pi / SIDE)
-    lines = np.sin(22.0 * down + 5.0 * right + 2.6 * noise)
+    noise = tile(rng, cells=4, octaves=4, side=side)
+    fine = tile(rng, cells=32, octaves=4, gain=0.7, side=side)
+    down, right = np.indices((side, side), np.float32) * np.float32(2 * np.pi / side)
+    lines = np.sin(np.float32(waves) * down + 5.0 * right + 2.6 * noise)
     return _with_slopes(np.asarray(0.85 * lines + 0.25 * fine, np.float32))
 
 
@@ -120,9 +159,9 @@ def cover(
 
 def _shaded(scene: Landscape, rows: slice, ground: Ground, grains: Floats, water: float) -> Floats:
     """Return what the ground looks like, planes of light of some rows, before any haze."""
-    view, look, sun = scene.view, scene.look, scene.toward
+    view = scene.view
     x, z, height = view.x[rows], view.z[rows], view.height[rows]
-    across, along, openness, shadow = cv2.split(scene.land.at(x, z))
+    across, along, *lit = cv2.split(scene.land.at(x, z))
     # On a wall the height tells points apart, not the distance.
     places, focal = (x, z, z + height), scene.camera.focal
     fine = _bumps(grains, places, focal, 61.0, 0.010 * ground.fine)
@@ -133,20 +172,39 @@ def _shaded(scene: Landscape, rows: slice, ground: Ground, grains: Floats, water
     across = across + fine[1] + coarse[1]
     along = along + fine[2] + coarse[2]
     flat = 1.0 / np.sqrt(across * across + along * along + 1.0)
-    facing = np.clip((sun[2] - across * sun[0] - along * sun[1]) * flat, 0.0, 1.0)
     broad = sample(grains[..., 0], x * 0.55, places[2] * 0.55)
     speck = 0.6 * broad + 0.5 * coarse[0] + 0.4 * fine[0]
-    albedo = _albedo(ground, height, 1.0 - flat, speck, water)
+    albedo = albedo_of(ground, height, 1.0 - flat, speck, water)
     bumpy = 0.20 * min(ground.rough, 1.0) * coarse[0] + 0.13 * min(ground.fine, 1.0) * fine[0]
     albedo *= np.clip(1.0 + bumpy, 0.45, 1.6)
+    return illuminate(albedo, scene.look, scene.toward, (across, along, *lit))
+
+
+def illuminate(
+    albedo: Floats,
+    look: HourLook,
+    sun: Direction,
+    traits: tuple[Plane, ...],
+    shade: Plane | float = 1.0,
+) -> Floats:
+    """Return the light that colors send back, by the four traits of a relief.
+
+    Parameters
+    ----------
+    shade : ndarray or float
+        Factor on the light of the sky.
+    """
+    across, along, openness, sunny = traits
+    flat = 1.0 / np.sqrt(across * across + along * along + 1.0)
+    facing = np.clip((sun[2] - across * sun[0] - along * sun[1]) * flat, 0.0, 1.0)
     if look.moon:  # by moonlight the eye sees little color
         gray = 0.3 * albedo[0] + 0.6 * albedo[1] + 0.1 * albedo[2]
         albedo = blend(albedo, gray[None], np.full((1, 1), 0.6, np.float32))
     # What sunlit ground throws into shadows is warm.
-    direct = facing * shadow + 0.075 * openness
+    direct = facing * sunny + 0.075 * openness
     around = openness * (0.45 + 0.55 * flat)
-    sunlight = light(look.sun, look.sun_power)
-    return np.asarray(albedo * (sunlight * direct + light(look.shade, look.shade_power) * around))
+    sunlight, skylight = light(look.sun, look.sun_power), light(look.shade, look.shade_power)
+    return np.asarray(albedo * (sunlight * direct + skylight * (shade * around)))
 
 
 def _bumps(
@@ -171,8 +229,24 @@ def _bumps(
     return out
 
 
-def _albedo(ground: Ground, height: Floats, slope: Floats, speck: Floats, water: float) -> Floats:
-    low = blend(light(ground.low), light(ground.low_other), np.clip(0.5 + 0.42 * speck, 0.0, 1.0))
+def albedo_of(
+    ground: Ground,
+    height: Floats,
+    slope: Floats,
+    speck: Floats,
+    water: float,
+    low: Plane | None = None,
+) -> Floats:
+    """Return the color of ground by its height, slope (1 - cosine) and noise of deviation 1.
+
+    Parameters
+    ----------
+    low : ndarray or None
+        What covers gentle slopes, if not the ground's own.
+    """
+    if low is None:
+        patch = np.clip(0.5 + 0.42 * speck, 0.0, 1.0)
+        low = blend(light(ground.low), light(ground.low_other), patch)
     stone = np.clip(0.45 + 0.38 * speck, 0.0, 1.0)
     if ground.bands:
         level = height + 1.3 * speck

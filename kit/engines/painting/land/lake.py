@@ -12,7 +12,7 @@ from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting
 from kit.engines.painting.land.falls import carve, falls_of, pour, raise_mist
-from kit.engines.painting.land.ground import FOLIAGE, GRASS, GROUNDS, Ground, Mix
+from kit.engines.painting.land.ground import FOLIAGE, GRASS, GROUNDS, Ground, mixed_to
 from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.land.volcano import (
     ashen,
@@ -212,8 +212,3 @@ def _flood(scene: Landscape) -> None:
     deep = turned((0.40 + shine, 0.065, 215), tint, 0.9)
     rough = 2.2 if scene.brief.weather == "rain" else 0.35 if calm else 0.9
     flood(scene, wet, depth, deep=deep, cloudy=cloudy, wind=rough)
-
-
-def mixed_to(colors: Mix, tint: Tint | None) -> Mix:
-    """Return colors of plants that turn to a tint, each a little less or more."""
-    return tuple((turned(color, tint, 0.55), share) for color, share in colors)

@@ -18,7 +18,7 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import FAR, Camera, Heights, View, spread_slices, trace
-from kit.engines.painting.looks import look_for
+from kit.engines.painting.looks import HourLook, look_for
 from kit.engines.painting.noise import Plane, octave
 from kit.engines.painting.painting import Curtains, Motion, Painting, Window
 from kit.engines.painting.relief import Direction, Relief, grid, relief_of
@@ -193,15 +193,7 @@ class Landscape:
 
     def haze(self, z: Floats, height: Floats) -> Floats:
         """Return how much of what stands at places is lost in the air, 0 to 1."""
-        look, far = self.look, np.minimum(z, 4000.0)
-        # What lies in a valley ends not far above its floor.
-        mist, thin = (max(self.mist, look.mist), 11) if look.mist else (self.mist, 16)
-        open_ = np.exp(
-            np.maximum(far - np.float32(self.clear), 0.0) * np.float32(-look.haze / _CLEAR)
-        )
-        low = np.exp(np.maximum(height, 0.0) * np.float32(-1 / thin))
-        low *= mist * (1.0 - np.exp(far * np.float32(-1 / (330 - 170 * look.mist))))
-        return np.asarray(1.0 - open_ * (1.0 - low), np.float32)
+        return haze(self.look, z, height, max(self.mist, self.look.mist), self.clear)
 
     def lit(self, color: Floats, sun: float, sky: float, z: float) -> Floats:
         """Return a color in shares of the light of sun and sky, through the air, (3, 1, 1)."""
@@ -289,6 +281,27 @@ class Landscape:
         if "centered" in self.words:
             return (side, 0.5) if named else (0.0, 0.5)
         return side * (0.35 if "close" in self.words else 1.0), 0.5 - 0.5 * side * away
+
+
+def haze(look: HourLook, z: Floats, height: Floats, mist: float, clear: float) -> Floats:
+    """Return how much of what stands at distances and heights is lost in the air, 0 to 1.
+
+    Parameters
+    ----------
+    mist : float
+        How thick it lies in low places.
+    clear : float
+        Distance up to which there is no other haze.
+    """
+    # What lies in a valley ends not far above its floor.
+    thin = 11 if look.mist else 16
+    far = np.minimum(z, np.float32(4000))
+    low = np.exp(np.maximum(height, np.float32(0)) * np.float32(-1 / thin))
+    low = low * (np.float32(1) - np.exp(far * np.float32(-1 / (330 - 170 * look.mist))))
+    open_ = np.exp(
+        np.maximum(far - np.float32(clear), np.float32(0)) * np.float32(-look.haze / _CLEAR)
+    )
+    return np.asarray(1 - open_ * (1 - np.float32(mist) * low), np.float32)
 
 
 def window(shape: tuple[int, ...], middle: Plane, aside: float, high: float) -> Window:

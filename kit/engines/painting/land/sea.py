@@ -14,8 +14,7 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import soften_edges
 from kit.engines.painting.land import ground, planting
-from kit.engines.painting.land.ground import FOLIAGE, GROUNDS, Ground
-from kit.engines.painting.land.lake import mixed_to
+from kit.engines.painting.land.ground import CLIFF, FOLIAGE, GROUNDS, Ground, mixed_to
 from kit.engines.painting.land.landscape import HORIZON, Landscape, window
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.volcano import (
@@ -26,11 +25,11 @@ from kit.engines.painting.land.volcano import (
     paint_smoke,
     raise_cone,
 )
-from kit.engines.painting.land.water import Sea, light_sea, sea_of
+from kit.engines.painting.land.water import Sea, colors_of, light_sea, sea_of
 from kit.engines.painting.noise import Plane, eroded, octave, ridged
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.relief import grid
-from kit.engines.painting.tints import of_land, of_water, turned
+from kit.engines.painting.tints import of_land
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
@@ -73,7 +72,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         _plant_shrubs(scene)
         planting.plant(scene, palms, "palm", 0.68)
     paint_lava(scene, cone)
-    _flood(scene, water, _colors_of(brief))
+    _flood(scene, water, colors_of(brief))
     if "lighthouse" in brief.things:
         _draw_lighthouse(scene)
     if "sailboat" in brief.things:
@@ -108,16 +107,7 @@ def _ground_of(scene: Landscape, land: str, cone: Cone | None) -> Ground:
     brief = scene.brief
     own, winter = GROUNDS[brief.season].tinted(of_land(brief)), brief.season == "winter"
     if land != "beach":
-        own = replace(
-            own,
-            top_line=20.0 if winter else 1e4,
-            shore=(0.40, 0.02, 70),
-            rock=(0.40, 0.022, 60),
-            rock_other=(0.64, 0.030, 75),
-            bands=0.55,
-            rough=1.5,
-            steep=0.24,
-        )
+        own = replace(own, top_line=20.0 if winter else 1e4, **CLIFF)  # type: ignore[arg-type]
         return ashen(scene, own, cone) if cone else own
     low: Oklch = (
         (0.77, 0.045, 82) if scene.has("palms") else (0.72, 0.055, 80)
@@ -188,18 +178,6 @@ def _cliffs(scene: Landscape, side: Floats, bend: Floats, rock: Floats) -> Float
     room = 0.70 / _size_of(_TOWERS, scene) ** 0.5 if tower else 0.90
     steep = min(0.40 * framing.part**0.8, room * scene.camera.rise)
     return np.asarray(np.minimum(heights, steep * np.maximum(z, 10.0)), np.float32)
-
-
-def _colors_of(brief: Brief) -> tuple[Oklch, Oklch]:
-    """Return the colors of deep and of shallow water."""
-    if not brief.things.isdisjoint(("palms", "tropical")):
-        deep, shallow = (0.46, 0.090, 220), (0.76, 0.110, 195)
-    elif brief.covered:
-        deep, shallow = (0.43, 0.055, 222), (0.64, 0.080, 190)
-    else:
-        deep, shallow = (0.33, 0.060, 238), (0.60, 0.085, 198)
-    tint = of_water(brief)
-    return turned(deep, tint, 0.8), turned(shallow, tint, 0.6)
 
 
 def _plant_woods(scene: Landscape) -> None:

@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.media.color import Floats, Oklch
+from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
+from kit.engines.painting.camera import Camera, accumulate
 from kit.engines.painting.land.landscape import Landscape
-from kit.engines.painting.noise import sample, slopes, tile
+from kit.engines.painting.noise import Plane, sample, slopes, tile
 from kit.engines.painting.painting import Mirrored
+from kit.engines.painting.tints import of_water, turned
 from kit.engines.painting.tone import blend, light
+from kit.engines.prompt.brief import Brief
 
 _AGAIN = 0.10  # share of the sky's rows that water mirrors again in place of what is above them
 #: Octaves of waves: points of the tile in a meter across and along, share of the swell's height.
 _OCTAVES = ((1.1, 2.9, 1.0), (3.4, 6.1, 0.36), (9.0, 13.0, 0.13), (31.0, 40.0, 0.040))
 _LOW = (190.0, 75.0)  # distances at which the shapes of the first two are half as high
+_ROUNDS = 2  # refinements of where a mirrored ray ends
+_RIPPLE = 0.018  # slope of the ripples that a flight sees
+_TILTED = 0.05  # ripples show steeper water than a level surface would be seen at
+_POINTS = 130.0  # distance from which light dances on the largest waves
+#: From 8 times how much nearer than that a place is to how much smaller its waves are.
+_FINER: Floats = np.exp2(np.floor(np.log2(np.clip(np.arange(256) / 8, 1, 16)))).astype(np.float32)
+
+
+def colors_of(brief: Brief, *, tropical: bool = False) -> tuple[Oklch, Oklch]:
+    """Return the colors of deep and of shallow water."""
+    if tropical or not brief.things.isdisjoint(("palms", "tropical")):
+        deep, shallow = (0.46, 0.090, 220), (0.76, 0.110, 195)
+    elif brief.covered:
+        deep, shallow = (0.43, 0.055, 222), (0.64, 0.080, 190)
+    else:
+        deep, shallow = (0.33, 0.060, 238), (0.60, 0.085, 198)
+    tint = of_water(brief)
+    return turned(deep, tint, 0.8), turned(shallow, tint, 0.6)
 
 
 def flood(
@@ -53,13 +75,19 @@ def flood(
     below = np.maximum(y - np.float32(camera.horizon), 0.5)
     z = np.asarray((camera.height - level) * camera.focal / below + np.zeros_like(x), np.float32)
     right, along = _ripples(scene.dice(7), x, z, scene, wind)
-    columns, lines, above = _mirror(scene, y, x, right, along, level)
+    first, drop = scene.view.first, (camera.height - level) * camera.focal
+    inverse = cv2.GaussianBlur(1.0 / scene.depth[first:], (0, 0), 1.2)
+    skip = max(0, rows.start - first)
+    lines = mirrored_rows(inverse, first, 1, camera.horizons, drop, skip)
+    lines += np.clip(along, -0.2, 0.2) * np.float32(0.55 * camera.focal)
+    above = np.maximum(-lines, 0.0)
+    lines = np.clip(lines, 0.0, y).astype(np.float32)
+    columns = np.clip(x + right * camera.focal * 0.16, 0, camera.columns - 1).astype(np.float32)
     soft = [cv2.GaussianBlur(plane, (0, 0), 0.8) for plane in scene.light]
     mirror = np.stack([cv2.remap(plane, columns, lines, cv2.INTER_LINEAR) for plane in soft])
     _mirror_overhead(mirror, scene.behind, columns, above)
     grazing = below / np.sqrt(below**2 + camera.focal**2)
-    share = 0.04 + 0.96 * (1.0 - np.clip(grazing - 0.6 * along, 0.0, 1.0)) ** 3.6
-    share *= np.float32(1.0 - cloudy)
+    share = reflectance(grazing - 0.6 * along, 3.6) * np.float32(1.0 - cloudy)
     body = light(deep) * (0.25 + light(look.shade)) * np.float32(look.shade_power * 1.1)
     color = blend(body, mirror * np.float32(0.94), share)
     if scene.sun.shown:  # the path of light that the sun or moon lays on the water
@@ -91,28 +119,53 @@ def _ripples(
     return right * calm, along * calm
 
 
-def _mirror(
-    scene: Landscape, y: Floats, x: Floats, right: Floats, along: Floats, level: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return the pixel whose mirror image each pixel shows, and how far above the frame it lies.
+def mirrored_rows(
+    inverse: Floats, first: int, step: int, horizon: Plane, drop: float, skip: int
+) -> Floats:
+    """Return the row of the frame that each pixel of still water mirrors, below 0 above the frame.
 
-    What stands at distance d and is seen `e` rows above the horizon is mirrored `e` rows below,
-    plus twice the camera's height at that distance. As d is known only where it is looked up, the
-    place is found in a few rounds.
+    What stands at a distance is mirrored at the row that water has at that distance. The first
+    guess is the shore above a pixel; looking at the depth found there leads on, up the slope.
+
+    Parameters
+    ----------
+    inverse : ndarray
+        One over the distance in every `step`-th row and column from a row on.
+    horizon : ndarray
+        Row of it in each of these columns.
+    drop : float
+        Rows by which water at a distance of 1 lies below it.
+    skip : int
+        Rows of `inverse` above the water.
     """
-    camera = scene.camera
-    inverse = cv2.GaussianBlur(1.0 / scene.depth, (0, 0), 1.2)
-    twice = np.float32(2 * (camera.height - level) * camera.focal)
-    tilt = np.clip(along, -0.2, 0.2) * camera.focal * np.float32(0.55)
-    columns = np.clip(x + right * camera.focal * 0.16, 0, camera.columns - 1).astype(np.float32)
-    flipped = 2 * camera.horizon - y + tilt
-    lines = flipped + twice * np.float32(1 / 400.0)
-    for _ in range(4):
-        lines = np.clip(lines, 0.0, camera.rows - 1).astype(np.float32)
-        lines = flipped + twice * cv2.remap(inverse, columns, lines, cv2.INTER_LINEAR)
-    above = np.maximum(-lines, 0.0)
-    top = np.float32(camera.horizon + 1)
-    return columns, np.clip(lines, 0.0, top).astype(np.float32), above
+    height, columns = inverse.shape
+    rows = np.float32(first) + step * np.arange(height, dtype=np.float32)[:, None]
+    # The waterline of each distance is a row of its own, so water stands where the two agree.
+    waterline = horizon + np.float32(drop) * inverse
+    water = np.abs(waterline - rows) < 2.5
+    index = np.where(water, np.float32(0), np.arange(height, dtype=np.float32)[:, None])
+    place = accumulate(np.maximum, index, index)[skip:]
+    for again in range(_ROUNDS + 1):
+        flat = place.astype(np.int32)
+        flat *= np.int32(columns)
+        flat += np.arange(columns, dtype=np.int32)
+        target = np.take(waterline, flat, mode="clip")
+        target *= np.float32(2)
+        target -= rows[skip:]
+        if again < _ROUNDS:
+            np.subtract(target, rows[0], out=place)
+            place *= np.float32(1 / step)
+            np.clip(place, 0, height - 1, out=place)
+    return np.asarray(target)
+
+
+def reflectance(sine: Plane, power: float = 5.0) -> Floats:
+    """Return the share of light that water mirrors, by the sine of the angle to its surface.
+
+    Source: C. Schlick, "An inexpensive BRDF model for physically-based rendering" (1994).
+    """
+    share = np.asarray(1.0 - np.clip(sine, 0.0, 1.0), np.float32) ** np.float32(power)
+    return np.asarray(np.float32(0.04) + np.float32(0.96) * share)
 
 
 def _mirror_overhead(mirror: Floats, sky: Floats, columns: Floats, above: Floats) -> None:
@@ -211,8 +264,7 @@ def light_sea(
     glow = light(shallow) * (0.7 * look.shade_power * shade + 0.30 * look.sun_power * sun)
     thin = np.clip(0.32 + 0.42 * height / max(water.swell, 0.2), 0.0, 1.0) * np.exp(z / -160.0)
     color = blend(body, glow, np.clip(0.55 * thin + 0.9 * shoal, 0.0, 1.0).astype(np.float32))
-    fresnel = 0.02 + 0.98 * (1.0 - facing) ** 5
-    color = blend(color, mirror, np.asarray(fresnel, np.float32))
+    color = blend(color, mirror, reflectance(facing))
     if look.disc:  # the glow of a closed sky is in what the waves mirror
         color += sun * (_sparkle(scene, bounce, z) / sun.max())
     return _foam(scene, color, water, rows, shoal)
@@ -244,3 +296,109 @@ def _foam(scene: Landscape, color: Floats, water: Sea, rows: slice, shoal: Float
     )
     foam = np.clip(np.maximum(broken, shore), 0.0, 1.0) * np.float32(0.85)
     return blend(color, white, np.asarray(foam, np.float32))
+
+
+class MovingWater:
+    """The water of a land that a flight is over, at height 0.
+
+    Parameters
+    ----------
+    shine : ndarray
+        Color of the light that dances on it.
+    sun : float
+        Azimuth of the light, in radians.
+    glitter : float
+        Strength of that dance, 0 to 1.
+    """
+
+    def __init__(
+        self, rng: np.random.Generator, *, shine: Bytes, sun: float, glitter: float
+    ) -> None:
+        self._shine, self._sun, self._glitter = shine, sun, glitter
+        # The small ones in a tile that fits into the processor's cache.
+        self._waves, self._wavelets = (
+            np.pad(tile(rng, cells=cells, octaves=4, gain=0.62, side=side), 1, mode="wrap")
+            for cells, side in ((64, 1024), (16, 256))
+        )
+
+    def mirror(
+        self,
+        picture: Bytes,
+        places: tuple[Floats, Floats, Floats],
+        camera: Camera,
+        heading: float,
+        seconds: float,
+        rows: tuple[int, int],
+    ) -> tuple[int, Bytes]:
+        """Return the first row and the water's colors from it on, at half the size.
+
+        Parameters
+        ----------
+        picture : ndarray of uint8
+            Land and sky, at half the size; where there is water, what is under its surface.
+        places : tuple of ndarray
+            One over the distance, and x and y in the world, of all rows from one on.
+        rows : tuple of int
+            That row, and the first one with water.
+        """
+        inverse, x, y = (plane[::2, ::2] for plane in places)
+        skip = min(max(0, rows[1] - rows[0]) // 2, len(inverse) - 1)
+        first = rows[0] + 2 * skip
+        below, x, y = inverse[skip:], x[skip:], y[skip:]
+        drop = max(camera.height, 0.5) * camera.focal
+        # Ripples are as soft as they are wide: every other place is enough for them. Two sets run
+        # against each other, so that none seems to travel as a whole.
+        waves = _drift(self._waves, x[::2, ::2], y[::2, ::2], 6.0, 17.0 * seconds)
+        waves += _drift(self._waves, x[::2, ::2], y[::2, ::2], 2.7, -11.0 * seconds)
+        waves = cv2.resize(waves, x.shape[::-1], interpolation=cv2.INTER_LINEAR)
+        reach = np.float32(_RIPPLE * camera.focal) * (np.float32(0.12) + np.float32(40.0) * below)
+        waves *= np.clip(reach, 0, 0.05 * camera.rows, out=reach)
+        waves *= np.float32(0.25)
+        target = mirrored_rows(inverse, rows[0], 2, camera.horizons[::2], drop, skip)
+        target *= np.float32(0.5)
+        target += waves
+        np.maximum(target, 0.0, out=target)
+        waves *= np.float32(0.35)
+        waves += np.arange(below.shape[1], dtype=np.float32)
+        image = cv2.remap(picture, waves, target, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
+        steep = below * np.float32(drop / camera.focal)
+        share = reflectance(steep / np.sqrt(1 + steep * steep) + np.float32(_TILTED))
+        water = cv2.blendLinear(image, picture[first // 2 :], share, np.float32(1) - share)
+        turn = (self._sun - heading + math.pi) % (2 * math.pi) - math.pi
+        away = np.abs(np.arctan(camera.across[::2]) - np.float32(turn))
+        path = np.exp(-away * np.float32(9.0)) * np.float32(self._glitter)
+        lit = np.flatnonzero(path > 0.03)
+        if len(lit):
+            part = slice(int(lit[0]), int(lit[-1]) + 1)
+            share = self._sparkle(x[:, part], y[:, part], below[:, part], seconds) * path[part]
+            shine = np.empty((*share.shape, 3), np.uint8)
+            shine[:] = self._shine
+            dull = np.ascontiguousarray(water[:, part])
+            water[:, part] = cv2.blendLinear(dull, shine, np.float32(1) - share, share)
+        return first, np.asarray(water)
+
+    def _sparkle(self, x: Floats, y: Floats, inverse: Floats, seconds: float) -> Floats:
+        """Return how much light dances on places, 0 to 1: small, and nowhere for long."""
+        # Seen from nearer, waves that are smaller by half send the light: it never lies in pools.
+        finer = cv2.LUT(cv2.convertScaleAbs(inverse, alpha=8 * _POINTS), _FINER)
+        x, y = x * finer, y * finer
+        # It is seen where two sets of waves both stand high.
+        share = np.abs(_drift(self._wavelets, x, y, 21.0, 60.0 * seconds))
+        share *= _drift(self._wavelets, x, y, 13.0, -37.0 * seconds)
+        np.clip(np.float32(1.4) * share - np.float32(1.1), 0.0, 1.0, out=share)
+        share *= np.clip(np.float32(0.25) + np.float32(26.0) * inverse, 0.0, 1.0)
+        return np.asarray(share)
+
+
+def _drift(plane: Floats, x: Floats, y: Floats, scale: float, far: float) -> Floats:
+    """Return waves that have moved so many texels.
+
+    The tile has a border of one texel from its other side: OpenCV's own way to repeat a picture is
+    three times as slow.
+    """
+    side = plane.shape[0] - 2
+    places = x * np.float32(scale), y * np.float32(scale)
+    for axis, shift in zip(places, (far, -0.6 * far), strict=True):
+        axis += np.float32(shift % side)
+        axis -= np.float32(side) * np.floor(axis * np.float32(1 / side)) - np.float32(1)
+    return np.asarray(cv2.remap(plane, *places, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))

@@ -16,19 +16,46 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import Camera, View, trace
-from kit.engines.painting.heightfield.relief import TEXEL
+from kit.engines.painting.land.ground import grain, ripples
+from kit.engines.painting.land.terrain import OPEN, TEXEL, Terrain, develop_colors, doubled
+from kit.engines.painting.looks import HourLook
+from kit.engines.painting.noise import tile
+from kit.engines.painting.relief import Direction
+from kit.engines.painting.sky import paint_sky, sun_of
 
-NEAR, END = 5.0, 1300.0  # units; where the world ends, it is long lost in the air
+NEAR, END = 5.0, 1300.0  # where the world ends, it is long lost in the air
+#: Smooth enlarging of marks swings so far to the other side of what is neither.
+SWING = 10
 _BAND = 64  # rows
 _EDGE = 3  # texels around a level, which smooth enlarging looks at
 _SHARP = 1.15  # pixels of a frame that a texel covers where the next coarser level begins
 _STEPS = 200  # of nearness, up to where the finest level begins
 _MOST = 9_000_000  # texels of a level; a long flight does without the finest one
-#: Texels to a unit of colors; and of heights, up to a distance. Far slices lie apart: finer heights
-#: between them would make crests flicker.
+#: Texels to a length of 1 of colors; and of heights, up to a distance. Far slices lie apart: finer
+#: heights between them would make crests flicker.
 _COLORS = (8.0, 4.0, 2.0, 1.0, 0.5)
 _HEIGHTS = ((45.0, 4.0), (280.0, 2.0), (560.0, 1.0), (math.inf, 0.5))
+_WOODED, _WET = 49, 227  # in the fourth channel of colors: fewer trees, or less water, show ground
+#: Texels to a length of 1 of levels with grain, and how strong it is: no line must be seen where
+#: it ends.
+_GRAINED = {8.0: 1.0, 4.0: 1.0, 2.0: 0.45}
+#: Land -> how strongly bumps are lit, and their color varies; how much light leaves have.
+_GRAINS = {
+    "alps": (0.12, 0.055, 0.30),
+    "hills": (0.06, 0.04, 0.22),
+    "forest": (0.10, 0.06, 0.30),
+    "islands": (0.09, 0.055, 0.20),
+    "desert": (0.05, 0.02, 0.0),
+    "canyon": (0.09, 0.045, 0.18),
+}
+#: Shares of the distance behind a place at which dry land is looked for: slices lie so far apart.
+_BEHIND = (0.012, 0.020, 0.030, 0.042)
+_FOOT = 0.3  # height above the water from which there can be none
+_LOOKED_UP = 30_000  # places in one go
+_BELOW = 0.12  # tangent of the lowest sky that is painted
+_FINEST = 900.0  # pixels a radian: soft things need no more, and a wide strip would cost seconds
 
 #: From a distance to the part of the world seen up to it: least x, least y, most x, most y.
 Box: TypeAlias = Callable[[float], tuple[float, float, float, float]]
@@ -43,7 +70,7 @@ class CameraPose:
     x: float
     y: float
     heading: float  # radians: 0 along y, a quarter turn along x
-    height: float  # in units of the world
+    height: float
     horizon: float  # share of the frame's height at which it stands
     bank: float  # radians that the camera leans to the right
 
@@ -101,7 +128,7 @@ class Level:
 
 
 def cut_level(plane: NDArray[Any], box: tuple[float, float, float, float], fine: float) -> Level:
-    """Cut a part of the world out of a plane of the land, so many texels (a power of 2) a unit."""
+    """Cut a part of the world out of a plane, so many texels (a power of 2) to a length of 1."""
     factor = fine * TEXEL
     whole = max(1, round(1 / factor))  # so that the level begins and ends with a whole texel
     left, upper = (int(np.floor(v / TEXEL / whole)) * whole - _EDGE * whole for v in box[:2])
@@ -191,6 +218,31 @@ class ColorLevels:
             cv2.remap(self._picture, across, down, cv2.INTER_LINEAR, out[band], border)
         return out
 
+    def dry_shores(self, colors: Bytes, hits: Hits, at: CameraPose) -> None:
+        """Give what rises from water the colors of the land behind, in place.
+
+        Land is seen as if it rose evenly from one slice of the ground to the next; where the first
+        lies in water and the next on a shore, the foot of the shore would be as wet as the water.
+        """
+        # A pixel's four bytes are one number, whose highest one is the fourth channel.
+        wet = colors.view("<u4")[..., 0] >= np.uint32((OPEN + SWING + 1) << 24)
+        wet &= (hits.height > np.float32(_FOOT)) & ~hits.sky
+        place = np.flatnonzero(wet)[:_LOOKED_UP]
+        for far in _BEHIND:
+            x, y, inverse = (
+                np.take(plane, place)[None] for plane in (hits.x, hits.y, hits.inverse)
+            )
+            # What stands higher than a beach is looked for beyond it.
+            rise = np.clip(np.take(hits.height, place) / 2, 0.3, 1) * np.float32(far)
+            x += rise * (x - np.float32(at.x))
+            y += rise * (y - np.float32(at.y))
+            if not len(place):
+                return
+            found = self.look_up(x, y, inverse)[0]
+            dry = found[:, 3] <= OPEN + SWING
+            colors.reshape(-1, 4)[place[dry]] = found[dry]
+            place = place[~dry]
+
 
 def box_of(poses: Sequence[CameraPose], widest: float) -> Box:
     """Return the function that says what part of the world a flight sees up to a distance."""
@@ -205,3 +257,103 @@ def box_of(poses: Sequence[CameraPose], widest: float) -> Box:
         return float(left), float(upper), float(right), float(lower)
 
     return box
+
+
+def make_grain(
+    terrain: Terrain, sun: Direction, rng: np.random.Generator
+) -> Callable[[Level], None]:
+    """Return a function that multiplies the brightness of a level, in place, by what is small."""
+    lit, vary, tufts = _GRAINS[terrain.kind]
+    sandy = terrain.kind == "desert"
+    bumps = ripples(rng, waves=88, side=1024) if sandy else grain(rng, cells=64, side=1024)
+    height, right, down = cv2.split(bumps)
+    facing = -right * np.float32(sun[0]) - down * np.float32(sun[1])
+    soil = np.float32(lit / facing.std()) * facing + np.float32(vary) * height
+    # What grows between crowns is seldom seen by the sun.
+    crown = doubled(terrain.crowns[..., 0].astype(np.float32) * np.float32(1 / 255))
+    leaves = np.float32(tufts) * tile(rng, cells=128, octaves=4, gain=0.8, side=1024)
+    leaves -= np.float32(0.35) * smooth_step(0.22, 0.04, crown) * (tufts > 0)
+    leaves = doubled(leaves - leaves.mean())
+    tiles = {}
+    for fine, strength in _GRAINED.items():
+        tiles[fine] = _bytes(np.float32(strength) * soil), _bytes(leaves)
+        soil, leaves = (
+            np.asarray(cv2.resize(plane, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+            for plane in (soil, leaves)
+        )
+
+    def roughen(level: Level) -> None:
+        if level.scale not in tiles:
+            return
+        own, leafage = (_spread(plane, level) for plane in tiles[level.scale])
+        luma, marks = (cv2.extractChannel(level.plane, channel) for channel in (0, 3))
+        cv2.copyTo(leafage, cv2.compare(marks, _WOODED, cv2.CMP_LT), own)
+        # Under water it would glitter, and there are ripples.
+        faint = cv2.convertScaleAbs(own, alpha=0.4, beta=128 * 0.6)
+        cv2.copyTo(faint, cv2.compare(marks, _WET, cv2.CMP_GT), own)
+        cv2.insertChannel(cv2.multiply(luma, own, scale=1 / 128), level.plane, 0)
+
+    return roughen
+
+
+def _spread(plane: Bytes, level: Level) -> Bytes:
+    """Return a tile laid out over a level, wherever in the world that begins."""
+    starts = (round(0.5 * (level.scale / 2 - 1) - offset) for offset in (level.down, level.across))
+    for axis, (start, length) in enumerate(zip(starts, level.plane.shape[:2], strict=True)):
+        plane = plane.take(range(start, start + length), axis=axis, mode="wrap")
+    return plane
+
+
+def _bytes(plane: Floats) -> Bytes:
+    return np.asarray(cv2.convertScaleAbs(np.clip(1 + plane, 0.3, 1.9), alpha=128.0))
+
+
+class SkyStrip:
+    """The sky between two azimuths, painted once and wrapped on a cylinder.
+
+    Parameters
+    ----------
+    span : tuple of float
+        Where it starts and ends, in radians.
+    sun : float
+        Azimuth of the sun, or by night of the moon.
+    focal, top : float
+        Pixels to a tangent of 1 of the frames that show it, and the highest tangent that they do.
+    """
+
+    def __init__(
+        self,
+        look: HourLook,
+        span: tuple[float, float],
+        sun: float,
+        focal: float,
+        top: float,
+        rng: np.random.Generator,
+    ) -> None:
+        self._scale = scale = min(focal, _FINEST)
+        self._start, self._horizon = span[0], round(top * scale)
+        columns, rows = int((span[1] - span[0]) * scale) + 2, int((top + _BELOW) * scale)
+        camera = Camera(columns, rows, scale, self._horizon, 0.0)
+        light = sun_of(look, camera, (sun - span[0]) / (span[1] - span[0]))
+        self._picture = develop_colors(paint_sky(look, camera, light, rng, Progress()).light, look)
+        band = self._picture[self._horizon - max(2, int(0.02 * scale)) : self._horizon]
+        low = cv2.GaussianBlur(band.mean(axis=0, dtype=np.float32)[None], (0, 0), 0.05 * scale)[0]
+        self._low = np.rint(low).astype(np.uint8)
+
+    def look_up(self, heading: float, camera: Camera, rows: int) -> Bytes:
+        """Return what is seen of it in the upper rows of a frame, shape (rows, columns, 3)."""
+        angles = np.arctan(camera.across)
+        x = np.empty((rows, camera.columns), np.float32)
+        x[:] = (angles + np.float32(heading - self._start)) * np.float32(self._scale)
+        # On a cylinder, what stands aside is farther away and so less high.
+        step = np.cos(angles) * np.float32(self._scale / camera.focal)
+        y = np.arange(rows, dtype=np.float32)[:, None] * step
+        y += np.float32(self._horizon) - camera.horizons * step
+        return np.asarray(
+            cv2.remap(self._picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        )
+
+    def air(self, heading: float, across: Floats) -> Bytes:
+        """Return what distance fades to in each column, shape (columns, 3): the lowest sky."""
+        x = (np.arctan(across) + np.float32(heading - self._start)) * np.float32(self._scale)
+        return np.asarray(self._low[np.clip(np.rint(x), 0, len(self._low) - 1).astype(np.intp)])

@@ -1,1 +1,0 @@
-"""Heightfields: land that is seen from above."""
