@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kit.engines.media.color import Oklch, mix
-from kit.engines.painting.looks import look_for
+from kit.engines.painting.looks import HourLook
 from kit.engines.painting.poster.palettes import tempered
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
@@ -61,9 +61,9 @@ _GRADES: dict[str, _Grade] = {
 _OUTLINE, _FAINT = (0.12, 0.10, 1.0, 0.7), (0.30, 0.12, 1.0, 0.7)
 
 
-def palette_for(brief: Brief) -> Palette:
+def palette_for(brief: Brief, look: HourLook) -> Palette:
     """Return the colors of a scene: the look of its hour, the land's own, then the words'."""
-    look, (chroma, light) = look_for(brief), _DULL.get(brief.weather, (1.0, 1.0))
+    chroma, light = _DULL.get(brief.weather, (1.0, 1.0))
     lively = _LIVELY[brief.hour == "day"]
     sky = tuple((color[0], lively * color[1], color[2]) for color in reversed(look.sky))
     land = _grounded(_LAND[brief.hour], _tint_of_land(brief))

@@ -16,8 +16,9 @@ from kit.engines.media.noise import field, smooth_step
 from kit.engines.media.picture import still
 from kit.engines.media.threads import one_thread
 from kit.engines.painting.falling import fallen, kind_of
+from kit.engines.painting.looks import look_for
 from kit.engines.painting.painting import Painting
-from kit.engines.painting.poster import ridges, sky
+from kit.engines.painting.poster import land, sky
 from kit.engines.painting.poster.colors import palette_for
 from kit.engines.painting.poster.planes import (
     Backdrop,
@@ -29,7 +30,7 @@ from kit.engines.painting.poster.planes import (
     solid,
     strips,
 )
-from kit.engines.painting.poster.recipes import recipe_for
+from kit.engines.painting.sky import Sun
 from kit.engines.painting.tone import Film, decoded
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
@@ -82,19 +83,20 @@ def compose(
     the rest of the picture as it was.
     """
     rng = (np.random.default_rng([brief.seed, part]) for part in count())
-    recipe, size, number = recipe_for(brief, layers)
-    horizon, palette = stage.y(recipe.horizon), palette_for(brief)
-    light = sky.light_of(next(rng), stage, brief, horizon, size)
+    recipe, size, number = land.recipe_for(brief, layers)
+    horizon, look = stage.y(recipe.horizon), look_for(brief)
+    palette = palette_for(brief, look)
+    light = sky.light_of(next(rng), stage, brief, look, horizon, size)
     misty = max(mist, _LEAST_MIST.get(brief.weather, 0.0))
-    setting = sky.SkySetting(stage, palette, light, brief, recipe, horizon, misty)
+    setting = sky.SkySetting(stage, palette, light, brief, horizon, misty)
     above = [*sky.sky_planes(rng, setting, starry=stars)]
-    far, near = ridges.ridges(next(rng), setting, number)
+    far, near = land.ridges(next(rng), setting, recipe, number)
     wet = None
     if recipe.shore is not None:
         # The shore moves as the last ridge behind the water does.
         depth = max(plane.depth for plane in far if plane.name == "ridge")
-        wet = _water(next(rng), setting, round(stage.y(recipe.shore)), depth)
-    return PosterPicture(stage, sky.sky(setting), (*above, *far), tuple(near), wet)
+        wet = _water(next(rng), setting, recipe.rough, round(stage.y(recipe.shore)), depth)
+    return PosterPicture(stage, sky.paint_sky(setting), (*above, *far), tuple(near), wet)
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -191,7 +193,7 @@ def mirror(source: Floats | Bytes, grid: _Grid, target: Floats | Bytes) -> None:
 
 
 def _water(
-    rng: np.random.Generator, setting: sky.SkySetting, shore: int, depth: float
+    rng: np.random.Generator, setting: sky.SkySetting, rough: float, shore: int, depth: float
 ) -> PosterWater:
     stage, palette = setting.stage, setting.palette
     rows = stage.rows - shore
@@ -200,7 +202,7 @@ def _water(
     # while they are as narrow as their widest ripple lets them be.
     deep = np.repeat((np.log1p(near * 9.0) / np.log(10.0) * 500.0).astype(np.float32), _NARROW, 1)
     across = np.repeat(np.arange(_NARROW, dtype=np.float32)[None], rows, axis=0)
-    reach = stage.unit * (0.0014 + 0.0105 * near) * (0.45 + setting.recipe.rough)
+    reach = stage.unit * (0.0014 + 0.0105 * near) * (0.45 + rough)
     waves = []
     for _ in range(2):
         flat = field(rng, 512, _NARROW, cells=(40, 5), octaves=3, gain=0.55)
@@ -220,7 +222,7 @@ def _water(
     return PosterWater(shore, (waves[0], waves[1]), tuple(planes))
 
 
-def _glitter(rng: np.random.Generator, stage: Stage, light: sky.PosterLight, shore: int) -> Bytes:
+def _glitter(rng: np.random.Generator, stage: Stage, light: Sun, shore: int) -> Bytes:
     """Return dashes of light under the sun, a path that widens toward the viewer."""
     mask = stage.blank(shore, stage.rows)
     near = rng.random(_DASHES) ** 1.25

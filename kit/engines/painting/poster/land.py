@@ -1,0 +1,481 @@
+"""Land: reliefs of noise, cut into ridges that stand one behind the other as planes of color."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+
+from kit.engines.media.color import Bytes, Floats, Oklch, encode, linear, mix, oklab
+from kit.engines.media.noise import line, smooth_step
+from kit.engines.painting import noise
+from kit.engines.painting.poster.colors import Palette
+from kit.engines.painting.poster.planes import Plane, Touch, enlarged, fill, outline, solid
+from kit.engines.painting.poster.plants import draw_plants, spread
+from kit.engines.painting.poster.sky import SkySetting, placed
+from kit.engines.prompt.brief import Brief
+
+_FINENESS = 32  # points of a relief of mountains from peak to peak
+_TILE = 128  # side of the relief of other land
+_SLICES, _CREST = 12, 4  # of a relief in a ridge, the farthest first; those that may be its crest
+_FINE = 6  # pixels for one of the light and the snow on a ridge
+_SHARP = np.clip(8 * (np.arange(256) - 112), 0, 255).astype(np.uint8)
+_HERO = 0.28  # the ridge nearest to this depth has the towering peak
+_LONELY = 0.6  # up to this depth other peaks give way to a lone one
+_WATER_FAR = 0.55  # ridges beyond this depth stand before the water
+_DARK = 0.8  # from this depth on ridges are too dark for shadows
+_BOLD = {"dramatic": 1.25, "calm": 0.8}  # mood -> how high the far ridges are
+_SADDLE, _CLEAR, _STEEP = 1.4, 0.55, 0.7  # of a ridge before a light: width, drop, slope
+_LOWEST, _HIGHEST = 0.80, 0.32  # rows between which a horizon stays
+_SPARSE = 0.25  # share of the trees that a minimal forest keeps; other land goes without
+
+
+class Band(NamedTuple):
+    """Ridges of one kind down to a depth, 0 for the horizon and 1 for the viewer's feet.
+
+    The heights are the first and the last ridge's; they, the distance of peaks and the plants at
+    depth 1 are in units. A density of 1 is a closed forest, 0.3 groves, less single plants.
+    """
+
+    until: float
+    kind: str
+    height: tuple[float, float]
+    spacing: float
+    plant: str = ""
+    tall: float = 0.0
+    density: float = 0.0
+
+
+class Recipe(NamedTuple):
+    """How a place is laid out, its rows as shares of the frame's height.
+
+    The feet are those of the farthest and the nearest ridge; large plants frame both sides, of a
+    height in units. Ridges with feet above the shore are mirrored in water, which is a mirror at 0
+    and an open sea at 1. One peak may be a hero, to which the others give way.
+    """
+
+    horizon: float
+    feet: tuple[float, float]
+    framing: tuple[str, float]
+    bands: tuple[Band, ...]
+    shore: float | None = None
+    rough: float = 0.0
+    hero: bool = True
+    lone: float = 0.0
+
+
+_MOUNTAINS = (
+    Band(0.45, "mountains", (0.20, 0.31), 0.26),
+    Band(0.72, "mountains", (0.20, 0.15), 0.36, "conifer", 0.050, 0.55),
+    Band(1.01, "hills", (0.09, 0.06), 0.5, "conifer", 0.085, 0.75),
+)
+_HILLS = (
+    Band(0.20, "mountains", (0.13, 0.13), 0.40),
+    Band(0.45, "hills", (0.11, 0.11), 0.45),
+    Band(0.72, "hills", (0.11, 0.12), 0.62, "broadleaf", 0.062, 0.42),
+    Band(0.95, "hills", (0.12, 0.11), 0.8, "poplar", 0.125, 0.30),
+    Band(1.01, "hills", (0.08, 0.08), 0.9),
+)
+_DESERT = (Band(0.36, "mesas", (0.12, 0.22), 0.5), Band(1.01, "dunes", (0.075, 0.19), 0.74))
+_SEA = (
+    Band(0.6, "islands", (0.09, 0.20), 0.17),
+    Band(1.01, "hills", (0.05, 0.10), 0.8, "conifer", 0.06, 0.35),
+)
+_FOREST = (
+    Band(0.16, "mountains", (0.16, 0.20), 0.36),
+    Band(1.01, "hills", (0.12, 0.07), 0.5, "conifer", 0.17, 1.0),
+)
+_LAKE = (
+    Band(0.40, "mountains", (0.16, 0.27), 0.25),
+    Band(0.66, "hills", (0.07, 0.045), 0.4, "conifer", 0.055, 0.9),
+    Band(1.01, "hills", (0.05, 0.05), 0.7, "conifer", 0.07, 0.3),
+)
+_RECIPES = {
+    "mountains": Recipe(0.62, (0.60, 1.02), ("conifer", 0.34), _MOUNTAINS),
+    "hills": Recipe(0.60, (0.60, 1.03), ("broadleaf", 0.25), _HILLS, hero=False),
+    "desert": Recipe(0.58, (0.58, 1.06), ("cactus", 0.24), _DESERT),
+    "sea": Recipe(0.56, (0.565, 1.03), ("conifer", 0.26), _SEA, shore=0.60, rough=0.9),
+    "forest": Recipe(0.62, (0.56, 1.06), ("conifer", 0.52), _FOREST),
+    "lake": Recipe(0.58, (0.57, 1.03), ("conifer", 0.40), _LAKE, shore=0.665, rough=0.12),
+}
+#: Word of the camera -> factors on the land's height, the distance of peaks, the plants and the
+#: disc of the light; how far one peak stands alone; how many ridges fewer.
+_WORDS = {
+    "wide": (0.55, 0.55, 0.55, 0.72, 0.0, 0),
+    "close": (1.8, 2.3, 1.8, 1.5, 0.45, 2),
+    "minimal": (0.62, 1.7, 1.4, 1.45, 0.85, 4),
+    "dramatic": (1.7, 1.9, 0.7, 1.4, 0.6, 0),
+    "high": (0.78, 0.78, 0.78, 1.0, 0.0, 0),
+    "low": (1.2, 1.2, 1.2, 1.0, 0.0, 0),
+}
+
+
+def recipe_for(brief: Brief, ridges: int) -> tuple[Recipe, float, int]:
+    """Return a brief's recipe, the factor on the light's disc and how many ridges are drawn."""
+    recipe, words = _RECIPES[brief.place], brief.composition
+    rows = np.array([(1.0, 1.0, 1.0, 1.0, 0.0, 0), *(_WORDS[w] for w in words if w in _WORDS)])
+    (size, apart, plants, light), (lone, fewer) = rows[:, :4].prod(0), rows[:, 4:].max(0)
+    horizon = max(_HIGHEST, min(_LOWEST, recipe.horizon + brief.horizon))
+    if "thirds" in words:
+        horizon = 1 / 3 if "high" in words else 2 / 3
+    lower, minimal = horizon - recipe.horizon, "minimal" in words
+    plant, tall = recipe.framing
+    bands = (
+        band._replace(
+            height=(band.height[0] * size, band.height[1] * size),
+            spacing=band.spacing * apart,
+            tall=band.tall * plants,
+            plant="" if minimal and band.density < 1.0 else band.plant,
+            density=band.density * (_SPARSE if minimal else 1.0),
+        )
+        for band in recipe.bands
+    )
+    framed = recipe._replace(
+        horizon=horizon,
+        feet=(recipe.feet[0] + lower, recipe.feet[1]),
+        shore=None if recipe.shore is None else recipe.shore + lower,
+        framing=("" if minimal or "high" in words else plant, tall * size**0.6),
+        hero=recipe.hero or "dramatic" in words,
+        lone=float(lone),
+        bands=tuple(bands),
+    )
+    return framed, float(light), max(3, ridges - int(fewer))
+
+
+class _Relief(NamedTuple):
+    """Heights of a kind of land, how they rise to the right, and points from peak to peak."""
+
+    heights: Floats
+    slopes: Floats
+    apart: float
+
+
+class _Ridge(NamedTuple):
+    """A ridge; of its slices the columns that are `_FINE` apart, or none."""
+
+    rng: np.random.Generator
+    depth: float
+    band: Band
+    crest: Floats  # row of each column
+    rows: Floats
+    heights: Floats  # 1 at the summit
+    slopes: Floats  # how they rise to the right
+    foot: float
+    top: int
+    bottom: int
+    body: Oklch
+
+
+def ridges(
+    rng: np.random.Generator, setting: SkySetting, recipe: Recipe, count: int
+) -> tuple[list[Plane], list[Plane]]:
+    """Return the planes of all ridges, those behind the water and those before it."""
+    hero, stage, light = None, setting.stage, setting.light
+    *streams, own = rng.spawn(count + 1)
+    if recipe.hero:  # across the frame from the light, or beside one that is asked for
+        share = 0.36 + own.uniform(-0.05, 0.04)
+        share = share if light.x > stage.x(0.5) else 1.0 - share
+        hero = stage.x(placed(share, () if light.named else setting.brief.composition))
+    tallest = round(_HERO * (count - 1))
+    reliefs: dict[str, _Relief] = {}
+    for band in recipe.bands:
+        if band.kind not in reliefs:
+            peaks = min(16.0, stage.columns / (stage.unit * band.spacing) + 1.5)
+            reliefs[band.kind] = _raise_relief(own, band.kind, peaks)
+    rows = [
+        _cut(
+            stream,
+            setting,
+            recipe,
+            reliefs,
+            number / (count - 1),
+            hero if number == tallest else None,
+        )
+        for number, stream in enumerate(streams)
+    ]
+    # A ridge ends where the next one hides it at every column.
+    for number, (ridge, nearer) in enumerate(pairwise(rows)):
+        hidden = int(nearer.crest.max()) + 4 + 2 * stage.margin_y
+        rows[number] = ridge._replace(bottom=max(ridge.top + 1, min(ridge.bottom, hidden)))
+    far: list[Plane] = []
+    near: list[Plane] = []
+    for number, ridge in enumerate(rows):
+        target = near if recipe.shore and ridge.depth > _WATER_FAR else far
+        target.append(_paint(setting, recipe, ridge))
+        if number % 2 and setting.mist * (1.0 - ridge.depth) ** 0.8 > 0.1:
+            target.append(_bank(setting, ridge))
+    return far, near
+
+
+def _raise_relief(rng: np.random.Generator, kind: str, peaks: float) -> _Relief:
+    """Return the relief of a kind; of mountains about so many are across."""
+    if kind in ("mountains", "islands"):
+        side = round(_FINENESS * peaks)
+        heights = noise.ridged(rng, side, cells=peaks, octaves=5, gain=0.45) ** 0.7
+        if kind == "islands":
+            heights *= smooth_step(0.12, 0.6, noise.octave(rng, side, peaks / 2.5))
+        return _Relief(heights, noise.slopes(noise.blur(heights, 1.2))[0], _FINENESS)
+    cells = 8 if kind == "mesas" else 4
+    heights = noise.tile(rng, cells=cells, octaves=1 + (kind != "dunes"), gain=0.35, side=_TILE)
+    if kind == "dunes":  # sharp crests, which the wind leads aside the more, the higher they are
+        tall = noise.stretched(np.roll(heights, _TILE // 3, (0, 1)))
+        heights = noise.stretched(-np.abs(heights)) * (0.3 + 0.7 * tall)
+        heights = noise.warp(heights, heights, 0 * heights, 0.07 * _TILE, wrap=True)
+    return _Relief(heights, noise.slopes(heights)[0], _TILE / (2 if kind == "dunes" else 4))
+
+
+def _cut(
+    rng: np.random.Generator,
+    setting: SkySetting,
+    recipe: Recipe,
+    reliefs: dict[str, _Relief],
+    depth: float,
+    hero: float | None,
+) -> _Ridge:
+    """Cut a ridge out of a relief, its slices each the lower, the nearer it is."""
+    stage = setting.stage
+    band, height, foot, bottom = _layout(setting, recipe, depth)
+    relief, columns = reliefs[band.kind], np.arange(stage.columns, dtype=np.float32)
+    step = np.float32(relief.apart / (stage.unit * band.spacing * rng.uniform(0.85, 1.15)))
+    quarter, share = len(relief.heights) // 4, np.ones_like(columns)
+    first, left = 4 * quarter * rng.uniform(0.2, 0.6), rng.uniform(0.0, 0.3) * relief.apart
+    if hero is not None:  # the highest place stands there, and the others give way
+        part = relief.heights[int(first) : int(first) + _CREST, quarter : 3 * quarter]
+        left = quarter + int(part.max(axis=0).argmax()) - hero * float(step)
+        others = 1.0 if band.kind == "mesas" else 0.55 * (1.0 - recipe.lone * (depth < _LONELY))
+        share = others + (1.0 - others) * np.exp(-(((columns - hero) / (0.30 * stage.unit)) ** 2))
+    x, y = left + step * columns, first + np.arange(_SLICES) * (0.06 * relief.apart)
+    falls = 1.0 - 0.95 * np.linspace(0.0, 1.0, _SLICES) ** (0.35 if band.kind == "mesas" else 1.3)
+
+    def look_up(plane: Floats, slices: int, every: int) -> Floats:
+        at_x, at_y = (np.asarray(part, np.float32) for part in np.meshgrid(x[::every], y[:slices]))
+        border = cv2.BORDER_REFLECT_101
+        return np.asarray(cv2.remap(plane, at_x, at_y, cv2.INTER_LINEAR, borderMode=border))
+
+    def rise(slices: int, every: int, low: float, scale: float) -> Floats:
+        rises = look_up(relief.heights, slices, every)
+        rises = (_terrace(rises) if band.kind == "mesas" else rises) - np.float32(low)
+        rises *= (share[::every] * scale).astype(np.float32)
+        rises *= falls[:slices, None].astype(np.float32)
+        return rises
+
+    crest = rise(_CREST, 1, 0.0, 1.0).max(axis=0)
+    low = 0.12 if band.kind == "islands" else 0.7 * float(crest.min())
+    scale = 1.0 / max(float(crest.max()) - low, 1e-3)
+    crest = np.float32(foot) - np.float32(height * scale) * (crest - np.float32(low))
+    if band.kind in ("hills", "dunes"):
+        crest = cv2.blur(crest[None], (2 * round(0.5 / step) + 1, 1))[0]
+    slopes = heights = rows = np.zeros((0, 0), np.float32)
+    free = _free_light(setting)
+    if band.kind != "hills" and depth < _DARK:
+        slopes = look_up(relief.slopes, _SLICES, _FINE)
+        heights = rise(_SLICES, _FINE, low, scale)
+        rows = np.maximum(np.float32(foot) - np.float32(height) * heights, free[::_FINE])
+    crest = np.maximum(crest, free)
+    plants = 1.3 * max(band.tall, recipe.framing[1] if depth == 1.0 else 0.0)
+    top = int(np.clip(crest.min() - plants * stage.unit - 3, 0, stage.rows - 2))
+    bottom, body = max(top + 1, bottom), _tone(setting.palette, depth)
+    return _Ridge(rng, depth, band, crest, rows, heights, slopes, foot, top, bottom, body)
+
+
+def _layout(setting: SkySetting, recipe: Recipe, depth: float) -> tuple[Band, float, float, int]:
+    """Return the band of a ridge, its height, the row of its foot and the last that it may take."""
+    stage, start, band = setting.stage, 0.0, recipe.bands[0]
+    for nearer in recipe.bands[1:]:
+        if depth >= band.until:
+            start, band = band.until, nearer
+    (first, last), (far, near), shore = band.height, recipe.feet, recipe.shore
+    height = first + (last - first) * (depth - start) / (band.until - start)
+    height *= stage.unit * (_BOLD.get(setting.brief.mood, 1.0) if depth < 0.5 else 1.0)
+    if not shore:
+        return band, height, stage.y(far + (near - far) * depth**1.08), stage.rows
+    if depth > _WATER_FAR:
+        foot = 0.93 + (near - 0.93) * (depth - _WATER_FAR) / (1 - _WATER_FAR)
+        return band, height, stage.y(foot), stage.rows
+    foot = far + (shore + 0.012 - far) * depth / _WATER_FAR
+    return band, height, stage.y(foot), round(stage.y(shore))
+
+
+def _free_light(setting: SkySetting) -> Floats:
+    """Return the highest row that land may reach in each column before a light asked for."""
+    light, columns = setting.light, np.arange(setting.stage.columns, dtype=np.float32)
+    if not light.named:
+        return np.full_like(columns, -1e6)
+    beside = np.maximum(np.abs(columns - light.x) - _SADDLE * light.radius, 0.0)
+    return np.asarray(light.y + _CLEAR * light.radius - _STEEP * beside, np.float32)
+
+
+def _terrace(mass: Floats) -> Floats:
+    """Return heights with sheer walls over slopes of rubble."""
+    heights = np.zeros_like(mass)
+    for edge, tall in ((0.2, 0.6), (0.8, 0.4)):
+        heights += 0.66 * tall * smooth_step(edge, edge + 0.1, mass)
+        heights += 0.34 * tall * smooth_step(edge - 0.8, edge, mass)
+    return heights
+
+
+def _tone(palette: Palette, depth: float) -> Oklch:
+    """Return the body color of a ridge at a depth."""
+    far, middle, near = palette.land
+    if depth < 0.5:
+        return mix(far, middle, depth / 0.5)
+    return mix(middle, near, ((min(1.0, depth) - 0.5) / 0.5) ** 0.85)
+
+
+def _paint(setting: SkySetting, recipe: Recipe, ridge: _Ridge) -> Plane:
+    stage, palette = setting.stage, setting.palette
+    depth, band, top, bottom = ridge.depth, ridge.band, ridge.top, ridge.bottom
+    mask = stage.blank(top, bottom)
+    # Edges a pixel long come out ragged: a crest is drawn in steps of a few.
+    share = 0.002 if band.kind == "mountains" else 0.005
+    columns = np.arange(0, stage.columns, max(1, round(stage.unit * share)))
+    columns = np.append(columns, stage.columns - 1)
+    heights, beyond = ridge.crest[columns], stage.columns + 8
+    corners = [beyond, beyond, -8, -8], [heights[-1], bottom + 8, bottom + 8, heights[0]]
+    fill(mask, outline((columns, heights), corners), top=top)
+    snow = stage.blank(top, bottom) if setting.brief.season == "winter" else None
+    touches = [*_touches(setting, ridge)]
+    _plant(setting, recipe, ridge, mask, snow)
+    if snow is not None and (band.kind != "mountains" or band.plant):  # bare rock has its caps
+        # Snow is as bright as the sky lets it be: by night it is hardly more than a gray.
+        white = mix(ridge.body, palette.air[1], palette.sky[3][0] ** 0.6 * (1.0 - 0.1 * depth))
+        touches.insert(0, _masked(white, cv2.min(snow, mask), 0.94))
+        if band.kind != "mesas":
+            touches.insert(0, _below(white, ridge, 0.92, 0.5 * stage.unit, 0.6))
+    # Pale far away, dark near by, and mist at the foot.
+    haze = mix(palette.air[0], palette.sky[3], 0.35)
+    share = min(0.95, (0.20 + 0.75 * setting.mist) * (1.0 - depth) ** 0.75)
+    high = float(np.sort(ridge.crest[::8])[stage.columns // 32])
+    reach = 0.24 * stage.height * (1 - 0.3 * depth)
+    rows = np.clip((np.arange(top, bottom) - high) / reach, 0.0, 1.0)
+    start, end = oklab(ridge.body), oklab(mix(ridge.body, haze, share))
+    color = encode(linear(start + (end - start) * rows[:, None])).T
+    return Plane("ridge", depth, top, color, mask, tuple(touches))
+
+
+def _touches(setting: SkySetting, ridge: _Ridge) -> Iterator[Touch]:
+    """Yield light on gentle ground, layers of rock, snow and shadow."""
+    stage, palette, brief = setting.stage, setting.palette, setting.brief
+    depth, band, body, y = ridge.depth, ridge.band, ridge.body, ridge.crest
+    top, bottom, air = ridge.top, ridge.bottom, 1.0 - 0.55 * setting.mist * (1 - depth)
+    if band.kind == "dunes" or (band.kind == "hills" and band.plant != "conifer"):
+        reach, strength = stage.unit * (0.05 + 0.05 * depth), 0.30 * (1.0 - 0.45 * depth)
+        yield _below(mix(body, palette.light[1], 0.7), ridge, strength, reach, 0.0)
+    if band.kind == "mesas":
+        down = np.arange(top, bottom, dtype=np.float32) - float(y.min())
+        tall = max(1.0, float(np.percentile(y, 98) - y.min()))
+        layers = line(ridge.rng, down, tall * 0.13, octaves=3, gain=0.7)
+        rock = 0.30 * smooth_step(-0.1, 0.3, layers) * np.clip(1.0 - down / (1.1 * tall), 0.0, 1.0)
+        bands = rock.astype(np.float32)[:, None]
+        yield Touch(_tone(palette, depth + 0.3), lambda rows, columns: bands[rows])
+    if not ridge.slopes.size:
+        return
+    side, winter = 1.0 if setting.light.x > stage.x(0.5) else -1.0, brief.season == "winter"
+    shade = side * ridge.slopes - 0.25 * np.abs(ridge.slopes).mean()
+    caps = 0.1 * (ridge.heights - (0.35 if winter else 0.62)) - 0.35 * shade
+    snowy = winter or (brief.season != "autumn" and brief.seed % 3 != 0)
+    snowy = snowy and band.kind == "mountains" and not band.plant
+    dark, *white = _show(ridge, shade, *[caps] * snowy)
+    for cap in white:
+        yield _masked(mix(palette.air[1], body, 0.10 + 0.35 * depth), cap, 0.92 * air)
+    rows = np.arange(top, bottom, dtype=np.float32)
+    fading = smooth_step(ridge.foot, float(0.85 * y.min() + 0.15 * ridge.foot), rows)[:, None]
+    deep = mix(_tone(palette, depth + 0.34), body, 0.25)
+    yield _masked(deep, dark, (0.72 if band.kind == "dunes" else 0.62) * air, fading)
+
+
+def _show(ridge: _Ridge, *planes: Floats) -> Iterator[Bytes]:
+    """Yield where values of what is seen of a ridge's slices are above 0, as sharp masks."""
+    shape = ridge.bottom - ridge.top, len(ridge.crest)
+    tall = min(shape[0], max(_FINE, round(ridge.foot) - ridge.top))
+    columns, count = np.arange(planes[0].shape[1]), -(-tall // _FINE)
+    size = len(columns), 3 * _SLICES
+    # In each pixel the nearest slice is seen that reaches up to it.
+    rows = np.minimum.accumulate(cv2.resize(ridge.rows, size)[::-1])[::-1]
+    first = np.clip((rows - ridge.top) / _FINE, 0, count).astype(np.intp) * size[0] + columns
+    number = np.bincount(first.ravel(), minlength=(count + 1) * size[0])[: count * size[0]]
+    number = np.maximum(number.reshape(count, -1).cumsum(axis=0) - 1, 0) * size[0] + columns
+    for plane in planes:
+        values = np.clip(128 + cv2.resize(plane, size) * np.float32(8e3), 0, 255).astype(np.uint8)
+        mask = np.zeros(shape, np.uint8)
+        large = cv2.resize(values.ravel()[number], (shape[1], tall))
+        cv2.LUT(large, _SHARP, mask[:tall])
+        yield mask
+
+
+def _masked(color: Oklch, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
+    """Return a touch that covers where a mask does, its rows fading."""
+    scale = np.float32(strength / 255)
+
+    def weights(rows: slice, columns: slice) -> Floats | None:
+        part = mask[rows, columns]
+        if not cv2.countNonZero(part):
+            return None
+        return np.asarray(part * (scale if fading is None else fading[rows] * scale))
+
+    return Touch(color, weights)
+
+
+def _below(color: Oklch, ridge: _Ridge, high: float, reach: float, least: float) -> Touch:
+    """Return a touch that is strongest under a crest and falls to `least` over some pixels."""
+    y, top = ridge.crest + np.float32(reach), ridge.top
+    scale, lowest = np.float32(1 / reach), float(y.max())
+    edge = high * (1.0 + 1.5 / reach) ** 2  # the crest itself is half a pixel of land
+
+    def weights(rows: slice, columns: slice) -> Floats | None:
+        if not least and top + rows.start > lowest:
+            return None
+        down = np.arange(top + rows.start, top + rows.stop, dtype=np.float32)[:, None]
+        share = np.subtract(y[columns], down)
+        share *= scale
+        np.maximum(share, 0.0, out=share)
+        share *= share
+        share *= np.float32(high)
+        if least:
+            np.maximum(share, np.float32(least), out=share)
+        cv2.threshold(share, edge, 0.0, cv2.THRESH_TOZERO_INV, dst=share)  # trees stand dark
+        return np.asarray(share)
+
+    return Touch(color, weights)
+
+
+def _bank(setting: SkySetting, ridge: _Ridge) -> Plane:
+    """Return a bank of mist that lies at the foot of a ridge."""
+    stage, depth = setting.stage, ridge.depth
+    middle, half = ridge.foot - 0.02 * stage.height, 0.12 * stage.height
+    top = int(min(max(middle - half, 0), stage.rows - 2))
+    bottom = int(min(max(middle + half, top + 1), ridge.bottom))
+    drift = noise.field(ridge.rng, 24, 96, cells=(3, 5), octaves=3)
+    down = np.linspace(-1.0, 1.0, 24, dtype=np.float32)[:, None]
+    cover = np.clip((0.55 + 0.38 * drift) * (1 - down**2) ** 1.5, 0, 1)
+    cover *= 255 * setting.mist * (1 - depth) ** 0.8
+    alpha = enlarged(cover, (stage.columns, max(1, bottom - top)))
+    return Plane(
+        "mist", depth + 0.04, top, solid(mix(setting.palette.air[0], ridge.body, 0.12)), alpha
+    )
+
+
+def _plant(
+    setting: SkySetting, recipe: Recipe, ridge: _Ridge, mask: Bytes, snow: Bytes | None
+) -> None:
+    """Plant a crest: groves and clearings; nearest to the viewer, large plants at both sides."""
+    stage, band, rng, y = setting.stage, ridge.band, ridge.rng, ridge.crest
+    stands = []
+    if band.plant:
+        tall = stage.unit * band.tall * (0.22 + 0.78 * ridge.depth**1.5)
+        stands.append((band.plant, *spread(rng, stage.columns, tall, band.density)))
+    kind, tall = recipe.framing
+    if kind and ridge.depth == 1.0:
+        strong = int(rng.integers(2))
+        for side in (0, 1):
+            count, reach, scale = (5, 0.24, 1.0) if side == strong else (3, 0.13, 0.66)
+            shares = np.abs(side - np.sort(rng.uniform(-0.03, reach, count)))
+            sizes = stage.unit * tall * scale * (1.0 - 0.62 * np.arange(count) / count)
+            sizes *= rng.uniform(0.82, 1.1, count)
+            stands.append((kind, stage.margin_x + stage.width * shares, sizes))
+    for kind, x, sizes in stands:
+        feet = y[np.clip(x, 0, stage.columns - 1).astype(int)] + 0.05 * sizes
+        draw_plants(rng, kind, np.stack([x, feet, sizes]), mask, snow, ridge.top)
