@@ -10,7 +10,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -18,18 +18,6 @@ from typing import Any
 
 from kit.errors import BadRequestError
 from kit.wire import TOPICS
-
-__all__ = [
-    "Bank",
-    "BankEntry",
-    "Voice",
-    "bank",
-    "lead_for",
-    "ranked",
-    "speaks_of",
-    "stems",
-    "voices",
-]
 
 _PLAIN_WORDS = (
     "a about after again all almost also always an and any are as at be been before best but by "
@@ -49,70 +37,44 @@ _SUFFIX = re.compile(r"(?<=\w{3})(?:ies|es|s|ing|ed|y|e)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankEntry:
-    """One fact, tip, case or very short story.
+    """One fact, tip, case or very short story."""
 
-    Parameters
-    ----------
-    subject : str
-        What it is about, as it stands in the middle of a sentence: ``"the octopus"``.
-    text, more : str
-        It in one sentence, and one or two that go on; `more` never stands without `text`.
-    hook : str
-        The hook angle, a sentence that can be said as it is.
-    source : str
-        What documents it.
-    whole : bool
-        The one sentence makes no sense without what goes on: it asks, or does not name what it is.
-    """
-
-    subject: str
-    text: str
-    more: str
-    hook: str
+    subject: str  # as it stands in the middle of a sentence: "the octopus"
+    text: str  # it in one sentence
+    more: str  # one or two that go on; never without `text`
+    hook: str  # the hook angle, a sentence that can be said as it is
     titles: tuple[str, ...]
     keywords: tuple[str, ...]
-    source: str
-    whole: bool = False
+    source: str  # what documents it
+    whole: bool = False  # `text` makes no sense alone: it asks, or does not name what it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bank:
-    """A topic's entries, and how they want to be told.
-
-    Parameters
-    ----------
-    manner : str
-        Key of ``voices.json``: facts, stories, advice or cases.
-    noun : str
-        What there is more of in "follow for more ...".
-    """
+    """A topic's entries, and how they want to be told."""
 
     topic: str
-    manner: str
-    noun: str
+    manner: str  # key of voices.json: facts, stories, advice or cases
+    noun: str  # what there is more of in "follow for more ..."
     entries: tuple[BankEntry, ...]
 
 
 @cache
-def bank(topic: str) -> Bank:
-    """Return the bank of a topic.
+def _load(*path: str) -> Any:
+    place = files("kit.engines.text").joinpath(*path)
+    return json.loads(place.read_text(encoding="utf-8"))
 
-    Raises
-    ------
-    BadRequestError
-        There is no such topic.
-    """
+
+@cache
+def bank(topic: str) -> Bank:
+    """Return the bank of a topic, or raise BadRequestError where there is no such topic."""
     if topic not in TOPICS:
         sentence = f"must be one of {', '.join(TOPICS)}"
         raise BadRequestError.fields([("topic", sentence)])
-    path = files("kit.engines.text") / "topics" / f"{topic.lower()}.json"
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return Bank(
-        topic=data["topic"],
-        manner=data["manner"],
-        noun=data["noun"],
-        entries=tuple(_entry(row) for row in data["entries"]),
-    )
+    data = _load("topics", f"{topic.lower()}.json")
+    lists = ("titles", "keywords")
+    entries = (BankEntry(**row | {n: tuple(row[n]) for n in lists}) for row in data["entries"])
+    return Bank(**data | {"entries": tuple(entries)})
 
 
 def stems(text: str) -> frozenset[str]:
@@ -123,58 +85,34 @@ def stems(text: str) -> frozenset[str]:
     >>> sorted(stems("Why the Planets are moving"))
     ['mov', 'planet']
     """
-    found: Iterable[str] = (w.lower().replace("’", "'") for w in _WORD.findall(text))
-    plain = (word.removesuffix("'s") for word in found)
-    return frozenset(_SUFFIX.sub("", word) for word in plain if _carries_meaning(word))
-
-
-def _carries_meaning(word: str) -> bool:
-    return word not in _STOPWORDS and not (word.isdigit() and len(word) < 3)  # "7 things"
-
-
-def _entry(row: dict[str, Any]) -> BankEntry:
-    return BankEntry(**{**row, "titles": tuple(row["titles"]), "keywords": tuple(row["keywords"])})
+    found = (word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(text))
+    return frozenset(
+        _SUFFIX.sub("", word)
+        for word in found
+        if word not in _STOPWORDS and not (word.isdigit() and len(word) < 3)  # "7 things"
+    )
 
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
 class Voice:
-    """One way of talking: the same symbol gives its templates in an order the seed decides.
-
-    Examples
-    --------
-    >>> voice = Voice({"cta": ["Follow for more {noun}."]}, random.Random(1))
-    >>> voice.say("cta", noun="myths")
-    ['Follow for more myths.']
-    """
+    """One way of talking: the same symbol gives its templates in an order the seed decides."""
 
     def __init__(self, rules: Mapping[str, Sequence[str]], rng: random.Random) -> None:
         self._rules = {symbol: rng.sample(lines, len(lines)) for symbol, lines in rules.items()}
 
     def say(self, symbol: str, **slots: str) -> list[str]:
         """Return every sentence of a symbol whose slots are all given, the preferred one first."""
-        lines = (self._filled(line, slots) for line in self._rules[symbol])
-        return [line for line in lines if line]
-
-    def _filled(self, line: str, slots: Mapping[str, str]) -> str:
-        if not set(_SLOT.findall(line)) <= set(slots):
-            return ""
-        said = _SLOT.sub(lambda slot: slots[slot[1]], line)
-        return said[:1].upper() + said[1:]
+        lines = (line for line in self._rules[symbol] if set(_SLOT.findall(line)) <= set(slots))
+        said = (_SLOT.sub(lambda slot: slots[slot[1]], line) for line in lines)
+        return [line[:1].upper() + line[1:] for line in said]
 
 
 def voices(manner: str, rng: random.Random) -> list[Voice]:
     """Return the voices of a manner, in an order that the seed decides."""
-    rules = _tables()[manner]
+    rules = _load("voices.json")[manner]
     return [Voice(rules[index], rng) for index in rng.sample(range(len(rules)), len(rules))]
-
-
-@cache
-def _tables() -> dict[str, list[dict[str, list[str]]]]:
-    path = files("kit.engines.text") / "voices.json"
-    tables: dict[str, list[dict[str, list[str]]]] = json.loads(path.read_text(encoding="utf-8"))
-    return tables
 
 
 #: How much of a title an entry must speak of, by weight, for the script to be about that entry.
@@ -185,7 +123,7 @@ _FITTING = 0.4
 _REPEATED = 0.4
 
 
-def lead_for(topic: str, title: str) -> BankEntry | None:
+def find_lead(topic: str, title: str) -> BankEntry | None:
     """Return the entry that a title is about, or None when it is about something else."""
     entries = bank(topic).entries
     wanted = title.casefold().strip(" .!?")
@@ -198,13 +136,13 @@ def lead_for(topic: str, title: str) -> BankEntry | None:
     return best if covered and asked.keys() & _near(best) else None
 
 
-def speaks_of(topic: str, title: str) -> bool:
+def covers(topic: str, title: str) -> bool:
     """Return whether a topic has an entry on anything that a title names."""
     asked = stems(title)
     return any(asked & _near(entry) for entry in bank(topic).entries)
 
 
-def ranked(
+def rank_entries(
     topic: str,
     about: str,
     lead: BankEntry | None,
@@ -213,15 +151,9 @@ def ranked(
 ) -> list[BankEntry]:
     """Return the entries of a topic, the most fitting first; equals in an order the seed decides.
 
-    A lead comes first, then what shares its keywords. Without one, what the title speaks of comes
-    first, even if it was told, unless all there is hardly speaks of it.
-
-    Parameters
-    ----------
-    about : str
-        Title and hook angle.
-    told : collection of str
-        Subjects of another script on the same title, which step back.
+    A lead comes first, then what shares its keywords. Without one, what `about` speaks of, a title
+    and hook angle, comes first, even if it was told, unless all there is hardly speaks of it. The
+    subjects that another script on the same title has told step back.
     """
     asked = dict.fromkeys(stems(about), 1.0)
     if lead:

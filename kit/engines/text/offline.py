@@ -7,36 +7,32 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from kit.engines.text.assembly import Ends, FilledScript, Telling, filled
+from kit.engines.text.assembly import Ends, FilledScript, Telling, fill_script
 from kit.engines.text.bank import (
     Bank,
     BankEntry,
     Voice,
     bank,
-    lead_for,
-    ranked,
-    speaks_of,
+    covers,
+    find_lead,
+    rank_entries,
     stems,
     voices,
 )
-from kit.engines.text.phrases import angled, asked, clean, sentence, within
+from kit.engines.text.phrases import clean, hook_sentence, sentence, shorten, strip_directive
 from kit.engines.text.speech import RATE, seconds
 from kit.errors import BadRequestError
 from kit.wire import Title
-
-__all__ = ["DURATIONS", "TITLE_LIMIT", "ScriptOrder", "suggest_title", "write_scripts"]
 
 #: Characters of a suggested title, and seconds that a script can be asked to last.
 TITLE_LIMIT = 100
 DURATIONS = range(10, 181)
 #: Syllables a second that somebody can speak and follow.
 _RATES = (3.0, 7.0)
-#: A bridge stands before each such number of entries, by manner.
-_BRIDGED = {"facts": 1, "advice": 1, "stories": 1, "cases": 1}
 #: Seconds of a first sentence from which on a shorter one is better.
 _LONG = 8.0
 #: Seconds up to which a hook angle is said as it is; those of suggested titles are.
@@ -50,68 +46,47 @@ _TIGHT_UP_TO = 14
 
 #: One way to say something, and how much better it could be said.
 _Choice = tuple[tuple[str, ...], float]
+_NOTHING: _Choice = ((), 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptOrder:
     """What a script is to be about and how it is to be told.
 
-    Parameters
-    ----------
-    duration_seconds : int
-        10 to 180.
-    hook_angle : str, optional
-        What the first sentence says, when `use_hook` is set.
-    variations : int
-        1 or 2.
-    rate : float
-        Syllables a second of whoever reads it, 3 to 7.
-
     Source: API document, "Generate scripts"; contract, "Titles and scripts".
     """
 
     topic: str
     title: str
-    duration_seconds: int
-    hook_angle: str | None = None
+    duration_seconds: int  # 10 to 180
+    hook_angle: str | None = None  # what the first sentence says, with `use_hook`
     use_hook: bool = False
     use_cta: bool = False
     use_ragebait: bool = False
-    variations: int = 1
-    rate: float = RATE
+    variations: int = 1  # or 2
+    rate: float = RATE  # syllables a second of whoever reads it, 3 to 7
 
     def __post_init__(self) -> None:
-        problems = [(field, text) for field, text, wrong in self._checks() if wrong]
+        length, rate, (low, high) = self.duration_seconds, self.rate, _RATES
+        problems = []
+        if not self.title.strip():
+            problems.append(("title", "is required and may not be blank"))
+        if length not in DURATIONS:
+            problems.append(("duration", f"must be 10 to 180 seconds, not {length}"))
+        if self.variations not in (1, 2):
+            problems.append(("variations", f"must be 1 or 2, not {self.variations}"))
+        if not low <= rate <= high:
+            sentence = f"must be {low:g} to {high:g} syllables a second, not {rate:g}"
+            problems.append(("rate", sentence))
         if problems:
             raise BadRequestError.fields(problems)
-
-    def _checks(self) -> Iterator[tuple[str, str, bool]]:
-        yield "title", "is required and may not be blank", not self.title.strip()
-        length = self.duration_seconds
-        yield "duration", f"must be 10 to 180 seconds, not {length}", length not in DURATIONS
-        yield "variations", f"must be 1 or 2, not {self.variations}", self.variations not in (1, 2)
-        low, high = _RATES
-        sentence = f"must be {low:g} to {high:g} syllables a second, not {self.rate:g}"
-        yield "rate", sentence, not low <= self.rate <= high
 
 
 def suggest_title(topic: str, *, seed: int, avoid: Collection[str] = ()) -> Title:
     """Return a title with its hook angle, one of those that are least often in `avoid`.
 
-    So none comes twice while there are others, nor a third time before all came twice.
-
-    Parameters
-    ----------
-    topic : str
-        One of `kit.wire.TOPICS`.
-    avoid : collection of str
-        Titles already given; upper and lower case count as the same.
-
-    Examples
-    --------
-    >>> title = suggest_title("SPACE", seed=1)
-    >>> suggest_title("SPACE", seed=1, avoid=[title.title]) == title
-    False
+    So none comes twice while there are others, nor a third time before all came twice. Upper and
+    lower case count as the same.
     """
     known = [(name, entry.hook) for entry in bank(topic).entries for name in entry.titles]
     order = random.Random(f"{seed} {topic}").sample(known, len(known))  # noqa: S311 - no secret
@@ -124,46 +99,39 @@ def write_scripts(order: ScriptOrder, *, seed: int) -> list[str]:
     """Return the ordered number of scripts, within a tenth of the asked time.
 
     The second one tells of other things, in another order and another voice.
-
-    Examples
-    --------
-    >>> order = Order(topic="SPACE", title="Why the Sunset on Mars Is Blue", duration_seconds=20)
-    >>> write_scripts(order, seed=1) == write_scripts(order, seed=1)
-    True
     """
     # By the values of the order: what a seed has written stays, whatever the class is called.
     drawn = f"{seed} Order({repr(order).partition('(')[2]}"
     rng = random.Random(drawn)  # noqa: S311 - no secret
     source = bank(order.topic)
     title, angle = clean(order.title), clean(order.hook_angle or "")
-    lead = lead_for(order.topic, title)
+    lead = find_lead(order.topic, title)
     texts: list[str] = []
     told: set[str] = set()
     for number, voice in enumerate(voices(source.manner, rng)[: order.variations]):
-        entries = ranked(order.topic, _about(title, angle), lead, rng, told)
+        entries = rank_entries(order.topic, _about(title, angle), lead, rng, told)
         draft = _Draft(order, source, title or source.noun, angle, lead, voice, own=number > 0)
-        found = _told(draft, entries, texts, told)
+        found = _write(draft, entries, texts, told)
         told.update(found.told)
         texts.append(found.text)
     return texts
 
 
-def _told(
+def _write(
     draft: _Draft, entries: Sequence[BankEntry], texts: Sequence[str], told: Collection[str]
 ) -> FilledScript:
-    """Return a script that tells of something that the others do not tell of."""
     length, telling = draft.order.duration_seconds, draft.telling(told)
-    found = filled(entries, draft.ends(), length, telling, lead=draft.lead, unlike=texts)
+    found = fill_script(entries, draft.ends(), length, telling, lead=draft.lead, unlike=texts)
     if found.fits or not draft.lead:
         return found
     if not draft.own:
         # A hook on something that is not told misleads, so the provocation makes room for it.
         bare = replace(draft, bare=True)
-        again = filled(entries, bare.ends(), length, telling, lead=draft.lead, unlike=texts)
+        again = fill_script(entries, bare.ends(), length, telling, lead=draft.lead, unlike=texts)
         return again if again.fits else found
     # There is no room for its lead and for news, so the lead is named and the news is told.
     others = [entry for entry in entries if entry.subject not in told]
-    aside = filled(others, replace(draft, aside=True).ends(), length, telling, unlike=texts)
+    aside = fill_script(others, replace(draft, aside=True).ends(), length, telling, unlike=texts)
     return aside if aside.fits else found
 
 
@@ -185,7 +153,6 @@ class _Draft:
         return Telling(
             naming=self.voice.say("bridge_to", subject="{subject}"),
             plain=self._bridges(),
-            every=_BRIDGED[self.source.manner],
             whole=self.source.manner == "stories",
             brief=self._brief(),
             stale=told,
@@ -193,7 +160,7 @@ class _Draft:
         )
 
     def _bridges(self) -> list[str]:
-        """Return the bridges; of a short script, those that leave it time for what they lead to."""
+        # Of a short script, those that leave it time for what they lead to.
         lines = self.voice.say("bridge")
         if self.order.duration_seconds > _BRIEF_UP_TO:
             return lines
@@ -201,50 +168,45 @@ class _Draft:
         return [line for line in lines if line in short]
 
     def ends(self) -> list[Ends]:
-        """Return beginnings and ends, long and short, so that one of them fits."""
         made = product(self._hooks(), self._names(), self._frames(), self._closings())
+        # An aside leads over to what is told, so nothing may stand between.
         return [
             Ends(
-                # An aside leads over to what is told, so nothing may stand between.
-                opening=(*hook[0], *frame[0], *name[0])
-                if self.aside
-                else (*hook[0], *name[0], *frame[0]),
-                closing=closing[0],
-                cost=hook[1] + name[1] + frame[1] + closing[1],
+                opening=hook + (frame + name if self.aside else name + frame),
+                closing=closing,
+                cost=a + b + c + d,
             )
-            for hook, name, frame, closing in made
+            for (hook, a), (name, b), (frame, c), (closing, d) in made
         ]
 
     def _hooks(self) -> list[_Choice]:
         if not self.order.use_hook:
-            return [((), 0.0)]
+            return [_NOTHING]
         if self.angle:
             # Of a short angle, any part says something else.
-            cut = self._cut(asked(self.angle), angled)
+            cut = self._cut(strip_directive(self.angle), hook_sentence)
             return cut if seconds(cut[0][0][0]) > _SHORT else cut[:1]
         if self.aside or not self.lead:
-            return _choices(self.voice.say("hook"), 0.0)
-        said = _choices(self.voice.say("hook", subject=self.lead.subject), 0.0)
+            return _choices(self.voice.say("hook"))
+        said = _choices(self.voice.say("hook", subject=self.lead.subject))
         return [((self.lead.hook,), 0.8 if self.own else -0.3), *said]
 
     def _names(self) -> list[_Choice]:
-        """Return the ways to name the title; a script about its lead names it anyway."""
+        # A script about its lead names the title anyway.
         if self.aside and self.lead:
             # The hook spoke of the lead, so it has to be told whom it spoke of.
             aside = "aside_hooked" if self.order.use_hook and self.angle else "aside"
-            return _choices(self.voice.say(aside, subject=self.lead.subject), 0.0)
+            return _choices(self.voice.say(aside, subject=self.lead.subject))
         known = self.lead and stems(self.title) <= stems(self.lead.subject)
         hooked = self.order.use_hook
         if self.lead and (known or hooked or not self._brief() or self._tight()):
-            return [((), 0.0)]
-        if self.title.endswith("?"):
-            lines, cuts = self._cut(self.title, sentence)[:1], self._cut(self.title, sentence)[1:]
-        else:
-            plain = self.title.rstrip(".!")
-            lines = _choices(self.voice.say("line", title=plain), 0.0)
-            cuts = self._cut(plain, sentence)[1:]
+            return [_NOTHING]
+        plain = self.title.rstrip(".!")
+        first, *cuts = self._cut(plain, sentence)
+        asks = self.title.endswith("?")
+        lines = [first] if asks else _choices(self.voice.say("line", title=plain))
         if self.lead:  # the other script on it begins with the lead at once
-            return [((), 0.0), *((line, cost - 1.5) for line, cost in lines)]
+            return [_NOTHING, *((line, cost - 1.5) for line, cost in lines)]
         return [*self._turned(lines), *lines, *cuts]
 
     def _brief(self) -> bool:
@@ -255,38 +217,35 @@ class _Draft:
         return tight and bool(self.lead) and self.source.manner != "stories"
 
     def _turned(self, lines: Sequence[_Choice]) -> list[_Choice]:
-        """Return the lines with a turn to what the bank has, where it has nothing on the title."""
-        if speaks_of(self.order.topic, _about(self.title, self.angle)):
+        # A turn to what the bank has, where it has nothing on the title.
+        if covers(self.order.topic, _about(self.title, self.angle)):
             return []
         turn = self.voice.say("pivot")
         return [((*line, turn[n % len(turn)]), cost - 0.6) for n, (line, cost) in enumerate(lines)]
 
     def _frames(self) -> list[_Choice]:
         if not self._provokes():
-            return [((), 0.0)]
+            return [_NOTHING]
         # Some only make sense after something was claimed.
         after = self.voice.say("frame_hooked") if self.order.use_hook else []
-        return _choices([*self.voice.say("frame"), *after], 0.0)
+        return _choices([*self.voice.say("frame"), *after])
 
     def _provokes(self) -> bool:
         return self.order.use_ragebait and not self.bare
 
     def _closings(self) -> list[_Choice]:
-        noun = self.source.noun
-        if not self.order.use_cta and self._tight():
-            return [((), 0.0)]
         if not self.order.use_cta:
-            return [((), 0.3), *_choices(self.voice.say("close"), 0.0)]
-        calls = _choices(self.voice.say("cta", noun=noun), 0.0)
-        sharp = _choices(self.voice.say("cta_frame"), 0.0) if self._provokes() else []
+            close = [((), 0.3), *_choices(self.voice.say("close"))]
+            return [_NOTHING] if self._tight() else close
+        calls = _choices(self.voice.say("cta", noun=self.source.noun))
+        sharp = _choices(self.voice.say("cta_frame")) if self._provokes() else []
         both = [((*a, *b), cost + more) for (a, cost), (b, more) in zip(sharp, calls, strict=False)]
         return [*both, *calls]
 
     def _cut(self, phrase: str, said: Callable[[str], str]) -> list[_Choice]:
-        """Return a phrase as a sentence, and shorter ones that still say the most of it."""
         longest = min(self.order.duration_seconds / 2.5, _LONG)
         limits = sorted({longest, 4.0, 2.6, 1.7, 1.2}, reverse=True)
-        cuts = (said(within(phrase, limit, rate=self.order.rate)) for limit in limits)
+        cuts = (said(shorten(phrase, limit, rate=self.order.rate)) for limit in limits)
         whole = said(phrase)
         shorter = [cut for cut in dict.fromkeys(cuts) if seconds(cut) < seconds(whole)]
         patience = max(0.0, seconds(whole, rate=self.order.rate) - _LONG) / 2
@@ -294,10 +253,9 @@ class _Draft:
 
 
 def _about(title: str, angle: str) -> str:
-    """Return the words that decide what fits; of a long hook angle, its beginning."""
-    return f"{title} {within(asked(angle), _LONG / 2)}"
+    # The words that decide what fits; of a long hook angle, its beginning.
+    return f"{title} {shorten(strip_directive(angle), _LONG / 2)}"
 
 
-def _choices(lines: Sequence[str], cost: float) -> list[_Choice]:
-    """Return lines as choices, the first ones preferred a little."""
-    return [((line,), cost + 0.15 * number) for number, line in enumerate(lines)]
+def _choices(lines: Sequence[str]) -> list[_Choice]:
+    return [((line,), 0.15 * number) for number, line in enumerate(lines)]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+from unicodedata import category, normalize
 
 from kit.engines.text.speech import RATE, seconds
-
-__all__ = ["angled", "asked", "clean", "sentence", "within"]
 
 _SPOKEN = str.maketrans(
     {"&": " and ", "+": " plus ", "@": " at ", "’": "'", "‘": "'", "…": ",", "#": " ", "_": " "}
@@ -22,13 +20,12 @@ _WEAK_END = re.compile(
 _CLAUSE_SECONDS = 1.2
 _LINK = re.compile(r"(?i)^(?:and|but|so|or|then)\s+")
 #: Words before which a phrase can end, and those that open a clause of their own.
+_OPENERS = frozenset("when which who that where if why how what because".split())  # noqa: SIM905
 _JOINT_WORDS = (
     "and but or while because although before after until so when which who that where if as of "
     "to in on at with for from by about into than without under over"
 )
-_OPENING_WORDS = "when which who that where if why how what because"
 _JOINTS = frozenset(_JOINT_WORDS.split())
-_OPENERS = frozenset(_OPENING_WORDS.split())
 _DIRECTIVE = re.compile(
     r"(?i)^(?:(?:start|open|begin|lead|focus|center|build|play|draw|hook)\s+"
     r"(?:with|by|on|from|around)\s+(?:asking|showing|saying|revealing|telling|stating)?\s*"
@@ -56,16 +53,16 @@ def clean(text: str) -> str:
     >>> clean("**Wait**...  what?! #space 🚀")
     'Wait, what? space'
     """
-    plain = unicodedata.normalize("NFKC", text).translate(_SPOKEN)
+    plain = normalize("NFKC", text).translate(_SPOKEN)
     plain = re.sub(r"\.{2,}", ",", plain)
     plain = re.sub(r"\s+[-–—]+(?=\s)|[–—]+|-{2,}", ", ", plain)
-    plain = "".join(c if _is_said(c) else " " for c in plain)
+    plain = "".join(c if c in _KEPT or category(c)[0] in "LMN" else " " for c in plain)
     plain = re.sub(r"\s+", " ", plain)
     plain = re.sub(rf"\s+(?=[{_MARKS}])", "", plain)
-    plain = re.sub(rf"[{_MARKS}]{{2,}}", lambda marks: _strongest(marks[0]), plain)
+    plain = re.sub(rf"[{_MARKS}]{{2,}}", _strongest, plain)
     plain = re.sub(r"(?<![^\W_])['-]+(?![^\W_])", "", plain)  # quotes and dashes beside no word
     plain = re.sub(rf"\s+(?=[{_MARKS}])|\s+$", "", re.sub(r"\s+", " ", plain))
-    plain = re.sub(rf"[{_MARKS}]{{2,}}", lambda marks: _strongest(marks[0]), plain)
+    plain = re.sub(rf"[{_MARKS}]{{2,}}", _strongest, plain)
     plain = plain.lstrip(f" {_MARKS}'-%°").rstrip(" ,;:'-")
     return plain if any(c.isalnum() for c in plain) else ""
 
@@ -76,14 +73,8 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def within(text: str, limit: float, *, rate: float = RATE) -> str:
-    """Cut a text to a spoken length: after a sentence, a clause, a phrase, else after a word.
-
-    Parameters
-    ----------
-    limit : float
-        Seconds; a single word that lasts longer is cut inside.
-    """
+def shorten(text: str, limit: float, *, rate: float = RATE) -> str:
+    """Cut a text to spoken seconds: after a sentence, a clause, a phrase, else after a word."""
     for mark in (r"(?<=[.!?])\s+", r"[,;:]\s+"):
         if seconds(text, rate=rate) <= limit:
             return text
@@ -97,13 +88,15 @@ def within(text: str, limit: float, *, rate: float = RATE) -> str:
     while len(said) > 1 and seconds(" ".join(said), rate=rate) > limit:
         said.pop()
     text = " ".join(said)
-    while len(text) > 1 and seconds(text, rate=rate) > limit:
+    while len(text) > 1 and seconds(text, rate=rate) > limit:  # a single word is cut inside
         text = text[:-1]
-    return _without_weak_end(text) if len(said) > 2 else text
+    while len(said) > 2 and (shorter := _WEAK_END.sub("", text)) != text:
+        text = shorter
+    return text.rstrip(" ,;:'-") if len(said) > 2 else text
 
 
 def _whole_phrase(text: str, limit: float, rate: float) -> str:
-    """Return the longest beginning of a text in the limit that no open clause is cut off from."""
+    # The longest beginning in the limit that no open clause is cut off from.
     said = text.split()
     low = [word.lower() for word in said]
     ends = [n for n in range(2, len(said)) if low[n] in _JOINTS and not _OPENERS & {*low[1:n]}]
@@ -111,33 +104,23 @@ def _whole_phrase(text: str, limit: float, rate: float) -> str:
     return next((p for p in phrases if seconds(p, rate=rate) <= limit), text)
 
 
-def asked(angle: str) -> str:
-    """Return what a hook angle is about, without the instruction to the writer around it.
-
-    Examples
-    --------
-    >>> asked("Start with the fact that sharks are older than trees")
-    'sharks are older than trees'
-    """
+def strip_directive(angle: str) -> str:
+    """Return what a hook angle is about, without the instruction to the writer around it."""
     core = _DIRECTIVE.sub("", angle)
     return core if len(core.split()) > 1 else angle
 
 
-def angled(angle: str) -> str:
-    """Return the first sentence that a hook angle asks for.
-
-    An angle may be a sentence, a question, an instruction to the writer or a bare phrase.
+def hook_sentence(angle: str) -> str:
+    """Return the first sentence that an angle asks for: a sentence, an instruction, a phrase.
 
     Examples
     --------
-    >>> angled("Start with the fact that sharks are older than trees")
+    >>> hook_sentence("Start with the fact that sharks are older than trees")
     'Sharks are older than trees.'
-    >>> angled("how cats always land on their feet")
-    'Here is how cats always land on their feet.'
-    >>> angled("the loneliest planet")
+    >>> hook_sentence("the loneliest planet")
     'Here is the loneliest planet.'
     """
-    core = asked(angle)
+    core = strip_directive(angle)
     if core.endswith(("?", ".", "!")):
         return sentence(core)
     if _ASKING.match(core):
@@ -148,15 +131,5 @@ def angled(angle: str) -> str:
     return sentence(core)
 
 
-def _is_said(char: str) -> bool:
-    return char in _KEPT or unicodedata.category(char)[0] in "LMN"
-
-
-def _strongest(marks: str) -> str:
-    return next(mark for mark in "?!.,;:" if mark in marks)
-
-
-def _without_weak_end(text: str) -> str:
-    while (shorter := _WEAK_END.sub("", text)) != text:
-        text = shorter
-    return text.rstrip(" ,;:'-")
+def _strongest(marks: re.Match[str]) -> str:
+    return next(mark for mark in "?!.,;:" if mark in marks[0])

@@ -10,13 +10,10 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["COMMA", "RATE", "STOP", "seconds", "syllables", "words"]
-
 #: Syllables a second of a relaxed voice-over.
 RATE = 4.35
 #: Seconds of silence at a comma, and between two sentences.
-COMMA = 0.18
-STOP = 0.42
+COMMA, STOP = 0.18, 0.42
 
 _WORD = re.compile(r"[$€£]?[^\W_]+(?:[.,'’\-][^\W_]+)*[%°]?")
 _COMMA = re.compile(r"[,;:—–](?=\s)")
@@ -31,35 +28,18 @@ _NAMES = (
 )
 _ONES = _NAMES.split()[:20]
 _TENS = ["", "ten", *_NAMES.split()[20:]]
-_SCALES = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"), (1000, "thousand"))
+_SCALES = (
+    *((10**12, "trillion"), (10**9, "billion"), (10**6, "million")),
+    *((1000, "thousand"), (100, "hundred")),
+)
 _CURRENCY = {"$": "dollars", "€": "euros", "£": "pounds"}
-_UNITS = {
-    "%": "percent",
-    "°": "degrees",
-    "km": "kilometers",
-    "cm": "centimeters",
-    "mm": "millimeters",
-    "kg": "kilograms",
-    "mg": "milligrams",
-    "m": "meters",
-    "g": "grams",
-    "h": "hours",
-    "mph": "miles per hour",
-    "kmh": "kilometers per hour",
-    "s": "",  # the 1920s
-    "st": "",
-    "nd": "",
-    "rd": "",
-    "th": "",
-}
-_READ_AS = {
-    **{unit: _UNITS[unit] for unit in ("km", "cm", "mm", "kg", "mg", "mph")},
-    "dr": "doctor",
-    "mr": "mister",
-    "mrs": "misses",
-    "st": "saint",
-    "vs": "versus",
-}
+_METERS = {"km": "kilometers", "cm": "centimeters", "mm": "millimeters", "m": "meters"}
+_GRAMS = {"kg": "kilograms", "mg": "milligrams", "g": "grams"}
+_SPEEDS = {"h": "hours", "mph": "miles per hour", "kmh": "kilometers per hour"}
+_SILENT = dict.fromkeys(("s", "st", "nd", "rd", "th"), "")  # the 1920s
+_UNITS = {"%": "percent", "°": "degrees", **_METERS, **_GRAMS, **_SPEEDS, **_SILENT}
+_TITLES = {"dr": "doctor", "mr": "mister", "mrs": "misses", "st": "saint", "vs": "versus"}
+_READ_AS = {**{u: _UNITS[u] for u in ("km", "cm", "mm", "kg", "mg", "mph")}, **_TITLES}
 #: Words that the rules below count wrong.
 _EXCEPTIONS = {
     word: count
@@ -109,15 +89,7 @@ def words(text: str) -> list[str]:
 
 
 def seconds(text: str, *, rate: float = RATE) -> float:
-    """Return how long a text takes to say, in seconds.
-
-    The pause after the last sentence does not count, so a text of two sentences lasts as long as
-    its sentences plus one `STOP`.
-
-    Parameters
-    ----------
-    rate : float
-        Syllables a second, above 0.
+    """Return how many seconds a text takes to say, without a pause after the last sentence.
 
     Examples
     --------
@@ -145,7 +117,7 @@ def syllables(word: str) -> int:
 
 
 def _read(word: str) -> list[str]:
-    """Spell out what is not a word: figures, units and letters said one by one."""
+    # Figures, units and letters said one by one are spelled out.
     number = _NUMBER.fullmatch(word)
     if number:
         return _figure(number)
@@ -184,33 +156,22 @@ def _cardinal(value: int) -> list[str]:
     if value < 100:
         tens, ones = divmod(value, 10)
         return [_TENS[tens], *([_ONES[ones]] if ones else [])]
-    if value < 1000:
-        hundreds, rest = divmod(value, 100)
-        return [_ONES[hundreds], "hundred", *(_cardinal(rest) if rest else [])]
-    for size, name in _SCALES:
-        if value >= size:
-            head, rest = divmod(value, size)
-            return [*_cardinal(head), name, *(_cardinal(rest) if rest else [])]
-    raise AssertionError(value)
+    size, name = next(scale for scale in _SCALES if value >= scale[0])
+    head, rest = divmod(value, size)
+    return [*_cardinal(head), name, *(_cardinal(rest) if rest else [])]
 
 
 def _plain(word: str) -> int:
     folded = unicodedata.normalize("NFKD", word.lower().replace("’", "'"))
     letters = "".join(c for c in folded if not unicodedata.combining(c))
-    if letters in _EXCEPTIONS:
-        return _EXCEPTIONS[letters]
-    if not letters.isascii():
-        return _foreign(letters)
     base = re.sub(r"'s$|s'?$", "", letters)
-    if base in _EXCEPTIONS:
-        return _EXCEPTIONS[base]
+    if count := _EXCEPTIONS.get(letters) or (letters.isascii() and _EXCEPTIONS.get(base)):
+        return count
+    if not letters.isascii():
+        # A guess: a sign of Chinese, Japanese or Korean is one syllable.
+        signs = sum(ord(c) > 0x2E80 for c in letters)
+        return max(1, signs + round((len(letters) - signs) / 2.2))
     return _count(re.sub("[^a-z']", "", letters))
-
-
-def _foreign(letters: str) -> int:
-    """Guess for other scripts: a sign of Chinese, Japanese or Korean is one syllable."""
-    signs = sum(ord(c) > 0x2E80 for c in letters)
-    return max(1, signs + round((len(letters) - signs) / 2.2))
 
 
 #: Pattern -> syllables it adds to the number of vowel groups.

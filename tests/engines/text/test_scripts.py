@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit.engines.text.assembly import Ends, Telling, filled
-from kit.engines.text.bank import bank, lead_for, ranked
+from kit.engines.text.assembly import Ends, Telling, fill_script
+from kit.engines.text.bank import bank, find_lead, rank_entries
 from kit.engines.text.offline import TITLE_LIMIT, ScriptOrder, suggest_title, write_scripts
 from kit.engines.text.speech import seconds
 from kit.errors import BadRequestError
@@ -179,7 +179,7 @@ def test_the_second_of_two_scripts_tells_of_something_that_the_first_does_not(to
 
 ENTRIES = bank("NATURE").entries
 
-PLAIN = Telling(naming=(), plain=(), every=1, whole=False)
+PLAIN = Telling(naming=(), plain=(), whole=False)
 
 NOTHING = Ends(opening=(), closing=(), cost=0.0)
 
@@ -189,7 +189,7 @@ def test_a_riddle_is_told_with_its_answer_or_not_at_all() -> None:
     riddles = [entry for entry in entries if entry.whole]
 
     for target in range(8, 40):
-        found = filled(riddles, [NOTHING], target, PLAIN)
+        found = fill_script(riddles, [NOTHING], target, PLAIN)
         assert all(entry.more in found.text for entry in riddles if entry.subject in found.told)
 
 
@@ -197,7 +197,7 @@ def test_whole_stories_are_never_cut() -> None:
     entries = bank("SCARY_STORIES").entries
     telling = dataclasses.replace(PLAIN, whole=True)
 
-    found = filled(entries, [NOTHING], 50, telling)
+    found = fill_script(entries, [NOTHING], 50, telling)
 
     assert all(entry.more in found.text for entry in entries if entry.subject in found.told)
 
@@ -205,7 +205,7 @@ def test_whole_stories_are_never_cut() -> None:
 @pytest.mark.parametrize("topic", TOPICS)
 def test_every_title_of_the_bank_leads_to_its_own_entry(topic: str) -> None:
     for entry in bank(topic).entries:
-        assert [lead_for(topic, title.upper()) for title in entry.titles] == [entry, entry]
+        assert [find_lead(topic, title.upper()) for title in entry.titles] == [entry, entry]
 
 
 @pytest.mark.parametrize(
@@ -220,12 +220,12 @@ def test_every_title_of_the_bank_leads_to_its_own_entry(topic: str) -> None:
 def test_a_title_has_a_lead_only_if_the_bank_speaks_of_most_of_it(
     topic: str, title: str, subject: str | None
 ) -> None:
-    lead = lead_for(topic, title)
+    lead = find_lead(topic, title)
 
     assert (lead.subject if lead else None) == subject
 
 
 def test_what_a_title_speaks_of_comes_first() -> None:
-    order = ranked("TRAVEL", "Hidden gems in Japan", None, random.Random(1))
+    order = rank_entries("TRAVEL", "Hidden gems in Japan", None, random.Random(1))
 
     assert all("japan" in entry.keywords for entry in order[:3])

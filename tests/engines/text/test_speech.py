@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.engines.text.phrases import angled, clean, within
+from kit.engines.text.phrases import clean, hook_sentence, shorten
 from kit.engines.text.speech import COMMA, RATE, STOP, seconds, syllables, words
 
 COUNTED = {
@@ -116,11 +116,11 @@ def test_clean_text_has_no_doubled_marks_or_spaces(text: str) -> None:
     ],
 )
 def test_an_angle_becomes_the_first_sentence(angle: str, said: str) -> None:
-    assert angled(angle) == said
+    assert hook_sentence(angle) == said
 
 
 @given(st.text(min_size=1, max_size=80), st.floats(1, 20))
 def test_a_cut_text_keeps_to_its_limit(text: str, limit: float) -> None:
-    cut = within(clean(text), limit)
+    cut = shorten(clean(text), limit)
 
     assert seconds(cut) <= limit or len(cut) == 1
