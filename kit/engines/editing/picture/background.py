@@ -33,7 +33,7 @@ from kit.errors import EngineError
 
 _POINTED = (0.001, 0.97)  # shares of the picture that a mask may cover
 _FULL = 0.94  # of half a box's sides: what is taken for the subject in it at first
-_FITTING = 0.75  # overlap of a box with the bounds of what it is drawn around
+_FITTING = 0.6  # overlap of a box with the bounds of what it is drawn around
 _INSIDE = 0.6  # of a thing that is meant by a box
 _LEAST = 0.004  # of the picture: less is no subject
 _OPAQUE = 0.9  # of a picture, on average, that is not cut out; round corners are not

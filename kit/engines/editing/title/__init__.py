@@ -32,8 +32,8 @@ class TitleStyle:
         The subtitle stands above the headline in the accent color; in spaced capitals.
     night : float
         How far the picture is taken into the night, 0 to 1, for letters that are lit and shine.
-    bright, scrim : float
-        Luminance from which on letters are dark, and least darkening behind the text, 0 to 1.
+    scrim : float
+        Least darkening behind letters that are light, 0 to 1.
     """
 
     face: str
@@ -48,7 +48,6 @@ class TitleStyle:
     stroke: float = 0.0
     shadow: float = 0.0
     night: float = 0.0
-    bright: float = 0.42
     picks_word: bool = False
     rule: float = 0.0
     rule_length: float = 0.0
@@ -73,7 +72,6 @@ STYLES = {
         stroke=0.035,
         shadow=0.09,
         picks_word=True,
-        bright=0.48,
         scrim=0.25,
     ),
     "elegant": TitleStyle(

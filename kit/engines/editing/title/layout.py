@@ -6,6 +6,7 @@ what draws the eye below its letters, by the detail there, and by how small the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -214,9 +215,8 @@ def _chart(pixels: Bytes, *, people: bool) -> Floats:
 def _cost(layout: Layout, chart: Floats, cells: float, title: Title, usual: int) -> float:
     left, top, right, bottom = (max(0, round(edge * cells)) for edge in layout.box)
     draw, detail, light, near = chart[:, top : max(top, bottom) + 1, left : max(left, right) + 1]
-    stops = float(np.log2((np.percentile(light, 92) + 0.05) / 0.15))
-    if not STYLES[title.style].night:
-        stops = min(stops, float(np.log2(0.5 / (np.percentile(light, 8) + 0.05))) + 0.5)
+    to_light, to_dark = shade_stops(light)
+    stops = to_light if STYLES[title.style].night else min(to_light, to_dark)
     larger = float(np.log2(layout.headline.size / usual))
     lines = sum(len(p.block.lines) - 1 for p in layout.pieces if p.block and not p.is_headline)
     return (
@@ -230,6 +230,12 @@ def _cost(layout: Layout, chart: Floats, cells: float, title: Title, usual: int)
         + _WRAPPED * lines
         - (_LARGER if larger > 0 else _SMALLER) * larger
     )
+
+
+def shade_stops(light: Floats) -> tuple[float, float]:
+    """Return by how many stops light letters, and dark ones, want what is behind them changed."""
+    low, high = (float(part) for part in np.percentile(light, (8, 92)))
+    return math.log2((high + 0.05) / 0.15), math.log2(0.5 / (low + 0.05)) + 0.5
 
 
 def luminance(color: Floats | Bytes) -> Floats:

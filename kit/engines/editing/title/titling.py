@@ -32,6 +32,7 @@ from kit.engines.editing.title.layout import (
     TitlePiece,
     lay_out,
     luminance,
+    shade_stops,
 )
 from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, paint
 from kit.engines.media.fonts.wording import Wording, wording
@@ -131,7 +132,7 @@ _LEAST = 4.5
 _AIM = 4.75  # what is left over for rounding and for glints smaller than a letter
 _BLOCK = 6  # pixels over which brightness is averaged: smaller glints do not hide letters
 _KNEE = 0.6  # share of the bound from which on brightness is bent
-_FADE = (0.5, 0.2)  # over how much of the picture a scrim ends, across and down
+_FADE = (0.38, 0.2)  # over how much of the picture a scrim ends, across and down
 _WHITE: Color = (255, 255, 255)
 _OUTLINE: Color = (14, 14, 18)
 #: Hues, in degrees of OKLCH, of accents on light pictures: crimson, blue, violet, teal.
@@ -152,7 +153,8 @@ class _Inks:
 def _choose_inks(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _Inks]:
     """Return a picture shaded behind a text as far as it must be, and the colors of that."""
     style, part = STYLES[title.style], _cut(pixels, layout.box)
-    light = bool(style.night) or float(np.median(luminance(part[::8, ::8]))) <= style.bright
+    to_light, to_dark = shade_stops(luminance(part[::8, ::8]))
+    light = bool(style.night) or to_light <= to_dark
     dark, pale, ink = _tints(pixels, part)
     letters = _WHITE if light else ink
     accent = title.accent or (style.accent if light else _accent_for(part.mean(axis=(0, 1))))

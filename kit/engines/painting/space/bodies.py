@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -92,42 +91,15 @@ class SpaceSky:
     glow: float = 1.0  # factor on the light of the gas
     stars: float
     flares: int
+    rocks: float  # height of the ground from which one looks up, as a share of the frame's
     main: CelestialBody | None = None  # what the picture is of; of the gas without one
-    others: tuple[CelestialBody, ...] = ()  # a moon behind it, the rest before it
+    others: tuple[CelestialBody, ...] = ()  # moons behind it, the rest before it
     sun: Range | None = None  # where a sun rises over the main body, in pixels
-    rocks: float = 0.0  # height of the ground from which one looks up, as a share of the frame's
 
     @property
     def short(self) -> int:
         """The shorter side."""
         return min(self.width, self.height)
-
-    @property
-    def anchor(self) -> Range:
-        """Where the thing stands that the view is of, as shares of width and height."""
-        at = self.sun or ((self.main.x, self.main.y) if self.main else None)
-        return (at[0] / self.width, at[1] / self.height) if at else self.core
-
-    def moved(self, x: float, y: float) -> SpaceSky:
-        """Return it with its anchor elsewhere, given as shares of width and height."""
-        aside, down = x - self.anchor[0], y - self.anchor[1]
-        over, under = aside * self.width, down * self.height
-        moved = self._each(lambda it: replace(it, x=it.x + over, y=it.y + under))
-        sun = (self.sun[0] + over, self.sun[1] + under) if self.sun else None
-        return replace(moved, core=(self.core[0] + aside, self.core[1] + down), sun=sun)
-
-    def scaled(self, factor: float) -> SpaceSky:
-        """Return it seen from nearer."""
-        if not self.main:
-            return replace(self, zoom=self.zoom * factor)
-        x, y = self.main.x, self.main.y
-        return self._each(lambda it: replace(
-            it, x=x + (it.x - x) * factor, y=y + (it.y - y) * factor, radius=it.radius * factor
-        ))  # fmt: skip
-
-    def _each(self, change: Callable[[CelestialBody], CelestialBody]) -> SpaceSky:
-        others = tuple(it if it.kind == "comet" else change(it) for it in self.others)
-        return replace(self, main=self.main and change(self.main), others=others)
 
 
 def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
@@ -138,68 +110,109 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
     subject = next((it for it in _SUBJECTS if f"subject_{it}" in brief.things), drawn)
     if "wormhole" in brief.things and "closed_hole" not in brief.things:
         subject = "wormhole"
-    tints = three(rng, brief, _GASES)
-    lively = _LIVELY.get(brief.mood, 1.0)
+    tints, shot, calm = three(rng, brief, _GASES), framed(brief, _SHOTS), brief.mood == "calm"
+    lively, bare = _LIVELY.get(brief.mood, 1.0), len(_SUBJECTS[subject]) == 1
     gas = rng.uniform(*_SUBJECTS["nebula" if "gas" in brief.things else subject][0])
-    more = 0.2 if brief.weather in ("mist", "fog") else 0.0
-    hues = (tints[0][0], tints[1][0], tints[2][0])
-    chroma = strength(brief) * min(1.15, max(chroma for _, chroma in tints) / 0.15)
-    amount, core = min(1.0, lively * (more + gas)), float(rng.choice([0.36, 0.64]))
+    gas += 0.2 if brief.weather in ("mist", "fog") else 0.0
+    core = float(rng.choice([0.36, 0.64])), rng.uniform(0.32, 0.6)
     stars, flares = (1.7, 14) if subject == "stars" else (1.0, 7)
     sky = SpaceSky(
-        width=brief.width, height=brief.height, hues=hues, chroma=chroma, amount=amount,
-        core=(core, rng.uniform(0.32, 0.6)), flares=round(flares * lively),
-        stars=stars * (0.6 if brief.hour == "day" else 1.0),
+        width=brief.width, height=brief.height,
+        hues=(tints[0][0], tints[1][0], tints[2][0]),
+        chroma=strength(brief) * min(1.15, max(chroma for _, chroma in tints) / 0.15),
+        amount=min(1.0, min(1.0, lively * gas) + shot["gas"]),
+        core=_aim(brief, core) if bare else core,
+        zoom=shot["bare"] if bare else 1.0,
+        alone=shot["alone"] if bare else 0.0,
+        glow=0.0 if "minimal" in brief.composition and not bare else 1.0,
+        stars=stars * shot["stars"] * (0.6 if brief.hour == "day" else 1) * (0.6 if calm else 1),
+        flares=min(round(flares * lively * shot["flares"]), 2 if calm else 99),
+        rocks=shot["rocks"],
     )  # fmt: skip
-    if len(_SUBJECTS[subject]) > 1:
-        sky = _with_main(rng.spawn(1)[0], brief, sky, subject)
+    if not bare:
+        sky = _add_main(rng.spawn(1)[0], brief, sky, subject, shot)
+    x = sky.main.x / sky.width if sky.main else sky.core[0]
     if "comet" in brief.things:  # in the corner that the planet leaves free
-        side = -1.0 if sky.main and sky.anchor[0] > 0.5 else 1.0
+        side = -1.0 if sky.main and x > 0.5 else 1.0
         turn, own = rng.uniform(-0.75, -0.35), asked(brief)
-        x, y = (0.5 + side * rng.uniform(0.02, 0.14)) * sky.width, rng.uniform(0.24, 0.36)
+        place = (
+            (0.5 + side * rng.uniform(0.02, 0.14)) * sky.width,
+            rng.uniform(0.24, 0.36) * sky.height,
+        )
         long, tilt = rng.uniform(0.40, 0.55) * sky.short, turn if side > 0 else np.pi - turn
         hue = own[-1][0] if len(own) > 1 else 225.0
-        comet = CelestialBody("comet", x, y * sky.height, long, tilt, hues=(hue,))
-        sky = replace(sky, others=(*sky.others, comet))
-    return _composed(sky, brief)
+        sky = replace(
+            sky, others=(*sky.others, CelestialBody("comet", *place, long, tilt, hues=(hue,)))
+        )
+    if (
+        "dramatic" in brief.composition and not sky.sun
+    ):  # a small world before it shows how large it is
+        at = 0.76 if x < 0.5 else 0.24
+        tiny = CelestialBody(
+            "rocky", at * sky.width, 0.72 * sky.height, 0.035 * sky.short, chroma=0.5
+        )
+        tiny = replace(tiny, hues=(45.0, 50.0), sun=unit(x - at, -0.2, 0.2))
+        sky = replace(sky, others=(*sky.others, tiny))
+    return sky
 
 
-def _with_main(rng: np.random.Generator, brief: Brief, sky: SpaceSky, subject: str) -> SpaceSky:
-    """Return a sky with its main body, and a moon or the sun that comes with it."""
-    _, aside, down, large, tilt, opening = _SUBJECTS[subject]
+def _aim(brief: Brief, at: Range) -> Range:
+    """Return where words of composition put what stands at a place, in shares of the frame."""
+    x, y = at
+    if "close" in brief.composition:
+        x, y = 0.3 + 0.4 * x, 0.3 + 0.4 * y
+    return focus(brief, (x, 0.34 if "low" in brief.composition else y))
+
+
+def _add_main(
+    rng: np.random.Generator, brief: Brief, sky: SpaceSky, subject: str, shot: dict[str, float]
+) -> SpaceSky:
+    """Return a sky with its main body, and moons or the sun that come with it."""
+    _, aside, down, large, tilts, openings = _SUBJECTS[subject]
     side, lean = (float(sign) for sign in rng.choice([-1, 1], 2))
     high = -0.75 if brief.hour in ("dawn", "sunset", "dusk") else -0.4
     kind, hues = _kind(rng, brief, sky, subject)
     upright = sky.height > 1.2 * sky.width and subject == "galaxy"
-    main = CelestialBody(
-        kind,
-        x=(0.5 + side * rng.uniform(*aside)) * sky.width,
-        y=rng.uniform(*down) * sky.height,
-        radius=rng.uniform(*large) * sky.short,
-        tilt=lean * rng.uniform(*tilt) + upright * np.pi / 2,
-        opening=rng.uniform(*opening),
-        sun=unit(-side * 0.8, high * rng.uniform(0.7, 1.1), rng.uniform(0.1, 0.55)),
-        hues=hues,
-        chroma=strength(brief),
-    )
-    moons = int(rng.random() < 0.65) * ("comet" not in brief.things) * (subject != "orbit")
-    moons = 2 if subject == "ringed" and "planet_moon" in brief.things else moons
-    for number in range(moons if kind in PLANETS else 0):
-        away = rng.uniform(1.55, 2.0) + (subject == "ringed") * (1.0 + 0.7 * number)
-        x = main.x - side * main.radius * away
-        y = main.y - main.radius * (rng.uniform(0.35, 1.1) - 1.6 * number)
-        moon = CelestialBody("moon", x, y, rng.uniform(0.022, 0.05) * sky.short, sun=main.sun)
-        sky = replace(sky, others=(*sky.others, moon))
+    x, y = 0.5 + side * rng.uniform(*aside), rng.uniform(*down)
+    radius = rng.uniform(*large) * sky.short
+    tilt, opening = lean * rng.uniform(*tilts) + upright * np.pi / 2, rng.uniform(*openings)
+    sun = unit(-side * 0.8, high * rng.uniform(0.7, 1.1), rng.uniform(0.1, 0.55))
     if subject == "orbit":  # so near that its rim is the horizon, over which the sun rises
         radius = 1.25 * max(sky.width, sky.height)
-        off = rng.uniform(0.22, 0.78) * sky.width - main.x
+        off = rng.uniform(-0.28, 0.28) * sky.width
         rise = float(np.sqrt(radius**2 - off**2))
-        sky = replace(sky, sun=(main.x + off, main.y + radius - 1.002 * rise))
+        at = _aim(brief, (x, 0.0))[0] * sky.width, min(0.84, 1.03 - shot["rise"]) * sky.height
         # The sun stands behind the planet: only a strip along the rim sees it.
         behind = unit(0.36 * off / radius, -0.36 * rise / radius, -0.93)
         sun = unit(rng.uniform(-0.5, 0.5), -0.75, 0.35) if brief.hour == "day" else behind
-        main = replace(main, y=main.y + radius, radius=radius, sun=sun)
-    return replace(sky, main=main)
+        main = CelestialBody(kind, at[0] - off, at[1] + 1.002 * rise, radius, sun=sun, hues=hues)
+        return replace(sky, main=replace(main, chroma=strength(brief)), sun=at)
+    said, near, above = brief.composition, shot["near"], "high" in brief.composition
+    if kind not in PLANETS or opening:
+        wide = {"hole": 0.79, "galaxy": 0.96, "banded": 0.72}.get(kind, opening)
+        opening = wide if above else opening
+    else:
+        near = max(shot["fill"] * sky.short / radius, min(near, 1.6))
+        if above:  # the top of a world below
+            y, sun = 0.42 + near * radius / sky.height, unit(-0.35, -0.55, 0.75)
+    if "outline" in brief.tones:  # what stands before the light shows its rim alone
+        sun = unit(*sun[:2], -0.8)
+    if "dramatic" in said:
+        sun = unit(0.85 if x < 0.5 else -0.85, -0.55, -0.30)
+    x, y = _aim(brief, (0.5 if above else x, y))
+    x, y, radius = x * sky.width, y * sky.height, near * radius
+    main = CelestialBody(kind, x, y, radius, tilt, opening, sun, hues, strength(brief))
+    moons = int(rng.random() < 0.65) * ("comet" not in brief.things)
+    moons = 2 if subject == "ringed" and "planet_moon" in brief.things else moons
+    others = []
+    for number in range(moons if kind in PLANETS and "minimal" not in said else 0):
+        away = rng.uniform(1.55, 2.0) + (subject == "ringed") * (1.0 + 0.7 * number)
+        up = rng.uniform(0.35, 1.1) - 1.6 * number
+        size = near * rng.uniform(0.022, 0.05) * sky.short
+        others.append(
+            CelestialBody("moon", x - side * away * radius, y - up * radius, size, sun=sun)
+        )
+    return replace(sky, main=main, others=tuple(others))
 
 
 def _kind(
@@ -226,57 +239,3 @@ def unit(x: float, y: float, z: float) -> Vector:
     """Return a vector scaled to length 1."""
     length = float(np.sqrt(x * x + y * y + z * z))
     return x / length, y / length, z / length
-
-
-def _composed(sky: SpaceSky, brief: Brief) -> SpaceSky:
-    """Return a sky as the brief's mood and its words of composition change it."""
-    said, shot = brief.composition, framed(brief, _SHOTS)
-    calm = brief.mood == "calm"
-    sky = replace(
-        sky,
-        stars=sky.stars * shot["stars"] * (0.6 if calm else 1.0),
-        flares=min(round(sky.flares * shot["flares"]), 2 if calm else 99),
-        amount=min(1.0, sky.amount + shot["gas"]),
-        glow=0.0 if "minimal" in said and sky.main else 1.0,
-        rocks=shot["rocks"],
-    )
-    if "minimal" in said:
-        sky = replace(sky, others=tuple(it for it in sky.others if it.kind == "comet"))
-    x, y = sky.anchor
-    if sky.sun:
-        at = focus(brief, (x, 0.0))[0]
-        return sky.moved(at, float(np.clip(y - shot["rise"], 0.2, 0.84)))
-    if sky.main:
-        sky = _seen_from(sky, sky.main, brief, shot)
-        x, y = (0.5, sky.anchor[1]) if "high" in said else (x, y)
-    else:
-        sky = replace(sky.scaled(shot["bare"]), alone=shot["alone"])
-    if "close" in said:
-        x, y = 0.3 + 0.4 * x, 0.3 + 0.4 * y
-    sky = sky.moved(*focus(brief, (x, 0.34 if "low" in said else y)))
-    if "dramatic" in said:  # a small world before it shows how large it is
-        at, below, radius = (0.76 if x < 0.5 else 0.24), 0.72, 0.035 * sky.short
-        tiny = CelestialBody("rocky", at * sky.width, below * sky.height, radius, chroma=0.5)
-        tiny = replace(tiny, hues=(45.0, 50.0), sun=unit(x - at, y - below, 0.2))
-        sky = replace(sky, others=(*sky.others, tiny))
-    return sky
-
-
-def _seen_from(
-    sky: SpaceSky, main: CelestialBody, brief: Brief, shot: dict[str, float]
-) -> SpaceSky:
-    """Return a sky whose main body is as near, as open and as lit as words of the camera say."""
-    said, near = brief.composition, shot["near"]
-    if main.kind not in PLANETS or main.opening:
-        wide = {"hole": 0.79, "galaxy": 0.96, "banded": 0.72}.get(main.kind, main.opening)
-        main = replace(main, opening=wide if "high" in said else main.opening)
-    else:
-        near = max(shot["fill"] * sky.short / main.radius, min(near, 1.6))
-        if "high" in said:  # the top of a world below
-            y = 0.42 * sky.height + near * main.radius
-            main = replace(main, y=y, sun=unit(-0.35, -0.55, 0.75))
-    if "outline" in brief.tones:  # what stands before the light shows its rim alone
-        main = replace(main, sun=unit(*main.sun[:2], -0.8))
-    if "dramatic" in said:
-        main = replace(main, sun=unit(0.85 if main.x < sky.width / 2 else -0.85, -0.55, -0.30))
-    return replace(sky, main=main).scaled(near)
