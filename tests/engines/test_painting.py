@@ -76,6 +76,18 @@ def test_depth_of_streets_and_space_is_infinite_in_the_sky_alone(prompt: str) ->
     assert 0 <= emitters.min() < emitters.max() <= 1
 
 
+def test_a_black_hole_hides_the_stars_behind_it() -> None:
+    painting = painted("a black hole, centered")
+    assert painting.sky is not None
+    assert painting.emitters is not None
+    height, width = painting.sky.shape
+    middle = np.s_[height // 2 - 9 : height // 2 + 9, width // 2 - 9 : width // 2 + 9]
+
+    assert painting.emitters.any()
+    assert not painting.emitters[middle].any()
+    assert not painting.sky[middle].any()
+
+
 @pytest.mark.parametrize("prompt", ["a mountain lake", "the open sea"])
 def test_water_is_below_the_sky(prompt: str) -> None:
     water, sky = painted(prompt).water, painted(prompt).sky
