@@ -1,15 +1,15 @@
 """Drifting Landscape: a camera that moves through the layers of a landscape."""
 
-from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
-from kit.engines.prompt.reading import prompt_problems
 
 _MOVES = ("drift", "push", "pull", "pan_left", "pan_right", "rise", "still")
 
 
-class Drift(Engine):
+class Drift(settings.PaintedModel):
     """Flies slowly through a landscape whose layers move at their own speeds."""
 
+    family = "poster"
     definition = Definition(
         id="drift",
         title="Drifting Landscape",
@@ -34,10 +34,6 @@ class Drift(Engine):
         # Its work grows with every pixel; a flight has much that is done once.
         pricing=settings.film_prices("0.015", sizes="0.6 2.5 8", rates="1.05 1.3 2.8"),
     )
-
-    def check(self, order: Order) -> settings.Problems:
-        """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters, family="poster", moves=_MOVES)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the prompt's landscape, as long and as large as was asked for."""

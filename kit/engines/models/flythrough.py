@@ -1,16 +1,16 @@
 """Fly-through: a flight over generated land, directed by the words of the prompt."""
 
-from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
-from kit.engines.prompt.reading import prompt_problems
 
 _MOVES = ("forward", "glide", "skim", "rise", "descend", "orbit", "high", "still")
 _LANDS = ("auto", "alps", "hills", "forest", "islands", "desert", "canyon")
 
 
-class FlyThrough(Engine):
+class FlyThrough(settings.PaintedModel):
     """Flies over mountains, hills, woods, islands, dunes and canyons."""
 
+    painter = "flight"
     definition = Definition(
         id="flythrough",
         title="Fly-through",
@@ -35,10 +35,6 @@ class FlyThrough(Engine):
         media=(settings.SOUNDTRACK,),
         pricing=settings.film_prices("0.08", "0.05", sizes="0.6 1.5 2.5", rates="1.02 1.1 1.5"),
     )
-
-    def check(self, order: Order) -> settings.Problems:
-        """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters, painter="flight", moves=_MOVES)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the prompt's land, as long and as large as was asked for."""

@@ -1,15 +1,14 @@
 """Living Scene: a painted still that comes alive."""
 
-from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
-from kit.engines.prompt.reading import prompt_problems
 
 _MOVES = ("push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still")
 _WEATHERS = ("auto", "none", "rain", "snow", "fog", "dust", "fireflies", "embers")
 _HOURS = ("auto", "fixed", "day_to_night", "night_to_day")
 
 
-class LivingScene(Engine):
+class LivingScene(settings.PaintedModel):
     """Paints a scene and films it as if one stood before it."""
 
     definition = Definition(
@@ -43,10 +42,6 @@ class LivingScene(Engine):
         # Hours that pass cost nothing: prices go by settings, and a prompt may ask for them too.
         pricing=settings.film_prices("0.03", "0.06"),
     )
-
-    def check(self, order: Order) -> settings.Problems:
-        """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters, moves=_MOVES)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene and film it, as long and as large as was asked for."""

@@ -1,13 +1,13 @@
 """Poster Landscape: flat layered landscapes, directed by the words of the prompt."""
 
-from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
-from kit.engines.prompt.reading import prompt_problems
 
 
-class Poster(Engine):
+class Poster(settings.PaintedModel):
     """Paints mountains, hills, deserts, seas, forests and lakes in flat layers."""
 
+    family = "poster"
     definition = Definition(
         id="poster",
         title="Poster Landscape",
@@ -33,10 +33,6 @@ class Poster(Engine):
         ),
         pricing=settings.prices("0.004", {"size": "0.000015"}, format={"png": "1.5"}),
     )
-
-    def check(self, order: Order) -> settings.Problems:
-        """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters, family="poster")
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's landscape in the size, shape and format that were asked for."""

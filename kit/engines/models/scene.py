@@ -1,13 +1,12 @@
 """Painted Scene: landscapes in depth, streets, space and abstracts, directed by a prompt."""
 
-from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
-from kit.engines.prompt.reading import prompt_problems
 
 _DETAILS = ("low", "standard", "high")
 
 
-class Scene(Engine):
+class Scene(settings.PaintedModel):
     """Paints lakes, deserts, forests, seas, streets, space and abstracts by rule."""
 
     definition = Definition(
@@ -32,16 +31,9 @@ class Scene(Engine):
             settings.SEED,
         ),
         pricing=settings.prices(
-            "0.01",
-            {"size": "0.00006"},
-            detail={"low": "0.7", "high": "1.6"},
-            format={"png": "1.2"},
+            "0.01", {"size": "0.00006"}, detail={"low": "0.7", "high": "1.6"}, format={"png": "1.2"}
         ),
     )
-
-    def check(self, order: Order) -> settings.Problems:
-        """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene in the size, shape and format that were asked for."""

@@ -1,11 +1,10 @@
 """Fast Scene: the painted scenes at a reduced size, enlarged."""
 
-from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
+from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
-from kit.engines.prompt.reading import prompt_problems
 
 
-class SceneFast(Engine):
+class SceneFast(settings.PaintedModel):
     """Paints the same scenes as the model ``scene``, softer and several times faster."""
 
     definition = Definition(
@@ -28,10 +27,6 @@ class SceneFast(Engine):
         ),
         pricing=settings.prices("0.005", {"size": "0.00002"}),
     )
-
-    def check(self, order: Order) -> settings.Problems:
-        """Yield that nothing of the prompt can be painted."""
-        return prompt_problems(order.prompt, order.parameters)
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene small and enlarge it."""

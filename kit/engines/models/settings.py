@@ -6,14 +6,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from kit.engines.base import Order, Problem, seed_parameter
+from kit.engines.base import Engine, Order, Problem, seed_parameter
 from kit.engines.painting.families import FAMILIES
 from kit.engines.painting.poster.palettes import NAMED
-from kit.engines.prompt.reading import AUTO
+from kit.engines.prompt.reading import AUTO, prompt_problems
 from kit.engines.sizes import ASPECTS, BOX, QUALITIES
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice
 
 Problems: TypeAlias = Iterator[Problem]
+
+
+class PaintedModel(Engine):
+    """A model that paints its prompt, as scenes of a family or by a painter of its own."""
+
+    family = painter = ""
+
+    def check(self, order: Order) -> Problems:
+        """Yield that nothing of the prompt can be painted."""
+        how = {"family": self.family, "painter": self.painter}
+        moves = [
+            move for s in self.definition.settings if s.name == "camera" for move in s.enum or ()
+        ]
+        return prompt_problems(order.prompt, order.parameters, moves=moves[1:], **how)
 
 
 def choice(name: str, values: Sequence[Any], description: str, default: Any = None) -> Parameter:

@@ -16,13 +16,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
 from kit.engines.editing.picture.background import paint_backdrop, paint_landscape
-from kit.engines.editing.picture.files import (
-    color_of,
-    flatten,
-    read_picture,
-    resize,
-    write_result,
-)
+from kit.engines.editing.picture.files import color_of, flatten, read_picture, resize, write_result
 from kit.engines.editing.title import STYLES, TitleStyle, headline_of, subtitle_of
 from kit.engines.editing.title.layout import (
     LUMA,
