@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -30,13 +30,10 @@ _FILM = Film(
 _LAMP = np.array([-0.53, -0.62, 0.58], np.float32)  # where the light comes from
 #: Tints that the seed draws from where no color is named.
 _TRIOS: list[Trio] = [
-    ((285.0, 0.15), (15.0, 0.16), (75.0, 0.12)),
-    ((250.0, 0.14), (205.0, 0.12), (160.0, 0.10)),
-    ((350.0, 0.16), (40.0, 0.14), (85.0, 0.11)),
-    ((195.0, 0.11), (225.0, 0.13), (330.0, 0.13)),
-    ((30.0, 0.16), (55.0, 0.15), (300.0, 0.12)),
-    ((160.0, 0.11), (195.0, 0.10), (95.0, 0.11)),
-]
+    ((285.0, 0.15), (15.0, 0.16), (75.0, 0.12)), ((250.0, 0.14), (205.0, 0.12), (160.0, 0.10)),
+    ((350.0, 0.16), (40.0, 0.14), (85.0, 0.11)), ((195.0, 0.11), (225.0, 0.13), (330.0, 0.13)),
+    ((30.0, 0.16), (55.0, 0.15), (300.0, 0.12)), ((160.0, 0.11), (195.0, 0.10), (95.0, 0.11)),
+]  # fmt: skip
 _GOLD: list[tuple[float, Oklch]] = [
     (0.0, (0.30, 0.07, 58)), (0.35, (0.56, 0.11, 72)), (0.65, (0.80, 0.13, 86)),
     (1.0, (0.98, 0.07, 98)),
@@ -61,10 +58,10 @@ class _Liquid:
     def size(self) -> int:
         return int(max(self.fast.shape))
 
-    def fine(self, cells: float, gain: float = 0.5) -> Plane:
-        shape = self.fast.shape
-        blobs = noise.across(cells * self.zoom, *shape)
-        return noise.field(self.rng, *shape, cells=blobs, octaves=6, gain=gain)
+    def grain(self, cells: float, gain: float = 0.5) -> Plane:
+        height, width = self.fast.shape
+        blobs = noise.across(cells * self.zoom, height, width)
+        return noise.field(self.rng, height, width, cells=blobs, octaves=6, gain=gain)
 
     def says(self, *words: str) -> bool:
         return not {*self.brief.composition, *self.brief.things}.isdisjoint(words)
@@ -138,33 +135,25 @@ def _marble(liquid: _Liquid) -> _Look:
     """Polished stone: clouded ground and veins of several widths."""
     brief, dark = liquid.brief, liquid.brief.dark or liquid.says("dark_stone")
     hue, chroma = liquid.tints[0] if asked(brief) else (250.0, 0.012)
-    fine = liquid.fine(7, 0.6)
+    fine, minimal = liquid.grain(7, 0.6), "minimal" in brief.composition
     cloud = smooth_step(-2.0, 2.2, liquid.fast + 0.6 * liquid.slow + 0.35 * fine)
-    minimal = "minimal" in brief.composition
-    if minimal:  # one polished slab, hardly clouded
-        cloud = np.float32(0.66) + np.float32(0.2) * cloud
+    cloud = 0.66 + 0.2 * cloud if minimal else cloud  # one polished slab, hardly clouded
     # Stone of a strong color is darker than white stone, or it would look like candy.
     ramp = (
         ((0.0, 0.07, 0.0, 0.2), (0.6, 0.17, 0.0, 0.4), (1.0, 0.34, 0.0, 0.6)) if dark else
         ((0.0, 0.74, 2.2, 0.95), (0.45, 0.88, 1.5, 0.75), (1.0, 0.975, 0.45, 0.3))
     )  # fmt: skip
-    stone = gradient(
-        [(at, (level - drop * chroma, share * chroma, hue)) for at, level, drop, share in ramp],
-        cloud,
-    )
-    courses = (
-        (liquid.middle, 0.0075, 1.0),
-        (liquid.slow - np.float32(0.45), 0.0040, 0.75),
-        (liquid.fast + np.float32(0.35), 0.0022, 0.65),
-        (liquid.fast - np.float32(0.9), 0.0016, 0.5),
-    )
+    stops = [(at, (level - drop * chroma, share * chroma, hue)) for at, level, drop, share in ramp]
     veins = np.zeros_like(cloud)
-    for course, wide, deep in courses[:1] if minimal else courses:
+    for course, wide, deep in (
+        (liquid.middle, 0.0075, 1.0), (liquid.slow - 0.45, 0.0040, 0.75),
+        (liquid.fast + 0.35, 0.0022, 0.65), (liquid.fast - 0.9, 0.0016, 0.5),
+    )[: 1 if minimal else 4]:  # fmt: skip
         off = _distance(course + 0.018 * fine, 2.2 / liquid.size) / (wide * liquid.size)
         line = 0.62 * np.exp(-off) + 0.38 * np.exp(-off * 0.22)
         veins = np.maximum(veins, line * deep * smooth_step(-1.5, 0.6, liquid.drift))
     vein = light((0.86, 0.05 * (chroma > 0.03), hue) if dark else (0.36, 0.5 * chroma, hue))
-    return stone + (vein - stone) * np.clip(0.85 * veins, 0.0, 1.0), None, 0.0
+    return blend(gradient(stops, cloud), vein, np.clip(0.85 * veins, 0.0, 1.0)), None, 0.0
 
 
 def _ink(liquid: _Liquid) -> _Look:
@@ -173,31 +162,28 @@ def _ink(liquid: _Liquid) -> _Look:
     # Black ink is a dye; anything else that is black is what lies behind.
     black = brief.things.issuperset(("black", "ink")) and not asked(brief)
     tints = ((260.0, 0.008),) * 3 if black else liquid.tints
-    drawn = liquid.rng.uniform(0.35, 0.65, 2)
-    center = focus(brief, (float(drawn[0]), float(drawn[1])))
+    center = focus(brief, tuple(liquid.rng.uniform(0.35, 0.65, 2)))
     reach = 0.43 * factor(brief, {"close": 2.4, "wide": 0.65, "dramatic": 1.5, "minimal": 0.7})
     near = pool(height, width, center, reach)
-    plume = liquid.fast + 0.55 * liquid.middle + 0.12 * liquid.fine(9) + 2.4 * near - 1.15
+    plume = liquid.fast + 0.55 * liquid.middle + 0.12 * liquid.grain(9) + 2.4 * near - 1.15
     threads = np.exp(-np.abs(liquid.fast * 2.2 + 0.5 * liquid.slow) * 2.6)
     thick = smooth_step(-0.6, 2.7, plume) * (0.72 + 0.5 * threads) + 0.05 * threads
     if liquid.says("minimal", "centered", "thirds"):  # one drop
         alone = pool(height, width, center, 0.27 if liquid.says("minimal") else 0.48)
-        thick *= smooth_step(0.12, 0.62, alone * (1.0 + np.float32(0.25) * liquid.slow))
+        thick *= smooth_step(0.12, 0.62, alone * (1.0 + 0.25 * liquid.slow))
     thick = np.clip(thick, 0.0, 1.0)
     share = smooth_step(-1.1, 1.1, liquid.slow)
     second = 0.8 * smooth_step(0.3, 1.7, liquid.middle - 0.3 * liquid.drift)
 
-    def mixed(colors: Sequence[Plane]) -> Plane:
-        return blend(blend(colors[0], colors[1], share), colors[2], second)
+    def mix(level: float, strong: float) -> Plane:
+        one, two, last = (light((level, strong * chroma, hue)) for hue, chroma in tints)
+        return blend(blend(one, two, share), last, second)
 
     # How much of each primary a dye takes out of light.
-    dye = mixed([
-        -np.log(np.clip(light((0.52, 1.25 * chroma, hue)), 0.012, 0.98)) for hue, chroma in tints
-    ])  # fmt: skip
+    dye = -np.log(np.clip(mix(0.52, 1.25), 0.012, 0.98))
     if brief.dark or (liquid.says("dark_water") and not black):
-        shine = mixed([light((0.76, 1.1 * chroma, hue)) for hue, chroma in tints])
         glow = 0.5 + (1.0 - np.exp(-dye * 1.6)).mean(axis=0)
-        return shine * (1.5 * thick**1.7 * glow) + 0.004, None, 0.0
+        return mix(0.76, 1.1) * (1.5 * thick**1.7 * glow) + 0.004, None, 0.0
     return light((0.96, 0.008, 84)) * np.exp(-dye * (3.4 * thick**1.35)), None, 0.0
 
 
@@ -237,29 +223,31 @@ def _paint(liquid: _Liquid) -> _Look:
 
 def _lava(liquid: _Liquid) -> _Look:
     """Molten rock: dark plates that drift apart, and the glow between them."""
-    fine, own, mood = liquid.fine(16, 0.6), asked(liquid.brief), strength(liquid.brief)
+    fine, own, mood = liquid.grain(16, 0.6), asked(liquid.brief), strength(liquid.brief)
     hue = own[0][0] if own else 38.0
     # Cracks run where either of two currents turns; the wide ones are the hottest.
-    wide = np.abs(liquid.fast + 0.14 * fine)
-    thin = np.abs(liquid.middle - 0.5 * liquid.slow + 0.18 * fine) * 1.7
-    near = np.minimum(wide, thin)
+    thin = 1.7 * np.abs(liquid.middle - 0.5 * liquid.slow + 0.18 * fine)
+    near = np.minimum(np.abs(liquid.fast + 0.14 * fine), thin)
     pools = smooth_step(0.7, 1.9, liquid.slow + 0.25 * fine) * (0.72 + 0.1 * fine)
     heat = np.clip(np.maximum(np.exp(near * -5.5), pools), 0.0, 1.0)
-    stops = ((0.0, 0.10, 0.05, -14), (0.35, 0.42, 0.17, -10), (0.65, 0.66, 0.19, 6),
-             (0.88, 0.84, 0.15, 36), (1.0, 0.97, 0.07, 58))  # fmt: skip
-    glow = gradient([(at, (level, chroma * mood, hue + turn)) for at, level, chroma, turn in stops],
-                    heat)  # fmt: skip
+    ramp = ((0.0, 0.10, 0.05, -14), (0.35, 0.42, 0.17, -10), (0.65, 0.66, 0.19, 6),
+            (0.88, 0.84, 0.15, 36), (1.0, 0.97, 0.07, 58))  # fmt: skip
+    stops = [(at, (level, chroma * mood, hue + turn)) for at, level, chroma, turn in ramp]
     crust = light((0.24, 0.012 * mood, hue)) * (1.0 - heat)
-    return crust, near - 0.55 * fine + 0.3 * liquid.drift, glow * (0.05 + 6.0 * heat**2.2)
+    return (
+        crust,
+        near - 0.55 * fine + 0.3 * liquid.drift,
+        gradient(stops, heat) * (0.05 + 6.0 * heat**2.2),
+    )
 
 
 def _color_cloth(liquid: _Liquid, tone: Plane) -> Plane:
     """Return the three tints from dark to light."""
-    stops = ((0.0, 0.22, 0.55, 0), (0.28, 0.42, 1.0, 0), (0.52, 0.60, 1.0, 1),
-             (0.76, 0.78, 0.85, 2), (1.0, 0.89, 0.5, 2))  # fmt: skip
-    tints = liquid.tints
-    return gradient([(at, (level, share * tints[which][1], tints[which][0]))
-                     for at, level, share, which in stops], tone)  # fmt: skip
+    ramp = ((0.0, 0.22, 0.55, 0), (0.28, 0.42, 1.0, 0), (0.52, 0.60, 1.0, 1), (0.76, 0.78, 0.85, 2),
+            (1.0, 0.89, 0.5, 2))  # fmt: skip
+    colors = ((at, level, share, liquid.tints[which]) for at, level, share, which in ramp)
+    stops = [(at, (level, share * chroma, hue)) for at, level, share, (hue, chroma) in colors]
+    return gradient(stops, tone)
 
 
 def _light_surface(
