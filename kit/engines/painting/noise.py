@@ -122,6 +122,7 @@ def ridged(
     side: int,
     *,
     cells: float = 4.0,
+    octaves: int = 8,
     gain: float = 0.5,
     wrap: bool = False,
 ) -> Floats:
@@ -131,7 +132,7 @@ def ridged(
     """
     total = np.zeros((side, side), np.float32)
     share, weight = np.ones_like(total), 1.0
-    for _ in range(8):
+    for _ in range(octaves):
         if side / cells < 2:
             break
         own = octave(rng, side, cells, wrap=wrap)
