@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,76 +20,168 @@ import numpy as np
 from kit.engines.base import Asset, CanceledError, Job, Progress
 from kit.engines.diffusers import inputs
 from kit.engines.diffusers.entry import PipelineEntry
-from kit.engines.diffusers.pipelines import give_back, let_go, loaded, short_of_memory
+from kit.engines.diffusers.pipelines import Loaded, free_frames, free_memory, is_out_of_memory
 from kit.engines.diffusers.shape import PipelineShape
 from kit.engines.media.clip import CONTENT_TYPE, Clip, rgb_frame
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import still, write_thumbnail
 from kit.errors import EngineError
 
+_log = logging.getLogger(__name__)
+_LOOK_EVERY = 0.2
+#: Parts of the whole: until the weights are there, and until the last step.
+_LOADED, _STEPPED = 0.05, 0.9
 _CHANNELS = (1, 3, 4)
 _RATES = ("frame_rate", "fps")
 #: A frame may hold a few values that are no numbers; beyond this share there is nothing to see.
 _MOST_VOID = 0.01
 
+_thread = ThreadPoolExecutor(1, thread_name_prefix="pipeline")
 
-def written(made: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
+
+@dataclass(slots=True)
+class _Run:
+    """What the two threads know of each other."""
+
+    fraction: float = 0.0
+    steps: int = 0
+    canceled: threading.Event = field(default_factory=threading.Event)
+
+    def note(self, number: int, steps: int | None) -> None:
+        """Take note of a step, from 0, out of so many."""
+        if self.canceled.is_set():
+            raise CanceledError("canceled")
+        share = min(1.0, (number + 1) / max(1, steps or number + 1))
+        self.fraction = max(self.fraction, _LOADED + (_STEPPED - _LOADED) * share)
+
+    def step(self, pipeline: Any, number: int, _: Any, values: dict[str, Any]) -> dict[str, Any]:
+        """Take note of a step; the pipeline calls it and goes on with the values returned."""
+        self.note(number, getattr(pipeline, "num_timesteps", 0))
+        return values
+
+    @contextmanager
+    def watching(self, pipeline: Any, is_called: bool) -> Iterator[None]:
+        """Take note of the steps of a pipeline that does not call `step`: by its scheduler's."""
+        scheduler: Any = getattr(pipeline, "scheduler", None)
+        if is_called or not hasattr(scheduler, "step"):
+            yield
+            return
+        plain, self.steps = scheduler.step, 0
+
+        def step(*values: Any, **named: Any) -> Any:
+            made = plain(*values, **named)
+            self.note(self.steps, len(getattr(scheduler, "timesteps", ())))
+            self.steps += 1
+            return made
+
+        scheduler.step = step
+        try:
+            yield
+        finally:
+            del scheduler.step
+
+
+def draw(
+    entry: PipelineEntry,
+    shape: PipelineShape,
+    job: Job,
+    progress: Progress,
+    load: Callable[[PipelineEntry], Loaded],
+) -> Asset:
+    """Render a job; a cancel is heard within a fraction of a second, whatever a pipeline does."""
+    run = _Run()
+    future = _thread.submit(_run, entry, shape, job, run, load)
+    try:
+        while not wait([future], timeout=_LOOK_EVERY).done:
+            progress.report(run.fraction)
+        progress.check()
+    except CanceledError:
+        run.canceled.set()
+        future.cancel()
+        raise
+    return write(future.result(), shape, job, progress.part(_STEPPED, 1.0))
+
+
+def _run(
+    entry: PipelineEntry,
+    shape: PipelineShape,
+    job: Job,
+    run: _Run,
+    load: Callable[[PipelineEntry], Loaded],
+) -> Any:
+    """Return what the pipeline returns."""
+    pipeline = load(entry).pipeline(inputs.task(shape, job))
+    run.fraction = _LOADED
+    if run.canceled.is_set():
+        raise CanceledError("canceled")
+    import torch
+
+    # Not everything in every pipeline draws from the generator that it is given.
+    torch.manual_seed(job.seed)
+    values = inputs.arguments(entry, shape, job, pipeline, run.step)
+    try:
+        with run.watching(pipeline, "callback_on_step_end" in values):
+            return pipeline(**values)
+    except ValueError as error:
+        sentence = f"the pipeline refuses the job: {_first_line(error)}"
+        raise EngineError(sentence, code="bad_parameters") from None
+    except RuntimeError as error:
+        _log.warning("the model %r failed: %s", entry.id, _first_line(error))
+        free_frames(error)
+        if is_out_of_memory(error):
+            sentence = "the model needs more memory than there is; ask for something smaller"
+            raise EngineError(sentence, code="out_of_memory") from error
+        sentence = f"the model failed ({type(error).__name__})"
+        raise EngineError(sentence, code="engine_failed") from error
+    except CanceledError as error:
+        free_frames(error)
+        raise
+    finally:
+        free_memory()
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0][:300] if text else type(error).__name__
+
+
+def write(made: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
     """Return a file of what a pipeline returned.
 
-    Parameters
-    ----------
-    made : object
-        The pipeline's own: its ``images`` or ``frames`` are floats of the shape
-        (1, [frames,] height, width, channels).
+    Its ``images`` or ``frames`` are floats of the shape (1, [frames,] height, width, channels).
 
     Raises
     ------
     EngineError
         It was held back (``held_back``), or there is nothing to see in it (``engine_failed``).
-    CanceledError
-        Raised by `progress`.
     """
     # One library has two words for it.
     for name in ("nsfw_content_detected", "nsfw_detected"):
         if any(getattr(made, name, None) or ()):
             raise EngineError("the model's safety checker holds the picture back", code="held_back")
-    video = shape.asset_type == "video"
-    pixels = _first(made)
-    _check(pixels, video)
-    return (_clip if video else _still)(pixels, shape, job, progress)
-
-
-def _first(made: Any) -> Any:
-    """Return what is asked for: one picture, or the frames of one clip."""
-    for name in ("frames", "images"):
-        found = getattr(made, name, None)
-        if found is not None and len(found):
-            return found[0]
-    return ()
-
-
-def _check(pixels: Any, video: bool) -> None:
-    """Refuse what is no picture: it would be black, or fail in a way that nobody understands."""
-    if np.ndim(pixels) != (4 if video else 3) or np.shape(pixels)[-1] not in _CHANNELS:
-        sentence = f"the model made no {'clip' if video else 'picture'}"
+    results = (getattr(made, name, None) for name in ("frames", "images"))
+    pixels = next((found[0] for found in results if found is not None and len(found)), ())
+    is_clip = shape.asset_type == "video"
+    if np.ndim(pixels) != (4 if is_clip else 3) or np.shape(pixels)[-1] not in _CHANNELS:
+        sentence = f"the model made no {'clip' if is_clip else 'picture'}"
         raise EngineError(sentence, code="engine_failed", detail=f"shape {np.shape(pixels)}")
     # Frame by frame: a clip is large.
-    for frame in pixels if video else [pixels]:
-        if np.isnan(frame).mean() > _MOST_VOID:
-            raise EngineError(
-                "the model's numbers overflowed, so there is nothing to see",
-                code="engine_failed",
-                detail="another 'dtype' may help: bfloat16 or float32",
-            )
-
-
-def _still(pixels: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
-    return still(_bytes(pixels), job, "picture", progress, facts=_facts(shape, job))
-
-
-def _clip(frames: Sequence[Any], shape: PipelineShape, job: Job, progress: Progress) -> Asset:
+    if any(np.isnan(frame).mean() > _MOST_VOID for frame in (pixels if is_clip else [pixels])):
+        raise EngineError(
+            "the model's numbers overflowed, so there is nothing to see",
+            code="engine_failed",
+            detail="another 'dtype' may help: bfloat16 or float32",
+        )
+    facts = {"pipeline": shape.pipeline, "seed": job.seed}
+    if not is_clip:
+        return still(_bytes(pixels), job, "picture", progress, facts=facts)
     rate = next((job.parameters[n] for n in _RATES if n in job.parameters), shape.fps)
-    fps = max(1, round(rate))
+    return _clip(pixels, max(1, round(rate)), job, progress, facts)
+
+
+def _clip(
+    frames: Sequence[Any], fps: int, job: Job, progress: Progress, facts: dict[str, Any]
+) -> Asset:
     height, width = (side // 2 * 2 for side in frames[0].shape[:2])
     path = job.folder / "clip.mp4"
     with Clip(path, width, height, fps=fps) as clip:
@@ -103,7 +195,7 @@ def _clip(frames: Sequence[Any], shape: PipelineShape, job: Job, progress: Progr
         height=height,
         duration_seconds=round(len(frames) / fps, 3),
         thumbnail=write_thumbnail(poster, job.folder),
-        metadata=_facts(shape, job),
+        metadata=facts,
     )
 
 
@@ -114,128 +206,3 @@ def _bytes(pixels: Any) -> Bytes:
     if whole.shape[-1] == 1:
         return np.asarray(cv2.cvtColor(whole, cv2.COLOR_GRAY2RGB))
     return np.ascontiguousarray(whole[..., :3])
-
-
-def _facts(shape: PipelineShape, job: Job) -> dict[str, Any]:
-    return {"pipeline": shape.pipeline, "seed": job.seed}
-
-
-_log = logging.getLogger(__name__)
-_LOOK_EVERY = 0.2
-#: Parts of the whole: until the weights are there, and until the last step.
-_LOADED, _STEPPED = 0.05, 0.9
-
-_lane = ThreadPoolExecutor(1, thread_name_prefix="pipeline")
-
-
-@dataclass(slots=True)
-class _Run:
-    """What the two threads know of each other."""
-
-    fraction: float = 0.0
-    steps: int = 0
-    canceled: threading.Event = field(default_factory=threading.Event)
-
-    def check(self) -> None:
-        if self.canceled.is_set():
-            raise CanceledError("canceled")
-
-    def step(self, pipeline: Any, number: int, _: Any, values: dict[str, Any]) -> dict[str, Any]:
-        """Take note of a step; the pipeline calls it and goes on with the values returned."""
-        self._note(number, getattr(pipeline, "num_timesteps", 0))
-        return values
-
-    @contextmanager
-    def watching(self, pipeline: Any, names: frozenset[str]) -> Iterator[None]:
-        """Take note of the steps of a pipeline that calls nobody after them: by its scheduler's."""
-        scheduler: Any = getattr(pipeline, "scheduler", None)
-        if "callback_on_step_end" in names or not hasattr(scheduler, "step"):
-            yield
-            return
-        plain, self.steps = scheduler.step, 0
-
-        def step(*values: Any, **named: Any) -> Any:
-            made = plain(*values, **named)
-            self._note(self.steps, len(getattr(scheduler, "timesteps", ())))
-            self.steps += 1
-            return made
-
-        scheduler.step = step
-        try:
-            yield
-        finally:
-            del scheduler.step
-
-    def _note(self, number: int, steps: int | None) -> None:
-        self.check()
-        share = min(1.0, (number + 1) / max(1, steps or number + 1))
-        self.fraction = max(self.fraction, _LOADED + (_STEPPED - _LOADED) * share)
-
-
-def draw(entry: PipelineEntry, shape: PipelineShape, job: Job, progress: Progress) -> Asset:
-    """Render a job with a pipeline.
-
-    Raises
-    ------
-    EngineError
-        The pipeline cannot be loaded, refuses the job, or ran out of memory.
-    CanceledError
-        Within a fraction of a second, whatever the pipeline does just now.
-    SpentError
-        The GPU refuses all work of this process.
-    """
-    run = _Run()
-    made = _watched(_lane.submit(_made, entry, shape, job, run), run, progress)
-    return written(made, shape, job, progress.part(_STEPPED, 1.0))
-
-
-def _watched(future: Future[Any], run: _Run, progress: Progress) -> Any:
-    try:
-        while not wait([future], timeout=_LOOK_EVERY).done:
-            progress.report(run.fraction)
-        progress.check()
-    except CanceledError:
-        run.canceled.set()
-        future.cancel()
-        raise
-    return future.result()
-
-
-def _made(entry: PipelineEntry, shape: PipelineShape, job: Job, run: _Run) -> Any:
-    """Return what the pipeline returns."""
-    task = inputs.task(shape, job)
-    pipeline = loaded(entry).pipeline(task)
-    run.fraction = _LOADED
-    run.check()
-    import torch
-
-    # Not everything in every pipeline draws from the generator that it is given.
-    torch.manual_seed(job.seed)
-    values = inputs.arguments(entry, shape, job, pipeline, run.step)
-    try:
-        with run.watching(pipeline, frozenset(values)):
-            return pipeline(**values)
-    except ValueError as error:
-        sentence = f"the pipeline refuses the job: {_first_line(error)}"
-        raise EngineError(sentence, code="bad_parameters") from None
-    except RuntimeError as error:
-        raise _failure(entry, error) from error
-    except CanceledError as error:
-        let_go(error)
-        raise
-    finally:
-        give_back()
-
-
-def _failure(entry: PipelineEntry, error: RuntimeError) -> EngineError:
-    _log.warning("the model %r failed: %s", entry.id, _first_line(error))
-    let_go(error)
-    if short_of_memory(error):
-        sentence = "the model needs more memory than there is; ask for something smaller"
-        return EngineError(sentence, code="out_of_memory")
-    return EngineError(f"the model failed ({type(error).__name__})", code="engine_failed")
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0][:300] if text else type(error).__name__

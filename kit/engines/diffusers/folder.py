@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kit.engines.diffusers.library import folders
+from kit.engines.diffusers.library import INSTALLED, Library
 from kit.errors import ConfigError
 
 INDEX = "model_index.json"
@@ -20,7 +20,6 @@ _CHECKPOINTS = (".safetensors", ".ckpt", ".pt", ".pth", ".bin", ".gguf")
 #: Formats that are read by running what is in them, and those of other libraries.
 _UNREAD = {".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".msgpack", ".h5", ".onnx"}
 _LORA = ("pytorch_lora_weights.safetensors", "adapter_config.json")
-_LIBRARIES = ("diffusers", "transformers")
 #: Ends of class names whose folders hold words and settings, and no weights.
 _WEIGHTLESS = ("Tokenizer", "TokenizerFast", "Processor", "ProcessorFast", "Extractor", "Scheduler")
 _WEIGHTS = re.compile(
@@ -33,7 +32,7 @@ _CONVERT = (
 _POINTER = b"version https://git-lfs"
 
 
-def class_name(index: Path) -> str:
+def class_name(index: Path, library: Library = INSTALLED) -> str:
     """Return the pipeline class that an index names.
 
     Raises
@@ -45,21 +44,16 @@ def class_name(index: Path) -> str:
     name = content["_class_name"]
     if not isinstance(name, str):
         raise ConfigError("the pipeline brings code of its own, which is never run")
-    for part, (library, _) in _pairs(content):
-        if library is not None and library not in {*_LIBRARIES, *folders()}:
+    for part, (source, _) in _parts(content):
+        if source is not None and source not in {"diffusers", "transformers", *library.folders()}:
             raise ConfigError(
-                f"the part {part!r} brings code of its own ({library!r}), which is never run"
+                f"the part {part!r} brings code of its own ({source!r}), which is never run"
             )
     return name
 
 
 def check(folder: Path, variant: str | None) -> None:
-    """Look at the files of a pipeline that should all be there.
-
-    Parameters
-    ----------
-    variant : str or None
-        Which weights are wanted, e.g. ``fp16``.
+    """Look at the files of a pipeline that should all be there, with weights such as ``fp16``.
 
     Raises
     ------
@@ -67,8 +61,9 @@ def check(folder: Path, variant: str | None) -> None:
         A part is missing, or its weights are, or they are of another kind.
     """
     found: set[str | None] = set()
-    parts = list(_parts(_read(folder / INDEX)))
-    for part, kind in parts:
+    for part, (source, kind) in _parts(_read(folder / INDEX)):
+        if source is None or not isinstance(kind, str):
+            continue
         if not (folder / part).is_dir():
             raise ConfigError(f"the part {part!r} is not in {folder}: copy the whole folder")
         if not kind.endswith(_WEIGHTLESS):
@@ -91,68 +86,50 @@ def _read(index: Path) -> Mapping[str, Any]:
 def _instead(index: Path) -> str:
     """Return what is there, where the index of a pipeline should be."""
     folder = index.parent
-    if folder.is_file():
-        return f"{folder} is a single file: {_CONVERT}" if _is_checkpoint(folder) else _no(index)
+    if folder.is_file() and folder.suffix.lower() in _CHECKPOINTS:
+        return f"{folder} is a single file: {_CONVERT}"
     if any((folder / name).exists() for name in _LORA):
         return (
             f"{folder} holds a LoRA, which only adds to a model: give the folder of a whole "
             "pipeline, into which it was merged (fuse_lora, then save_pretrained)"
         )
-    if folder.is_dir() and not index.exists():
-        singles = sorted(file.name for file in folder.iterdir() if _is_checkpoint(file))
-        if singles:
-            return f"{folder} holds a checkpoint in one file ({singles[0]}): {_CONVERT}"
-    return _no(index)
-
-
-def _no(index: Path) -> str:
+    files = folder.iterdir() if folder.is_dir() and not index.exists() else ()
+    singles = sorted(f.name for f in files if f.is_file() and f.suffix.lower() in _CHECKPOINTS)
+    if singles:
+        return f"{folder} holds a checkpoint in one file ({singles[0]}): {_CONVERT}"
     return f"{index} is missing, or is not the index of a pipeline"
 
 
-def _is_checkpoint(file: Path) -> bool:
-    return file.is_file() and file.suffix.lower() in _CHECKPOINTS
-
-
-def _pairs(content: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+def _parts(content: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
     """Yield the parts of a pipeline, each with its library and class; neither for none."""
     for part, value in content.items():
         if not part.startswith("_") and isinstance(value, list) and len(value) == 2:
             yield part, value
 
 
-def _parts(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for part, (library, kind) in _pairs(content):
-        if library is not None and isinstance(kind, str):
-            yield part, kind
-
-
 def _variants(part: Path, wanted: str | None) -> set[str | None]:
     """Return which weights a part has, none being the plain ones; an empty set if it needs none."""
     files = sorted(file for file in part.iterdir() if file.is_file())
-    fits = [(file, m) for file in files if (m := _WEIGHTS.fullmatch(file.name))]
-    for file, _ in fits:
-        _check_content(file)
-    found = {match["variant"] for _, match in fits}
-    if not found:
-        _check_none(part, files)
-    elif None not in found and wanted not in found:
-        there = sorted(name for name in found if name)
+    found: set[str | None] = set()
+    for file in files:
+        if match := _WEIGHTS.fullmatch(file.name):
+            _check_content(file)
+            found.add(match["variant"])
+    there = sorted(name for name in found if name)
+    if found and None not in found and wanted not in found:
         raise ConfigError(
             f"the weights of {part.name!r} are there only as the variant {there[0]!r}: "
             f'set variant = "{there[0]}"'
         )
-    return found
-
-
-def _check_none(part: Path, files: list[Path]) -> None:
     unread = [file.name for file in files if file.suffix.lower() in _UNREAD]
-    if unread:
+    if not found and unread:
         raise ConfigError(
             f"the weights of {part.name!r} are not in safetensors files ({unread[0]}), and no "
             "others are read: convert them, e.g. with save_pretrained"
         )
-    if any(file.name == "config.json" for file in files):
+    if not found and any(file.name == "config.json" for file in files):
         raise ConfigError(f"the weights of {part.name!r} are missing: copy the whole folder")
+    return found
 
 
 def _check_content(file: Path) -> None:

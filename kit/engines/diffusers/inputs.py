@@ -31,13 +31,7 @@ _MOST_FRAMES = 81  # of an input clip, where no setting says how many
 
 
 def task(shape: PipelineShape, job: Job) -> str:
-    """Return which of the pipelines on one set of weights a job is for.
-
-    Raises
-    ------
-    EngineError
-        There is a mask without its image, or an image without the mask that it needs.
-    """
+    """Return which of the pipelines on one set of weights a job is for: text, image, inpaint."""
     image, mask = job.media.get("image"), job.media.get("mask_image")
     if mask and not image:
         raise EngineError("a mask needs the image that it is for", code="missing_image")
@@ -53,21 +47,13 @@ def task(shape: PipelineShape, job: Job) -> str:
 def arguments(
     entry: PipelineEntry, shape: PipelineShape, job: Job, pipeline: Any, step: Callable[..., Any]
 ) -> dict[str, Any]:
-    """Return what to call a pipeline with.
-
-    Parameters
-    ----------
-    step : callable
-        Called by the pipeline after each of its steps.
-
-    Raises
-    ------
-    EngineError
-        The settings do not go together, or a medium cannot be read.
-    """
+    """Return what to call a pipeline with; it calls `step` after each of its steps."""
     import torch
 
-    shape = replace(shape, stride=_stride(shape, pipeline))
+    if shape.stride > 1:
+        # With these weights, or else as usual.
+        found = (getattr(pipeline, name, 0) for name in _STRIDES)
+        shape = replace(shape, stride=next((int(n) for n in found if n), shape.stride))
     takes = inspect.signature(type(pipeline).__call__).parameters
     values = {name: value for name, value in job.parameters.items() if name not in _OWN}
     values |= dict(_sizes(shape, values))
@@ -84,15 +70,7 @@ def arguments(
     return {**entry.always, **values}
 
 
-def _stride(shape: PipelineShape, pipeline: Any) -> int:
-    """Return what the frames are a multiple of with these weights, or else as usual."""
-    if shape.stride == 1:
-        return 1
-    return next((int(n) for name in _STRIDES if (n := getattr(pipeline, name, 0))), shape.stride)
-
-
 def _sizes(shape: PipelineShape, values: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Yield the settings that are rounded down, rounded."""
     for side in _SIDES:
         if values.get(side) is not None:
             yield side, _rounded(values[side], shape)
@@ -110,7 +88,7 @@ def _frames(count: int, shape: PipelineShape) -> int:
 
 
 def _check_steps(values: Mapping[str, Any]) -> None:
-    """Refuse a strength that leaves not even one step: the library fails on it, unreadably."""
+    # The library fails unreadably on a strength that leaves not even one step.
     if values.get("image") is None:
         return
     steps, strength = values.get("num_inference_steps"), values.get("strength")
@@ -122,7 +100,7 @@ def _check_steps(values: Mapping[str, Any]) -> None:
 def _pictures(
     entry: PipelineEntry, shape: PipelineShape, job: Job, values: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the input media by argument, all cut to the size of the result."""
+    # All are cut to the size of the result.
     size = None
     for name in MEDIA:
         if not (paths := job.media.get(name)):
@@ -140,7 +118,6 @@ def _pictures(
 def _size(
     image: tuple[int, int], shape: PipelineShape, values: Mapping[str, Any]
 ) -> tuple[int, int]:
-    """Return width and height of the result: as asked for, and in the proportions of a picture."""
     width, height = (values.get(side) for side in _SIDES)
     if width and height:
         return width, height
@@ -152,11 +129,8 @@ def _size(
 def _sides_of(
     pictures: Mapping[str, Any], shape: PipelineShape, values: Mapping[str, Any]
 ) -> dict[str, int]:
-    """Return the sides that nobody asked for: the library would press any picture into a square.
-
-    Pipelines that edit know better: they choose sizes that the model was trained on. Those that
-    enlarge have a size of their own.
-    """
+    # The library would press any picture into a square. Pipelines that edit choose sizes that the
+    # model was trained on, and those that enlarge have a size of their own.
     first = next(iter(pictures.values()), None)
     image = first[0] if isinstance(first, list) and first else first
     if not image or any(part in shape.pipeline for part in _OWN_SIZE):

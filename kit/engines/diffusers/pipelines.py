@@ -10,7 +10,7 @@ import gc
 import logging
 import os
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,6 @@ from kit.engines.base import SpentError
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.folder import INDEX, class_name
 from kit.engines.diffusers.library import MISSING
-from kit.engines.diffusers.shape import needs_tiles
 from kit.errors import EngineError
 
 _log = logging.getLogger(__name__)
@@ -28,19 +27,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Loaded:
-    """A pipeline that is ready, and its siblings on the same weights as they are asked for.
+    """A pipeline that is ready, and its siblings on the same weights as they are asked for."""
 
-    Parameters
-    ----------
-    key : str
-        What it was loaded from and how.
-    place : callable
-        Puts a pipeline where it computes.
-    """
-
-    key: str
+    key: str  # what it was loaded from and how
     pipelines: dict[str, Any]
-    place: Callable[[Any], Any] = field(repr=False)
+    place: Callable[[Any], Any] = field(repr=False)  # puts a pipeline where it computes
 
     def pipeline(self, task: str) -> Any:
         """Return the pipeline for ``text`` (the one that was loaded), ``image`` or ``inpaint``."""
@@ -51,16 +42,15 @@ class Loaded:
                 "image": diffusers.AutoPipelineForImage2Image,
                 "inpaint": diffusers.AutoPipelineForInpainting,
             }
-            sibling = kinds[task].from_pipe(self.pipelines["text"])
-            self.pipelines[task] = _quiet(self.place(sibling))
+            self.pipelines[task] = self.place(kinds[task].from_pipe(self.pipelines["text"]))
         return self.pipelines[task]
 
 
 #: The one pipeline that this process holds: two at once would need the memory of both.
-_held: list[Loaded] = []
+held: list[Loaded] = []
 
 
-def loaded(entry: PipelineEntry) -> Loaded:
+def load(entry: PipelineEntry) -> Loaded:
     """Return an entry's pipeline, loading it if it is not the one that is held.
 
     Raises
@@ -72,24 +62,19 @@ def loaded(entry: PipelineEntry) -> Loaded:
         The GPU refuses all work of this process.
     """
     key = entry.weights
-    if _held:
+    if held:
         _check_device()
-    if not _held or _held[0].key != key:
-        _drop()
-        _held.append(_load(entry, key))
-    return _held[0]
+    if not held or held[0].key != key:
+        if held:
+            held.clear()
+            gc.collect()
+            free_memory()
+        held.append(_load(entry, key))
+    return held[0]
 
 
-def _drop() -> None:
-    if not _held:
-        return
-    _held.clear()
-    gc.collect()
-    give_back()
-
-
-def give_back() -> None:
-    """Give back what is kept for later; others want to use the GPU, too."""
+def free_memory() -> None:
+    """Give back what is kept for later; other programs want to use the GPU, too."""
     import torch
 
     # A driver that refuses all work has nothing to give back.
@@ -98,12 +83,18 @@ def give_back() -> None:
             torch.cuda.empty_cache()
 
 
-def let_go(error: BaseException | None) -> None:
+def free_frames(error: BaseException | None) -> None:
     """Empty the frames that an error came through: their tensors would live as long as it does."""
     while error is not None:
         traceback.clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
     gc.collect()
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether that is what an error of the library is about."""
+    said = str(error).lower()
+    return "out of memory" in said or "can't allocate" in said
 
 
 def _check_device() -> None:
@@ -130,78 +121,53 @@ def _load(entry: PipelineEntry, key: str) -> Loaded:
         library.utils.logging.disable_progress_bar()
         library.utils.logging.set_verbosity_error()
     torch.set_num_threads(entry.threads or os.cpu_count() or 1)
-    device = _device(entry, torch)
-
-    def place(pipeline: Any) -> Any:
-        return _placed(pipeline, entry, device)
-
+    device = entry.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    dtype = entry.dtype
+    if dtype == "auto":
+        dtype = "float32" if device == "cpu" else "bfloat16"
+    token = os.environ.get(entry.key_env) if entry.key_env else None
+    options = {"revision": entry.revision, "variant": entry.variant, "token": token}
     try:
-        found = _class(entry, diffusers).from_pretrained(
-            entry.source,
-            dtype=_dtype(entry, device, torch),
+        found = _class(entry, token).from_pretrained(
+            str(entry.path or entry.hub_id),
+            dtype=getattr(torch, dtype),
             use_safetensors=True,
             local_files_only=not entry.hub,
-            **_given(revision=entry.revision, variant=entry.variant, token=_token(entry)),
+            **{name: value for name, value in options.items() if value is not None},
         )
-        return Loaded(key, {"text": _quiet(place(found))}, place)
+
+        def place(pipeline: Any) -> Any:
+            return _place(pipeline, entry, device)
+
+        return Loaded(key, {"text": place(found)}, place)
     except Exception as error:  # noqa: BLE001 - what other people's files and drivers bring about
-        raise _unloadable(entry, error) from None
+        # What the library says names folders; the log is for whoever runs the service.
+        _log.warning("the model %r cannot be loaded: %s", entry.id, error)
+        free_frames(error)
+        free_memory()
+        sentence, code = "the model's weights cannot be loaded; the service's log says why", ""
+        if is_out_of_memory(error):
+            sentence, code = "the model needs more memory than there is", "out_of_memory"
+        raise EngineError(sentence, code=code or "not_loadable") from None
 
 
-def short_of_memory(error: Exception) -> bool:
-    """Whether that is what an error of the library is about."""
-    said = str(error).lower()
-    return "out of memory" in said or "can't allocate" in said
+def _class(entry: PipelineEntry, token: str | None) -> Any:
+    import diffusers
 
-
-def _unloadable(entry: PipelineEntry, error: Exception) -> EngineError:
-    # What the library says names folders; the log is for whoever runs the service.
-    _log.warning("the model %r cannot be loaded: %s", entry.id, error)
-    let_go(error)
-    give_back()
-    if short_of_memory(error):
-        return EngineError("the model needs more memory than there is", code="out_of_memory")
-    sentence = "the model's weights cannot be loaded; the service's log says why"
-    return EngineError(sentence, code="not_loadable")
-
-
-def _class(entry: PipelineEntry, diffusers: Any) -> Any:
-    """Return the class of an entry's pipeline; code that comes with weights is refused here, too.
-
-    Where weights may be fetched, this is the first look at their index.
-    """
     if entry.hub_id:
         from huggingface_hub import hf_hub_download
 
-        fetched = hf_hub_download(
-            entry.hub_id,
-            INDEX,
-            revision=entry.revision,
-            local_files_only=not entry.hub,
-            token=_token(entry),
-        )
+        # Where weights may be fetched, this is the first look at their index: code that comes with
+        # them is refused here, too.
+        local = {"local_files_only": not entry.hub, "token": token}
+        fetched = hf_hub_download(entry.hub_id, INDEX, revision=entry.revision, **local)
         class_name(Path(fetched))
     return getattr(diffusers, entry.class_name())
 
 
-def _token(entry: PipelineEntry) -> str | None:
-    return os.environ.get(entry.key_env) if entry.key_env else None
-
-
-def _device(entry: PipelineEntry, torch: Any) -> str:
-    if entry.device != "auto":
-        return entry.device
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def _dtype(entry: PipelineEntry, device: str, torch: Any) -> Any:
-    name = entry.dtype
-    if name == "auto":
-        name = "float32" if device == "cpu" else "bfloat16"
-    return getattr(torch, name)
-
-
-def _placed(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
+def _place(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
     """Put a pipeline where it computes, with the memory options of its entry."""
     if device == "cpu" or entry.offload == "none":
         pipeline.to(device)
@@ -210,20 +176,14 @@ def _placed(pipeline: Any, entry: PipelineEntry, device: str) -> Any:
     else:
         pipeline.enable_sequential_cpu_offload(device=device)
     vae = getattr(pipeline, "vae", None)
+    # The decoder of that family works in tiles only.
+    tiling = entry.vae_tiling or entry.class_name().startswith("Allegro")
     for wanted, part, switch in (
-        (entry.vae_tiling or needs_tiles(entry.class_name()), vae, "enable_tiling"),
+        (tiling, vae, "enable_tiling"),
         (entry.vae_slicing, vae, "enable_slicing"),
         (entry.attention_slicing, pipeline, "enable_attention_slicing"),
     ):
         if wanted and hasattr(part, switch):
             getattr(part, switch)()
-    return pipeline
-
-
-def _quiet(pipeline: Any) -> Any:
     pipeline.set_progress_bar_config(disable=True)
     return pipeline
-
-
-def _given(**options: Any) -> Mapping[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}

@@ -1,7 +1,6 @@
 """A library as source text, and tiny pipelines of the real one, each built once."""
 
-from collections.abc import Callable, Iterator, Mapping
-from importlib.machinery import ModuleSpec
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,32 +10,22 @@ from PIL import Image
 
 from kit import parameters
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.diffusers import library
 from kit.engines.diffusers.engine import Pipeline
+from kit.engines.diffusers.library import Library
 from kit.wire import Model
 from tests.engines.diffusers.source import AUTO, SOURCE
 
 SMALL = {"width": 64, "height": 64, "num_inference_steps": 2, "num_frames": 5}
 
 
-def _forget() -> None:
-    for cached in (library.arguments, library.siblings, library._files, library._tables):
-        cached.cache_clear()
-
-
 @pytest.fixture
-def fake_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def library(tmp_path: Path) -> Library:
     """A library of a few pipelines, as source text."""
     pipelines = tmp_path / "diffusers" / "pipelines"
     (pipelines / "plain").mkdir(parents=True)
     (pipelines / "auto_pipeline.py").write_text(AUTO)
     (pipelines / "plain" / "pipeline_plain.py").write_text(SOURCE)
-    spec = ModuleSpec("diffusers", None, is_package=True)
-    spec.submodule_search_locations = [str(tmp_path / "diffusers")]
-    monkeypatch.setattr(library, "find_spec", lambda _: spec)
-    _forget()
-    yield
-    _forget()
+    return Library(tmp_path / "diffusers")
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from kit.engines.diffusers import folder
+from kit.engines.diffusers.library import Library
 from kit.errors import ConfigError
-
-pytestmark = pytest.mark.usefixtures("fake_library")
 
 INDEX = {
     "_class_name": "PlainPipeline",
@@ -37,18 +36,18 @@ def weights(tmp_path: Path) -> Path:
     return root
 
 
-def told(path: Path, variant: str | None = None) -> str:
+def told(path: Path, library: Library, variant: str | None = None) -> str:
     """Return what is wrong with a folder."""
     try:
-        folder.class_name(path / "model_index.json")
+        folder.class_name(path / "model_index.json", library)
         folder.check(path, variant)
     except ConfigError as error:
         return str(error)
     pytest.fail("nothing is wrong with it")
 
 
-def test_a_whole_pipeline_is_taken(weights: Path) -> None:
-    assert folder.class_name(weights / "model_index.json") == "PlainPipeline"
+def test_a_whole_pipeline_is_taken(weights: Path, library: Library) -> None:
+    assert folder.class_name(weights / "model_index.json", library) == "PlainPipeline"
     folder.check(weights, None)
 
 
@@ -88,27 +87,31 @@ FAULTS: list[tuple[Callable[[Path], object], str]] = [
 
 @pytest.mark.parametrize(("change", "sentence"), FAULTS)
 def test_what_would_fail_at_every_job_is_said(
-    weights: Path, change: Callable[[Path], object], sentence: str
+    weights: Path, library: Library, change: Callable[[Path], object], sentence: str
 ) -> None:
     change(weights)
 
-    assert sentence in told(weights)
+    assert sentence in told(weights, library)
 
 
-def test_a_variant_has_to_be_asked_for_by_its_name(weights: Path) -> None:
-    assert told(weights, "fp16") == "no part has weights of the variant 'fp16'; there is none"
+def test_a_variant_has_to_be_asked_for_by_its_name(weights: Path, library: Library) -> None:
+    assert (
+        told(weights, library, "fp16") == "no part has weights of the variant 'fp16'; there is none"
+    )
     shards = [f"fp16-0000{n}-of-00002" for n in (1, 2)]
     moved(weights, *(f"diffusion_pytorch_model.{name}.safetensors" for name in shards))
 
     folder.check(weights, "fp16")
-    assert 'set variant = "fp16"' in told(weights, "ema")
+    assert 'set variant = "fp16"' in told(weights, library, "ema")
 
 
 @pytest.mark.parametrize("name", ["v1-5.safetensors", "old.ckpt"])
-def test_a_checkpoint_in_one_file_is_recognized(tmp_path: Path, name: str) -> None:
+def test_a_checkpoint_in_one_file_is_recognized(
+    tmp_path: Path, library: Library, name: str
+) -> None:
     single = tmp_path / "single"
     single.mkdir()
     (single / name).touch()
 
-    assert f"holds a checkpoint in one file ({name})" in told(single)
-    assert "is a single file: save it as a folder first" in told(single / name)
+    assert f"holds a checkpoint in one file ({name})" in told(single, library)
+    assert "is a single file: save it as a folder first" in told(single / name, library)

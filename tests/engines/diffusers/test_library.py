@@ -1,19 +1,19 @@
 """What a library offers is read from its source, so these tests need none installed."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kit.engines.base import Definition
 from kit.engines.configured.entries import read
-from kit.engines.diffusers import library
-from kit.engines.diffusers.engine import diffusers as engines
+from kit.engines.diffusers.engine import Pipeline
 from kit.engines.diffusers.entry import PipelineEntry
-from kit.engines.diffusers.shape import definition_of, shape_of
+from kit.engines.diffusers.library import Library
+from kit.engines.diffusers.shape import shape_of
 from kit.errors import ConfigError
-
-pytestmark = pytest.mark.usefixtures("fake_library")
 
 
 def entry(pipeline: str, **more: Any) -> PipelineEntry:
@@ -21,12 +21,26 @@ def entry(pipeline: str, **more: Any) -> PipelineEntry:
     return read(PipelineEntry, facts | more)
 
 
-def settings(pipeline: str, **more: Any) -> dict[str, Any]:
-    made = entry(pipeline, **more)
-    return {p.name: p for p in definition_of(made, shape_of(made)).settings}
+Define = Callable[..., Definition]
+Settings = Callable[..., dict[str, Any]]
 
 
-def test_arguments_come_with_their_defaults() -> None:
+@pytest.fixture
+def define(library: Library, tmp_path: Path) -> Define:
+    """Return the definition of a pipeline's model, with what its entry says more."""
+
+    def defined(pipeline: str, **more: Any) -> Definition:
+        return Pipeline(entry(pipeline, hub=True, **more), library=library).definition
+
+    return defined
+
+
+@pytest.fixture
+def settings(define: Define) -> Settings:
+    return lambda pipeline, **more: {p.name: p for p in define(pipeline, **more).settings}
+
+
+def test_arguments_come_with_their_defaults(library: Library) -> None:
     found = {a.name: (a.default, a.required) for a in library.arguments("PlainPipeline")}
 
     assert found["width"] == (512, False)
@@ -38,7 +52,7 @@ def test_arguments_come_with_their_defaults() -> None:
     assert [a.name for a in library.arguments("WanThingPipeline") if a.required] == ["image"]
 
 
-def test_a_call_may_be_inherited() -> None:
+def test_a_call_may_be_inherited(library: Library) -> None:
     assert library.arguments("LonePipeline") == library.arguments("PlainPipeline")
     with pytest.raises(ConfigError, match="cannot be called"):
         library.arguments("SilentPipeline")
@@ -46,7 +60,7 @@ def test_a_call_may_be_inherited() -> None:
         library.arguments("PlainPipelin")
 
 
-def test_siblings_share_the_weights_of_a_family() -> None:
+def test_siblings_share_the_weights_of_a_family(library: Library) -> None:
     assert library.siblings("PlainPipeline") == {
         "image": "PlainImg2ImgPipeline",
         "inpaint": "PlainInpaintPipeline",
@@ -55,7 +69,7 @@ def test_siblings_share_the_weights_of_a_family() -> None:
     assert library.siblings("PlainImg2ImgPipeline") == {}
 
 
-def test_known_arguments_become_settings_and_the_rest_is_hidden() -> None:
+def test_known_arguments_become_settings_and_the_rest_is_hidden(settings: Settings) -> None:
     found = settings("PlainPipeline")
 
     assert found.keys() == {
@@ -78,11 +92,9 @@ def test_known_arguments_become_settings_and_the_rest_is_hidden() -> None:
     assert "multiple of 32" in settings("LTXThingPipeline")["width"].description
 
 
-def test_media_are_required_where_the_pipeline_cannot_do_without() -> None:
+def test_media_are_required_where_the_pipeline_cannot_do_without(define: Define) -> None:
     def media(pipeline: str, **more: Any) -> list[tuple[str, bool, int | None]]:
-        made = entry(pipeline, **more)
-        found = definition_of(made, shape_of(made)).media
-        return [(p.name, p.required, p.max_items) for p in found]
+        return [(p.name, p.required, p.max_items) for p in define(pipeline, **more).media]
 
     assert media("WanThingPipeline") == [("image", True, None), ("last_image", False, None)]
     assert media("PlainImg2ImgPipeline") == [("image", True, None)]
@@ -90,13 +102,13 @@ def test_media_are_required_where_the_pipeline_cannot_do_without() -> None:
     assert media("Flux2ThingPipeline") == [("image", False, 4)]
 
 
-def test_a_controlled_pipeline_needs_its_picture_and_has_no_siblings() -> None:
+def test_a_controlled_pipeline_needs_its_picture_and_has_no_siblings(
+    library: Library, define: Define
+) -> None:
     assert library.siblings("PlainControlNetPipeline")  # the library says so; they need more
-    made = entry("PlainControlNetPipeline")
 
-    assert [(p.name, p.required) for p in definition_of(made, shape_of(made)).media] == [
-        ("image", True)
-    ]
+    media = define("PlainControlNetPipeline").media
+    assert [(p.name, p.required) for p in media] == [("image", True)]
 
 
 @pytest.mark.parametrize(
@@ -108,15 +120,17 @@ def test_a_controlled_pipeline_needs_its_picture_and_has_no_siblings() -> None:
         ({"choices": {"width": []}}, "an empty list of choices"),
     ],
 )
-def test_settings_that_can_never_be_used_are_refused(change: dict[str, Any], sentence: str) -> None:
+def test_settings_that_can_never_be_used_are_refused(
+    settings: Settings, change: dict[str, Any], sentence: str
+) -> None:
     with pytest.raises(ConfigError, match=sentence):
         settings("PlainPipeline", **change)
 
 
-def test_clips_have_the_rate_of_their_family() -> None:
-    assert shape_of(entry("WanThingPipeline")).fps == 16
-    assert shape_of(entry("WanThingPipeline", fps=30)).fps == 30
-    assert shape_of(entry("LTXThingPipeline")).asset_type == "video"
+def test_clips_have_the_rate_of_their_family(library: Library) -> None:
+    assert shape_of(entry("WanThingPipeline"), library).fps == 16
+    assert shape_of(entry("WanThingPipeline", fps=30), library).fps == 30
+    assert shape_of(entry("LTXThingPipeline"), library).asset_type == "video"
 
 
 @pytest.mark.parametrize(
@@ -129,17 +143,19 @@ def test_clips_have_the_rate_of_their_family() -> None:
         ("PlainPriorPipeline", "neither pictures nor video by itself"),
     ],
 )
-def test_what_is_no_model_of_ours_is_refused(pipeline: str, sentence: str) -> None:
+def test_what_is_no_model_of_ours_is_refused(
+    library: Library, pipeline: str, sentence: str
+) -> None:
     with pytest.raises(ConfigError, match=sentence):
-        shape_of(entry(pipeline))
+        shape_of(entry(pipeline), library)
 
 
-def test_the_class_is_in_the_index_beside_the_weights(tmp_path: Path) -> None:
+def test_the_class_is_in_the_index_beside_the_weights(library: Library, tmp_path: Path) -> None:
     folder = tmp_path / "weights"
     folder.mkdir()
     (folder / "model_index.json").write_text(json.dumps({"_class_name": "LonePipeline"}))
     facts = {"id": "a", "path": str(folder), "price": 0.5, "title": "Lone"}
 
-    (engine,) = engines(facts, Path(), False)
+    engine = Pipeline(read(PipelineEntry, facts), library=library)
     assert engine.definition.title == "Lone"
     assert "LonePipeline" in engine.definition.description

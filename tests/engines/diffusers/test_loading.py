@@ -85,15 +85,15 @@ def test_weights_are_loaded_once_and_one_model_is_held(
 ) -> None:
     made = engine(weights, "wan")
     render(made)
-    (held,) = pipelines._held
+    (held,) = pipelines.held
     render(made, seed=9)
-    assert pipelines._held[0] is held
+    assert pipelines.held[0] is held
 
     render(engine(weights, "wan", title="Wan, cheaper", price=0.05, defaults={"num_frames": 9}))
-    assert pipelines._held[0] is held
+    assert pipelines.held[0] is held
 
     render(engine(weights, "flux"))
-    assert [type(one.pipeline("text")).__name__ for one in pipelines._held] == ["FluxPipeline"]
+    assert [type(one.pipeline("text")).__name__ for one in pipelines.held] == ["FluxPipeline"]
 
 
 def test_listing_does_not_import_the_library(weights: Weights) -> None:
@@ -123,7 +123,7 @@ def test_too_little_memory_for_the_weights_is_told(
     def full(*_: Any) -> None:
         raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
 
-    monkeypatch.setattr(pipelines, "_placed", full)
+    monkeypatch.setattr("diffusers.DiffusionPipeline.to", full)
     with pytest.raises(EngineError, match="more memory") as caught:
         render(engine(weights, "sd", threads=2))
     assert caught.value.code == "out_of_memory"

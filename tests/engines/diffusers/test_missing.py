@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 for name in ("torch", "diffusers", "transformers", "huggingface_hub"):
     sys.modules[name] = None  # as if it were not there
-from kit.engines.diffusers import library
-library.find_spec = lambda name: None
 from kit.engines.diffusers.engine import diffusers as engines
 from kit.errors import ConfigError
 for more in ({"path": PATH}, {"hub_id": "a/b"}, {"hub_id": "a/b", "pipeline": "FluxPipeline"}):

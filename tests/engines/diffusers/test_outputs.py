@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.diffusers.drawing import written
+from kit.engines.diffusers.drawing import write
 from kit.engines.diffusers.shape import PipelineShape
 from kit.errors import EngineError
 
@@ -18,13 +18,13 @@ def asset(folder: Path, asset_type: Any = "image", **made: Any) -> Asset:
     shape = PipelineShape(
         pipeline="Plain",
         asset_type=asset_type,
-        names=frozenset(),
+        arguments=(),
         also={},
         multiple=16,
         stride=1,
         fps=10,
     )
-    return written(
+    return write(
         SimpleNamespace(**made), shape, Job(prompt="", parameters={}, folder=folder), Progress()
     )
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from kit.engines.base import Asset, CanceledError, Progress, SpentError
-from kit.engines.diffusers import drawing, pipelines
+from kit.engines.diffusers import pipelines
+from kit.engines.diffusers.engine import Pipeline
 from kit.errors import EngineError
 
 pytest.importorskip("torch")
@@ -35,9 +36,8 @@ def test_a_cancel_between_steps_ends_the_job_and_leaves_the_model_sound(
 
 
 def test_a_cancel_is_heard_while_the_model_is_busy(
-    weights: Weights, render: Callable[..., Asset], monkeypatch: pytest.MonkeyPatch
+    weights: Weights, render: Callable[..., Asset]
 ) -> None:
-    made = engine(weights, "wan")
     busy, release = threading.Event(), threading.Event()
 
     def slow(entry: Any) -> Any:
@@ -45,7 +45,7 @@ def test_a_cancel_is_heard_while_the_model_is_busy(
         release.wait(20)
         raise EngineError("never heard")
 
-    monkeypatch.setattr("kit.engines.diffusers.drawing.loaded", slow)
+    made = Pipeline(engine(weights, "wan").entry, load=slow)
     progress = Progress(lambda _: progress.cancel() if busy.is_set() else None)
 
     with pytest.raises(CanceledError):
@@ -88,7 +88,7 @@ def test_what_a_failing_pipeline_held_is_let_go(
         held.append(weakref.ref(latents))
         raise trouble
 
-    monkeypatch.setattr(pipelines._held[0].pipeline("text").vae, "decode", failing)
+    monkeypatch.setattr(pipelines.held[0].pipeline("text").vae, "decode", failing)
     with pytest.raises(told) as caught:
         render(made)
 
@@ -137,10 +137,10 @@ class Silent:
 
 
 def test_a_pipeline_that_tells_nobody_of_its_steps_is_watched_all_the_same(
-    weights: Weights, render: Callable[..., Asset], monkeypatch: pytest.MonkeyPatch
+    weights: Weights, render: Callable[..., Asset]
 ) -> None:
-    silent, made = Silent(), engine(weights, "sd")
-    monkeypatch.setattr(drawing, "loaded", lambda _: silent)
+    silent: Any = Silent()
+    made = Pipeline(engine(weights, "sd").entry, load=lambda _: silent)
     seen: list[float] = []
 
     def stop(fraction: float) -> None:
@@ -153,6 +153,5 @@ def test_a_pipeline_that_tells_nobody_of_its_steps_is_watched_all_the_same(
         render(made, progress=progress, num_inference_steps=150)
 
     # The thread of the library is free again, though that pipeline never ends by itself.
-    assert drawing._lane.submit(lambda: 7).result(timeout=20) == 7
     assert render(made).width == 64
     assert vars(silent.scheduler) == {}
