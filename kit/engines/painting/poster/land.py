@@ -12,6 +12,7 @@ import numpy as np
 from kit.engines.media.color import Bytes, Floats, Oklch, encode, linear, mix, oklab
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting import noise
+from kit.engines.painting.land.heights import mesas
 from kit.engines.painting.poster.colors import Palette
 from kit.engines.painting.poster.planes import Plane, Touch, enlarged, fill, outline, solid
 from kit.engines.painting.poster.plants import draw_plants, spread
@@ -214,7 +215,7 @@ def _raise_relief(rng: np.random.Generator, kind: str, peaks: float) -> _Relief:
     """Return the relief of a kind; of mountains about so many are across."""
     if kind in ("mountains", "islands"):
         side = round(_FINENESS * peaks)
-        heights = noise.ridged(rng, side, cells=peaks, octaves=5, gain=0.45) ** 0.7
+        heights = noise.ridged(rng, side, cells=peaks, gain=0.45) ** 0.7
         if kind == "islands":
             heights *= smooth_step(0.12, 0.6, noise.octave(rng, side, peaks / 2.5))
         return _Relief(heights, noise.slopes(noise.blur(heights, 1.2))[0], _FINENESS)
@@ -257,7 +258,7 @@ def _cut(
 
     def rise(slices: int, every: int, low: float, scale: float) -> Floats:
         rises = look_up(relief.heights, slices, every)
-        rises = (_terrace(rises) if band.kind == "mesas" else rises) - np.float32(low)
+        rises = (mesas(0.1 + 0.6 * rises) if band.kind == "mesas" else rises) - np.float32(low)
         rises *= (share[::every] * scale).astype(np.float32)
         rises *= falls[:slices, None].astype(np.float32)
         return rises
@@ -306,15 +307,6 @@ def _free_light(setting: SkySetting) -> Floats:
         return np.full_like(columns, -1e6)
     beside = np.maximum(np.abs(columns - light.x) - _SADDLE * light.radius, 0.0)
     return np.asarray(light.y + _CLEAR * light.radius - _STEEP * beside, np.float32)
-
-
-def _terrace(mass: Floats) -> Floats:
-    """Return heights with sheer walls over slopes of rubble."""
-    heights = np.zeros_like(mass)
-    for edge, tall in ((0.2, 0.6), (0.8, 0.4)):
-        heights += 0.66 * tall * smooth_step(edge, edge + 0.1, mass)
-        heights += 0.34 * tall * smooth_step(edge - 0.8, edge, mass)
-    return heights
 
 
 def _tone(palette: Palette, depth: float) -> Oklch:
