@@ -19,19 +19,17 @@ from kit.engines.film.levels import (
     SWING,
     CameraPose,
     ColorLevels,
-    Hits,
     SkyStrip,
     bands,
     box_of,
     height_levels,
     make_grain,
-    trace_land,
 )  # fmt: skip
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import rgb_of, views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting import tone
-from kit.engines.painting.camera import Camera, soften_edges, spread_slices
+from kit.engines.painting.camera import Camera, View, soften_edges, spread_slices, trace
 from kit.engines.painting.land.landscape import haze, unit
 from kit.engines.painting.land.terrain import (
     OPEN,
@@ -61,6 +59,7 @@ _WET = np.clip((np.arange(256) - OPEN - SWING) * (255 / (127 - SWING)), 0, 255).
 _MIST, _CLEAR = 0.3, 45.0  # share of the mist that a flight is in, and how far there is no haze
 
 _FADES = 0.68  # share of the farthest distance from which the land's end dissolves
+_FOOT = 0.3  # height above the water from which there is none
 _METERS = 4.0  # of a unit
 _SPEED = 44.0  # units a second at full motion
 _AHEAD = 80.0  # units that the pilot looks ahead
@@ -181,34 +180,32 @@ class Flight:
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
         take, lead = self._take, self._lead
-        out = self._draw(number + lead, number / take.fps)
+        out = self._enlarge(self._compose(number + lead, number / take.fps)[0])
         before = number - take.frames + lead
         if before >= 0:
             # The last moments dissolve into those that lead up to the first frame.
-            other = self._draw(before, (number - take.frames) / take.fps)
+            other = self._compose(before, (number - take.frames) / take.fps)[0]
             share = (before + 1) / (lead + 1)
-            out = cv2.addWeighted(out, 1 - share, other, share, 0.0)
+            out = cv2.addWeighted(out, 1 - share, self._enlarge(other), share, 0.0)
         if self._weather is not None:
             self._weather.draw(views(out, take.width, take.height), number / take.frames)
         return out
 
     def paint(self, number: int = 0) -> Painting:
         """Return a frame as a painting, as bright as it is shown: a still is the first one."""
+        picture, view, wet = self._compose(number, 0.0)
+        water = np.zeros_like(view.z)
+        water[view.first :] = wet * np.float32(1 / 255)
+        depth = np.where(view.sky, np.float32(np.inf), _METERS * view.z)
         size = (self._take.width, self._take.height)
-        picture, hits, wet = self._compose(self._poses[number], 0.0)
-        sky, water = hits.view.sky.astype(np.float32), np.zeros_like(hits.view.z)
-        water[hits.first :] = wet * np.float32(1 / 255)
-        depth = np.where(hits.view.sky, np.float32(np.inf), _METERS * hits.view.z)
+        sky, water = (cv2.resize(one, size) for one in (view.sky.astype(np.float32), water))
         return Painting(
             light=tone.decoded(rgb_of(self._enlarge(picture))),
             film=tone.Film(filmic=False, vignette=0.0, grain=0.0),
             depth=np.asarray(cv2.resize(depth, size, interpolation=cv2.INTER_NEAREST)),
-            sky=np.asarray(cv2.resize(sky, size, interpolation=cv2.INTER_LINEAR)),
-            water=np.asarray(cv2.resize(water, size, interpolation=cv2.INTER_LINEAR)),
+            sky=np.asarray(sky),
+            water=np.asarray(water),
         )
-
-    def _draw(self, number: int, seconds: float) -> Bytes:
-        return self._enlarge(self._compose(self._poses[number], seconds)[0])
 
     def _enlarge(self, picture: Bytes) -> Bytes:
         width, height = self._take.width, self._take.height
@@ -220,44 +217,50 @@ class Flight:
             cv2.resize(limited, target.shape[::-1], dst=target, interpolation=cv2.INTER_CUBIC)
         return out
 
-    def _compose(self, at: CameraPose, seconds: float) -> tuple[Bytes, Hits, Bytes]:
-        """Return land, sky and water, see `ground.develop`; what is hit, and where it is wet."""
-        columns, rows = self._size
+    def _compose(self, number: int, seconds: float) -> tuple[Bytes, View, Bytes]:
+        """Return land, sky and water, see `develop_colors`; the view, and where it is wet."""
+        (columns, rows), at = self._size, self._poses[number]
         level, lean = at.horizon * rows, math.tan(at.bank)
         camera = Camera(columns, rows, self._focal, level, at.height, lean)
-        hits = trace_land(at, camera, self._slices, self._heights)
-        first = hits.first
-        land = self._colors.look_up(hits.x, hits.y, hits.inverse)
-        if self._water is not None:
-            self._colors.dry_shores(land, hits, at)
-        wet = np.asarray(cv2.LUT(cv2.extractChannel(land, 3), _WET))
-        np.copyto(wet, 0, where=hits.sky)
-        fog = np.empty_like(hits.distance)
+
+        def heights(x: Floats, z: Floats) -> Floats:
+            return self._heights(*at.to_world(x, np.ascontiguousarray(z)), self._slices)
+
+        view = trace(heights, camera, self._slices, Progress())
+        first = view.first
+        z, height, sky = view.z[first:], view.height[first:], view.sky[first:]
+        inverse, (x, y) = np.asarray(np.float32(1) / z), at.to_world(view.x[first:], z)
+        colors = self._colors.look_up(x, y, inverse)
+        wet = np.asarray(cv2.LUT(cv2.extractChannel(colors, 3), _WET))
+        # Between two slices the foot of a shore has the colors of the water before it.
+        np.copyto(wet, 0, where=sky | (height > _FOOT))
+        fog = np.empty_like(z)
         for band in bands(len(fog)):
-            fog[band] = _fog(self._look, hits.distance[band], hits.height[band])
-        air = np.empty((len(land), columns, 3), np.uint8)
+            fog[band] = _fog(self._look, z[band], height[band])
+        air = np.empty((len(z), columns, 3), np.uint8)
         air[:] = self._sky.air(at.heading, camera.across)
-        land = cv2.blendLinear(cv2.cvtColor(land, cv2.COLOR_BGRA2BGR), air, 1 - fog, fog)
-        low = min(rows, first + _last_row(hits.sky) + 2)
+        land = cv2.blendLinear(cv2.cvtColor(colors, cv2.COLOR_BGRA2BGR), air, 1 - fog, fog)
+        low = min(rows, first + _last_row(sky) + 2)
         picture = np.empty((rows, columns, 3), np.uint8)
         picture[:low] = self._sky.look_up(at.heading, camera, low)
-        cv2.copyTo(picture[first:low], hits.sky[: low - first].view(np.uint8), land[: low - first])
+        cv2.copyTo(picture[first:low], sky[: low - first].view(np.uint8), land[: low - first])
         picture[first:] = land
-        soften_edges(picture.transpose(2, 0, 1)[:1], hits.view.edge)
+        soften_edges(picture.transpose(2, 0, 1)[:1], view.edge)
         top = len(wet) - 1 - _last_row(wet[::-1])
-        if self._water is not None and top < len(wet) - 2:
-            places, rows_ = (hits.inverse, hits.x, hits.y), (first, first + top)
-            start, water = self._water.mirror(
-                _half(picture), places, camera, at.heading, seconds, rows_
-            )
-            rest = slice(start - first, None)
-            share = wet[rest] * np.float32(1 / 255)
-            water = cv2.resize(water, share.shape[::-1], interpolation=cv2.INTER_LINEAR)
-            # The mirror already holds the fog of what it shows; a part of the way to it is left.
-            thin = np.float32(0.45) * fog[rest]
-            water = cv2.blendLinear(water, air[rest], 1 - thin, thin)
-            picture[start:] = cv2.blendLinear(picture[start:], water, 1 - share, share)
-        return picture, hits, wet
+        if self._water is None or top >= len(wet) - 2:
+            return picture, view, wet
+        half = cv2.resize(picture, (columns // 2, rows // 2), interpolation=cv2.INTER_AREA)
+        start, water = self._water.mirror(
+            np.asarray(half), (inverse, x, y), camera, at.heading, seconds, (first, first + top)
+        )
+        rest = slice(start - first, None)
+        share = wet[rest] * np.float32(1 / 255)
+        water = cv2.resize(water, share.shape[::-1], interpolation=cv2.INTER_LINEAR)
+        # The mirror already holds the fog of what it shows; a part of the way to it is left.
+        thin = np.float32(0.45) * fog[rest]
+        water = cv2.blendLinear(water, air[rest], 1 - thin, thin)
+        picture[start:] = cv2.blendLinear(picture[start:], water, 1 - share, share)
+        return picture, view, wet
 
 
 def _fog(look: HourLook, distance: Floats, height: Floats) -> Floats:
@@ -267,12 +270,6 @@ def _fog(look: HourLook, distance: Floats, height: Floats) -> Floats:
         far = np.clip((distance * np.float32(1 / END) - _FADES) / (1 - _FADES), 0.0, 1.0)
         fog += (1 - fog) * far * far
     return fog
-
-
-def _half(plane: NDArray[Any]) -> NDArray[Any]:
-    """Return a plane of even size, with channels or without, at half its size."""
-    rows, columns = plane.shape[:2]
-    return np.asarray(cv2.resize(plane, (columns // 2, rows // 2), interpolation=cv2.INTER_AREA))
 
 
 def _last_row(plane: NDArray[Any]) -> int:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.camera import Camera, View, trace
+from kit.engines.painting.camera import Camera
 from kit.engines.painting.land.ground import grain, ripples
-from kit.engines.painting.land.terrain import OPEN, TEXEL, Terrain, develop_colors, doubled
+from kit.engines.painting.land.terrain import TEXEL, Terrain, develop_colors, doubled
 from kit.engines.painting.looks import HourLook
 from kit.engines.painting.noise import tile
 from kit.engines.painting.relief import Direction
@@ -50,10 +50,6 @@ _GRAINS = {
     "desert": (0.05, 0.02, 0.0),
     "canyon": (0.09, 0.045, 0.18),
 }
-#: Shares of the distance behind a place at which dry land is looked for: slices lie so far apart.
-_BEHIND = (0.012, 0.020, 0.030, 0.042)
-_FOOT = 0.3  # height above the water from which there can be none
-_LOOKED_UP = 30_000  # places in one go
 _BELOW = 0.12  # tangent of the lowest sky that is painted
 _FINEST = 900.0  # pixels a radian: soft things need no more, and a wide strip would cost seconds
 
@@ -81,34 +77,6 @@ class CameraPose:
             np.asarray(cv2.addWeighted(z, sine, x, cosine, self.x)),
             np.asarray(cv2.addWeighted(z, cosine, x, -sine, self.y)),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """What each pixel shows from a row on, an even one: places of the world."""
-
-    first: int
-    camera: Camera
-    view: View
-    distance: Floats
-    inverse: Floats
-    x: Floats
-    y: Floats
-    height: Floats
-    sky: NDArray[np.bool_]
-
-
-def trace_land(at: CameraPose, camera: Camera, slices: Floats, land: WorldHeights) -> Hits:
-    """Return what a camera sees from a place, looking for ground at rising distances."""
-
-    def heights(x: Floats, z: Floats) -> Floats:
-        return land(*at.to_world(x, np.ascontiguousarray(z)), slices)
-
-    view = trace(heights, camera, slices, Progress())
-    part = slice(view.first, None)
-    z, (x, y) = view.z[part], at.to_world(view.x[part], view.z[part])
-    inverse = np.asarray(np.float32(1) / z)
-    return Hits(view.first, camera, view, z, inverse, x, y, view.height[part], view.sky[part])
 
 
 def bands(rows: int) -> Iterator[slice]:
@@ -218,31 +186,6 @@ class ColorLevels:
             cv2.remap(self._picture, across, down, cv2.INTER_LINEAR, out[band], border)
         return out
 
-    def dry_shores(self, colors: Bytes, hits: Hits, at: CameraPose) -> None:
-        """Give what rises from water the colors of the land behind, in place.
-
-        Land is seen as if it rose evenly from one slice of the ground to the next; where the first
-        lies in water and the next on a shore, the foot of the shore would be as wet as the water.
-        """
-        # A pixel's four bytes are one number, whose highest one is the fourth channel.
-        wet = colors.view("<u4")[..., 0] >= np.uint32((OPEN + SWING + 1) << 24)
-        wet &= (hits.height > np.float32(_FOOT)) & ~hits.sky
-        place = np.flatnonzero(wet)[:_LOOKED_UP]
-        for far in _BEHIND:
-            x, y, inverse = (
-                np.take(plane, place)[None] for plane in (hits.x, hits.y, hits.inverse)
-            )
-            # What stands higher than a beach is looked for beyond it.
-            rise = np.clip(np.take(hits.height, place) / 2, 0.3, 1) * np.float32(far)
-            x += rise * (x - np.float32(at.x))
-            y += rise * (y - np.float32(at.y))
-            if not len(place):
-                return
-            found = self.look_up(x, y, inverse)[0]
-            dry = found[:, 3] <= OPEN + SWING
-            colors.reshape(-1, 4)[place[dry]] = found[dry]
-            place = place[~dry]
-
 
 def box_of(poses: Sequence[CameraPose], widest: float) -> Box:
     """Return the function that says what part of the world a flight sees up to a distance."""
@@ -309,16 +252,10 @@ def _bytes(plane: Floats) -> Bytes:
 
 
 class SkyStrip:
-    """The sky between two azimuths, painted once and wrapped on a cylinder.
+    """The sky from one azimuth to another, painted once and wrapped on a cylinder.
 
-    Parameters
-    ----------
-    span : tuple of float
-        Where it starts and ends, in radians.
-    sun : float
-        Azimuth of the sun, or by night of the moon.
-    focal, top : float
-        Pixels to a tangent of 1 of the frames that show it, and the highest tangent that they do.
+    The sun, or by night the moon, has an azimuth, too. Frames show `focal` pixels to a tangent of
+    1, and tangents up to `top`.
     """
 
     def __init__(

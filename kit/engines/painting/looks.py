@@ -6,9 +6,9 @@ what moods make of the print is the film's, see `kit.engines.painting.tone.Film.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from kit.engines.media.color import Oklch
 from kit.engines.painting.poster.palettes import tempered
@@ -18,6 +18,7 @@ from kit.engines.prompt.brief import LOW, Brief
 from kit.engines.prompt.vocabulary import Tint
 
 Factors: TypeAlias = dict[str, float]
+Pair: TypeAlias = tuple[float, float]
 
 _FILM = Film(saturation=1.08, vignette=0.40, bloom=0.25, threshold=0.9, grain=1.3)
 
@@ -51,89 +52,51 @@ class HourLook:
     named: bool = False  # the prompt wants to see the sun or the moon itself
 
 
+#: What a look holds, then hour by hour: colors of the sky from the horizon up to the zenith.
+_COLUMNS = (
+    "sky", "sun", "sun_power", "shade", "shade_power", "air", "far",
+    "haze", "elevation", "high_light", "cloud_lit", "cloud_shade", "glow",
+)  # fmt: skip
+_ROWS: dict[str, tuple[Any, ...]] = {
+    "dawn": (
+        ((0.93, 0.085, 66), (0.85, 0.090, 34), (0.70, 0.080, 325), (0.52, 0.095, 266)),
+        (0.91, 0.080, 62), 2.8, (0.70, 0.070, 275), 0.80, (0.87, 0.065, 45), (0.72, 0.055, 300),
+        0.62, 0.10, 0.40, (0.96, 0.065, 45), (0.66, 0.060, 315), 0.8,
+    ),
+    "day": (
+        ((0.93, 0.030, 225), (0.84, 0.065, 236), (0.68, 0.110, 248), (0.52, 0.130, 255)),
+        (0.97, 0.035, 88), 3.0, (0.80, 0.055, 248), 0.64, (0.84, 0.040, 238), (0.80, 0.050, 242),
+        0.42, 0.80, 0.72, (1.0, 0.004, 90), (0.74, 0.030, 255), 0.35,
+    ),
+    "sunset": (
+        ((0.92, 0.110, 78), (0.82, 0.130, 52), (0.62, 0.095, 352), (0.40, 0.090, 278)),
+        (0.84, 0.125, 48), 3.7, (0.60, 0.085, 274), 0.92, (0.78, 0.105, 54), (0.55, 0.075, 330),
+        0.44, 0.085, 0.38, (0.94, 0.110, 60), (0.50, 0.085, 340), 1.0,
+    ),
+    "dusk": (
+        ((0.76, 0.120, 48), (0.62, 0.115, 20), (0.43, 0.090, 315), (0.26, 0.075, 275)),
+        (0.74, 0.130, 25), 1.15, (0.55, 0.085, 290), 0.78, (0.54, 0.090, 338), (0.42, 0.080, 300),
+        0.72, -0.05, 0.45, (0.74, 0.140, 28), (0.36, 0.075, 300), 0.75,
+    ),
+    "night": (
+        ((0.42, 0.060, 240), (0.33, 0.065, 252), (0.23, 0.060, 264), (0.14, 0.045, 272)),
+        (0.79, 0.080, 248), 0.66, (0.62, 0.070, 262), 0.20, (0.31, 0.050, 250), (0.28, 0.050, 255),
+        0.75, 0.62, 0.55, (0.44, 0.035, 245), (0.19, 0.035, 265), 0.22,
+    ),
+}  # fmt: skip
+_OWN: dict[str, dict[str, Any]] = {
+    "day": {"film": replace(_FILM, exposure=0.92)},
+    "dusk": {"film": replace(_FILM, exposure=1.12), "stars": 0.35},
+    "night": {
+        "film": replace(_FILM, exposure=1.3, saturation=1.0),
+        "clouds": 0.30,
+        "stars": 1.0,
+        "moon": True,
+    },
+}
 _HOURS = {
-    "dawn": HourLook(
-        sky=((0.93, 0.085, 66), (0.85, 0.090, 34), (0.70, 0.080, 325), (0.52, 0.095, 266)),
-        sun=(0.91, 0.080, 62),
-        sun_power=2.8,
-        shade=(0.70, 0.070, 275),
-        shade_power=0.80,
-        air=(0.87, 0.065, 45),
-        far=(0.72, 0.055, 300),
-        haze=0.62,
-        elevation=0.10,
-        high_light=0.40,
-        cloud_lit=(0.96, 0.065, 45),
-        cloud_shade=(0.66, 0.060, 315),
-        glow=0.8,
-    ),
-    "day": HourLook(
-        sky=((0.93, 0.030, 225), (0.84, 0.065, 236), (0.68, 0.110, 248), (0.52, 0.130, 255)),
-        sun=(0.97, 0.035, 88),
-        sun_power=3.0,
-        shade=(0.80, 0.055, 248),
-        shade_power=0.64,
-        air=(0.84, 0.040, 238),
-        far=(0.80, 0.050, 242),
-        haze=0.42,
-        elevation=0.80,
-        high_light=0.72,
-        cloud_lit=(1.0, 0.004, 90),
-        cloud_shade=(0.74, 0.030, 255),
-        glow=0.35,
-        film=replace(_FILM, exposure=0.92),
-    ),
-    "sunset": HourLook(
-        sky=((0.92, 0.110, 78), (0.82, 0.130, 52), (0.62, 0.095, 352), (0.40, 0.090, 278)),
-        sun=(0.84, 0.125, 48),
-        sun_power=3.7,
-        shade=(0.60, 0.085, 274),
-        shade_power=0.92,
-        air=(0.78, 0.105, 54),
-        far=(0.55, 0.075, 330),
-        haze=0.44,
-        elevation=0.085,
-        high_light=0.38,
-        cloud_lit=(0.94, 0.110, 60),
-        cloud_shade=(0.50, 0.085, 340),
-        glow=1.0,
-    ),
-    "dusk": HourLook(
-        sky=((0.76, 0.120, 48), (0.62, 0.115, 20), (0.43, 0.090, 315), (0.26, 0.075, 275)),
-        sun=(0.74, 0.130, 25),
-        sun_power=1.15,
-        shade=(0.55, 0.085, 290),
-        shade_power=0.78,
-        air=(0.54, 0.090, 338),
-        far=(0.42, 0.080, 300),
-        haze=0.72,
-        elevation=-0.05,
-        high_light=0.45,
-        cloud_lit=(0.74, 0.140, 28),
-        cloud_shade=(0.36, 0.075, 300),
-        glow=0.75,
-        film=replace(_FILM, exposure=1.12),
-        stars=0.35,
-    ),
-    "night": HourLook(
-        sky=((0.42, 0.060, 240), (0.33, 0.065, 252), (0.23, 0.060, 264), (0.14, 0.045, 272)),
-        sun=(0.79, 0.080, 248),
-        sun_power=0.66,
-        shade=(0.62, 0.070, 262),
-        shade_power=0.20,
-        air=(0.31, 0.050, 250),
-        far=(0.28, 0.050, 255),
-        haze=0.75,
-        elevation=0.62,
-        high_light=0.55,
-        cloud_lit=(0.44, 0.035, 245),
-        cloud_shade=(0.19, 0.035, 265),
-        glow=0.22,
-        film=replace(_FILM, exposure=1.3, saturation=1.0),
-        clouds=0.30,
-        stars=1.0,
-        moon=True,
-    ),
+    hour: HourLook(**dict(zip(_COLUMNS, row, strict=True)), **_OWN.get(hour, {}))
+    for hour, row in _ROWS.items()
 }
 #: Weather -> factors on clouds, haze, light of the sun, light of the sky, and chroma.
 _WEATHERS = {
@@ -160,6 +123,12 @@ _CHANGES: dict[str, Factors] = {
 }
 #: Hour -> how high a sun stands that the prompt wants to see.
 _ELEVATIONS = {"dawn": 0.24, "day": 0.62, "sunset": 0.20, "dusk": 0.06}
+#: Dark clouds over a horizon that burns: factors on lightness and chroma, and those of the sky.
+_BURNING = (
+    {"cloud_lit": (0.70, 0.82), "cloud_shade": (0.55, 0.73), "air": (0.86, 0.916)}
+    | {"far": (0.67, 0.802), "shade": (1.0, 0.35)},
+    ((1.0, 1.0), (0.83, 0.898), (0.68, 0.808), (0.70, 0.82)),
+)
 _BEHIND, _RISEN = 0.26, 0.42  # how high at most what outlines stands; a moon at dusk
 _OVER = 0.62  # how high at least a sun stands beside a volcano: its flanks are not parted
 _PARTED = 0.65  # cover of clouds that let the sun out
@@ -176,7 +145,7 @@ def look_for(brief: Brief) -> HourLook:
     if clouded and (brief.dim or (not brief.open and brief.hour not in LOW)):
         look = _closed(look, dim=brief.weather != "snow")
     elif clouded and brief.hour in LOW and brief.weather != "snow":
-        look, burning = _burning(look), True
+        look, burning = _scaled(look, *_BURNING), True
     parted = brief.covered and brief.open
     clouds, haze, sun, shade, chroma = _BROKEN if parted else _WEATHERS[brief.weather]
     milky = brief.dark and not brief.covered and "milky_way" in brief.things
@@ -234,43 +203,31 @@ def _with_light_seen(look: HourLook, brief: Brief) -> HourLook:
 
 def _closed(look: HourLook, *, dim: bool) -> HourLook:
     """Return a look under clouds that leave no gap: the sky is gray, and even from low to high."""
-    mean = sum(color[0] for color in look.sky) / len(look.sky)
     # The eye opens to the dark, where gray has still a hint of blue.
-    bright, share, opened = (1.05, 0.55, 1.25) if look.stars else (0.92 if dim else 1.0, 0.22, 1.0)
-
-    def gray(color: Oklch) -> Oklch:
-        return (color[0], share * color[1], color[2])
-
-    look = _each(look, lambda color: (bright * color[0], *gray(color)[1:]))
+    bright, share, wide = (1.05, 0.55, 1.25) if look.stars else (0.92 if dim else 1.0, 0.22, 1.0)
+    factors = {"sun": 1.0, "air": 1.0, "far": 1.0, "cloud_lit": 0.86, "cloud_shade": 0.72}
+    gray = {name: (bright * by, share) for name, by in factors.items()}
+    look = _scaled(look, gray | {"shade": (1.0, share)}, [(bright, share)] * len(look.sky))
+    mean = sum(color[0] for color in look.sky) / len(look.sky)
     return replace(
         look,
-        sky=tuple((0.6 * one[0] + 0.4 * bright * mean, *one[1:]) for one in look.sky),
-        cloud_lit=(0.86 * look.cloud_lit[0], *look.cloud_lit[1:]),
-        cloud_shade=(0.72 * look.cloud_shade[0], *look.cloud_shade[1:]),
-        shade=gray(look.shade),
+        sky=tuple((0.6 * one[0] + 0.4 * mean, *one[1:]) for one in look.sky),
         high_light=max(look.high_light, 0.6),
         shade_power=0.75 * look.shade_power + 0.28,
         glow=0.4 * look.glow,
-        film=replace(look.film, exposure=opened * look.film.exposure),
+        film=replace(look.film, exposure=wide * look.film.exposure),
     )
 
 
-def _burning(look: HourLook) -> HourLook:
-    """Return a look under dark clouds over a horizon that burns."""
+def _scaled(look: HourLook, names: Mapping[str, Pair], sky: Sequence[Pair]) -> HourLook:
+    """Return a look with factors on lightness and chroma of its colors, and of its sky's."""
 
-    def darker(color: Oklch, share: float) -> Oklch:
-        return (color[0] * share, color[1] * (0.4 + 0.6 * share), color[2])
+    def scaled(color: Oklch, by: Pair) -> Oklch:
+        return (color[0] * by[0], color[1] * by[1], color[2])
 
-    shares = (1.0, 0.83, 0.68, 0.70)
-    return replace(
-        look,
-        sky=tuple(darker(one, share) for one, share in zip(look.sky, shares, strict=True)),
-        cloud_lit=darker(look.cloud_lit, 0.70),
-        cloud_shade=darker(look.cloud_shade, 0.55),
-        air=darker(look.air, 0.86),
-        far=darker(look.far, 0.67),
-        shade=(look.shade[0], 0.35 * look.shade[1], look.shade[2]),
-    )
+    colors = {name: scaled(getattr(look, name), by) for name, by in names.items()}
+    own = tuple(scaled(color, by) for color, by in zip(look.sky, sky, strict=True))
+    return replace(look, sky=own, **colors)  # type: ignore[arg-type]
 
 
 def _fogged(look: HourLook, density: float) -> HourLook:

@@ -26,7 +26,7 @@ _SCALES = {"low": 0.7, "standard": 1.0, "high": 1.4}
 _LARGEST = 2048  # pixels of the longer side, beyond which nothing is painted larger than asked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Smoke:
     """A plume over a crater; places and lengths are pixels of the painting."""
 
@@ -39,7 +39,7 @@ class Smoke:
     grown: float  # what it gains on its way up
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fountain:
     """Glowing stones that a crater throws; they are painted only where what falls is.
 
@@ -70,7 +70,7 @@ def trails(
     return np.stack([x, y], axis=2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Lava:
     """What glows on a mountain, in a window of the painting."""
 
@@ -81,7 +81,7 @@ class Lava:
     around: Floats  # direction, in turns
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fall:
     """Water that drops, in a window of the painting."""
 
@@ -92,7 +92,7 @@ class Fall:
     away: float  # meters
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Spray:
     """Mist over the foot of a fall, in a window of the painting."""
 
@@ -110,7 +110,7 @@ class Curtains:
     light: Floats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Mirrored:
     """Still water, and which place of a painting each of its pixels mirrors."""
 

@@ -11,18 +11,11 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import Heights
-from kit.engines.painting.land import ground, planting
+from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import ROCK, SAND, Ground, Mix
 from kit.engines.painting.land.heights import dune_wave, mesas
 from kit.engines.painting.land.landscape import Landscape, unit
 from kit.engines.painting.land.planting import Plants
-from kit.engines.painting.land.volcano import (
-    ashen,
-    cone_of,
-    paint_lava,
-    paint_smoke,
-    raise_cone,
-)
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import Plane, eroded, octave, ridged
 from kit.engines.painting.painting import Painting
@@ -66,12 +59,12 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     if not rocky:  # light from low at the side, in which the far side of each crest is dark
         scene.toward = unit((float(np.sign(scene.toward[0])) * 0.85, 0.25, 0.36))
     scene.paint_sky(0.2)
-    cone, pool = cone_of(scene, away=620.0), _pool_of(scene)
-    paint_smoke(scene, cone)
+    cone, pool = volcano.cone_of(scene, away=620.0), _pool_of(scene)
+    volcano.paint_smoke(scene, cone)
     heights = _tables(scene, sandy=sandy) if rocky else _dunes(scene)
     heights = scene.part_for_sun(heights)
     heights = heights if rocky else np.asarray(cv2.GaussianBlur(heights, (0, 0), 0.8))
-    heights = raise_cone(scene, heights, cone) if cone else heights
+    heights = volcano.raise_cone(scene, heights, cone)
     heights = _sink(scene, heights, pool) if pool else heights
     progress.report(0.38)
     scene.lay_out(heights, hollow=0.7)
@@ -81,10 +74,10 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     level = np.float32(pool.level if pool else -1e3)
     scene.see(lambda x, z: np.maximum(surface(x, z), level), 0.6)
     own = _ground_of(brief, rocky=rocky)
-    ground.cover(scene, ashen(scene, own, cone) if cone else own, grains, 0.75)
+    ground.cover(scene, volcano.ashen(scene, own, cone), grains, 0.75)
     if not sandy:
         _strew(scene, own)
-    paint_lava(scene, cone)
+    volcano.paint_lava(scene, cone)
     if pool and palms:
         _fill(scene, pool, palms)
     return scene.finish()
@@ -113,7 +106,7 @@ def _dunes(scene: Landscape) -> Floats:
         phase = (way + wander * bend + rng.uniform(0, length)) / np.float32(length)
         uneven = np.clip(0.66 + 0.50 * octave(rng, points, 1024 / length), 0.08, 1.3)
         heights += np.float32(tall) * dune_wave(phase) * uneven
-    heights *= np.float32(scene.framing.others) * (0.40 + 0.60 * smooth_step(30, 380, z))
+    heights *= np.float32(scene.framing["others"]) * (0.40 + 0.60 * smooth_step(30, 380, z))
     near, rise = next((_CEILINGS[word] for word in words if word in _CEILINGS), (0.60, 0.21))
     room = near * scene.camera.height + z * np.float32(rise) - heights
     heights = heights + 0.5 * (room - np.sqrt(room * room + 9.0))  # rounded off at the ceiling
@@ -125,9 +118,9 @@ def _dunes(scene: Landscape) -> Floats:
 def _main_dune(scene: Landscape) -> Floats:
     """Return the one dune that a picture with a place for its subject has there."""
     x, z = grid(scene.points)
-    part = scene.framing.part
+    part = scene.framing["part"]
     side = (x / (scene.camera.widest * z.clip(40.0)) - np.float32(scene.subject)) * 1.25
-    away = (z * scene.framing.near - 330.0) * (1 / 240)
+    away = (z * scene.framing["near"] - 330.0) * (1 / 240)
     # Wind has bent its arms: no two sides of it are straight.
     rng = scene.dice(11)
     side = side + 0.30 * octave(rng, scene.points, 9) + 0.35 * np.sin(away * 2.2)
@@ -143,15 +136,15 @@ def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     rng, points, framing = scene.dice(4), scene.points, scene.framing
     _, z = grid(scene.points)
     worn, cracked = eroded(rng, points, cells=7.0), ridged(rng, points, cells=9.0)
-    side, far = scene.side(), z * np.float32(framing.near)
+    side, far = scene.side(), z * np.float32(framing["near"])
     mass = octave(rng, points, 5.5) * 0.55 + octave(rng, points, 11) * 0.25
-    if framing.others < 1.0:
-        mass = mass * framing.others - 0.35 * (1.0 - framing.others)
+    if framing["others"] < 1.0:
+        mass = mass * framing["others"] - 0.35 * (1.0 - framing["others"])
     bulk = np.exp(-((side - scene.subject) ** 2) / 0.05 - ((far - 480) / 170) ** 2)
-    mass = mass + 0.75 * framing.main**0.4 * bulk
-    aside = 0.35 * framing.others * smooth_step(0.5, 1.2, np.abs(side))
+    mass = mass + 0.75 * framing["main"] ** 0.4 * bulk
+    aside = 0.35 * framing["others"] * smooth_step(0.5, 1.2, np.abs(side))
     mass += aside - 0.16 * cracked + 0.20 * (worn - 0.5)
-    heights = mesas(np.asarray(mass, np.float32), framing.part)
+    heights = mesas(np.asarray(mass, np.float32), framing["part"])
     # They end below the upper edge of the frame.
     shown = (np.abs(side) < 1.0) & (heights > 20.0) & (z > 200.0)
     room = scene.camera.height + 0.86 * scene.camera.rise * z + np.zeros_like(side)
@@ -166,7 +159,7 @@ def _tables(scene: Landscape, *, sandy: bool) -> Floats:
 def _strew(scene: Landscape, own: Ground) -> None:
     """Set stones, dry tufts and, where they are asked for, cacti on the plain."""
     rng = scene.dice(6)
-    few = 0.3 if "close" in scene.words else min(1.0, scene.framing.plants)
+    few = 0.3 if "close" in scene.words else min(1.0, scene.framing["plants"])
 
     def dusty(one: Oklch) -> Oklch:
         return (0.5 * (one[0] + own.low[0]), 0.5 * (one[1] + own.low[1]), one[2])

@@ -121,7 +121,7 @@ def _plant(scene: Landscape, wood: Wood) -> None:
     """Plant what stands in the forest in the order it is drawn: far trees to near ferns."""
     season, rng, words = scene.brief.season, scene.dice(6), scene.words
     minimal, epic = "minimal" in words, "dramatic" in words
-    plants = min(1.0, scene.framing.plants)
+    plants = min(1.0, scene.framing["plants"])
     few = 0.10 if minimal else 0.55 if epic else plants  # an epic one makes giants of them
     large, nearer = 1.8 if epic else 1.0, 0.55 if "close" in words else 1.0
     bark: Mix = (((0.80, 0.012, 85) if wood.birch else (0.43, 0.032, 58), 1.0),)

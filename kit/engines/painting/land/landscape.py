@@ -7,7 +7,6 @@ sky, ground as the camera sees it, haze, what stands there, and at the end beams
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
 from functools import cached_property
 
 import cv2
@@ -39,26 +38,19 @@ _BAND = 200_000  # pixels that are shaded at a time: they fit a processor's cach
 HORIZON = 940.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Framing:
-    """What the words of composition make of a land, factors."""
-
-    part: float = 1.0  # height of the subject in the frame
-    main: float = 1.0  # how far it stands out
-    others: float = 1.0  # height of all else
-    near: float = 1.0  # how much nearer the land lies
-    plants: float = 1.0  # number of trees, ferns and stones
-    grown: float = 1.0  # their size
-    swell: float = 1.0  # height of the waves
-
-
+#: Composition -> factors: the height of the subject in the frame (part), how far it stands out
+#: (main), the height of all else (others), how much nearer land lies (near), the number and size of
+#: plants and stones (plants, grown), the height of waves (swell).
 _FRAMINGS = {
-    "wide": Framing(part=0.62, plants=1.25, grown=0.6, swell=0.7),
-    "close": Framing(part=1.3, main=1.6, near=1.9, plants=0.7, grown=1.5, swell=1.2),
-    "low": Framing(part=1.15, grown=1.1),
-    "minimal": Framing(part=0.62, main=2.0, others=0.10, plants=0.04, swell=0.3),
-    "dramatic": Framing(part=1.32, main=2.2, others=0.72, plants=1.2, grown=0.66, swell=1.5),
-}
+    "": dict.fromkeys(("part", "main", "others", "near", "plants", "grown", "swell"), 1.0),
+    "wide": {"part": 0.62, "plants": 1.25, "grown": 0.6, "swell": 0.7},
+    "close": {"part": 1.3, "main": 1.6, "near": 1.9, "plants": 0.7, "grown": 1.5, "swell": 1.2},
+    "low": {"part": 1.15, "grown": 1.1},
+    "minimal": {"part": 0.62, "main": 2.0, "others": 0.10, "plants": 0.04, "swell": 0.3},
+    "dramatic": {
+        "part": 1.32, "main": 2.2, "others": 0.72, "plants": 1.2, "grown": 0.66, "swell": 1.5
+    },
+}  # fmt: skip
 
 
 class Landscape:
@@ -102,9 +94,8 @@ class Landscape:
         self.words = words = brief.composition
         self.look = look = look_for(brief)
         said = [_FRAMINGS[word] for word in words if word in _FRAMINGS]
-        self.framing = Framing(
-            **{one.name: math.prod(getattr(it, one.name) for it in said) for one in fields(Framing)}
-        )
+        names = _FRAMINGS[""]
+        self.framing = {name: math.prod(it.get(name, 1.0) for it in said) for name in names}
         width, rows = brief.width, brief.height
         lens = focal * brief.lens * max(width, 0.82 * rows)
         level = min(horizon + 0.05 * (rows > 1.4 * width) + brief.horizon, _LOWEST)
@@ -216,6 +207,20 @@ class Landscape:
         free = camera.height + (camera.horizon - row) * z / np.float32(camera.focal)
         lower = heights - 0.94 * np.maximum(heights - free, 0.0)
         return np.asarray(np.where(z > 60.0, lower, heights), np.float32)
+
+    def fill(self, outline: Plane, color: Plane, share: float, z: float | None = None) -> None:
+        """Fill an outline in pixels, smooth at its edges; it stands at a distance, if at one."""
+        low, high = outline.min(axis=0), outline.max(axis=0)
+        box = window(self.light.shape, (low + high) / 2, *((high - low) / 2 + 2))
+        patch = self.light[:, *box]
+        if not patch.size:
+            return
+        mask = np.zeros(patch.shape[1:], np.uint8)
+        points = np.round((outline - (box[1].start, box[0].start)) * 16).astype(np.int32)
+        cv2.fillPoly(mask, [points], 255, cv2.LINE_AA, 4)
+        patch += (color - patch) * (mask * np.float32(share / 255))
+        if z is not None:
+            self.depth[box][mask > 127] = z
 
     def add_beams(self, behind: NDArray[np.bool_], color: Floats, floor: float) -> None:
         """Let light stream away from the sun past whatever stands before some pixels.

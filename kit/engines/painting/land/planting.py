@@ -42,10 +42,14 @@ class Plants:
         return replace(self, foot=self.foot - np.float32(share) * self.tall)
 
 
-def spread(scene: Landscape, rng: np.random.Generator, z: Plane, margin: float = 2.0) -> Floats:
-    """Return x for plants at distances, all over the width of the frame."""
+def spread(
+    scene: Landscape, rng: np.random.Generator, z: Plane, margin: float = 2.0
+) -> tuple[Floats, Floats, Floats]:
+    """Return x of plants all over the width of the frame, the height and slope of their ground."""
     x = rng.uniform(-1.05, 1.05, len(z)) * (scene.camera.widest * z + margin)
-    return np.asarray(x, np.float32)
+    x = np.asarray(x, np.float32)
+    traits = scene.land.at(x, z)
+    return x, scene.land.height(x, z), np.hypot(traits[:, 0], traits[:, 1])
 
 
 def stand(
@@ -92,21 +96,14 @@ def forest(
 ) -> Plants:
     """Return trees on the gentle ground that the camera may see, in clumps.
 
-    Parameters
-    ----------
-    shy, clearing : float
-        How far trees keep away from a clearing before the camera; how wide that is, 1 for the whole
-        view, less than 0 for none.
-    density : ndarray
-        A map of how willingly trees grow, 0 to 1.
+    They keep `shy` of a clearing before the camera, whose width is 1 for the whole view and less
+    than 0 for none; a map says how willingly they grow, 0 to 1.
     """
     z = nearest + (640.0 - nearest) * rng.uniform(0, 1, count) ** 1.45
-    x = spread(scene, rng, z)
-    height, traits, luck = scene.land.height(x, z), scene.land.at(x, z), rng.random(count)
-    keep = (
-        (height > lowest) & (height < line * (0.8 + 0.35 * luck)) & (luck < look_up(density, x, z))
-    )
-    keep &= np.hypot(traits[:, 0], traits[:, 1]) < 0.95
+    x, height, steep = spread(scene, rng, z)
+    luck = rng.random(count)
+    keep = (height > lowest) & (height < line * (0.8 + 0.35 * luck)) & (steep < 0.95)
+    keep &= luck < look_up(density, x, z)
     outward = np.abs(x) / (scene.camera.widest * z)
     keep &= outward > (clearing + 0.5 * shy * rng.random(count)) - z / 200
     high = rng.uniform(*tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
@@ -126,21 +123,13 @@ def strew(
 ) -> Plants:
     """Return small things in front of the camera, as many on each row of the frame.
 
-    Parameters
-    ----------
-    between : tuple of float
-        How near, as a share of the distance of the lowest row, and how far, in meters.
-    even : float
-        The more, the fewer of them are tall.
-    lowest : float
-        Height of the ground from which they lie.
+    They lie between a share of the distance of the lowest row and so many meters, above a height;
+    the more `even`, the fewer of them are tall.
     """
     near = scene.camera.nearest * between[0]
     z = 1.0 / rng.uniform(1 / between[1], 1 / near, round(count))
-    x = spread(scene, rng, z, 0.5)
-    height, traits = scene.land.height(x, z), scene.land.at(x, z)
-    keep = height > lowest + 0.9 * rng.random(len(z))
-    keep &= np.hypot(traits[:, 0], traits[:, 1]) < 0.9
+    x, height, steep = spread(scene, rng, z, 0.5)
+    keep = (height > lowest + 0.9 * rng.random(len(z))) & (steep < 0.9)
     high = tall * rng.uniform(0.35, 1.15, len(z)) ** even
     # Grass that reaches up to the eye would be a wall.
     high = np.minimum(high, np.maximum(0.4 * (scene.camera.height - height), 0.25 * high))

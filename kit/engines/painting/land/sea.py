@@ -13,20 +13,12 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import soften_edges
-from kit.engines.painting.land import ground, planting
+from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import CLIFF, FOLIAGE, GROUNDS, Ground, mixed_to
-from kit.engines.painting.land.landscape import HORIZON, Landscape, window
+from kit.engines.painting.land.landscape import HORIZON, Landscape
 from kit.engines.painting.land.planting import Plants
-from kit.engines.painting.land.volcano import (
-    Cone,
-    ashen,
-    cone_of,
-    paint_lava,
-    paint_smoke,
-    raise_cone,
-)
 from kit.engines.painting.land.water import Sea, colors_of, light_sea, sea_of
-from kit.engines.painting.noise import Plane, eroded, octave, ridged
+from kit.engines.painting.noise import eroded, octave, ridged
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land
@@ -50,10 +42,10 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene = Landscape(brief, progress, horizon=horizon, height=height, raised=6.0)
     scene.mist = 0.2
     scene.paint_sky(0.2)
-    cone = cone_of(scene, away=430.0, foot=_BOTTOM)
-    paint_smoke(scene, cone)
+    cone = volcano.cone_of(scene, away=430.0, foot=_BOTTOM)
+    volcano.paint_smoke(scene, cone)
     heights = scene.part_for_sun(_heights(scene, land, cone))
-    scene.lay_out(raise_cone(scene, heights, cone) if cone else heights)
+    scene.lay_out(volcano.raise_cone(scene, heights, cone))
     water = sea_of(scene.dice(8), _swell_of(scene))
     palms = _palms(scene) if land == "beach" and scene.has("palms") else None
     progress.report(0.4)
@@ -71,7 +63,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     if palms:
         _plant_shrubs(scene)
         planting.plant(scene, palms, "palm", 0.68)
-    paint_lava(scene, cone)
+    volcano.paint_lava(scene, cone)
     _flood(scene, water, colors_of(brief))
     if "lighthouse" in brief.things:
         _draw_lighthouse(scene)
@@ -100,15 +92,15 @@ def _swell_of(scene: Landscape) -> float:
         return 0.12
     mood = "dramatic" if "dramatic" in scene.words else scene.brief.mood
     rough = 2.1 if scene.has("rough") or scene.brief.weather == "rain" else 1.0
-    return min(1.5, _SWELLS.get(mood, 0.55) * scene.framing.swell * rough)
+    return min(1.5, _SWELLS.get(mood, 0.55) * scene.framing["swell"] * rough)
 
 
-def _ground_of(scene: Landscape, land: str, cone: Cone | None) -> Ground:
+def _ground_of(scene: Landscape, land: str, cone: volcano.Cone | None) -> Ground:
     brief = scene.brief
     own, winter = GROUNDS[brief.season].tinted(of_land(brief)), brief.season == "winter"
     if land != "beach":
         own = replace(own, top_line=20.0 if winter else 1e4, **CLIFF)  # type: ignore[arg-type]
-        return ashen(scene, own, cone) if cone else own
+        return volcano.ashen(scene, own, cone)
     low: Oklch = (
         (0.77, 0.045, 82) if scene.has("palms") else (0.72, 0.055, 80)
     )  # the sand of corals
@@ -116,11 +108,13 @@ def _ground_of(scene: Landscape, land: str, cone: Cone | None) -> Ground:
     low = own.low if winter else low
     beach = replace(own, low=low, low_other=sand, shore=(0.56, 0.05, 75), top_line=1e4, rough=0.4)
     if cone:  # its flanks, far off, are overgrown
-        beach = replace(ashen(scene, beach, cone), rock=own.low, rock_other=own.rock, steep=0.07)
+        beach = replace(
+            volcano.ashen(scene, beach, cone), rock=own.low, rock_other=own.rock, steep=0.07
+        )
     return beach
 
 
-def _heights(scene: Landscape, land: str, cone: Cone | None) -> Floats:
+def _heights(scene: Landscape, land: str, cone: volcano.Cone | None) -> Floats:
     """Return heights of the bottom and the land, below 0 where the sea lies over it."""
     points, rng = scene.points, scene.dice(4)
     _, z = grid(scene.points)
@@ -147,16 +141,16 @@ def _islands(
     scene: Landscape, rng: np.random.Generator, side: Floats, bend: Floats, rock: Floats
 ) -> Floats:
     framing, (_, z) = scene.framing, grid(scene.points)
-    far, few = z * np.float32(framing.near), framing.others <= 0.5
+    far, few = z * np.float32(framing["near"]), framing["others"] <= 0.5
     mass = octave(rng, scene.points, 8) + 0.32 * bend
-    if framing.others < 1.0:  # fewer of the others come out of the water
-        mass = mass * (0.3 + 0.7 * framing.others) - 0.5 * (1.0 - framing.others)
+    if framing["others"] < 1.0:  # fewer of the others come out of the water
+        mass = mass * (0.3 + 0.7 * framing["others"]) - 0.5 * (1.0 - framing["others"])
     main = (side - scene.subject) ** 2
-    bulk = 0.9 * framing.main ** (1.25 if few else 0.9)
+    bulk = 0.9 * framing["main"] ** (1.25 if few else 0.9)
     mass = mass + bulk * np.exp(-main / (0.035 if few else 0.05) - ((far - 420.0) / 120) ** 2)
     lift = smooth_step(0.45, 1.1, mass) * smooth_step(130.0, 260.0, far)
-    power = 3.2 if "dramatic" in scene.words else 1.0 - 0.7 * (framing.near > 1.0)
-    stature = 1.0 + (framing.part**power - 1.0) * np.exp(-main / 0.03)
+    power = 3.2 if "dramatic" in scene.words else 1.0 - 0.7 * (framing["near"] > 1.0)
+    stature = 1.0 + (framing["part"] ** power - 1.0) * np.exp(-main / 0.03)
     return np.asarray(-9.0 + lift * (10 + 84 * rock**1.3) * stature, np.float32)
 
 
@@ -165,10 +159,10 @@ def _cliffs(scene: Landscape, side: Floats, bend: Floats, rock: Floats) -> Float
     _, z = grid(scene.points)
     framing, tower = scene.framing, scene.has("lighthouse")
     own = side * np.float32(np.sign(scene.subject or 1.0))
-    back = 0.34 * (framing.others < 0.5 and not tower)  # of the headland, beyond the side
-    back -= 0.16 * ("dramatic" in scene.words) + 0.3 * (framing.near > 1.0)
-    tall = 1.0 if tower else max(1.0, framing.part) ** 2.2
-    far = z * np.float32(framing.near)
+    back = 0.34 * (framing["others"] < 0.5 and not tower)  # of the headland, beyond the side
+    back -= 0.16 * ("dramatic" in scene.words) + 0.3 * (framing["near"] > 1.0)
+    tall = 1.0 if tower else max(1.0, framing["part"]) ** 2.2
+    far = z * np.float32(framing["near"])
     edge = own - (0.42 + back) + 0.24 * bend + 0.34 * (rock - 0.5)
     wall = smooth_step(0.0, 0.13, edge) * smooth_step(36, 90, far)
     heights = -9.0 + wall * (26 + 30 * rock) * tall + 14 * smooth_step(0.1, 0.6, edge)
@@ -176,7 +170,7 @@ def _cliffs(scene: Landscape, side: Floats, bend: Floats, rock: Floats) -> Float
     heights += smooth_step(0.25, 0.5, stack * (0.6 + 0.8 * rock)) * (18 + 26 * rock) * tall
     # A wide frame shows less of the height; a tower wants room above the cliff.
     room = 0.70 / _size_of(_TOWERS, scene) ** 0.5 if tower else 0.90
-    steep = min(0.40 * framing.part**0.8, room * scene.camera.rise)
+    steep = min(0.40 * framing["part"] ** 0.8, room * scene.camera.rise)
     return np.asarray(np.minimum(heights, steep * np.maximum(z, 10.0)), np.float32)
 
 
@@ -267,7 +261,6 @@ def _wet(scene: Landscape, water: Sea, rows: slice) -> tuple[NDArray[np.bool_], 
 #: Outline in meters (right, up), color, share of sunlight.
 _SLOOP: tuple[tuple[tuple[tuple[float, float], ...], Oklch, float], ...] = (
     (((-2.0, 0.7), (2.2, 0.8), (1.7, 0.0), (-1.7, 0.0)), (0.32, 0.05, 250), 0.5),
-    (((-2.0, 0.85), (2.25, 0.95), (2.2, 0.78), (-2.0, 0.68)), (0.88, 0.02, 80), 0.8),
     (((0.12, 0.9), (0.22, 0.9), (0.20, 7.4), (0.14, 7.4)), (0.45, 0.05, 60), 0.6),
     (((0.05, 1.3), (0.10, 7.2), (-0.55, 4.8), (-1.45, 2.4), (-2.0, 1.35)), (0.96, 0.015, 85), 1.0),
     (((0.32, 1.2), (0.26, 6.4), (0.9, 4.0), (1.6, 2.2), (2.15, 1.1)), (0.93, 0.02, 80), 0.75),
@@ -300,8 +293,8 @@ def _draw_sailboat(scene: Landscape) -> None:
         shape[:, 0] += lean * shape[:, 1]
         mirror = foot + shape * unit * (1.0, 0.62)
         mirror[:, 0] += 0.10 * unit * np.sin(shape[:, 1] * 5)
-        _fill(scene, mirror, color * 0.6, 0.42, None)
-        _fill(scene, foot + shape * unit * (1.0, -1.0), color, 1.0, z)
+        scene.fill(mirror, color * 0.6, 0.42)
+        scene.fill(foot + shape * unit * (1.0, -1.0), color, 1.0, z)
 
 
 def _draw_lighthouse(scene: Landscape) -> None:
@@ -320,38 +313,15 @@ def _draw_lighthouse(scene: Landscape) -> None:
         for left, shade in ((-1.0, 1.0), (0.06, 0.72)):  # the side that is away from the light
             outline = [(left * wide, low), (wide, low), (narrow, high), (left * narrow, high)]
             color = scene.lit(light(tone), 0.4 * shade, 0.85 * shade, far)
-            _fill(scene, foot + np.array(outline) * unit * (1.0, -1.0), color, 1.0, far)
-    if scene.brief.hour != "day":
-        _shine(scene, foot - (0.0, 17.2 * unit), unit)
-
-
-def _shine(scene: Landscape, lamp: Plane, unit: float) -> None:
-    """Let the lamp glow, and send a beam to either side."""
-    _, height, width = scene.light.shape
-    beams = np.zeros((height, width), np.float32)
-    reach = 0.9 * max(height, width)
-    for way in (-1.0, 1.0):
-        ends = np.array([(0, 0), (way, -0.02), (way, 0.09)]) * reach
-        points = np.round((lamp + ends) * 16).astype(np.int32)
-        cv2.fillPoly(beams, [points], 1.0, cv2.LINE_AA, 4)
-    away = scene.camera.away((float(lamp[0]), float(lamp[1])), height)
-    beams = cv2.GaussianBlur(beams, (0, 0), 0.006 * width) * np.exp(-away / (0.30 * reach)) * 0.30
-    glow = beams + 1.6 * np.exp(-((away / (1.1 * unit)) ** 2)) + 0.5 * np.exp(-away / (4.5 * unit))
-    power = 1.0 if scene.brief.dark else 0.35
-    scene.light += light((0.95, 0.09, 90), power) * glow
-
-
-def _fill(scene: Landscape, outline: Plane, color: Plane, share: float, away: float | None) -> None:
-    """Fill an outline with a color, smooth at its edges; it stands so far away."""
-    low, high = outline.min(axis=0), outline.max(axis=0)
-    box = window(scene.light.shape, (low + high) / 2, *((high - low) / 2 + 2))
-    rows, columns = box
-    if rows.start >= rows.stop or columns.start >= columns.stop:
+            scene.fill(foot + np.array(outline) * unit * (1.0, -1.0), color, 1.0, far)
+    if scene.brief.hour == "day":
         return
-    mask = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
-    points = np.round((outline - (columns.start, rows.start)) * 16).astype(np.int32)
-    cv2.fillPoly(mask, [points], 255, cv2.LINE_AA, 4)
-    patch = scene.light[:, *box]
-    patch += (color - patch) * (mask * np.float32(share / 255))
-    if away is not None:
-        scene.depth[box][mask > 127] = away
+    lamp, (_, rows, columns) = foot - (0.0, 17.2 * unit), scene.light.shape
+    beams, reach = np.zeros((rows, columns), np.float32), 0.9 * max(rows, columns)
+    for way in (-1.0, 1.0):
+        ends = lamp + np.array([(0, 0), (way, -0.02), (way, 0.09)]) * reach
+        cv2.fillPoly(beams, [np.round(ends * 16).astype(np.int32)], 1.0, cv2.LINE_AA, 4)
+    away = camera.away((float(lamp[0]), float(lamp[1])), rows)
+    glow = cv2.GaussianBlur(beams, (0, 0), 0.006 * columns) * np.exp(-away / (0.30 * reach)) * 0.30
+    glow += 1.6 * np.exp(-((away / (1.1 * unit)) ** 2)) + 0.5 * np.exp(-away / (4.5 * unit))
+    scene.light += light((0.95, 0.09, 90), 1.0 if scene.brief.dark else 0.35) * glow

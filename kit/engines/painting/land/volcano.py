@@ -12,11 +12,10 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.land.ground import Ground
 from kit.engines.painting.land.landscape import Landscape, window
-from kit.engines.painting.noise import Plane, blur, octave, sample, slopes, tile
+from kit.engines.painting.noise import blur, octave, sample, slopes, tile
 from kit.engines.painting.painting import Fountain, Lava, Smoke, trails
 from kit.engines.painting.relief import grid
 from kit.engines.painting.tone import blend, evenly, gradient, light
-from kit.engines.prompt.brief import Brief
 
 _STEEP = 1.62  # exponent of the slope: it grows steeper toward the top
 #: What it does -> the share of the sky that it takes: smoke wants room above it.
@@ -27,11 +26,17 @@ _SIDE = 1024  # points of the map of lava a side
 #: Hour -> how far the shine of lava reaches into the air.
 _GLOWS = {"night": 1.0, "dusk": 0.6, "sunset": 0.35, "dawn": 0.35}
 _HALF = 2  # smoke is drawn at half the size
+#: What it does -> puffs, their size at the crater and how it grows, wind, cover, how it thins out,
+#: and the light that its dark and its bright sides send.
+_PLUMES = {
+    "erupting": (420, 0.55, 2.3, 0.5, 0.97, 0.25, (0.16, 0.42)),
+    "smoking": (110, 0.24, 1.25, 1.15, 0.62, 0.9, (0.95, 1.05)),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """Where a volcano stands and how large it is, in meters."""
+    """Where a volcano stands and how large it is, in meters, and what it does."""
 
     x: float
     z: float
@@ -39,60 +44,34 @@ class Cone:
     rise: float  # of the crater's rim over it
     radius: float  # of the foot
     crater: float  # radius of it
-
-    def seen(self, scene: Landscape) -> tuple[tuple[float, float], float]:
-        """Return column and row of the crater, and its radius in pixels."""
-        camera = scene.camera
-        spot = camera.column(self.x, self.z), camera.row(self.foot + self.rise, self.z)
-        return spot, self.crater * camera.focal / self.z
-
-
-@dataclass(frozen=True, slots=True)
-class _Plume:
-    """How smoke rises: puffs, their size at the crater and how it grows, wind, and cover."""
-
-    puffs: int
-    start: float
-    grown: float
-    wind: float
-    cover: float
-    thin: float
-
-
-_ASH = _Plume(420, 0.55, 2.3, 0.5, 0.97, 0.25)
-_STEAM = _Plume(110, 0.24, 1.25, 1.15, 0.62, 0.9)
-
-
-def _activity(brief: Brief) -> str:
-    """Return what a prompt's volcano does: erupting, smoking or asleep."""
-    if "eruption" in brief.things:
-        return "erupting"
-    calm = _snowcapped(brief) and "smoke" not in brief.things
-    return "asleep" if calm or "asleep" in brief.things else "smoking"
-
-
-def _snowcapped(brief: Brief) -> bool:
-    erupts = "eruption" in brief.things
-    return not erupts and (brief.season == "winter" or "snowcapped" in brief.things)
+    does: str  # asleep, smoking or erupting
+    snowy: bool
 
 
 def cone_of(scene: Landscape, *, away: float, foot: float = 0.0) -> Cone | None:
     """Return the volcano that a prompt asks for, as large as the frame has room, else None."""
     if not scene.has("volcano"):
         return None
-    camera, dice, grown = scene.camera, scene.dice(30), scene.framing.part
+    camera, dice, grown = scene.camera, scene.dice(30), scene.framing["part"]
+    erupts = scene.has("eruption")
+    snowy = not erupts and (scene.brief.season == "winter" or scene.has("snowcapped"))
+    asleep = scene.has("asleep") or (snowy and not scene.has("smoke"))
+    does = "erupting" if erupts else "asleep" if asleep else "smoking"
     half = camera.widest * away
-    part = dice.uniform(0.85, 1.05) * _PARTS[_activity(scene.brief)]
+    part = dice.uniform(0.85, 1.05) * _PARTS[does]
     part = min(part * grown, max(part, 0.95))
     broad = dice.uniform(1.75, 2.1)
     rise = min(part * camera.rise * away, 1.15 * half / broad * grown) + camera.height - foot
     radius = min(broad * rise, away - 120.0)
     shift = (0.72 if camera.rows < 1.2 * camera.columns else 0.4) * scene.subject
-    return Cone(shift * half, away, foot, rise, radius, radius * dice.uniform(0.085, 0.11))
+    crater = radius * dice.uniform(0.085, 0.11)
+    return Cone(shift * half, away, foot, rise, radius, crater, does, snowy)
 
 
-def raise_cone(scene: Landscape, heights: Floats, cone: Cone) -> Floats:
-    """Return heights with a volcano among them; mountains around it are lowered."""
+def raise_cone(scene: Landscape, heights: Floats, cone: Cone | None) -> Floats:
+    """Return heights with a volcano among them, if any; mountains around it are lowered."""
+    if cone is None:
+        return heights
     rng, points = scene.dice(31), scene.points
     x, z = grid(points)
     eye = scene.camera.height
@@ -123,8 +102,10 @@ def raise_cone(scene: Landscape, heights: Floats, cone: Cone) -> Floats:
     return np.asarray(0.5 * (heights + rise + np.sqrt(apart * apart + 36.0)), np.float32)
 
 
-def ashen(scene: Landscape, ground: Ground, cone: Cone) -> Ground:
+def ashen(scene: Landscape, ground: Ground, cone: Cone | None) -> Ground:
     """Return a ground whose steep and high parts are a volcano's: lava and ash, or snow."""
+    if cone is None:
+        return ground
     dark = replace(
         ground,
         rock=(0.31, 0.022, 40),
@@ -134,30 +115,30 @@ def ashen(scene: Landscape, ground: Ground, cone: Cone) -> Ground:
     )
     if scene.brief.season == "winter" and scene.brief.family == "lake":
         return dark
-    top: Oklch = (0.97, 0.010, 250) if _snowcapped(scene.brief) else (0.37, 0.022, 38)
+    top: Oklch = (0.97, 0.010, 250) if cone.snowy else (0.37, 0.022, 38)
     return replace(dark, top=top, top_line=cone.foot + 0.5 * cone.rise)
 
 
 def paint_smoke(scene: Landscape, cone: Cone | None) -> None:
     """Let smoke rise behind the rim of a crater, before land is painted."""
-    does = _activity(scene.brief)
-    if cone is None or does == "asleep":
+    if cone is None or cone.does == "asleep":
         return
-    erupts = does == "erupting"
-    spot, unit = cone.seen(scene)
+    camera, erupts = scene.camera, cone.does == "erupting"
+    spot = camera.column(cone.x, cone.z), camera.row(cone.foot + cone.rise, cone.z)
+    unit = cone.crater * camera.focal / cone.z
     glowing = (1.0 if erupts else 0.35) * _GLOWS.get(scene.brief.hour, 0.22)
-    rows = max(min(scene.camera.rows, round(spot[1] + 4 * unit) + 1), 0)
-    away = scene.camera.away(spot, rows) / np.float32(unit)
+    rows = max(min(camera.rows, round(spot[1] + 4 * unit) + 1), 0)
+    away = camera.away(spot, rows) / np.float32(unit)
     shine = 0.55 * np.exp(-away / 1.3) + 0.16 * np.exp(-away / 4.5)
     scene.light[:, :rows] += light((0.66, 0.19, 38)) * (shine * np.float32(glowing))
-    _paint_plume(scene, _ASH if erupts else _STEAM, spot, unit, glowing * float(erupts))
+    _paint_plume(scene, cone.does, spot, unit, glowing * float(erupts))
     if erupts:
         _throw_stones(scene, spot, unit)
 
 
 def paint_lava(scene: Landscape, cone: Cone | None) -> None:
     """Let lava shine in the crater and run down the flank, after land is painted."""
-    if cone is None or _activity(scene.brief) != "erupting":
+    if cone is None or cone.does != "erupting":
         return
     camera, view, dark = scene.camera, scene.view, scene.brief.dark
     top, bottom = (
@@ -193,23 +174,31 @@ def paint_lava(scene: Landscape, cone: Cone | None) -> None:
 
 
 def _paint_plume(
-    scene: Landscape, plume: _Plume, spot: tuple[float, float], unit: float, glowing: float
+    scene: Landscape, does: str, spot: tuple[float, float], unit: float, glowing: float
 ) -> None:
     """Paint a plume as a heap of spheres that grow on their way up, torn about by noise."""
-    rng, rows = scene.dice(32), min(scene.camera.rows, max(2 * _HALF, round(spot[1] + 0.4 * unit)))
-    shape = (-(-rows // _HALF), -(-scene.camera.columns // _HALF))
+    puffs, start, grown, wind, thickness, thin, (low, high) = _PLUMES[does]
+    camera, look, rng = scene.camera, scene.look, scene.dice(32)
+    rows = min(camera.rows, max(2 * _HALF, round(spot[1] + 0.4 * unit)))
+    shape = (-(-rows // _HALF), -(-camera.columns // _HALF))
     x, y, small = spot[0] / _HALF, spot[1] / _HALF, unit / _HALF
     tall = max(1.15 * y, 6.0 * small)
-    lean = -0.45 * float(np.sign(scene.toward[0])) * plume.wind * rng.uniform(0.7, 1.2)
+    lean = -0.45 * float(np.sign(scene.toward[0])) * wind * rng.uniform(0.7, 1.2)
     depth, cover = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-    shares = np.linspace(0.0, 1.0, plume.puffs)
+    shares = np.linspace(0.0, 1.0, puffs)
     for share, bent in zip(shares, line(rng, shares, 0.35, octaves=2), strict=True):
-        size = small * (plume.start + plume.grown * share**0.85)
+        size = small * (start + grown * share**0.85)
         aside = tall * lean * share**1.6 + 0.5 * size * bent * share
         at = np.array([x + aside, y + 0.3 * small - tall * share])
         at += size * np.array([0.62, 0.3]) * rng.standard_normal(2)
-        thick = plume.cover * (1.0 - plume.thin * float(smooth_step(0.45, 1.0, np.array(share))))
-        _add_puff(depth, cover, at, size * rng.uniform(0.30, 0.66), rng.uniform(-0.4, 0.8), thick)
+        thick = thickness * (1.0 - thin * float(smooth_step(0.45, 1.0, np.array(share))))
+        radius, near = size * rng.uniform(0.30, 0.66), rng.uniform(-0.4, 0.8)
+        box = window(shape, at, radius, radius)
+        down, right = np.ogrid[box]
+        off = ((right - at[0]) ** 2 + (down - at[1]) ** 2).astype(np.float32)
+        bulge = np.sqrt(np.maximum(1.0 - off / np.float32(radius * radius), 0.0))
+        depth[box] = np.maximum(depth[box], np.float32(radius) * (bulge + near) * (bulge > 0.0))
+        cover[box] += (1.0 - cover[box]) * smooth_step(0.0, 0.75, bulge) * np.float32(0.8 * thick)
     rise, across = (np.asarray(part, np.float32) for part in np.indices(shape))
     noise = tile(rng, cells=8, octaves=6, gain=0.55)
     fine, reach = np.float32(40.0 / max(small, 2.0)), np.float32(0.13 * small)
@@ -219,15 +208,7 @@ def _paint_plume(
     billows = 1.0 - np.abs(sample(noise, across * 2.3 * fine, rise * 2.3 * fine))
     surface = depth + np.float32(0.085 * small) * billows * (cover > 0.02)
     scene.motions.append(
-        Smoke(
-            cover=np.asarray(cover),
-            crater=spot,
-            unit=unit,
-            tall=_HALF * tall,
-            lean=lean,
-            start=plume.start,
-            grown=plume.grown,
-        )
+        Smoke(cover, spot, unit, tall=_HALF * tall, lean=lean, start=start, grown=grown)
     )
     right, down = slopes(cv2.GaussianBlur(surface, (0, 0), max(0.6, 0.05 * small)))
     flat, sun = 1.0 / np.sqrt(right * right + down * down + 1.0), scene.toward
@@ -235,50 +216,29 @@ def _paint_plume(
     facing = (-right * sun[0] + down * sun[2] + max(-sun[1], 0.25)) * flat
     lit = np.clip(0.42 + 0.58 * facing, 0.0, 1.0)
     lit *= 0.72 + 0.28 * smooth_step(0.0, 0.5 * small, depth)
-    low, high = (0.95, 1.05) if plume is _STEAM else (0.16, 0.42)
-    look = scene.look
     color = blend(light(look.cloud_shade, low), light(look.cloud_lit, high), lit)
-    lost = scene.haze(np.full((1, 1), scene.camera.focal, np.float32), np.full((1, 1), 150.0))
+    lost = scene.haze(np.full((1, 1), camera.focal, np.float32), np.full((1, 1), 150.0))
     color = blend(color, scene.air[:, :, ::_HALF], np.asarray(0.55 * lost, np.float32))
     if glowing:
         near = np.exp(-np.hypot(rise - np.float32(y), across - np.float32(x)) / (3.2 * small))
         under = np.clip(0.42 - 0.75 * down * flat, 0.04, 1.1)
         color = color + light((0.64, 0.19, 37), 2.2 * glowing) * (near * under)
-    size_ = (shape[1] * _HALF, shape[0] * _HALF)
-    share = cv2.resize(cover, size_)[:rows, : scene.camera.columns]
-    for plane, part in zip(scene.light, color, strict=True):
-        own = cv2.resize(np.asarray(part, np.float32), size_)[:rows, : scene.camera.columns]
-        plane[:rows] += (own - plane[:rows]) * share
-
-
-def _add_puff(
-    depth: Floats, cover: Floats, at: Plane, radius: float, near: float, thick: float
-) -> None:
-    """Add a sphere to a heap, in place; `near` is how far toward the viewer, in radii."""
-    box = window(depth.shape, at, radius, radius)
-    y, x = np.ogrid[box]
-    off = ((x - at[0]) ** 2 + (y - at[1]) ** 2).astype(np.float32) / np.float32(radius * radius)
-    bulge = np.sqrt(np.maximum(1.0 - off, 0.0))
-    depth[box] = np.maximum(depth[box], np.float32(radius) * (bulge + near) * (bulge > 0.0))
-    cover[box] += (1.0 - cover[box]) * smooth_step(0.0, 0.75, bulge) * np.float32(0.8 * thick)
+    size = (shape[1] * _HALF, shape[0] * _HALF)
+    share, *own = (
+        cv2.resize(np.asarray(part, np.float32), size)[:rows, : camera.columns]
+        for part in (cover, *color)
+    )
+    scene.light[:, :rows] += (np.stack(own) - scene.light[:, :rows]) * share
 
 
 def _throw_stones(scene: Landscape, spot: tuple[float, float], unit: float) -> None:
     """Throw glowing stones out of the crater; they are painted where what falls is."""
     rng, power = scene.dice(33), 3.2 if scene.brief.dark else 1.6
     lean = 0.22 * rng.standard_normal(150)
-    stones = np.stack(
-        [
-            rng.standard_normal(150),
-            lean,
-            rng.uniform(0.9, 4.6, 150) ** (1.0 - 0.3 * np.abs(lean)),
-            rng.uniform(0.0, 0.8, 150),
-            rng.uniform(0.05, 0.16, 150),
-            rng.uniform(0.3, 1.0, 150),
-            rng.random(150),
-        ],
-        axis=1,
-    )
+    aside, speed = rng.standard_normal(150), rng.uniform(0.9, 4.6, 150)
+    rest = (rng.uniform(*least_most, 150) for least_most in ((0.0, 0.8), (0.05, 0.16), (0.3, 1.0)))
+    speed = speed ** (1.0 - 0.3 * np.abs(lean))
+    stones = np.stack([aside, lean, speed, *rest, rng.random(150)], axis=1)
     scene.motions.append(Fountain(crater=spot, unit=unit, stones=stones, power=power))
     if not scene.brief.falling:
         return

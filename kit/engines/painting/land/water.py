@@ -23,7 +23,6 @@ _AGAIN = 0.10  # share of the sky's rows that water mirrors again in place of wh
 #: Octaves of waves: points of the tile in a meter across and along, share of the swell's height.
 _OCTAVES = ((1.1, 2.9, 1.0), (3.4, 6.1, 0.36), (9.0, 13.0, 0.13), (31.0, 40.0, 0.040))
 _LOW = (190.0, 75.0)  # distances at which the shapes of the first two are half as high
-_ROUNDS = 2  # refinements of where a mirrored ray ends
 _RIPPLE = 0.018  # slope of the ripples that a flight sees
 _TILTED = 0.05  # ripples show steeper water than a level surface would be seen at
 _POINTS = 130.0  # distance from which light dances on the largest waves
@@ -69,58 +68,57 @@ def flood(
     if not len(wet_rows):
         return
     camera, look = scene.camera, scene.look
-    rows = slice(int(wet_rows[0]), camera.rows)
+    rows, focal = slice(int(wet_rows[0]), camera.rows), camera.focal
     y = np.arange(rows.start, rows.stop, dtype=np.float32)[:, None]
     x = np.arange(camera.columns, dtype=np.float32)[None]
     below = np.maximum(y - np.float32(camera.horizon), 0.5)
-    z = np.asarray((camera.height - level) * camera.focal / below + np.zeros_like(x), np.float32)
-    right, along = _ripples(scene.dice(7), x, z, scene, wind)
-    first, drop = scene.view.first, (camera.height - level) * camera.focal
+    z = np.asarray((camera.height - level) * focal / below + np.zeros_like(x), np.float32)
+    right, along = _ripples(scene.dice(7), (x - camera.columns / 2) * (z / focal), z, focal)
+    first = scene.view.first
     inverse = cv2.GaussianBlur(1.0 / scene.depth[first:], (0, 0), 1.2)
-    skip = max(0, rows.start - first)
-    lines = mirrored_rows(inverse, first, 1, camera.horizons, drop, skip)
-    lines += np.clip(along, -0.2, 0.2) * np.float32(0.55 * camera.focal)
+    drop, skip = (camera.height - level) * focal, max(0, rows.start - first)
+    lines = mirrored_rows(inverse, first, 1, camera.horizons, drop, skip, 8)
+    lines += np.clip(along * wind, -0.2, 0.2) * np.float32(0.55 * focal)
+    columns = np.clip(x + right * (0.16 * wind * focal), 0, camera.columns - 1).astype(np.float32)
+    # Of what is above the frame, the uppermost rows are seen again, and run into one color.
     above = np.maximum(-lines, 0.0)
-    lines = np.clip(lines, 0.0, y).astype(np.float32)
-    columns = np.clip(x + right * camera.focal * 0.16, 0, camera.columns - 1).astype(np.float32)
+    most = np.float32(_AGAIN * camera.horizon + 1)
+    fade = 1.0 - np.exp(above / -most)
+    lines = np.where(above > 0, fade * most, np.minimum(lines, y)).astype(np.float32)
     soft = [cv2.GaussianBlur(plane, (0, 0), 0.8) for plane in scene.light]
     mirror = np.stack([cv2.remap(plane, columns, lines, cv2.INTER_LINEAR) for plane in soft])
-    _mirror_overhead(mirror, scene.behind, columns, above)
-    grazing = below / np.sqrt(below**2 + camera.focal**2)
-    share = reflectance(grazing - 0.6 * along, 3.6) * np.float32(1.0 - cloudy)
+    high = scene.behind[:, : int(most) + 1].mean(axis=(1, 2), keepdims=True)
+    mirror = blend(mirror, high, np.asarray(fade, np.float32))
+    grazing = below / np.sqrt(below**2 + focal**2)
+    share = reflectance(grazing - 0.6 * wind * along, 3.6) * np.float32(1.0 - cloudy)
     body = light(deep) * (0.25 + light(look.shade)) * np.float32(look.shade_power * 1.1)
     color = blend(body, mirror * np.float32(0.94), share)
     if scene.sun.shown:  # the path of light that the sun or moon lays on the water
-        away = np.abs(x - np.float32(scene.sun.x)) / np.float32(camera.focal)
+        away = np.abs(x - np.float32(scene.sun.x)) / np.float32(focal)
         path = np.exp(-away * (14.0 if scene.sun.moon else 8.0))
-        shine = light(look.sun)
-        color += shine * (smooth_step(0.012, 0.06, along) * path * (look.glow * 1.6 / shine.max()))
+        shine = light(look.sun, look.glow * 1.6)
+        shine *= np.float32(1.0 / light(look.sun).max())
+        color += shine * (smooth_step(0.012, 0.06, wind * along) * path)
     mask = wet[rows] * (0.25 + 0.75 * smooth_step(0.0, 1.3, ground[rows]))
     scene.light[:, rows] += (color - scene.light[:, rows]) * mask
     seen = np.asarray(share * mask * (above <= 0.0), np.float32)
-    scene.motions.append(Mirrored(rows=rows, columns=columns, lines=lines, share=seen, level=z))
+    scene.motions.append(Mirrored(rows, columns, lines, seen, z))
 
 
-def _ripples(
-    rng: np.random.Generator, x: Floats, z: Floats, scene: Landscape, wind: float
-) -> tuple[Floats, Floats]:
-    """Return the slopes of the surface to the right and along the view."""
-    focal = scene.camera.focal
+def _ripples(rng: np.random.Generator, x: Plane, z: Floats, focal: float) -> tuple[Floats, Floats]:
+    """Return the slopes of the surface to the right and along the view, in a breeze."""
     bumps = tile(rng, cells=16, octaves=5, gain=0.6)
     both = cv2.merge(list(slopes(bumps, wrap=True)))
-    world = np.asarray((x - scene.camera.columns / 2) * (z / focal), np.float32)
-    calm = np.clip(0.55 + 0.5 * sample(bumps, world * 0.12, z * 0.05), 0.12, 1.4)
-    right, along = np.zeros_like(world), np.zeros_like(world)
+    calm = np.clip(0.55 + 0.5 * sample(bumps, x * 0.12, z * 0.05), 0.12, 1.4)
+    total = np.zeros((*z.shape, 2), np.float32)
     for scale, strength in ((9.0, 0.10), (2.6, 0.075)):
-        fade = np.clip(1.6 - scale * z / focal * 1.6, 0.12, 1.0) * strength * wind
-        one, other = cv2.split(sample(both, world * scale * 0.5, z * scale))
-        right += one * fade
-        along += other * fade
-    return right * calm, along * calm
+        fade = np.clip(1.6 - scale * z / focal * 1.6, 0.12, 1.0) * (strength * calm)
+        total += sample(both, x * scale * 0.5, z * scale) * fade[..., None]
+    return total[..., 0], total[..., 1]
 
 
 def mirrored_rows(
-    inverse: Floats, first: int, step: int, horizon: Plane, drop: float, skip: int
+    inverse: Floats, first: int, step: int, horizon: Plane, drop: float, skip: int, rounds: int
 ) -> Floats:
     """Return the row of the frame that each pixel of still water mirrors, below 0 above the frame.
 
@@ -137,6 +135,8 @@ def mirrored_rows(
         Rows by which water at a distance of 1 lies below it.
     skip : int
         Rows of `inverse` above the water.
+    rounds : int
+        Refinements: the higher the camera, the more of them it takes.
     """
     height, columns = inverse.shape
     rows = np.float32(first) + step * np.arange(height, dtype=np.float32)[:, None]
@@ -145,14 +145,14 @@ def mirrored_rows(
     water = np.abs(waterline - rows) < 2.5
     index = np.where(water, np.float32(0), np.arange(height, dtype=np.float32)[:, None])
     place = accumulate(np.maximum, index, index)[skip:]
-    for again in range(_ROUNDS + 1):
+    for again in range(rounds + 1):
         flat = place.astype(np.int32)
         flat *= np.int32(columns)
         flat += np.arange(columns, dtype=np.int32)
         target = np.take(waterline, flat, mode="clip")
         target *= np.float32(2)
         target -= rows[skip:]
-        if again < _ROUNDS:
+        if again < rounds:
             np.subtract(target, rows[0], out=place)
             place *= np.float32(1 / step)
             np.clip(place, 0, height - 1, out=place)
@@ -166,24 +166,6 @@ def reflectance(sine: Plane, power: float = 5.0) -> Floats:
     """
     share = np.asarray(1.0 - np.clip(sine, 0.0, 1.0), np.float32) ** np.float32(power)
     return np.asarray(np.float32(0.04) + np.float32(0.96) * share)
-
-
-def _mirror_overhead(mirror: Floats, sky: Floats, columns: Floats, above: Floats) -> None:
-    """Let water that looks above the frame show sky, in place.
-
-    The uppermost rows come again, and run into one color before they would be drawn out long.
-    """
-    high = np.flatnonzero(above.max(axis=1) > 0.0)
-    if not len(high):
-        return
-    rows = slice(int(high[0]), int(high[-1]) + 1)
-    sky = sky[:, : max(2, round(_AGAIN * sky.shape[1]))]
-    most = np.float32(sky.shape[1] - 1)
-    fade = 1.0 - np.exp(above[rows] / -most)
-    for plane, own in zip(mirror, sky, strict=True):
-        again = cv2.remap(own, columns[rows], fade * most, cv2.INTER_LINEAR)
-        again += (np.float32(own.mean()) - again) * fade
-        np.copyto(plane[rows], again, where=above[rows] > 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +336,7 @@ class MovingWater:
         reach = np.float32(_RIPPLE * camera.focal) * (np.float32(0.12) + np.float32(40.0) * below)
         waves *= np.clip(reach, 0, 0.05 * camera.rows, out=reach)
         waves *= np.float32(0.25)
-        target = mirrored_rows(inverse, rows[0], 2, camera.horizons[::2], drop, skip)
+        target = mirrored_rows(inverse, rows[0], 2, camera.horizons[::2], drop, skip, 2)
         target *= np.float32(0.5)
         target += waves
         np.maximum(target, 0.0, out=target)
