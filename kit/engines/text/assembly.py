@@ -154,12 +154,10 @@ def count_stutters(parts: Sequence[str]) -> int:
 def _starts(part: str) -> tuple[_Parts, ...]:
     """Return the words that the first and the last sentence of a part begin with."""
     sentences = _END.split(part)
-    return _start(sentences[0]), _start(sentences[-1])
-
-
-def _start(sentence: str) -> _Parts:
-    said = re.findall(r"[\w'-]+", sentence.casefold())
-    return tuple(said[: 2 if said[:1] and said[0] in _LIGHT else 1])
+    said = [
+        re.findall(r"[\w'-]+", sentence.casefold()) for sentence in (sentences[0], sentences[-1])
+    ]
+    return tuple(tuple(s[: 2 if s[:1] and s[0] in _LIGHT else 1]) for s in said)
 
 
 def _tells(plan: _Plan, lead: BankEntry, telling: Telling) -> bool:

@@ -46,32 +46,28 @@ _EXCEPTIONS = {
     for count, group in {
         1: "eye eyes eyed aged rogue vague",
         2: "people being seeing science quiet trial giant lion species diet poem poet create react "
-        "business evening every something sometimes someone somewhere lifetime ocean "
-        "moment movement statement lonely useful surely safely hopeful careful grateful homeless "
-        "timeless namesake chocolate chaos fluid ruin iron vineyard moreover "
-        "therefore driest riot bias dial argue cafe cruel fuel jewel dual client "
-        "ninety nineteen doing going knowing grapevine household forehead pavement basement "
-        "placement lovely "
-        "likely largely rarely merely closely barely sincere homemade wavelength gameplay "
-        "cheesecake lifelike rosebud widespread smokestack spacecraft baseball wisely riding "
-        "facebook casework livestock hundred sacred naked wicked rugged wretched crooked learned "
-        "crying drying dying lying flying trying buying neon naive",
-        3: "area idea violin created creator reaction museum theater theatre "
-        "everything everyone everybody everywhere violence violent diamond scientist pioneer "
-        "influence quietly usually separate interest different favorite "
-        "difference family memory history camera energy animal company library diary "
-        "poetry chariot theory realize hideous alien idolize "
-        "karate simile recipe apostrophe coyote somebody anyone graduate "
-        "valuable actual ritual visual gradual manual mutual casual archaeal "
-        "poetic heroic stoic rewarded loneliness advancement "
-        "engagement arrangement piano dinosaur",
-        4: "reality variety society anxiety scientific california material "
-        "bacteria experience catastrophe unusual biography geography geology biology "
-        "theology actually eventually situation evaluate original "
-        "environment helicopter community january february television "
+        "business evening every something sometimes someone somewhere lifetime ocean moment "
+        "movement statement lonely useful surely safely hopeful careful grateful homeless "
+        "timeless namesake chocolate chaos fluid ruin iron vineyard moreover therefore driest "
+        "riot bias dial argue cafe cruel fuel jewel dual client ninety nineteen doing going "
+        "knowing grapevine household forehead pavement basement placement lovely likely largely "
+        "rarely merely closely barely sincere homemade wavelength gameplay cheesecake lifelike "
+        "rosebud widespread smokestack spacecraft baseball wisely riding facebook casework "
+        "livestock hundred sacred naked wicked rugged wretched crooked learned crying drying "
+        "dying lying flying trying buying neon naive",
+        3: "area idea violin created creator reaction museum theater theatre everything everyone "
+        "everybody everywhere violence violent diamond scientist pioneer influence quietly "
+        "usually separate interest different favorite difference family memory history camera "
+        "energy animal company library diary poetry chariot theory realize hideous alien idolize "
+        "karate simile recipe apostrophe coyote somebody anyone graduate valuable actual ritual "
+        "visual gradual manual mutual casual archaeal poetic heroic stoic rewarded loneliness "
+        "advancement engagement arrangement piano dinosaur",
+        4: "reality variety society anxiety scientific california material bacteria experience "
+        "catastrophe unusual biography geography geology biology theology actually eventually "
+        "situation evaluate original environment helicopter community january february television "
         "necessary military adversary secretary territory dictionary ceremony",
-        5: "university creativity electricity extraordinary immediately archaeology "
-        "evolutionary curiosity imagination organization civilization",
+        5: "university creativity electricity extraordinary immediately archaeology evolutionary "
+        "curiosity imagination organization civilization",
     }.items()
     for word in group.split()
 }
