@@ -185,10 +185,7 @@ def _problem_with(parameter: Parameter, media: bool) -> str:
 def find_fatal(
     points: tuple[tuple[str, str], ...], seconds: float = SECONDS
 ) -> Mapping[tuple[str, str], str]:
-    """Return which entry points, as names and values, end a process that loads them, and how.
-
-    All that are going to be loaded are tried together, and may take so many seconds.
-    """
+    """Return which names and values of all entry points end a process that loads them, and how."""
     found: dict[tuple[str, str], str] = {}
     rest = points
     while rest:

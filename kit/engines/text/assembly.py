@@ -141,8 +141,10 @@ def fill_script(
     said.sort(key=lambda text: text[0] + _STUTTER * count_stutters(text[1]))
     texts = ((" ".join(parts), cost, plan) for cost, parts, plan in said)
     text, cost, plan = next(found for found in texts if found[0] not in unlike)
-    fits = cost < _AMISS and (lead is None or _tells(plan, lead, telling))
-    return FilledScript(text=text, told=plan.told, fits=fits)
+    # A lead is told so that it makes sense.
+    whole = lead and lead.more and (telling.whole or lead.whole)
+    tells = lead is None or (lead.more if whole else lead.text) in plan.parts
+    return FilledScript(text=text, told=plan.told, fits=tells and cost < _AMISS)
 
 
 def count_stutters(parts: Sequence[str]) -> int:
@@ -158,12 +160,6 @@ def _starts(part: str) -> tuple[_Parts, ...]:
         re.findall(r"[\w'-]+", sentence.casefold()) for sentence in (sentences[0], sentences[-1])
     ]
     return tuple(tuple(s[: 2 if s[:1] and s[0] in _LIGHT else 1]) for s in said)
-
-
-def _tells(plan: _Plan, lead: BankEntry, telling: Telling) -> bool:
-    """Whether a plan tells of its lead so that it makes sense."""
-    whole = lead.more and (telling.whole or lead.whole)
-    return (lead.more if whole else lead.text) in plan.parts
 
 
 def _length(parts: Sequence[str], rate: float) -> float:

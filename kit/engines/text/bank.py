@@ -54,12 +54,12 @@ class Bank:
     """A topic's entries, and how they want to be told."""
 
     topic: str
-    manner: str  # key of voices.json: facts, stories, advice or cases
+    manner: str  # facts, stories, advice or cases
     noun: str  # what there is more of in "follow for more ..."
+    voices: Sequence[Mapping[str, Sequence[str]]]  # ways to talk: symbol -> templates
     entries: tuple[BankEntry, ...]
 
 
-@cache
 def _load(*path: str) -> Any:
     place = files("kit.engines.text").joinpath(*path)
     return json.loads(place.read_text(encoding="utf-8"))
@@ -74,7 +74,8 @@ def bank(topic: str) -> Bank:
     data = _load("topics", f"{topic.lower()}.json")
     lists = ("titles", "keywords")
     entries = (BankEntry(**row | {n: tuple(row[n]) for n in lists}) for row in data["entries"])
-    return Bank(**data | {"entries": tuple(entries)})
+    voices = _load("voices.json")[data["manner"]]
+    return Bank(**data | {"entries": tuple(entries), "voices": voices})
 
 
 def stems(text: str) -> frozenset[str]:
@@ -91,28 +92,6 @@ def stems(text: str) -> frozenset[str]:
         for word in found
         if word not in _STOPWORDS and not (word.isdigit() and len(word) < 3)  # "7 things"
     )
-
-
-_SLOT = re.compile(r"\{(\w+)\}")
-
-
-class Voice:
-    """One way of talking: the same symbol gives its templates in an order the seed decides."""
-
-    def __init__(self, rules: Mapping[str, Sequence[str]], rng: random.Random) -> None:
-        self._rules = {symbol: rng.sample(lines, len(lines)) for symbol, lines in rules.items()}
-
-    def say(self, symbol: str, **slots: str) -> list[str]:
-        """Return every sentence of a symbol whose slots are all given, the preferred one first."""
-        lines = (line for line in self._rules[symbol] if set(_SLOT.findall(line)) <= set(slots))
-        said = (_SLOT.sub(lambda slot: slots[slot[1]], line) for line in lines)
-        return [line[:1].upper() + line[1:] for line in said]
-
-
-def voices(manner: str, rng: random.Random) -> list[Voice]:
-    """Return the voices of a manner, in an order that the seed decides."""
-    rules = _load("voices.json")[manner]
-    return [Voice(rules[index], rng) for index in rng.sample(range(len(rules)), len(rules))]
 
 
 #: How much of a title an entry must speak of, by weight, for the script to be about that entry.

@@ -6,23 +6,14 @@ The same order and the same seed give the same text.
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from kit.engines.text.assembly import Ends, FilledScript, Telling, fill_script
-from kit.engines.text.bank import (
-    Bank,
-    BankEntry,
-    Voice,
-    bank,
-    covers,
-    find_lead,
-    rank_entries,
-    stems,
-    voices,
-)
+from kit.engines.text.bank import Bank, BankEntry, bank, covers, find_lead, rank_entries, stems
 from kit.engines.text.phrases import clean, hook_sentence, sentence, shorten, strip_directive
 from kit.engines.text.speech import RATE, seconds
 from kit.errors import BadRequestError
@@ -108,7 +99,9 @@ def write_scripts(order: ScriptOrder, *, seed: int) -> list[str]:
     lead = find_lead(order.topic, title)
     texts: list[str] = []
     told: set[str] = set()
-    for number, voice in enumerate(voices(source.manner, rng)[: order.variations]):
+    # In an order that the seed decides.
+    voices = [_Voice(rules, rng) for rules in rng.sample(source.voices, len(source.voices))]
+    for number, voice in enumerate(voices[: order.variations]):
         entries = rank_entries(order.topic, _about(title, angle), lead, rng, told)
         draft = _Draft(order, source, title or source.noun, angle, lead, voice, own=number > 0)
         found = _write(draft, entries, texts, told)
@@ -135,6 +128,22 @@ def _write(
     return aside if aside.fits else found
 
 
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+class _Voice:
+    """One way of talking: the same symbol gives its templates in an order the seed decides."""
+
+    def __init__(self, rules: Mapping[str, Sequence[str]], rng: random.Random) -> None:
+        self._rules = {symbol: rng.sample(lines, len(lines)) for symbol, lines in rules.items()}
+
+    def say(self, symbol: str, **slots: str) -> list[str]:
+        # Every sentence of a symbol whose slots are all given, the preferred one first.
+        lines = (line for line in self._rules[symbol] if set(_SLOT.findall(line)) <= set(slots))
+        said = (_SLOT.sub(lambda slot: slots[slot[1]], line) for line in lines)
+        return [line[:1].upper() + line[1:] for line in said]
+
+
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """One script in the making: every way to begin and to end it."""
@@ -144,7 +153,7 @@ class _Draft:
     title: str
     angle: str
     lead: BankEntry | None
-    voice: Voice
+    voice: _Voice
     own: bool  # goes its own way where another script took the obvious one
     aside: bool = False  # names its lead and tells of something else
     bare: bool = False  # goes without what provokes

@@ -46,13 +46,7 @@ _CLAUSE = re.compile(
 
 
 def clean(text: str) -> str:
-    """Return a text without markup, pictures and doubled punctuation, in one line.
-
-    Examples
-    --------
-    >>> clean("**Wait**...  what?! #space 🚀")
-    'Wait, what? space'
-    """
+    """Return a text without markup, pictures and doubled punctuation, in one line."""
     plain = normalize("NFKC", text).translate(_SPOKEN)
     plain = re.sub(r"\.{2,}", ",", plain)
     plain = re.sub(r"\s+[-–—]+(?=\s)|[–—]+|-{2,}", ", ", plain)

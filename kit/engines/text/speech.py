@@ -141,9 +141,8 @@ def _figure(number: re.Match[str]) -> list[str]:
 
 def _year(value: int) -> list[str]:
     century, rest = divmod(value, 100)
-    if rest == 0:
-        return [*_cardinal(century), "hundred"]
-    return [*_cardinal(century), *(["oh"] if rest < 10 else []), *_cardinal(rest)]
+    years = [*(["oh"] if rest < 10 else []), *_cardinal(rest)] if rest else ["hundred"]
+    return [*_cardinal(century), *years]
 
 
 def _cardinal(value: int) -> list[str]:
@@ -167,7 +166,11 @@ def _plain(word: str) -> int:
         # A guess: a sign of Chinese, Japanese or Korean is one syllable.
         signs = sum(ord(c) > 0x2E80 for c in letters)
         return max(1, signs + round((len(letters) - signs) / 2.2))
-    return _count(re.sub("[^a-z']", "", letters))
+    spelled = re.sub("[^a-z']", "", letters)
+    count = len(_GROUPS.findall(spelled))
+    if count > 1 or spelled.endswith(("n't", "thm", "sm")):
+        count += sum(change * len(pattern.findall(spelled)) for pattern, change in _RULES)
+    return max(1, count)
 
 
 #: Pattern -> syllables it adds to the number of vowel groups.
@@ -189,10 +192,3 @@ _RULES = tuple(
     )
 )
 _GROUPS = re.compile(r"[aeiou]+y?(?![aeiou])|[aeiou]+|y(?![aeiou])")
-
-
-def _count(word: str) -> int:
-    count = len(_GROUPS.findall(word))
-    if count > 1 or word.endswith(("n't", "thm", "sm")):
-        count += sum(change * len(pattern.findall(word)) for pattern, change in _RULES)
-    return max(1, count)
