@@ -24,11 +24,11 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Job, Progress
-from kit.engines.film.animate.relief import DepthRelief, blocks_of, large
 from kit.engines.film.filming import Draw, Take, view
 from kit.engines.film.flight import Flight
 from kit.engines.film.kenburns import MOVES, CropRoom, Rostrum
-from kit.engines.film.living.scene import Living
+from kit.engines.film.living import Living
+from kit.engines.film.relief import DepthRelief, blocks_of, large
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Clip, rgb_frame, views
 from kit.engines.media.encoding import CODECS
@@ -95,7 +95,7 @@ def parallax(pixels: np.ndarray, *, snow: bool = False) -> Draw:
         out = np.empty((1080, 1280), np.uint8)
         frame = views(out, 1280, 720)
         moment = TAKE.moment(number)
-        relief.look(blocks, view("arc", moment, motion=0.6, loop=False)).spread(frame)
+        relief.look(blocks, view(replace(TAKE, camera="arc"), number)).spread(frame)
         if snow:
             air.draw(frame, moment)
         return out

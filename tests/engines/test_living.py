@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kit.engines.film.animate.relief import large
 from kit.engines.film.filming import Take
-from kit.engines.film.living.scene import Living
+from kit.engines.film.living import Living
+from kit.engines.film.relief import large
 from kit.engines.painting.painting import Fall, Painting, Smoke
 from kit.engines.prompt.reading import read
 

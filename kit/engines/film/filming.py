@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media import sound, soundfile
@@ -46,6 +46,14 @@ class Take:
     def moment(self, number: int) -> float:
         """Return when a frame is seen: 0 at the start; 1 at the last, in a loop the next one."""
         return number / (self.frames if self.loop else max(1, self.frames - 1))
+
+    def share(self, number: float, easing: str = "smooth") -> float:
+        """Return how far along its way the camera is, 0 to 1; in a loop there and back."""
+        moment = number / (self.frames if self.loop else max(1, self.frames - 1))
+        if self.loop:
+            return 0.5 - 0.5 * math.cos(2 * math.pi * moment)
+        # Mostly even in the middle: a full S-curve would rush there.
+        return moment if easing == "linear" else moment * (0.3 + 0.7 * moment * (3 - 2 * moment))
 
 
 def read_take(values: Mapping[str, Any], size: tuple[int, int]) -> Take:
@@ -115,8 +123,7 @@ def _soundtrack(job: Job, take: Take) -> sound.Sound | None:
     return sound.fitted(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
 
 
-@dataclass(frozen=True, slots=True)
-class FilmView:
+class FilmView(NamedTuple):
     """How the nearest plane stands: shifted by shares of the frame, and enlarged."""
 
     x: float = 0.0
@@ -124,36 +131,25 @@ class FilmView:
     zoom: float = 0.0
 
 
-#: From the position on the path, -1 to 1, to a view at full motion.
-Path: TypeAlias = Callable[[float], FilmView]
-
-_PAN, _RISE, _ZOOM = 0.15, 0.10, 0.34
-
-CAMERAS: dict[str, Path] = {
-    "drift": lambda at: FilmView(x=-0.6 * _PAN * at, zoom=0.34 * _ZOOM * (at + 1) / 2),
-    "push": lambda at: FilmView(zoom=_ZOOM * (at + 1) / 2),
-    "pull": lambda at: FilmView(zoom=_ZOOM * (1 - at) / 2),
-    "pan_left": lambda at: FilmView(x=_PAN * at),
-    "pan_right": lambda at: FilmView(x=-_PAN * at),
-    "rise": lambda at: FilmView(y=_RISE * (at + 1) / 2, zoom=0.15 * _ZOOM),
-    "arc": lambda at: FilmView(x=_PAN * at, zoom=0.4 * _ZOOM * (1 - at * at)),
-    "still": lambda at: FilmView(),
-}
 #: The farthest that any camera shifts the nearest plane, as shares of the frame.
-REACH = (_PAN, _RISE)
+REACH = _PAN, _RISE = 0.15, 0.10
+_ZOOM = 0.34
+_LEFT, _RIGHT = FilmView(x=_PAN), FilmView(x=-_PAN)
+#: Camera -> how it looks at the start and at the end of its way, at full motion.
+CAMERAS = {
+    "drift": (FilmView(x=0.6 * _PAN), FilmView(x=-0.6 * _PAN, zoom=0.34 * _ZOOM)),
+    "push": (FilmView(), FilmView(zoom=_ZOOM)),
+    "pull": (FilmView(zoom=_ZOOM), FilmView()),
+    "pan_left": (_RIGHT, _LEFT),
+    "pan_right": (_LEFT, _RIGHT),
+    "rise": (FilmView(zoom=0.15 * _ZOOM), FilmView(y=_RISE, zoom=0.15 * _ZOOM)),
+    "arc": (_RIGHT._replace(zoom=0.2 * _ZOOM), _LEFT._replace(zoom=0.4 * _ZOOM)),
+    "still": (FilmView(), FilmView()),
+}
 
 
-def view(camera: str, moment: float, *, motion: float, loop: bool) -> FilmView:
-    """Return the view at a moment, 0 to 1 of the clip.
-
-    A single take starts and ends gently; a loop swings out and back.
-    """
-    smooth = moment * moment * (3 - 2 * moment)
-    at = math.sin(2 * math.pi * moment) if loop else 0.7 * moment + 1.3 * smooth - 1
-    full = CAMERAS[camera](at)
-    return FilmView(full.x * motion, full.y * motion, full.zoom * motion)
-
-
-def nearness(depth: float) -> float:
-    """How much of the nearest plane's motion a plane at a depth shares."""
-    return 0.02 + 0.98 * float(min(depth, 1.1) ** 1.6)
+def view(take: Take, number: int) -> FilmView:
+    """Return how the camera of a take looks at a frame."""
+    share = take.share(number)
+    ends = zip(*CAMERAS[take.camera], strict=True)
+    return FilmView(*(take.motion * (start + (end - start) * share) for start, end in ends))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import cv2
 import numpy as np
@@ -32,8 +31,7 @@ _EARLIEST = 40  # pixels of a frame that may be cut off
 _OFF, _OFF_STEP = 0.06, 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """What the frame shows: its center, in shares of the picture, and its size, at most 1."""
 
     x: float
@@ -41,8 +39,7 @@ class Window:
     size: float
 
 
-@dataclass(frozen=True, slots=True)
-class CropRoom:
+class CropRoom(NamedTuple):
     """What a move can use."""
 
     across: float  # width and height of the largest window, in shares of the picture
@@ -184,22 +181,12 @@ class Rostrum:
         its center keeps pace, so that the point that a zoom leads to never swings.
         """
         start, end = self._path
-        share = self._share(self._take.moment(number))
+        share = self._take.share(number, self._easing)
         size = start.size * (end.size / start.size) ** share
         if abs(end.size - start.size) > 1e-6:
             share = (size - start.size) / (end.size - start.size)
         x, y = start.x + (end.x - start.x) * share, start.y + (end.y - start.y) * share
         return Window(x, y, size)
-
-    def _share(self, moment: float) -> float:
-        """Return how far along its way the camera is, 0 to 1, at a moment of the clip."""
-        if self._take.loop:
-            return 0.5 - 0.5 * math.cos(2 * math.pi * moment)
-        if self._easing == "linear":
-            return moment
-        # Mostly even in the middle: a full S-curve would rush there.
-        smooth = moment**3 * (10 - 15 * moment + 6 * moment**2)
-        return 0.45 * moment * moment * (3 - 2 * moment) + 0.35 * smooth + 0.2 * moment
 
 
 def flatten(still: stills.Still) -> Bytes:

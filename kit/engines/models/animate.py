@@ -47,6 +47,6 @@ class Animate(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Film the picture, as long and as large as was asked for."""
-        from kit.engines.film.animate.picture import animate
+        from kit.engines.film.animate import animate
 
         return animate(job, progress)

@@ -45,6 +45,6 @@ class LivingScene(settings.PaintedModel):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene and film it, as long and as large as was asked for."""
-        from kit.engines.film.living.scene import film
+        from kit.engines.film.living import film
 
         return film(job, progress)

@@ -88,7 +88,7 @@ class DepthRelief:
     """
 
     def __init__(self, depth: Floats, take: Take, focus: tuple[float, float] = (0.5, 0.52)) -> None:
-        self._take = take
+        self.take = take
         self.width, self.height = width, height = large(take)
         edge = ((width - take.width) // 2, (height - take.height) // 2)
         near = cv2.resize(depth, (width, height), interpolation=cv2.INTER_LINEAR)
@@ -138,12 +138,12 @@ class DepthRelief:
         Parameters
         ----------
         blocks : Blocks
-            Of the planes of a picture, see `kit.engines.film.animate.relief.blocks_of`.
+            Of the planes of a picture, see `kit.engines.film.relief.blocks_of`.
         swell : Swell, optional
             What else moves the places that pixels come from.
         """
-        shift_x = -seen.x * STRENGTH * self._take.width
-        shift_y = -seen.y * STRENGTH * self._take.height
+        shift_x = -seen.x * STRENGTH * self.take.width
+        shift_y = -seen.y * STRENGTH * self.take.height
         zoom = -seen.zoom * GROWTH
         columns, rows = self._maps
         _sum(columns, self._columns, (shift_x, self._near), (zoom, self._across))

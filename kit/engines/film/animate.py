@@ -10,15 +10,16 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.animate.layers import SubjectLayer, background_of
-from kit.engines.film.animate.relief import GROWTH, STRENGTH, Blocks, DepthRelief, blocks_of, large
 from kit.engines.film.filming import Draw, FilmView, Take, read_take, record, view
 from kit.engines.film.kenburns import MOVES, CropRoom, Rostrum, flatten
+from kit.engines.film.relief import GROWTH, STRENGTH, Blocks, DepthRelief, blocks_of, large
+from kit.engines.film.sheets import Sheet, lay_sheet
 from kit.engines.film.weather import Weather, dull
 from kit.engines.media import stills
-from kit.engines.media.clip import views
+from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.cutout import cut_out
+from kit.engines.media.cutout import clean_rim, cut_out
+from kit.engines.media.fill import erase
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.subject import find
 from kit.engines.sizes import frame_size
@@ -29,6 +30,9 @@ _FLAT_MOVES = {"push": "zoom_in", "pull": "zoom_out", "arc": "drift", "rise": "p
 _NEARNESS = 0.9  # of a subject that is cut out
 _SURE = 0.6  # of a subject that is cut out without being asked
 _SHARES = (0.015, 0.72)  # of the picture that it may cover
+_WORK = 400  # pixels of the longer side at which the background is made up
+_RIM = 0.005  # by which the subject is widened for that, as a share of the longer side
+_TRACE = 12  # coverage from which on a pixel is not background
 _CENTRAL = 0.25  # how far from the edges the point stays that a zoom leads to
 
 
@@ -106,11 +110,11 @@ def _chosen(technique: str, pixels: Bytes) -> tuple[str, Bytes]:
 
 def _cutout(shot: Shot, take: Take, progress: Progress) -> Draw:
     pixels, alpha, focus = shot.pixels, shot.alpha, shot.focus
-    background = background_of(pixels, alpha, shot.seed, progress)
+    background = _background_of(pixels, alpha, shot.seed, progress)
     progress.report(1.0)
     relief = DepthRelief(0.22 + 0.5 * _ground(pixels), take, focus)
     blocks = blocks_of(relief.planes(background))
-    subject = SubjectLayer(pixels, background, alpha, large(take))
+    subject = _subject_of(pixels, background, alpha, large(take))
     # It grows with the ground that it stands on: about its foot, unless that is out of sight.
     rows = np.flatnonzero(alpha.max(axis=1) > 128)
     foot = float(rows.max(initial=0)) / len(alpha)
@@ -119,13 +123,14 @@ def _cutout(shot: Shot, take: Take, progress: Progress) -> Draw:
     edge = (np.array(large(take)) - size) / 2
 
     def draw(number: int) -> Bytes:
-        seen = _seen(take, number)
-        shown = relief.look(blocks, seen)
+        seen = view(take, number)
+        out = _spread(relief, blocks, seen)
         scale = 1.0 + seen.zoom * GROWTH * _NEARNESS
         shift = size * (seen.x, seen.y) * STRENGTH * _NEARNESS
         x, y = (middle - scale * (middle + edge) + shift).tolist()
-        subject.lay(shown, scale, x, y)
-        return _spread(shown, take)
+        matrix = np.array([[scale, 0.0, x], [0.0, scale, y]])
+        lay_sheet(views(out, take.width, take.height), subject, matrix, take.height)
+        return out
 
     return draw
 
@@ -133,7 +138,7 @@ def _cutout(shot: Shot, take: Take, progress: Progress) -> Draw:
 def _parallax(shot: Shot, take: Take, progress: Progress) -> Draw:
     relief = DepthRelief(_ground(shot.pixels), take, shot.focus)
     blocks = blocks_of(relief.planes(shot.pixels))
-    return lambda number: _spread(relief.look(blocks, _seen(take, number)), take)
+    return lambda number: _spread(relief, blocks, view(take, number))
 
 
 def _ken_burns(shot: Shot, take: Take, progress: Progress) -> Draw:
@@ -171,11 +176,62 @@ def _ground(pixels: Bytes) -> Floats:
     return np.repeat(np.asarray(ramp, np.float32)[:, None], pixels.shape[1], axis=1)
 
 
-def _seen(take: Take, number: int) -> FilmView:
-    return view(take.camera, take.moment(number), motion=take.motion, loop=take.loop)
+def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int, int]) -> Sheet:
+    """Return the subject of a picture as a sheet of an even size.
+
+    Its colors, laid over the background, give the picture again, or the nearest ones; outside the
+    subject's own go on, so that a part of a pixel's move shows no seam.
+    """
+    color = clean_rim(pixels, alpha).copy()
+    edge = (alpha > _TRACE) & (alpha < 255)
+    share = alpha[edge][:, None] * np.float32(1 / 255)
+    behind = background[edge].astype(np.float32)
+    color[edge] = np.rint((pixels[edge] - (1 - share) * behind) / share).clip(0, 255)
+    way = cv2.INTER_AREA if alpha.shape[1] > size[0] else cv2.INTER_CUBIC
+    color, alpha = (
+        np.asarray(cv2.resize(part, size, interpolation=way)) for part in (color, alpha)
+    )
+    half = np.asarray(cv2.resize(alpha, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+    _, top, _, high = cv2.boundingRect(alpha)
+    top, end = max(0, top - 4) & ~1, top + high + 4
+    rows, halves = slice(top, end + end % 2), slice(top // 2, (end + 1) // 2)
+    luma, *chromas = views(rgb_frame(color), *size)
+    covers = alpha[rows], half[halves], half[halves]
+    parts = (luma[rows], *(plane[halves] for plane in chromas))
+    planes = [
+        np.asarray(cv2.multiply(plane, cover, scale=1 / 255))
+        for plane, cover in zip(parts, covers, strict=True)
+    ]
+    # Where it touches the lower edge of the picture it goes on.
+    return Sheet((planes[0], planes[1], planes[2]), covers[:2], top, endless=end >= size[1])
 
 
-def _spread(blocks: Blocks, take: Take) -> Bytes:
-    out = np.empty((take.height * 3 // 2, take.width), np.uint8)
-    blocks.spread(views(out, take.width, take.height))
+def _background_of(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes:
+    """Return a picture whose subject is replaced by what its surroundings suggest.
+
+    It is done small: behind a subject little comes into view, and that for a moment. What is
+    farther from the subject than three times the rim stays as it is.
+    """
+    height, width = alpha.shape
+    # The rim goes with the subject: hair, and its color in some pixels of the air around it.
+    rim = max(2, round(_RIM * max(height, width)))
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * rim + 1, 2 * rim + 1))
+    wide = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), np.uint8(0)), disc)
+    scale = min(1.0, _WORK / max(height, width))
+    size = (max(4, round(width * scale)), max(4, round(height * scale)))
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    hidden = cv2.resize(wide, size, interpolation=cv2.INTER_AREA)
+    hidden = np.where(hidden > 0, np.uint8(255), np.uint8(0))
+    made = erase(small, hidden, seed, progress).pixels
+    made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
+    # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
+    share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
+    filled = pixels + (made - pixels) * (share[..., None] * np.float32(1 / 255))
+    return np.asarray(np.clip(np.rint(filled), 0, 255), np.uint8)
+
+
+def _spread(relief: DepthRelief, blocks: Blocks, seen: FilmView) -> Bytes:
+    width, height = relief.take.width, relief.take.height
+    out = np.empty((height * 3 // 2, width), np.uint8)
+    relief.look(blocks, seen).spread(views(out, width, height))
     return out

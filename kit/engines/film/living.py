@@ -11,7 +11,16 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.film.animate.relief import (
+from kit.engines.film.filming import CAMERAS, Take, read_take, record, view
+from kit.engines.film.motions import (
+    Clouds,
+    Flicker,
+    LayerCanvas,
+    MotionLayer,
+    Ripples,
+    layers_of,
+)
+from kit.engines.film.relief import (
     Blocks,
     DepthRelief,
     blocks_of,
@@ -20,16 +29,6 @@ from kit.engines.film.animate.relief import (
     large,
     pairs,
 )
-from kit.engines.film.filming import CAMERAS, Take, read_take, record, view
-from kit.engines.film.living.layers import (
-    Clouds,
-    Flicker,
-    LayerCanvas,
-    Mirror,
-    MotionLayer,
-    Ripples,
-)
-from kit.engines.film.living.motions import layers_of
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes, Floats
@@ -116,16 +115,8 @@ class Living:
                 if lights.max() > 0.1:
                     self._layers.append(Flicker(lights, canvas, dice[1 + stars], stars=stars))
         self._layers += layers_of(moving, canvas, brief.seed)
-        self._rows = max((layer.rows for layer in self._layers), default=0)
-        self._mirror = None
-        still = next((one for one in moving.motions if isinstance(one, Mirrored)), None)
-        if still is not None and self._rows:
-            free = np.ones_like(still.share)
-            if moving.depth is not None:
-                free *= moving.depth[still.rows] > 0.97 * still.level
-            self._mirror = Mirror(still, free, canvas, self._rows)
-            self._rows = max(self._rows, self._mirror.rows)
-        self._rows = min(self._relief.height, self._rows + self._rows % 2)
+        rows = max((layer.rows for layer in self._layers), default=0)
+        self._rows = min(self._relief.height, rows + rows % 2)
         self._ripples = _ripples(brief, first, near, take, self._relief, dice[3])
         self._weather = None
         if weather != "none":
@@ -139,7 +130,7 @@ class Living:
         out = np.empty((take.height * 3 // 2, take.width), np.uint8)
         frame = views(out, take.width, take.height)
         stir = None if self._ripples is None else partial(self._ripples.stir, moment)
-        seen = view(take.camera, moment, motion=take.motion, loop=take.loop)
+        seen = view(take, number)
         self._relief.look(self._draw_layers(moment), seen, stir).spread(frame)
         if self._weather is not None:
             self._weather.draw(frame, moment)
@@ -169,9 +160,6 @@ class Living:
                 share = night if layer.night else 1.0
                 if share > 0.0:
                     layer.draw(planes, moment, share)
-            if self._mirror is not None and self._mirror.rows:
-                whole, *colors = self._planes
-                self._mirror.draw(planes, (whole[:rows, :-1], colors[0], colors[1]))
             luma[:, -1] = luma[:, -2]
             fill_quads(luma, self._blocks.luma[:rows])
             self._blocks.chroma[: rows // 2] = pairs(*tints)

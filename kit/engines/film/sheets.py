@@ -1,0 +1,128 @@
+"""Sheets: flat layers with an alpha, moved by parts of a pixel and laid over the frames of a film.
+
+Their colors are multiplied by the alpha beforehand, so that laying one over a frame needs no
+division, and everything stays in 8 bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kit.engines.media.clip import Frame
+from kit.engines.media.color import YUV, Bytes, Floats, noise_tile
+
+#: Shape (2, 3), from a place on a sheet's stage to its place in the frame.
+Matrix: TypeAlias = NDArray[np.float64]
+
+
+class Sheet(NamedTuple):
+    """A layer from an even row and column of its stage on, its alpha full and for the chromas.
+
+    What is endless goes on below its last row; all goes on beside it where it is as wide as that.
+    """
+
+    color: Frame
+    alpha: tuple[Bytes, Bytes]
+    top: int = 0
+    left: int = 0
+    wide: bool = True
+    endless: bool = False
+
+
+def sheet_of(
+    color: Floats, alpha: Floats, rng: np.random.Generator, *, top: int, endless: bool
+) -> Sheet:
+    """Return a sheet of encoded RGB, shape (3, rows, columns), multiplied by its alpha; 0 to 1."""
+    used = np.flatnonzero(cv2.reduce(alpha, 0, cv2.REDUCE_MAX) > 0)
+    left, right = (int(used[0]), int(used[-1])) if len(used) else (0, 0)
+    left, right = max(0, left - 4) & ~1, min(alpha.shape[1], right + 5 & ~1)
+    wide = endless or not (left > 0 and right < alpha.shape[1])
+    if not wide:
+        color, alpha = color[:, :, left:right], np.ascontiguousarray(alpha[:, left:right])
+    full, half = (np.rint(255 * cover).astype(np.uint8) for cover in (alpha, halve(alpha)))
+    planes = to_yuv(color, alpha, rng)
+    return Sheet(planes, (full, half), top, 0 if wide else left, wide, endless)
+
+
+def lay_sheet(
+    frame: Frame, sheet: Sheet, matrix: Matrix, stop: int, shine: Bytes | None = None
+) -> None:
+    """Lay a sheet over a frame, in place, down to a row, as bright as a shimmer lets it be."""
+    most, count = frame[0].shape[::-1], sheet.alpha[0].shape[::-1]
+    spans = []
+    for axis, start in enumerate((sheet.left, sheet.top)):
+        scale, shift = matrix[axis, axis], matrix[axis, 2]
+        first = int(np.clip(np.floor(start * scale + shift) - 1, 0, most[axis])) & ~1
+        end = np.ceil((start + count[axis]) * scale + shift) + 1
+        last = int(np.clip(end, 0, most[axis]))
+        spans.append((first, last + last % 2))
+    (left, right), (top, bottom) = spans
+    left, right = (0, most[0]) if sheet.wide else (left, right)
+    bottom = stop + stop % 2 if sheet.endless else min(bottom, stop + stop % 2)
+    if bottom <= top or right <= left:
+        return
+    cover: Any = None
+    for part, (target, source) in enumerate(zip(frame, sheet.color, strict=True)):
+        share = 2 if part else 1
+        rows, columns = slice(top // share, bottom // share), slice(left // share, right // share)
+        size = columns.stop - columns.start, rows.stop - rows.start
+        place = size, matrix, (sheet.left, sheet.top), (left, top), share
+        if part < 2:
+            cover = warp_sheet(sheet.alpha[part], *place)
+        moving = warp_sheet(source, *place)
+        if shine is not None and not part:
+            for plane in (cover, moving):
+                cv2.multiply(plane, shine[rows, columns], dst=plane, scale=1 / 255)
+        piece = target[rows, columns]
+        cv2.multiply(piece, cv2.bitwise_not(cover), dst=piece, scale=1 / 255)
+        cv2.add(piece, moving, dst=piece)
+
+
+def warp_sheet(
+    source: Bytes | Floats,
+    size: tuple[int, int],
+    matrix: Matrix,
+    origin: tuple[int, int],
+    first: tuple[int, int],
+    share: int = 1,
+) -> Any:
+    """Return what is seen of a plane with an origin on its stage, from a pixel of the frame on.
+
+    Pixel centers stand at halves, so that planes of a share of the size stay where they belong.
+    """
+    scale = matrix[0, 0]
+    x, y = (
+        0.5 / scale - 0.5 + ((first[axis] - matrix[axis, 2]) / scale - origin[axis]) / share
+        for axis in (0, 1)
+    )
+    back = np.array([[1 / scale, 0.0, x], [0.0, 1 / scale, y]])
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return cv2.warpAffine(source, back, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+
+
+def to_yuv(rgb: Floats, alpha: Floats, rng: np.random.Generator) -> Frame:
+    """Return planes of 0 to 1, multiplied by alpha, as luma and chromas, dithered."""
+    tile, planes = noise_tile(rng), []
+    for number, (*row, offset) in enumerate(YUV):
+        plane, cover = offset * alpha, alpha  # it rides on alpha
+        for weight, channel in zip(row, rgb, strict=True):
+            plane += 255 * weight * channel
+        if number:
+            plane, cover = halve(plane), halve(alpha)
+        height, width = plane.shape
+        repeats = -(-height // tile.shape[1]), -(-width // tile.shape[2])
+        # Only where something covers: what is empty must stay exactly zero.
+        plane += 0.5 * np.tile(tile[number], repeats)[:height, :width] * (cover > 0.5)
+        planes.append(np.clip(np.rint(plane), 0, 255).astype(np.uint8))
+    return planes[0], planes[1], planes[2]
+
+
+def halve(plane: Floats) -> Floats:
+    """Return a plane at half the size, rounded up."""
+    height, width = plane.shape
+    size = ((width + 1) // 2, (height + 1) // 2)
+    return np.asarray(cv2.resize(plane, size, interpolation=cv2.INTER_AREA))
