@@ -22,7 +22,7 @@ from typing import Any
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.configured.entries import describe_error
-from kit.engines.configured.inputs import Taken, check_definition
+from kit.engines.configured.inputs import TakenNames, check_definition
 from kit.engines.configured.place import LeftOut
 from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
@@ -33,7 +33,7 @@ _OURS, _BUILT_IN = "creative-studio-kit", "kit.engines."
 _ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,99}")
 _SETTINGS = ("string", "integer", "number", "boolean")
 _MEDIA = ("image", "video", "audio")
-_TAKEN = Taken(("prompt",), "say supports_prompt instead")
+_TAKEN = TakenNames(("prompt",), "say supports_prompt instead")
 _NOT_PLAIN = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
 #: Seconds that they may take to load; where one never does, a service starts as much later.
 SECONDS = 30.0
@@ -93,7 +93,7 @@ def load_plugin(point: EntryPoint) -> Engine | LeftOut:
         return leave_out(point, describe_error(error))
 
 
-class Pinned(Engine):
+class PinnedEngine(Engine):
     """An engine that computes its definition: what it said when it was looked at stands."""
 
     def __init__(self, engine: Engine, **facts: Any) -> None:
@@ -137,7 +137,7 @@ def _check_engine(engine: Engine, name: str) -> Engine:
     # A value that JSON does not have would break the list of all models.
     Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
     is_plain = all(inspect.getattr_static(engine, name, None) is facts[name] for name in facts)
-    return engine if is_plain else Pinned(engine, **facts)
+    return engine if is_plain else PinnedEngine(engine, **facts)
 
 
 def _is_variable(name: object) -> bool:

@@ -16,14 +16,14 @@ from kit.wire import Parameter
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenNames:
     """Names that a setting may not have, and why."""
 
     names: Collection[str]
     why: str
 
 
-def check_definition(definition: Definition, taken: Taken) -> Definition:
+def check_definition(definition: Definition, taken: TakenNames) -> Definition:
     """Return a definition that the catalog takes, and whose settings and media can all be used.
 
     Raises

@@ -20,7 +20,12 @@ import numpy as np
 from kit.engines.base import Asset, CanceledError, Job, Progress
 from kit.engines.diffusers import inputs
 from kit.engines.diffusers.entry import PipelineEntry
-from kit.engines.diffusers.pipelines import Loaded, free_frames, free_memory, is_out_of_memory
+from kit.engines.diffusers.pipelines import (
+    LoadedPipeline,
+    free_frames,
+    free_memory,
+    is_out_of_memory,
+)
 from kit.engines.diffusers.shape import PipelineShape
 from kit.engines.media.clip import CONTENT_TYPE, Clip, rgb_frame
 from kit.engines.media.color import Bytes
@@ -86,7 +91,7 @@ def draw(
     shape: PipelineShape,
     job: Job,
     progress: Progress,
-    load: Callable[[PipelineEntry], Loaded],
+    load: Callable[[PipelineEntry], LoadedPipeline],
 ) -> Asset:
     """Render a job; a cancel is heard within a fraction of a second, whatever a pipeline does."""
     run = _Run()
@@ -107,7 +112,7 @@ def _run(
     shape: PipelineShape,
     job: Job,
     run: _Run,
-    load: Callable[[PipelineEntry], Loaded],
+    load: Callable[[PipelineEntry], LoadedPipeline],
 ) -> Any:
     """Return what the pipeline returns."""
     pipeline = load(entry).pipeline(inputs.task(shape, job))

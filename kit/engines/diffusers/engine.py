@@ -16,7 +16,7 @@ from kit.engines.diffusers.shape import definition_of, shape_of
 class Pipeline(Engine):
     """Renders with a pipeline of the diffusers library; its weights stay loaded between jobs.
 
-    `load` takes the entry and returns the `Loaded` pipeline, instead of loading its weights.
+    `load` takes the entry and returns the `LoadedPipeline`, instead of loading its weights.
     """
 
     resident = True

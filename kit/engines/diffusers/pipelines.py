@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Loaded:
+class LoadedPipeline:
     """A pipeline that is ready, and its siblings on the same weights as they are asked for."""
 
     key: str  # what it was loaded from and how
@@ -47,10 +47,10 @@ class Loaded:
 
 
 #: The one pipeline that this process holds: two at once would need the memory of both.
-held: list[Loaded] = []
+held: list[LoadedPipeline] = []
 
 
-def load(entry: PipelineEntry) -> Loaded:
+def load(entry: PipelineEntry) -> LoadedPipeline:
     """Return an entry's pipeline, loading it if it is not the one that is held.
 
     Raises
@@ -109,7 +109,7 @@ def _check_device() -> None:
         raise SpentError(f"the GPU refuses all further work of this process: {reason}") from None
 
 
-def _load(entry: PipelineEntry, key: str) -> Loaded:
+def _load(entry: PipelineEntry, key: str) -> LoadedPipeline:
     try:
         import diffusers
         import torch
@@ -141,7 +141,7 @@ def _load(entry: PipelineEntry, key: str) -> Loaded:
         def place(pipeline: Any) -> Any:
             return _place(pipeline, entry, device)
 
-        return Loaded(key, {"text": place(found)}, place)
+        return LoadedPipeline(key, {"text": place(found)}, place)
     except Exception as error:  # noqa: BLE001 - what other people's files and drivers bring about
         # What the library says names folders; the log is for whoever runs the service.
         _log.warning("the model %r cannot be loaded: %s", entry.id, error)

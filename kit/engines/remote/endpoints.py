@@ -29,7 +29,7 @@ from kit.engines.base import (
     seed_parameter,
 )
 from kit.engines.configured.entries import EntrySetting, ModelEntry, read
-from kit.engines.configured.inputs import Taken, check_definition, check_distinct
+from kit.engines.configured.inputs import TakenNames, check_definition, check_distinct
 from kit.engines.remote.site import SiteEntry
 from kit.errors import ConfigError
 from kit.wire import AssetType, Parameter
@@ -192,7 +192,7 @@ def _definition(entry: EndpointEntry, style: _Style) -> Definition:
         ),
         media=style.media,
     )
-    return check_definition(definition, Taken((*filled, *entry.always), why))
+    return check_definition(definition, TakenNames((*filled, *entry.always), why))
 
 
 class Endpoint(Engine):

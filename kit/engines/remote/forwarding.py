@@ -28,7 +28,7 @@ from kit.engines.remote.orders import (
     fingerprint,
     follow,
     look_at,
-    undoable,
+    undo_if_canceled,
 )
 from kit.errors import EngineError
 from kit.wire import Generation, Model, Receipt, Ticket, WireShape
@@ -123,7 +123,7 @@ async def _generation(
 
     for number in range(_ORDERS):
         request = _post("generations", body, fingerprint(body, str(seed), number))
-        reply = await undoable(caller.send(request), undo)
+        reply = await undo_if_canceled(caller.send(request), undo)
         receipt = _read(Receipt, reply)
         # An address elsewhere would be sent the key.
         url = receipt.status_url

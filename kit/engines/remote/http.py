@@ -320,17 +320,17 @@ class RemoteCaller:
                 timeout=httpx.Timeout(read=request.quiet, **_TIMEOUT | connect),
             ) as response:
                 if target is None or response.status_code != 200:
-                    content = b"".join([part async for part in _bounded(response, self._most)])
+                    content = b"".join([part async for part in _limit(response, self._most)])
                     return RemoteReply(response.status_code, response.headers, content)
                 with target.open("wb") as file:
-                    async for part in _bounded(response, most):
+                    async for part in _limit(response, most):
                         file.write(part)
                 return RemoteReply(200, response.headers, b"")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return _lost(error)
+            return _describe_loss(error)
 
 
-async def _bounded(response: httpx.Response, most: int) -> AsyncIterator[bytes]:
+async def _limit(response: httpx.Response, most: int) -> AsyncIterator[bytes]:
     size = 0
     async for part in response.aiter_bytes():
         size += len(part)
@@ -346,7 +346,7 @@ async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
             yield chunk
 
 
-def _lost(error: Exception) -> LostConnection:
+def _describe_loss(error: Exception) -> LostConnection:
     """Return why there was no answer; what the system says lies below what the client raised."""
     unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
     sent = not isinstance(error, (*unsent, httpx.InvalidURL, httpx.UnsupportedProtocol))

@@ -161,7 +161,7 @@ async def end_job(caller: RemoteCaller, request: RemoteRequest) -> None:
             await caller.attempt(request)
 
 
-async def undoable(step: Awaitable[T], undo: Callable[[T], Awaitable[None]]) -> T:
+async def undo_if_canceled(step: Awaitable[T], undo: Callable[[T], Awaitable[None]]) -> T:
     """Return what a step returns that has the other machine begin something.
 
     Where a cancel comes in the middle of it, its answer is waited for a moment longer and undone:
@@ -209,7 +209,7 @@ async def save_item(
     if isinstance(file := item.get(_FILE), bytes):
         target.write_bytes(file)
     elif encoded or url.startswith("data:"):
-        target.write_bytes(_decoded(encoded or url))
+        target.write_bytes(_decode(encoded or url))
     else:
         await caller.fetch(caller.resolve(url), target, most=most, late=True)
 
@@ -219,7 +219,7 @@ def _text(item: Mapping[str, Any], name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _decoded(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     # Base64 may come in lines, as a ``data:`` address, unpadded.
     if text.startswith("data:"):
         text = text.partition(",")[2]
@@ -264,14 +264,14 @@ class Note:
 
 
 @contextmanager
-def underway(folder: Path, order: str) -> Iterator[Note]:
+def keep_note(folder: Path, order: str) -> Iterator[Note]:
     """Yield the note of an order, and remove it at the end, however the wait for the job ends.
 
     Another process that waits for the same order has the note locked: then there is none here, and
     each of the two has its own job.
     """
     path = folder / f"{order}{_SUFFIX}"
-    file = _locked(path)
+    file = _lock(path)
     if file is None:
         yield Note()
         return
@@ -284,7 +284,7 @@ def underway(folder: Path, order: str) -> Iterator[Note]:
                 path.unlink()
 
 
-def _locked(path: Path) -> IO[bytes] | None:
+def _lock(path: Path) -> IO[bytes] | None:
     if os.name == "nt":  # pragma: no cover - a file that is locked there cannot be removed
         return None
     import fcntl

@@ -29,11 +29,11 @@ from kit.engines.remote.orders import (
     find_item,
     fingerprint,
     follow,
+    keep_note,
     look_at,
     read_answer,
     save_item,
-    underway,
-    undoable,
+    undo_if_canceled,
 )
 from kit.engines.remote.reasons import find_sentence
 from kit.errors import EngineError
@@ -94,7 +94,7 @@ def _in_base64(path: Path) -> str:
 
 
 def work_for(entry: EndpointEntry, notes: Path) -> Work:
-    """Return what has a job of an entry made; `notes` is the folder for `underway`."""
+    """Return what has a job of an entry made; `notes` is the folder for `keep_note`."""
     if isinstance(entry, ImagesEntry):
         return partial(_make_image, entry)
     return partial(_make_video, entry, notes)
@@ -164,10 +164,10 @@ def order_of(entry: VideosEntry, job: Job) -> str:
 async def _make_video(
     entry: VideosEntry, notes: Path, caller: RemoteCaller, job: Job, target: Path, tell: Tell
 ) -> Mapping[str, Any]:
-    with underway(notes, order_of(entry, job)) as note:
-        address, answer = note.found, await _left_behind(caller, note.found)
+    with keep_note(notes, order_of(entry, job)) as note:
+        address, answer = note.found, await _look_after(caller, note.found)
         if answer is None:
-            answer = await _begun(entry, caller, job)
+            answer = await _begin(entry, caller, job)
             if item := find_item(answer):
                 await save_item(caller, item, target, most=FILE_BYTES)
                 return {"model": entry.model}
@@ -183,7 +183,7 @@ async def _make_video(
     return {"model": entry.model}
 
 
-async def _left_behind(caller: RemoteCaller, address: str) -> Any:
+async def _look_after(caller: RemoteCaller, address: str) -> Any:
     reply = await caller.attempt(look_at(address, accepts=_is_over)) if address else None
     if reply is None or not reply.is_good:
         return None
@@ -191,11 +191,13 @@ async def _left_behind(caller: RemoteCaller, address: str) -> Any:
     return answer if _state_of(answer).word in ("processing", "completed") else None
 
 
-async def _begun(entry: VideosEntry, caller: RemoteCaller, job: Job) -> Any:
+async def _begin(entry: VideosEntry, caller: RemoteCaller, job: Job) -> Any:
     async def undo(reply: RemoteReply) -> None:
         await end_job(caller, _ending(_address(entry, reply.json())))
 
-    return read_answer(await undoable(caller.send(_video_request(entry, job)), undo), "video")
+    return read_answer(
+        await undo_if_canceled(caller.send(_video_request(entry, job)), undo), "video"
+    )
 
 
 def _video_request(entry: VideosEntry, job: Job) -> RemoteRequest:

@@ -43,7 +43,7 @@ class ServicesEntry(SiteEntry):
     wait: float = Field(default=4.0, gt=0, le=60)
 
 
-class Forwarded(Engine):
+class ForwardedModel(Engine):
     """Has its jobs rendered by another service of this API."""
 
     def __init__(self, entry: ServicesEntry, model: Model) -> None:
@@ -77,7 +77,7 @@ def _engines(entry: ServicesEntry, models: Mapping[str, Model], level: int) -> I
         try:
             if model_id not in models:
                 raise ConfigError(f"{entry.site().name} has none{suggest(model_id, models)}")
-            yield Forwarded(entry, models[model_id])
+            yield ForwardedModel(entry, models[model_id])
         except ConfigError as error:
             name = f"{entry.prefix}-{model_id}"
             _log.log(level, "the model %r is left out: %s", name, error)
@@ -85,7 +85,7 @@ def _engines(entry: ServicesEntry, models: Mapping[str, Model], level: int) -> I
 
 def _list_models(entry: ServicesEntry, copy: Path, refresh: bool) -> Models:
     site = entry.site()
-    kept = _kept(site, copy)
+    kept = _read_copy(site, copy)
     if kept is not None and not refresh:
         return kept
     try:
@@ -97,7 +97,7 @@ def _list_models(entry: ServicesEntry, copy: Path, refresh: bool) -> Models:
     except ValidationError:
         why = "its answer is no list of models"
     else:
-        _keep(site, copy, found)
+        _write_copy(site, copy, found)
         return found
     if kept is None:
         raise ConfigError(f"what {site.name} offers is not known: {why}") from None
@@ -115,7 +115,7 @@ async def _fetch_models(site: Site, seconds: float) -> Models:
         return Models.model_validate((await caller.send(request)).json())
 
 
-def _kept(site: Site, copy: Path) -> Models | None:
+def _read_copy(site: Site, copy: Path) -> Models | None:
     try:
         content = json.loads(copy.read_text(encoding="utf-8"))
         # Another address is another service, whatever it is called.
@@ -124,7 +124,7 @@ def _kept(site: Site, copy: Path) -> Models | None:
         return None
 
 
-def _keep(site: Site, copy: Path, models: Models) -> None:
+def _write_copy(site: Site, copy: Path, models: Models) -> None:
     content = {"url": site.url, "models": models.model_dump(mode="json", by_alias=True)}
     draft = copy.with_name(f"{copy.name}.{os.getpid()}")
     try:

@@ -15,7 +15,7 @@ import kit.engines.configured
 from kit import pricing
 from kit.engines.base import Definition, model_of
 from kit.engines.configured.entries import ModelEntry, read
-from kit.engines.configured.inputs import Taken, check_definition
+from kit.engines.configured.inputs import TakenNames, check_definition
 from kit.engines.configured.pictures import open_opaque
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.listing import KINDS
@@ -136,7 +136,7 @@ def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
 
     assert definition.settings == (odd,)
     with pytest.raises(ConfigError, match="above its maximum"):
-        check_definition(definition, Taken((), ""))
+        check_definition(definition, TakenNames((), ""))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.configured.entries import read
 from kit.engines.remote.endpoints import VideosEntry
 from kit.engines.remote.endpoints import videos as engines
-from kit.engines.remote.orders import underway
+from kit.engines.remote.orders import keep_note
 from kit.engines.remote.requests import order_of
 from tests.engines.remote.conftest import Answer, Jobs, Server, png
 
@@ -86,9 +86,9 @@ def test_a_clip_that_is_lost_or_failed_is_made_anew(
 
 
 def test_of_two_that_wait_for_the_same_order_each_has_its_own(tmp_path: Path) -> None:
-    with underway(tmp_path, "order") as first:
+    with keep_note(tmp_path, "order") as first:
         first.keep("v1/videos/first")
-        with underway(tmp_path, "order") as second:
+        with keep_note(tmp_path, "order") as second:
             assert second.found == ""
             second.keep("v1/videos/second")
         assert (tmp_path / "order.clip").read_text() == "v1/videos/first"
@@ -100,7 +100,7 @@ def test_a_note_that_nobody_came_for_is_removed(tmp_path: Path) -> None:
         path.write_text("v1/videos/x")
     os.utime(old, (time.time() - 90_000,) * 2)
 
-    with underway(tmp_path, "other"):
+    with keep_note(tmp_path, "other"):
         assert not old.exists()
         assert new.exists()
 
