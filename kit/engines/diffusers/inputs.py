@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from kit.engines.base import Job
 from kit.engines.configured.pictures import open_opaque
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.shape import LENGTHS, MEDIA, PipelineShape
+from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
 from kit.errors import EngineError
 
@@ -102,17 +103,23 @@ def _pictures(
 ) -> Iterator[tuple[str, Any]]:
     # All are cut to the size of the result.
     size = None
-    for name in MEDIA:
-        if not (paths := job.media.get(name)):
-            continue
+    for name, paths in ((name, job.media[name]) for name in MEDIA if job.media.get(name)):
+        stills = (open_opaque(path, most=entry.most_side) for path in paths)
+        opened = _clip(paths[0], shape, values) if name == "video" else stills
         found = []
-        for image in _opened(name, paths, entry, shape, values):
+        for image in map(Image.fromarray, opened):
             size = size or _size(image.size, shape, values)
             found.append(ImageOps.fit(image, size, Image.Resampling.LANCZOS))
         if name == "video":
             yield name, found[: _frames(len(found), shape)]
         else:
             yield name, found if len(found) > 1 else found[0]
+
+
+def _clip(path: Path, shape: PipelineShape, values: Mapping[str, Any]) -> Iterator[Bytes]:
+    most = next((values[n] for n in LENGTHS if values.get(n)), _MOST_FRAMES)
+    with Footage(path) as footage:
+        yield from itertools.islice(footage.frames(shape.fps), most)
 
 
 def _size(
@@ -136,20 +143,3 @@ def _sides_of(
     if not image or any(part in shape.pipeline for part in _OWN_SIZE):
         return {}
     return {s: size for s, size in zip(_SIDES, image.size, strict=True) if values.get(s) is None}
-
-
-def _opened(
-    name: str,
-    paths: Sequence[Path],
-    entry: PipelineEntry,
-    shape: PipelineShape,
-    values: Mapping[str, Any],
-) -> Iterator[Any]:
-    if name == "video":
-        most = next((values[n] for n in LENGTHS if values.get(n)), _MOST_FRAMES)
-        with Footage(paths[0]) as footage:
-            for pixels in itertools.islice(footage.frames(shape.fps), most):
-                yield Image.fromarray(pixels)
-    else:
-        for path in paths:
-            yield Image.fromarray(open_opaque(path, most=entry.most_side))
