@@ -121,18 +121,25 @@ def _clear_waves(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Float
         rows, columns = (plane.shape[0] - top) // _SIDE, (plane.shape[1] - left) // _SIDE
         place = np.s_[top : top + rows * _SIDE, left : left + columns * _SIDE]
         squares = plane[place].reshape(rows, _SIDE, columns, _SIDE).transpose(0, 2, 1, 3)
-        found = squares.reshape(-1, _SIDE * _SIDE) @ ahead
+        found = _multiply(squares.reshape(-1, _SIDE * _SIDE), ahead)
         _, strong = cv2.threshold(cv2.multiply(found, found), 1.0, 1.0, cv2.THRESH_BINARY)
         strong[:, 0] = 1.0  # its mean
         # A square that a few waves describe is trusted more than one with an edge.
         trust = 1.0 / cv2.reduce(strong, 1, cv2.REDUCE_SUM)
         found = cv2.multiply(found, strong, dst=found)
         found *= trust
-        whole = (found @ back).reshape(rows, columns, _SIDE, _SIDE).transpose(0, 2, 1, 3)
+        whole = _multiply(found, back).reshape(rows, columns, _SIDE, _SIDE).transpose(0, 2, 1, 3)
         total[place] += whole.reshape(rows * _SIDE, columns * _SIDE)
         size, kind = (columns * _SIDE, rows * _SIDE), cv2.INTER_NEAREST
         weight[place] += cv2.resize(trust.reshape(rows, columns), size, interpolation=kind)
     return np.asarray(total / np.maximum(weight, 1e-9))
+
+
+def _multiply(squares: Floats, waves: Floats) -> Floats:
+    """Return a product, in parts so small that BLAS has no threads wait for each other."""
+    parts = np.zeros((-(-len(squares) // 64), 64, _SIDE * _SIDE), np.float32)
+    parts.reshape(-1, _SIDE * _SIDE)[: len(squares)] = squares
+    return np.asarray((parts @ waves).reshape(-1, _SIDE * _SIDE)[: len(squares)])
 
 
 def _sharpen(job: Job, still: Still, progress: Progress) -> Still:
