@@ -57,7 +57,7 @@ class ThingDrawing:
 
     def __init__(self, wide: float, tall: float, pixels: float) -> None:
         self._wide, self.pixels = wide, pixels
-        self._scale = max(1.0, min(3.0, _LARGEST / (max(wide, tall) * pixels))) * pixels
+        self._scale = max(1.0, min(2.0, _LARGEST / (max(wide, tall) * pixels))) * pixels
         size = int(np.ceil(tall * self._scale)) + 1, int(np.ceil(wide * self._scale)) + 1
         # Share of light that it throws back, and cover; light of its own.
         self.body, self.shine = np.zeros((*size, 4), np.float32), np.zeros((*size, 3), np.float32)
@@ -298,7 +298,9 @@ def _add_drawing(
     hour, (wide, tall) = street.hour, size
     body = cv2.resize(sheet.body, size, interpolation=cv2.INTER_AREA)
     glow = cv2.resize(sheet.shine, size, interpolation=cv2.INTER_AREA) * hour.neon
-    left, foot = round(street.column(x, z) - wide / 2), round(street.row(0.0, z))
+    used = np.flatnonzero(body[..., 3].any(axis=0))
+    body, glow = (it[:, used[0] : used[-1] + 1] for it in (body, glow))
+    left, foot = round(street.column(x, z) - wide / 2) + int(used[0]), round(street.row(0.0, z))
     cover = np.ascontiguousarray(body[..., 3])
     lit = 0.75 * hour.ambient + hour.sun * (0.08 if hour.ahead else 0.45)
     lit = lit + hour.glow * (0.10 * hour.neon)
@@ -312,7 +314,7 @@ def _add_drawing(
         share = float(np.exp(-z * hour.thick)) * (0.12 + 0.5 * hour.wet)
         _mirror(street.canvas, left, foot, body, glow, share)
     color = np.moveaxis(body[..., :3] + glow, 2, 0) / np.maximum(cover, 1e-3)
-    street.add_sheet((left, foot - tall), color, cover, z, np.minimum(glow.max(axis=2), 1.0))
+    street.add_sheet((left, foot - tall), color, cover, z, np.minimum(glow[..., 0], 1.0))
 
 
 def _mirror(canvas: Canvas, left: int, foot: int, body: Plane, glow: Plane, share: float) -> None:

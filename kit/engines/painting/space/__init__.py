@@ -19,7 +19,7 @@ _ADDED = {
     "hole": add_hole, "wormhole": add_hole, "nova": add_nova, "comet": add_comet,
     **dict.fromkeys(PLANETS, add_planet),
 }  # fmt: skip
-_OCTAVES = {"low": 6, "standard": 9, "high": 11}
+_OCTAVES = {"low": 6, "standard": 8, "high": 10}
 _FILM = Film(exposure=1.3, contrast=1.04, saturation=1.06, vignette=0.28, bloom=0.42)
 
 
