@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -21,6 +22,8 @@ from kit.engines.painting.tone import Film, blend, decoded, gradient, light
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
 
+#: Points of a line, shape (..., 2).
+Outline: TypeAlias = NDArray[np.float64]
 _MOODS = {"calm": 0.6, "pastel": 0.8, "dramatic": 1.5}
 _DETAILS = {"low": 0.6, "standard": 1.0, "high": 1.5}
 _ZOOMS = {"close": 0.42, "wide": 2.2, "high": 1.7, "minimal": 0.55, "dramatic": 0.85}
@@ -57,23 +60,17 @@ class _Sheet:
     #: Place and reach of what the drawing turns about, as shares of width, height and the shorter
     #: side; a reach of 0 is none. How high all else is against it.
     subject: tuple[float, float, float, float]
-
-    @property
-    def minimal(self) -> bool:
-        return "minimal" in self.brief.composition
-
-    @property
-    def unit(self) -> float:
-        """Pixels, of which the longer side has 1024."""
-        return max(self.brief.height, self.brief.width) / 1024
+    minimal: bool
+    unit: float  # pixels, of which the longer side has 1024
 
     def empty(self) -> Plane:
         shape = (3, self.brief.height, self.brief.width)
         return np.broadcast_to(light(self.paper), shape).astype(np.float32)
 
-    def ramp(self, first: int = 0) -> list[tuple[float, Oklch]]:
+    def color(self, along: Plane, first: int = 0) -> Plane:
         """Return three neighboring shades as a gradient."""
-        return [(step / 2, self.shades[(first + step) % len(self.shades)]) for step in range(3)]
+        shades = (self.shades[(first + step) % len(self.shades)] for step in range(3))
+        return gradient(list(zip((0.0, 0.5, 1.0), shades, strict=True)), along)
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -81,7 +78,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     rng = np.random.default_rng([brief.seed, 47])
     drawn = str(rng.choice([*_STYLES], p=[chance for _, chance in _STYLES.values()]))
     style = next((name for name in _STYLES if f"lines_{name}" in brief.things), drawn)
-    sheet = _sheet_of(brief, rng)
+    sheet = _choose_sheet(brief, rng)
     progress.report(0.02)
     picture = _STYLES[style][0](sheet, progress.part(0.05, 0.8))
     if "centered" in brief.composition:
@@ -90,14 +87,13 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         picture = laid_down(picture)
     if "dramatic" in brief.composition:
         spotlit(picture, sheet.subject[:2], 0.95, 0.14, most=1.3 if sheet.dark else 1.0)
-    progress.report(0.82)
     neon = "shining_lines" in brief.things
     film = Film(
         # Thin lines would fade from paper that is lighter still.
         exposure=0.95 if "bright" in brief.tones else 1.3,
         saturation=1.04,
         vignette=0.22 if sheet.dark else 0.08,
-        bloom=(0.6 if neon else 0.22) if sheet.dark else 0.0,
+        bloom=(0.6 if neon else 0.22) * sheet.dark,
         threshold=0.3 if neon else 0.6,
         grain=1.6,
     )
@@ -105,35 +101,31 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     return Painting(light=np.asarray(picture, np.float32), film=film.graded(brief))
 
 
-def _sheet_of(brief: Brief, rng: np.random.Generator) -> _Sheet:
+def _choose_sheet(brief: Brief, rng: np.random.Generator) -> _Sheet:
     (hue, chroma), *tints = _SETS[int(rng.integers(len(_SETS)))]
-    pale = "light_paper" in brief.things
-    dark = brief.dark or (bool(rng.random() < 0.5) and not pale)
-    if said := {"bright", "dark"}.intersection(brief.tones):
-        dark = "dark" in said and not pale
-    dark = dark or "dark_paper" in brief.things
+    said, pale = {"bright", "dark"}.intersection(brief.tones), "light_paper" in brief.things
+    dark = "dark" in said if said else brief.dark or rng.random() < 0.5
+    dark = (dark and not pale) or "dark_paper" in brief.things
     if given := asked(brief):
         hue, chroma = given[0][0], 0.025
-        shifts = (0.0, 14.0, -16.0, 8.0, -9.0)
-        own = [given[number % len(given)] for number in range(len(shifts))]
-        tints = [((near + shift) % 360.0, c) for (near, c), shift in zip(own, shifts, strict=True)]
+        turned = enumerate((0.0, 14.0, -16.0, 8.0, -9.0))
+        own = ((given[number % len(given)], shift) for number, shift in turned)
+        tints = [((near + shift) % 360.0, strong) for (near, strong), shift in own]
     levels = (0.80, 0.70, 0.62, 0.86, 0.56) if dark else (0.56, 0.66, 0.47, 0.74, 0.38)
-    shades = tuple(
-        (level, own_chroma * strength(brief), own_hue)
-        for level, (own_hue, own_chroma) in zip(levels, tints, strict=True)
-    )
-    level = 0.15 if dark else 0.78 if brief.mood == "gloomy" else 0.955
+    tones, level = zip(levels, tints, strict=True), 0.78 if brief.mood == "gloomy" else 0.955
     found = next((_SUBJECTS[word] for word in brief.composition if word in _SUBJECTS), (0.0, 1.0))
     return _Sheet(
         brief=brief,
         rng=rng,
-        paper=(level, chroma if dark else 0.6 * chroma, hue),
-        shades=shades,
+        paper=(0.15, chroma, hue) if dark else (level, 0.6 * chroma, hue),
+        shades=tuple((level, strong * strength(brief), near) for level, (near, strong) in tones),
         dark=dark,
         zoom=factor(brief, _ZOOMS),
         bold=1.0 / factor(brief, {"close": 0.42, "wide": 1.9, "high": 1.5}),
         mood=_MOODS.get(brief.mood, 1.0),
         subject=(*focus(brief, (0.5, 0.5)), *found),
+        minimal="minimal" in brief.composition,
+        unit=max(brief.height, brief.width) / 1024,
     )
 
 
@@ -148,16 +140,15 @@ def _chart(sheet: _Sheet, progress: Progress) -> Plane:
     def lines(every: int, wide: float) -> Plane:
         level = hills * np.float32(levels / every)
         off = np.abs(level - np.round(level)) / (steep / every)
-        wide *= sheet.bold * sheet.unit
-        return np.asarray(np.clip(wide + 0.5 - off, 0.0, 1.0), np.float32)
+        return np.asarray(np.clip(wide * sheet.bold * sheet.unit + 0.5 - off, 0.0, 1.0), np.float32)
 
     # Where thin lines stand closer than pixels they would run together: they fade out instead.
     share = np.maximum(0.7 * lines(1, 0.75) * smooth_step(0.55, 0.25, steep), lines(5, 1.5))
     progress.report(0.6)
     lit = np.clip(1.0 - (right + down) * np.float32(17.6 * sheet.unit / levels), 0.7, 1.3)
-    level = 0.92 if sheet.dark else 0.30
-    ink = light((level, 0.7 * sheet.shades[0][1], sheet.shades[0][2]))
-    return blend(gradient(_colors_of(sheet), hills) * lit, ink, share)
+    _, chroma, hue = sheet.shades[0]
+    ink = light((0.92 if sheet.dark else 0.30, 0.7 * chroma, hue))
+    return blend(_color_heights(sheet, hills) * lit, ink, share)
 
 
 def _paper(sheet: _Sheet, progress: Progress) -> Plane:
@@ -179,9 +170,8 @@ def _paper(sheet: _Sheet, progress: Progress) -> Plane:
     progress.report(0.8)
     edge = np.exp(-(level - layer) / steep / (1.4 * sheet.unit))
     edge *= np.clip((right + down) / steep, 0.0, 1.0)
-    below, top = (np.clip(part / (levels - 1.0), 0.0, 1.0) for part in (layer - 1.0, layer))
-    color = blend(gradient(_colors_of(sheet), below), gradient(_colors_of(sheet), top), over)
-    return np.asarray(color * (1.0 - shade) + 0.10 * edge, np.float32)
+    below, top = (_color_heights(sheet, part / (levels - 1.0)) for part in (layer - 1.0, layer))
+    return np.asarray(blend(below, top, over) * (1.0 - shade) + 0.10 * edge, np.float32)
 
 
 def _raise_hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
@@ -204,14 +194,14 @@ def _raise_hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
     return stretched(hills)
 
 
-def _colors_of(sheet: _Sheet) -> list[tuple[float, Oklch]]:
+def _color_heights(sheet: _Sheet, heights: Plane) -> Plane:
     """Return the colors of heights: from the paper up where it is dark, else up to the paper."""
     shades = sorted(sheet.shades)
     dark = (0.35, 0, 0.30, 0.75), (0.6, 1, 0.48, 0.9), (0.8, 3, 0.68, 0.9), (1.0, 4, 0.88, 0.7)
     pale = (0.0, 1, 0.50, 0.9), (0.3, 2, 0.66, 0.75), (0.55, 3, 0.80, 0.6), (0.8, 4, 0.90, 0.4)
     steps = dark if sheet.dark else pale
     stops = [(at, (level, share * shades[n][1], shades[n][2])) for at, n, level, share in steps]
-    return sorted([*stops, (0.0 if sheet.dark else 1.0, sheet.paper)])
+    return gradient(sorted([*stops, (0.0 if sheet.dark else 1.0, sheet.paper)]), heights)
 
 
 def _ridges(sheet: _Sheet, progress: Progress) -> Plane:
@@ -237,8 +227,8 @@ def _ridges(sheet: _Sheet, progress: Progress) -> Plane:
         thick = max(1, round(3.9 * sheet.unit))
         cv2.polylines(canvas, [_to_bits(points, 2)], False, 255, thick, cv2.LINE_AA, _BITS)
     cover = cv2.resize(canvas, (width, height), interpolation=cv2.INTER_AREA) / np.float32(255)
-    color = gradient(sheet.ramp(), np.linspace(0.0, 1.0, height, dtype=np.float32)[:, None])
-    return blend(sheet.empty(), color, cover)
+    down = np.linspace(0.0, 1.0, height, dtype=np.float32)[:, None]
+    return blend(sheet.empty(), sheet.color(down), cover)
 
 
 def _waves(sheet: _Sheet, progress: Progress) -> Plane:
@@ -248,9 +238,7 @@ def _waves(sheet: _Sheet, progress: Progress) -> Plane:
     threads = round(64 * _DETAILS[brief.detail] * factor(brief, {"minimal": 0.5}))
     scale = factor(brief, {"close": 2.3, "wide": 0.45, "high": 0.6})
     swing = 0.23 * height * sheet.mood * factor(brief, {"dramatic": 1.35}) * min(1.4, scale)
-    count = 1 if sheet.minimal else 3
-    along = np.arange(-8, width + 9, 4, dtype=np.float64)
-    thick = max(1, round(sheet.unit * scale))
+    count, along = 1 if sheet.minimal else 3, np.arange(-8, width + 9, 4, dtype=np.float64)
     picture = sheet.empty()
     for number in progress.over(range(count)):
         at = sheet.subject[1] + 0.18 * (number - count // 2)
@@ -259,7 +247,7 @@ def _waves(sheet: _Sheet, progress: Progress) -> Plane:
             + swing * line(rng, along, 0.62 * size * scale, octaves=2, gain=0.42)
             for _ in range(2)
         )
-        cover = np.zeros((height, width), np.float32)
+        cover, thick = np.zeros((height, width), np.float32), max(1, round(sheet.unit * scale))
         for share in np.linspace(0.0, 1.0, threads):
             bulge = np.sin(np.pi * share)
             curve = one + (share + 0.10 * bulge) * (other - one)
@@ -268,7 +256,7 @@ def _waves(sheet: _Sheet, progress: Progress) -> Plane:
             points = _to_bits(np.stack([along, curve - top], axis=1), 1)
             cv2.polylines(part, [points], False, 255, thick, cv2.LINE_AA, _BITS)
             cover[top : top + len(part)] += part * np.float32((0.55 + 0.45 * bulge) / 255)
-        color = gradient(sheet.ramp(number), np.linspace(0.0, 1.0, width, dtype=np.float32)[None])
+        color = sheet.color(np.linspace(0.0, 1.0, width, dtype=np.float32)[None], number)
         if sheet.dark:
             picture += color * (cover * np.float32(0.62))
         else:
@@ -278,23 +266,22 @@ def _waves(sheet: _Sheet, progress: Progress) -> Plane:
 
 def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
     """Draw lines that follow a current and never cross, thick ones first."""
-    brief, rng = sheet.brief, sheet.rng
-    calm = brief.mood == "calm"
-    few = 0.05 if sheet.minimal else 0.35 if calm else 1.0
-    count = round(2600 * _DETAILS[brief.detail] * few)
+    brief, rng, calm = sheet.brief, sheet.rng, sheet.brief.mood == "calm"
+    count = round(2600 * _DETAILS[brief.detail] * (0.05 if sheet.minimal else 0.35 if calm else 1))
     length = rng.uniform(0.45, 0.9) * (1.5 if sheet.mood < 1.0 else 1.0)
     cell = max(brief.height, brief.width) / _GRID
     rows, columns = int(np.ceil(brief.height / cell)), int(np.ceil(brief.width / cell))
-    current, starts = _current(sheet, (rows, columns), count)
+    paths = _trace_current(sheet, (rows, columns), count, int(length * _GRID / 2 / _STEP))
     tones = noise.field(rng, rows, columns, cells=noise.across(2.5, rows, columns), octaves=3)
-    paths = _follow(current, starts, int(length * _GRID / 2 / _STEP))
     slim, wide = 0.0016 * sheet.bold, 0.017 * sheet.bold * sheet.mood
     widths = (slim + (wide - slim) * np.linspace(1.0, 0.0, count) ** 2.6) * _GRID
     gap = _GRID * (0.011 if sheet.minimal else 0.0022 * sheet.bold * (2.2 if calm else 1.0))
     scale = 1.0 if brief.detail == "low" else 2.0
-    shades = [_encode(shade) for shade in sheet.shades]
+    paper, *shades = (
+        np.round(encode(light(it).ravel()) * 255.0).tolist() for it in (sheet.paper, *sheet.shades)
+    )
     canvas = np.empty((round(brief.height * scale), round(brief.width * scale), 3), np.uint8)
-    canvas[:] = _encode(sheet.paper)
+    canvas[:] = paper
     taken = np.zeros((rows, columns), np.uint8)
     for number in progress.part(0.1, 0.9).over(range(count)):
         free = _free_stretch(taken, paths[:, number])
@@ -306,15 +293,13 @@ def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
         tone = tones[min(y, rows - 1), min(x, columns - 1)] + 0.5 * rng.standard_normal()
         shade = shades[int(np.clip(0.5 + 0.27 * tone, 0.0, 0.999) * len(shades))]
         outline = _to_bits(_outline(free * cell, widths[number] * cell), scale)
-        cv2.fillPoly(canvas, [outline], shade.tolist(), cv2.LINE_AA, _BITS)
+        cv2.fillPoly(canvas, [outline], shade, cv2.LINE_AA, _BITS)
     size = (brief.width, brief.height)
     return decoded(np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA)))
 
 
-def _current(
-    sheet: _Sheet, shape: tuple[int, int], count: int
-) -> tuple[Plane, NDArray[np.float64]]:
-    """Return a height whose contours strokes follow, with its margin, and where they start."""
+def _trace_current(sheet: _Sheet, shape: tuple[int, int], count: int, steps: int) -> Outline:
+    """Return paths along the contours of a height, both ways, shape (2 * steps + 1, n, 2)."""
     rng, inner = sheet.rng, np.array(shape[::-1])
     rows, columns = (length + 2 * _MARGIN for length in shape)
     cells = noise.across(1.9 * max(1.0, sheet.zoom) * (0.75 + 0.25 * sheet.mood), rows, columns)
@@ -329,42 +314,29 @@ def _current(
         height = height * np.float32(0.55) + np.float32(3.2) * whirl
         if sheet.minimal or count < 400:
             starts = (starts / inner - 0.5) * 0.9 * reach * min(shape) + (x, y) * inner
-    return height, starts + _MARGIN
-
-
-def _follow(height: Plane, starts: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
-    """Return paths along the contours of a height, both ways, shape (2 * steps + 1, n, 2)."""
     right, down = slopes(height, 1.0)
-    steep = np.hypot(right, down) + 1e-6
-    flow = np.stack([down / steep, -right / steep], axis=-1)
-    most = np.array(height.shape[::-1]) - 1
-    ways = []
-    for step in (-_STEP, _STEP):
-        path = np.empty((steps + 1, *starts.shape))
-        path[0] = starts
-        for number in range(steps):
-            x, y = np.clip(path[number], 0, most).astype(np.int32).T
-            path[number + 1] = path[number] + flow[y, x] * step
-        ways.append(path)
-    return np.concatenate([ways[0][:0:-1], ways[1]]) - _MARGIN
+    flow = np.stack([down, -right], axis=-1) * (_STEP / (np.hypot(right, down) + 1e-6))[..., None]
+    paths, most = np.empty((2 * steps + 1, count, 2)), np.array((columns, rows)) - 1
+    paths[steps] = starts + _MARGIN
+    for way in (-1, 1):
+        for number in range(steps, steps + way * steps, way):
+            x, y = np.clip(paths[number], 0, most).astype(np.int32).T
+            paths[number + way] = paths[number] + way * flow[y, x]
+    return paths - _MARGIN
 
 
-def _free_stretch(taken: Bytes, path: NDArray[np.float64]) -> NDArray[np.float64]:
+def _free_stretch(taken: Bytes, path: Outline) -> Outline:
     """Return the stretch of a path around its start that runs through free room."""
-    rows, columns = taken.shape
+    (rows, columns), half = taken.shape, len(path) // 2
     x, y = path.astype(np.int32).T
-    outside = (x < -4) | (x >= columns + 4) | (y < -4) | (y >= rows + 4)
-    blocked = taken[np.clip(y, 0, rows - 1), np.clip(x, 0, columns - 1)].astype(bool) | outside
-    half = len(path) // 2
-    if blocked[half]:
-        return path[:0]
-    ends = np.flatnonzero(blocked)
+    blocked = taken[np.clip(y, 0, rows - 1), np.clip(x, 0, columns - 1)].astype(bool)
+    blocked |= (x < -4) | (x >= columns + 4) | (y < -4) | (y >= rows + 4)
+    ends = np.array([-1, *np.flatnonzero(blocked), len(path)])
     place = int(np.searchsorted(ends, half))
-    first = int(ends[place - 1]) + 1 if place else 0
-    return path[first : int(ends[place]) if place < len(ends) else len(path)]
+    return path[:0] if blocked[half] else path[ends[place - 1] + 1 : ends[place]]
 
 
-def _outline(points: NDArray[np.float64], width: float) -> NDArray[np.float64]:
+def _outline(points: Outline, width: float) -> Outline:
     """Return the edge of a stroke that is pointed at both ends."""
     points = cv2.blur(points, (1, 5), borderType=cv2.BORDER_REPLICATE)
     ahead = np.gradient(points, axis=0)
@@ -375,6 +347,10 @@ def _outline(points: NDArray[np.float64], width: float) -> NDArray[np.float64]:
     return np.concatenate([points + side, (points - side)[::-1]])
 
 
+def _to_bits(points: Outline, scale: float) -> NDArray[np.int32]:
+    return np.asarray(np.round(points * scale * 2**_BITS), np.int32)
+
+
 #: What draws each style, and how often it is drawn where no word names one.
 _STYLES: dict[str, tuple[Callable[[_Sheet, Progress], Plane], float]] = {
     "chart": (_chart, 0.15),
@@ -383,11 +359,3 @@ _STYLES: dict[str, tuple[Callable[[_Sheet, Progress], Plane], float]] = {
     "waves": (_waves, 0.2),
     "strokes": (_strokes, 0.4),
 }
-
-
-def _encode(color: Oklch) -> Bytes:
-    return np.round(encode(light(color).ravel()) * 255.0).astype(np.uint8)
-
-
-def _to_bits(points: NDArray[np.float64], scale: float) -> NDArray[np.int32]:
-    return np.asarray(np.round(points * scale * 2**_BITS), np.int32)

@@ -178,13 +178,10 @@ def headline_problems(
     yield from _problems(name, *headline_of(text, face, style), room, STYLES[style].tracking)
 
 
-def subtitle_problems(
-    name: str, text: str, style: str, shape: Shape | None = None
-) -> Iterator[Problem]:
-    """Yield that a subtitle, the value of `name`, cannot be set; see `headline_problems`."""
-    look = STYLES[style]
-    room = subtitle_room(shape, headline_room(shape, look), 0.0) if shape else None
-    yield from _problems(name, *subtitle_of(text, style), room, look.small_tracking)
+def subtitle_problems(name: str, text: str, style: str, shape: Shape) -> Iterator[Problem]:
+    """Yield that a subtitle, the value of `name`, cannot be set in a shape."""
+    room = subtitle_room(shape, headline_room(shape, STYLES[style]), 0.0)
+    yield from _problems(name, *subtitle_of(text, style), room, STYLES[style].small_tracking)
 
 
 def _problems(
@@ -205,6 +202,10 @@ def _problems(
         ems = _KERNED * width_of(text, faces[0]) + tracking * len(text)
         most = room.width * room.lines / room.smallest
         if ems > most:
-            fits = int(len(text) * most / ems)
-            sentence = "is too long to be readable in this size: of its"
-            yield name, f"{sentence} {len(text)} letters about {fits} fit"
+            yield (
+                name,
+                (
+                    f"is too long to be readable in this size: of its {len(text)} letters about"
+                    f" {int(len(text) * most / ems)} fit"
+                ),
+            )

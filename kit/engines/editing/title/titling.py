@@ -129,8 +129,7 @@ _KNEE = 0.6  # share of the bound from which on brightness is bent
 _FADE = (0.38, 0.2)  # over how much of the picture a scrim ends, across and down
 _WHITE: Color = (255, 255, 255)
 _OUTLINE: Color = (14, 14, 18)
-#: Hues, in degrees of OKLCH, of accents on light pictures: crimson, blue, violet, teal.
-_ACCENTS = (22.0, 262.0, 305.0, 190.0)
+_DEEP: Color = (176, 12, 44)  # the accent of dark letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ def _choose_inks(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _I
     light = bool(style.night) or to_light <= to_dark
     dark, pale, ink = _tints(pixels, part)
     letters = _WHITE if light else ink
-    accent = title.accent or (style.accent if light else _accent_for(part.mean(axis=(0, 1))))
+    accent = title.accent or (style.accent if light else _DEEP)
     # What is nearest to the ground, in reason, says how far that must be shaded.
     nearest, stressed = (float(luminance(np.array(c, np.float32))) for c in (letters, accent))
     if not style.night and (style.picks_word or style.kicker):
@@ -248,15 +247,6 @@ def _tints(pixels: Bytes, part: Bytes) -> tuple[Floats, Floats, Color]:
     dark = paint((0.32, min(0.14, 1.7 * deep, most), hue))
     pale = paint((0.975, min(0.022, 0.4 * faint), other))
     return dark, pale, _color(paint((0.21, min(0.05, 0.8 * deep), hue)))
-
-
-def _accent_for(ground: Floats) -> Color:
-    """Return an accent for dark letters: a deep hue that stands apart from what is behind it."""
-    _, a, b = lab_of(ground / 255)
-    hue = np.degrees(np.arctan2(b, a))
-    apart = [min(120.0, abs((other - hue + 180) % 360 - 180)) for other in _ACCENTS]
-    best = 0 if np.hypot(a, b) < 0.02 else int(np.argmax(apart))
-    return _color(paint((0.5, 0.21, _ACCENTS[best])))
 
 
 def _accent_on(color: Color, ground: float, ink: Color, *, light: bool) -> Color:
