@@ -38,15 +38,7 @@ _CENTRAL = 0.25  # how far from the edges the point stays that a zoom leads to
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A picture in the frame's shape.
-
-    Parameters
-    ----------
-    alpha : ndarray of uint8
-        Shape (height, width): where the subject is that moves before the rest.
-    focus : tuple of float
-        The point that a zoom leads to, in shares of the frame.
-    """
+    """A picture in the frame's shape."""
 
     pixels: Bytes
     alpha: Bytes
@@ -97,7 +89,6 @@ def animate(job: Job, progress: Progress) -> Asset:
 
 
 def _chosen(technique: str, pixels: Bytes) -> tuple[str, Bytes]:
-    """Return the technique that a picture allows, and the subject that it is for."""
     if technique in ("auto", "cutout"):
         found = cut_out(pixels)
         sure = technique == "cutout" or found.certainty > _SURE
@@ -170,7 +161,6 @@ def _framed(pixels: Bytes, take: Take) -> tuple[Bytes, tuple[float, float]]:
 
 
 def _ground(pixels: Bytes) -> Floats:
-    """Return the depth of a picture of which nothing is known: what is lower down is nearer."""
     down = np.linspace(0.0, 1.0, len(pixels), dtype=np.float32)
     ramp = 0.08 + 0.84 * smooth_step(0.10, 1.05, down)
     return np.repeat(np.asarray(ramp, np.float32)[:, None], pixels.shape[1], axis=1)
@@ -196,14 +186,11 @@ def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int,
     top, end = max(0, top - 4) & ~1, top + high + 4
     rows, halves = slice(top, end + end % 2), slice(top // 2, (end + 1) // 2)
     luma, *chromas = views(rgb_frame(color), *size)
-    covers = alpha[rows], half[halves], half[halves]
-    parts = (luma[rows], *(plane[halves] for plane in chromas))
-    planes = [
-        np.asarray(cv2.multiply(plane, cover, scale=1 / 255))
-        for plane, cover in zip(parts, covers, strict=True)
-    ]
+    alpha, half = alpha[rows], half[halves]
+    luma = cv2.multiply(luma[rows], alpha, scale=1 / 255)
+    small = [cv2.multiply(plane[halves], half, scale=1 / 255) for plane in chromas]
     # Where it touches the lower edge of the picture it goes on.
-    return Sheet((planes[0], planes[1], planes[2]), covers[:2], top, endless=end >= size[1])
+    return Sheet(np.asarray(luma), alpha, cv2.merge([*small, half]), top, endless=end >= size[1])
 
 
 def _background_of(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes:

@@ -106,7 +106,6 @@ class DriftFlight:
     def _lay_all(
         self, frame: Frame, layers: Sequence[_Layer], seen: FilmView, moment: float
     ) -> None:
-        """Lay layers over a frame, each down to where a nearer one hides it."""
         take, stop, ends = self._take, self._stage.height, []
         matrices = [self._matrix(seen, one.depth) for one in layers]
         for one, matrix in zip(reversed(layers), reversed(matrices), strict=True):
@@ -125,7 +124,6 @@ class DriftFlight:
             lay_sheet(frame, one.sheet, matrix, stop, shine)
 
     def _reflect(self, frame: Frame, wet: PosterWater, matrix: Matrix, moment: float) -> None:
-        """Mirror the rows above the shore of a frame in waves that go where the stage does."""
         height, width = frame[0].shape
         edge = float(np.clip(matrix[1, 1] * wet.shore + matrix[1, 2], 2, height - 4))
         # Rows of color come in twos, but a shore that moved in such steps would be seen to jump.
@@ -144,7 +142,6 @@ class DriftFlight:
             mirror(chroma[: shore // 2], (small_x, small_y), chroma[shore // 2 :])
 
     def _matrix(self, seen: FilmView, depth: float) -> Matrix:
-        """From the stage to the frame: enlarged about the vanishing point, then shifted."""
         stage, near = self._stage, 0.02 + 0.98 * min(depth, 1.1) ** 1.6
         scale = 1.0 + seen.zoom * near
         center_x, center_y = stage.width * 0.5, stage.height * 0.56
@@ -153,7 +150,6 @@ class DriftFlight:
         return np.array([[scale, 0.0, x], [0.0, scale, y]])
 
     def _merge(self, planes: Sequence[Plane], rng: np.random.Generator) -> list[_Layer]:
-        """Merge neighbors that move together; a bank of mist moves with the ridge behind it."""
         groups: list[tuple[str, float]] = []
         for plane in planes:
             name = "sun" if plane.name == "glare" else plane.name
@@ -174,6 +170,6 @@ def _merged(planes: Sequence[Plane], stage: Stage, rng: np.random.Generator) -> 
     if endless:  # through the row that was added to make them even
         canvas[:, rows:] = canvas[:, rows - 1 : rows]
     sheet = sheet_of(canvas[:3], canvas[3], rng, top=top, endless=endless)
-    full = np.flatnonzero(cv2.reduce(sheet.alpha[0], 1, cv2.REDUCE_MIN) == 255)
+    full = np.flatnonzero(cv2.reduce(sheet.alpha, 1, cv2.REDUCE_MIN) == 255)
     solid = top + int(full[0]) if len(full) and name == "ridge" else None
     return _Layer(name, planes[0].depth, solid, sheet)

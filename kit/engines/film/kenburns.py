@@ -61,8 +61,6 @@ def _zoom(room: CropRoom) -> tuple[Window, Window]:
 
 
 def _pan(x: float, y: float) -> Move:
-    """Return a move from one side to the other, as far as motion asks and the picture allows."""
-
     def move(room: CropRoom) -> tuple[Window, Window]:
         slack = 1 - (room.across if x else room.down)
         # A picture of the frame's own shape leaves no room: the window shrinks to make some.
@@ -79,7 +77,6 @@ def _pan(x: float, y: float) -> Move:
 
 
 def _drift(room: CropRoom) -> tuple[Window, Window]:
-    """Travel to the focus from the other side of it, closing in a little."""
     x, y = room.focus
     far = 0.7 * room.motion
     start = room.window(x + far * (0.5 - x), y + far * (0.5 - y), 1 - 0.10 * room.motion)
@@ -199,12 +196,10 @@ def flatten(still: stills.Still) -> Bytes:
 
 
 def _largest(width: int, height: int, take: Take) -> float:
-    """Return the width of the largest window of the frame's shape within a picture."""
     return min(width, height * take.width / take.height)
 
 
 def _scale(pixels: Bytes, path: tuple[Window, Window], take: Take) -> Bytes:
-    """Return the picture as an I420 frame, at the size at which the warp does least harm."""
     height, width = pixels.shape[:2]
     small, large = sorted(window.size for window in path)
     factor = take.width / (small**_SHARP * large ** (1 - _SHARP) * _largest(width, height, take))
@@ -218,7 +213,6 @@ def _scale(pixels: Bytes, path: tuple[Window, Window], take: Take) -> Bytes:
 def _fill(
     target: Bytes, source: Bytes, step: float, corner: tuple[float, float], error: float
 ) -> None:
-    """Fill a plane from a part of another one, `step` pixels for each, off by `error` at most."""
     size = target.shape[::-1]
     if step == 1.0:
         center = [place + (length - 1) / 2 for place, length in zip(corner, size, strict=True)]
@@ -243,7 +237,6 @@ def _fill(
 def _find_start(
     corner: float, length: int, limit: int, step: float, error: float
 ) -> tuple[int, int] | None:
-    """Return the whole pixel to start at and how much of the result to skip; None: none fits."""
     for skip in range(_EARLIEST):
         exact = corner - skip * step
         start = round(exact)

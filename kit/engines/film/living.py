@@ -75,13 +75,7 @@ def film(job: Job, progress: Progress) -> Asset:
 
 
 class Living:
-    """A painted scene that can be seen at any frame.
-
-    Parameters
-    ----------
-    paintings : sequence of Painting
-        The place at one or more hours, of the frame's shape.
-    """
+    """A painted scene that can be seen at any frame."""
 
     def __init__(
         self,
@@ -141,7 +135,6 @@ class Living:
         self._planes: Frame = bordered(planes[0]), planes[1], planes[2]
 
     def _draw_layers(self, moment: float) -> Blocks:
-        """Return the painting as it looks at a moment, in blocks."""
         night = 1.0
         if len(self._paintings) > 1:
             first, share = self._hour(moment)
@@ -166,7 +159,6 @@ class Living:
         return self._blocks
 
     def _hour(self, moment: float) -> tuple[int, float]:
-        """Return the number of the painting that goes, and how far the next one is there."""
         if self._take.loop:
             moment = 0.5 - 0.5 * math.cos(2 * math.pi * moment)
         place = min(max(moment, 0.0), 1.0) * (len(self._paintings) - 1)
@@ -176,7 +168,6 @@ class Living:
 
 
 def _nearness(depth: Floats | None, shape: tuple[int, int]) -> Floats:
-    """Return how near each place is, 0 to 1, soft: what stands free keeps a seam around it."""
     scale = _SIDE / max(shape)
     size = (round(shape[1] * scale), round(shape[0] * scale))
     if depth is None or not np.isfinite(depth).any():
@@ -188,7 +179,6 @@ def _nearness(depth: Floats | None, shape: tuple[int, int]) -> Floats:
 
 
 def _density(brief: Brief) -> float:
-    """Return the share of the drifting clouds' light that words leave: they have it bright."""
     if brief.family in ("space", "poster") or brief.weather == "fog":
         return 0.0
     if "minimal" in brief.composition or "cloudless" in brief.things:
@@ -197,14 +187,12 @@ def _density(brief: Brief) -> float:
 
 
 def _hours_of(brief: Brief) -> tuple[str, ...]:
-    """Return the hours of a film: where clouds hide the sun, it does not set between them."""
     hours = _HOURS[brief.hours] or (brief.hour,)
     hidden = brief.covered and {"sun", "fire"}.isdisjoint(brief.lights)
     return tuple("dusk" if hour == "sunset" else hour for hour in hours) if hidden else hours
 
 
 def _without_motion(brief: Brief, hour: str) -> Brief:
-    """Return a brief without what falls or glimmers: that is drawn in motion."""
     weather = brief.weather
     if weather == "mist" and brief.family == "lake" and "fog" not in brief.things:
         weather = "clear"  # the seed's mist suits a still; in motion it hides what moves
@@ -214,7 +202,6 @@ def _without_motion(brief: Brief, hour: str) -> Brief:
 
 
 def _weather(brief: Brief, asked: str) -> str:
-    """Return what is in the air: what was asked for, else what the prompt says."""
     if asked != "auto":
         return asked
     if brief.family in ("liquid", "flow", "space"):
@@ -236,7 +223,6 @@ def _ripples(
     relief: DepthRelief,
     rng: np.random.Generator,
 ) -> Ripples | None:
-    """Return how water heaves or stirs, the nearer the more, and how a flat liquid flows."""
     if brief.family in ("liquid", "flow"):
         amount = np.full((2, 2), 0.004 + 0.012 * take.motion, np.float32)
         return Ripples(amount, (3, 4), take, relief, rng)

@@ -124,17 +124,7 @@ def count_turns(take: Take, period: float = _PERIOD) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """How noise runs through light.
-
-    Parameters
-    ----------
-    mask, x, y : ndarray of float32
-        Where it does, 0 to 1, and places in it, at half the size of the luma. What is seen goes
-        toward larger `y`.
-    beat, least, most : float
-        Share of the light by which all of it wavers at once; shares by which it changes at the
-        least and at the most.
-    """
+    """How noise runs through light."""
 
     mask: Floats
     x: Floats
@@ -264,15 +254,7 @@ class Clouds:
 
 
 class Ripples:
-    """Shifts that go round and round: water stirs, ink flows.
-
-    Parameters
-    ----------
-    mask : ndarray of float32
-        How far each place is moved, as a share of the frame's height; of any size.
-    cells : tuple of int
-        Blobs down and across.
-    """
+    """Shifts that go round and round: water stirs, ink flows."""
 
     def __init__(
         self,
@@ -318,7 +300,6 @@ def layers_of(painting: Painting, canvas: LayerCanvas, seed: int) -> Iterator[Mo
 def _shimmer(
     motion: Smoke | Lava | Fall | Spray | Curtains, painting: Painting, canvas: LayerCanvas
 ) -> Noise:
-    """Return where noise runs through the light of what moves, and how."""
     pace, window = canvas.pace, getattr(motion, "window", None)
     free = np.ones(canvas.painted, np.float32) if painting.sky is None else painting.sky
     if isinstance(motion, Lava):

@@ -70,22 +70,7 @@ Swell: TypeAlias = Callable[[tuple[Floats, Floats]], None]
 
 
 class DepthRelief:
-    """A depth for each pixel, through which a picture is seen from places near its own.
-
-    Parameters
-    ----------
-    depth : ndarray of float32
-        Shape (height, width), of the frame's shape, 0 for far and 1 for near.
-    focus : tuple of float
-        The point that a zoom leads to, in shares of the frame.
-
-    Attributes
-    ----------
-    width, height : int
-        Of a picture as it is looked at, in pixels; both even.
-    shape : tuple of int
-        Rows and columns of the blocks that make a frame.
-    """
+    """A depth for each pixel, through which a picture is seen from places near its own."""
 
     def __init__(self, depth: Floats, take: Take, focus: tuple[float, float] = (0.5, 0.52)) -> None:
         self.take = take
@@ -121,27 +106,13 @@ class DepthRelief:
         )
 
     def planes(self, pixels: Bytes) -> Frame:
-        """Return the planes of a picture, larger than the frame by what a camera needs.
-
-        Parameters
-        ----------
-        pixels : ndarray of uint8
-            Shape (height, width, 3), of the frame's shape.
-        """
+        """Return the planes of a picture, larger than the frame by what a camera needs."""
         size = (self.width, self.height)
         way = cv2.INTER_AREA if pixels.shape[1] > self.width else cv2.INTER_CUBIC
         return views(rgb_frame(cv2.resize(pixels, size, interpolation=way)), *size)
 
     def look(self, blocks: Blocks, seen: FilmView, swell: Swell | None = None) -> Blocks:
-        """Return a picture as a camera sees it, until it is looked at again.
-
-        Parameters
-        ----------
-        blocks : Blocks
-            Of the planes of a picture, see `kit.engines.film.relief.blocks_of`.
-        swell : Swell, optional
-            What else moves the places that pixels come from.
-        """
+        """Return a picture as a camera sees it, until it is looked at again."""
         shift_x = -seen.x * STRENGTH * self.take.width
         shift_y = -seen.y * STRENGTH * self.take.height
         zoom = -seen.zoom * GROWTH
@@ -169,7 +140,6 @@ def large(take: Take) -> tuple[int, int]:
 
 
 def _sum(out: Floats, base: Floats, *parts: tuple[float, Floats]) -> None:
-    """Add up a field and multiples of others; what is multiplied by 0 costs nothing."""
     for amount, field in parts:
         if amount:
             cv2.scaleAdd(field, amount, base, dst=out)

@@ -20,13 +20,14 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 
 class Sheet(NamedTuple):
-    """A layer from an even row and column of its stage on, its alpha full and for the chromas.
+    """A layer from an even row and column of its stage on; `small` is both chromas and alpha.
 
     What is endless goes on below its last row; all goes on beside it where it is as wide as that.
     """
 
-    color: Frame
-    alpha: tuple[Bytes, Bytes]
+    luma: Bytes
+    alpha: Bytes
+    small: Bytes
     top: int = 0
     left: int = 0
     wide: bool = True
@@ -44,42 +45,40 @@ def sheet_of(
     if not wide:
         color, alpha = color[:, :, left:right], np.ascontiguousarray(alpha[:, left:right])
     full, half = (np.rint(255 * cover).astype(np.uint8) for cover in (alpha, halve(alpha)))
-    planes = to_yuv(color, alpha, rng)
-    return Sheet(planes, (full, half), top, 0 if wide else left, wide, endless)
+    luma, *chromas = to_yuv(color, alpha, rng)
+    return Sheet(luma, full, cv2.merge([*chromas, half]), top, 0 if wide else left, wide, endless)
 
 
 def lay_sheet(
     frame: Frame, sheet: Sheet, matrix: Matrix, stop: int, shine: Bytes | None = None
 ) -> None:
     """Lay a sheet over a frame, in place, down to a row, as bright as a shimmer lets it be."""
-    most, count = frame[0].shape[::-1], sheet.alpha[0].shape[::-1]
+    most, count = frame[0].shape[::-1], sheet.alpha.shape[::-1]
     spans = []
     for axis, start in enumerate((sheet.left, sheet.top)):
         scale, shift = matrix[axis, axis], matrix[axis, 2]
-        first = int(np.clip(np.floor(start * scale + shift) - 1, 0, most[axis])) & ~1
+        begin = int(np.clip(np.floor(start * scale + shift) - 1, 0, most[axis])) & ~1
         end = np.ceil((start + count[axis]) * scale + shift) + 1
         last = int(np.clip(end, 0, most[axis]))
-        spans.append((first, last + last % 2))
+        spans.append((begin, last + last % 2))
     (left, right), (top, bottom) = spans
     left, right = (0, most[0]) if sheet.wide else (left, right)
     bottom = stop + stop % 2 if sheet.endless else min(bottom, stop + stop % 2)
     if bottom <= top or right <= left:
         return
-    cover: Any = None
-    for part, (target, source) in enumerate(zip(frame, sheet.color, strict=True)):
-        share = 2 if part else 1
-        rows, columns = slice(top // share, bottom // share), slice(left // share, right // share)
-        size = columns.stop - columns.start, rows.stop - rows.start
-        place = size, matrix, (sheet.left, sheet.top), (left, top), share
-        if part < 2:
-            cover = warp_sheet(sheet.alpha[part], *place)
-        moving = warp_sheet(source, *place)
-        if shine is not None and not part:
-            for plane in (cover, moving):
-                cv2.multiply(plane, shine[rows, columns], dst=plane, scale=1 / 255)
-        piece = target[rows, columns]
+    origin, first = (sheet.left, sheet.top), (left, top)
+    size = right - left, bottom - top
+    planes = [warp_sheet(plane, size, matrix, origin, first) for plane in (sheet.luma, sheet.alpha)]
+    if shine is not None:
+        for plane in planes:
+            cv2.multiply(plane, shine[top:bottom, left:right], dst=plane, scale=1 / 255)
+    half = size[0] // 2, size[1] // 2
+    *chromas, small = cv2.split(warp_sheet(sheet.small, half, matrix, origin, first, 2))
+    parts = zip(frame, (planes[0], *chromas), (planes[1], small, small), (1, 2, 2), strict=True)
+    for target, color, cover, share in parts:
+        piece = target[top // share : bottom // share, left // share : right // share]
         cv2.multiply(piece, cv2.bitwise_not(cover), dst=piece, scale=1 / 255)
-        cv2.add(piece, moving, dst=piece)
+        cv2.add(piece, color, dst=piece)
 
 
 def warp_sheet(

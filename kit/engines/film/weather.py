@@ -50,7 +50,6 @@ def lay(frame: Frame, patch: Bytes, kind: str) -> None:
 
 
 def _lay_fog(frame: Frame, patch: Bytes) -> None:
-    """Lay fog over a frame, denser toward the ground."""
     ramp = np.linspace(0.35, 1.0, len(patch), dtype=np.float32)[:, None]
     cover = cv2.multiply(patch, np.repeat(ramp, patch.shape[1], axis=1), dtype=cv2.CV_8U)
     # Fog is as bright as the picture allows: a night must not turn gray. It takes the light's
@@ -108,7 +107,6 @@ class Weather:
         return np.asarray(cv2.addWeighted(going, share, coming, 1.0 - share, 0.0, dst=out))
 
     def _cut(self, number: int, moment: float, out: Bytes) -> Bytes:
-        """Cut what is seen of a layer out of its tile, to a part of a pixel."""
         layer, second = self._layers[number], moment * self._seconds
         swing = 2 * math.pi * (second / _SWINGS + layer.phase)
         x = layer.speed[0] * second + layer.sway * math.sin(swing)

@@ -88,7 +88,6 @@ def palette_for(brief: Brief, look: HourLook) -> Palette:
 
 
 def _tint_of_land(brief: Brief) -> Tint | None:
-    """Return the color of the ground: what is asked for, else its own where the hour lets it."""
     asked = (brief.place == "sea" and brief.water) or of_land(brief) or (*brief.colors, None)[0]
     if asked or brief.dark:
         return asked

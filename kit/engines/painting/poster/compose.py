@@ -111,7 +111,6 @@ def paint(brief: Brief, progress: Progress) -> Painting:
 
 
 def _depth_of(picture: PosterPicture) -> Floats:
-    """Return meters to ridges and water, as far as they move in films; else infinite."""
     depth = np.full((picture.stage.rows, picture.stage.columns), np.inf, np.float32)
     water = picture.water.planes[:1] if picture.water else ()
     for plane in (*picture.back, *water, *picture.front):
@@ -223,7 +222,6 @@ def _water(
 
 
 def _glitter(rng: np.random.Generator, stage: Stage, light: Sun, shore: int) -> Bytes:
-    """Return dashes of light under the sun, a path that widens toward the viewer."""
     mask = stage.blank(shore, stage.rows)
     near = rng.random(_DASHES) ** 1.25
     x = light.x + rng.normal(0.0, 0.55, _DASHES) * stage.unit * (0.020 + 0.075 * near)

@@ -212,7 +212,6 @@ def ridges(
 
 
 def _raise_relief(rng: np.random.Generator, kind: str, peaks: float) -> _Relief:
-    """Return the relief of a kind; of mountains about so many are across."""
     if kind in ("mountains", "islands"):
         side = round(_FINENESS * peaks)
         heights = noise.ridged(rng, side, cells=peaks, gain=0.45) ** 0.7
@@ -236,7 +235,6 @@ def _cut(
     depth: float,
     hero: float | None,
 ) -> _Ridge:
-    """Cut a ridge out of a relief, its slices each the lower, the nearer it is."""
     stage = setting.stage
     band, height, foot, bottom = _layout(setting, recipe, depth)
     relief, columns = reliefs[band.kind], np.arange(stage.columns, dtype=np.float32)
@@ -283,7 +281,6 @@ def _cut(
 
 
 def _layout(setting: SkySetting, recipe: Recipe, depth: float) -> tuple[Band, float, float, int]:
-    """Return the band of a ridge, its height, the row of its foot and the last that it may take."""
     stage, start, band = setting.stage, 0.0, recipe.bands[0]
     for nearer in recipe.bands[1:]:
         if depth >= band.until:
@@ -301,7 +298,6 @@ def _layout(setting: SkySetting, recipe: Recipe, depth: float) -> tuple[Band, fl
 
 
 def _free_light(setting: SkySetting) -> Floats:
-    """Return the highest row that land may reach in each column before a light asked for."""
     light, columns = setting.light, np.arange(setting.stage.columns, dtype=np.float32)
     if not light.named:
         return np.full_like(columns, -1e6)
@@ -310,7 +306,6 @@ def _free_light(setting: SkySetting) -> Floats:
 
 
 def _tone(palette: Palette, depth: float) -> Oklch:
-    """Return the body color of a ridge at a depth."""
     far, middle, near = palette.land
     if depth < 0.5:
         return mix(far, middle, depth / 0.5)
@@ -349,7 +344,6 @@ def _paint(setting: SkySetting, recipe: Recipe, ridge: _Ridge) -> Plane:
 
 
 def _touches(setting: SkySetting, ridge: _Ridge) -> Iterator[Touch]:
-    """Yield light on gentle ground, layers of rock, snow and shadow."""
     stage, palette, brief = setting.stage, setting.palette, setting.brief
     depth, band, body, y = ridge.depth, ridge.band, ridge.body, ridge.crest
     top, bottom, air = ridge.top, ridge.bottom, 1.0 - 0.55 * setting.mist * (1 - depth)
@@ -380,7 +374,6 @@ def _touches(setting: SkySetting, ridge: _Ridge) -> Iterator[Touch]:
 
 
 def _show(ridge: _Ridge, *planes: Floats) -> Iterator[Bytes]:
-    """Yield where values of what is seen of a ridge's slices are above 0, as sharp masks."""
     shape = ridge.bottom - ridge.top, len(ridge.crest)
     tall = min(shape[0], max(_FINE, round(ridge.foot) - ridge.top))
     columns, count = np.arange(planes[0].shape[1]), -(-tall // _FINE)
@@ -399,7 +392,6 @@ def _show(ridge: _Ridge, *planes: Floats) -> Iterator[Bytes]:
 
 
 def _masked(color: Oklch, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
-    """Return a touch that covers where a mask does, its rows fading."""
     scale = np.float32(strength / 255)
 
     def weights(rows: slice, columns: slice) -> Floats | None:
@@ -412,7 +404,6 @@ def _masked(color: Oklch, mask: Bytes, strength: float, fading: Floats | None = 
 
 
 def _below(color: Oklch, ridge: _Ridge, high: float, reach: float, least: float) -> Touch:
-    """Return a touch that is strongest under a crest and falls to `least` over some pixels."""
     y, top = ridge.crest + np.float32(reach), ridge.top
     scale, lowest = np.float32(1 / reach), float(y.max())
     edge = high * (1.0 + 1.5 / reach) ** 2  # the crest itself is half a pixel of land
@@ -435,7 +426,6 @@ def _below(color: Oklch, ridge: _Ridge, high: float, reach: float, least: float)
 
 
 def _bank(setting: SkySetting, ridge: _Ridge) -> Plane:
-    """Return a bank of mist that lies at the foot of a ridge."""
     stage, depth = setting.stage, ridge.depth
     middle, half = ridge.foot - 0.02 * stage.height, 0.12 * stage.height
     top = int(min(max(middle - half, 0), stage.rows - 2))
@@ -453,7 +443,6 @@ def _bank(setting: SkySetting, ridge: _Ridge) -> Plane:
 def _plant(
     setting: SkySetting, recipe: Recipe, ridge: _Ridge, mask: Bytes, snow: Bytes | None
 ) -> None:
-    """Plant a crest: groves and clearings; nearest to the viewer, large plants at both sides."""
     stage, band, rng, y = setting.stage, ridge.band, ridge.rng, ridge.crest
     stands = []
     if band.plant:

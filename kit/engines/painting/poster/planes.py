@@ -211,7 +211,6 @@ def printed(stage: Stage, painted: Iterable[Strip], *, grain: float = 0.0) -> By
 
 @lru_cache(4)
 def _paper(columns: int, grain: float) -> Floats:
-    """Return what is added before rounding, in steps of 8 bits; the same for every picture."""
     rng = np.random.default_rng(_PAPER)
     noise = noise_tile(rng)
     side = noise.shape[1]
@@ -243,7 +242,6 @@ def discs(
 
 
 def _fixed(places: NDArray[np.float64], top: float) -> NDArray[np.intc]:
-    """Return places of shape (..., x and y and maybe more) as OpenCV draws them."""
     fixed = places * float(1 << _SHIFT)
     fixed[..., 1] -= top * (1 << _SHIFT)
     return np.asarray(np.rint(fixed, out=fixed), np.intc, order="C")

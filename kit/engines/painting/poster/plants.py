@@ -72,7 +72,6 @@ def draw_plants(
 
 @lru_cache(32)
 def _template(kind: str, tiers: int) -> tuple[Array, Array, NDArray[np.intp]]:
-    """Return an outline from the crown down and up again: half widths, heights, and their dice."""
     if kind == "poplar":
         up = np.linspace(1.0, 0.0, 12)
         half, knobs = np.sin(np.pi * up**0.62) ** 0.8, np.arange(12)

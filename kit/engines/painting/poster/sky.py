@@ -138,7 +138,6 @@ def sky_planes(
 
 
 def _discs(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
-    """Yield the sun with two faint rings, a full moon with its seas and a ring, or a crescent."""
     stage, light, (color, glow) = setting.stage, setting.light, setting.palette.light
     x, y, radius = light.x, light.y, light.radius
     rings = () if light.crescent else ((1.9, 18),) if light.moon else ((2.35, 16), (1.6, 26))
@@ -165,7 +164,6 @@ def _discs(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
 
 
 def _shafts(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
-    """Yield shafts of light that spread from the sun over the sky, as on an old poster."""
     stage, light = setting.stage, setting.light
     mask = stage.blank(0, int(min(stage.rows, setting.horizon + 0.05 * stage.height)))
     reach = 2.0 * max(stage.columns, stage.rows)
@@ -230,7 +228,6 @@ def _aurora(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
 
 
 def _streaks(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
-    """Yield long flat clouds like brush strokes, each a few lenses, lit by a low sun."""
     stage, light, top = setting.stage, setting.light, setting.stage.margin_y
     cloud, glow = setting.palette.air[2], setting.palette.light[1]
     along = np.linspace(-1.0, 1.0, 33)
@@ -253,7 +250,6 @@ def _streaks(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
 
 
 def _cumulus(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
-    """Yield heaped clouds with flat feet that fade out below."""
     stage, start = setting.stage, setting.stage.margin_y
     shares = np.linspace(-1.0, 1.0, 9)
     for number in range(7):
