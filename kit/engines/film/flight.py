@@ -30,7 +30,7 @@ from kit.engines.media.clip import rgb_of, views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.painting import tone
 from kit.engines.painting.camera import Camera, View, soften_edges, spread_slices, trace
-from kit.engines.painting.land.landscape import haze, unit
+from kit.engines.painting.land.landscape import SPAN, haze, unit
 from kit.engines.painting.land.terrain import (
     OPEN,
     RANGES,
@@ -42,7 +42,6 @@ from kit.engines.painting.land.terrain import (
 from kit.engines.painting.land.water import MovingWater
 from kit.engines.painting.looks import HourLook, look_for
 from kit.engines.painting.painting import Painting
-from kit.engines.painting.relief import SPAN
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size

@@ -19,10 +19,9 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import Camera
 from kit.engines.painting.land.ground import grain, ripples
+from kit.engines.painting.land.landscape import Direction
 from kit.engines.painting.land.terrain import TEXEL, Terrain, develop_colors, doubled
 from kit.engines.painting.looks import HourLook
-from kit.engines.painting.noise import tile
-from kit.engines.painting.relief import Direction
 from kit.engines.painting.sky import paint_sky, sun_of
 
 NEAR, END = 5.0, 1300.0  # where the world ends, it is long lost in the air
@@ -131,12 +130,8 @@ def height_levels(surface: Floats, box: Box) -> WorldHeights:
 class ColorLevels:
     """Colors of all that a flight sees, in one picture of several levels.
 
-    Parameters
-    ----------
-    roughen : callable
-        Changes a level in place, before it is joined to the others.
-    turned : bool
-        Whether flights go rather along x than along y: it is faster to know, nothing else.
+    A level is roughened in place before it is joined to the others. That a flight goes rather along
+    x than along y, `turned`, makes it faster, nothing else.
     """
 
     def __init__(
@@ -213,10 +208,9 @@ def make_grain(
     facing = -right * np.float32(sun[0]) - down * np.float32(sun[1])
     soil = np.float32(lit / facing.std()) * facing + np.float32(vary) * height
     # What grows between crowns is seldom seen by the sun.
-    crown = doubled(terrain.crowns[..., 0].astype(np.float32) * np.float32(1 / 255))
-    leaves = np.float32(tufts) * tile(rng, cells=128, octaves=4, gain=0.8, side=1024)
-    leaves -= np.float32(0.35) * smooth_step(0.22, 0.04, crown) * (tufts > 0)
-    leaves = doubled(leaves - leaves.mean())
+    crown = doubled(terrain.crowns[..., 0].astype(np.float32))
+    leaves = doubled(np.float32(tufts) * height - np.float32(0.35) * smooth_step(56, 10, crown))
+    leaves -= leaves.mean()
     tiles = {}
     for fine, strength in _GRAINED.items():
         tiles[fine] = _bytes(np.float32(strength) * soil), _bytes(leaves)

@@ -161,12 +161,7 @@ def soften_edges(light: NDArray[Any], edge: Floats) -> None:
 def spread_slices(near: float, far: float, count: int, even: float, wooded: float = 0.0) -> Floats:
     """Return rising distances so that near ground and far ridges both get their part.
 
-    Parameters
-    ----------
-    even : float
-        Share of them that is spread evenly.
-    wooded : float
-        Share of them that lies where trees can be told apart, beside the others.
+    A share of them is spread evenly, another lies where trees can be told apart.
     """
     fine = np.geomspace(near, far, 4096)
     density = 0.64 / fine**2 / (1 / near - 1 / far) + 0.36 / fine / np.log(far / near)

@@ -90,10 +90,7 @@ def symmetric(picture: Plane) -> Plane:
 def framed(brief: Brief, table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Return what a table says of a brief's words of composition, the first word first.
 
-    Parameters
-    ----------
-    table : mapping
-        Word -> values; what the empty word has holds where no other one says it.
+    What the empty word has holds where no other one says it.
     """
     rows = [table[word] for word in (*brief.composition, "") if word in table]
     return {name: value for row in reversed(rows) for name, value in row.items()}

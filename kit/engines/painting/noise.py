@@ -54,10 +54,7 @@ def tile(
 ) -> Floats:
     """Return noise of mean 0 and deviation 1, shape (side, side), that repeats without a seam.
 
-    Parameters
-    ----------
-    cells : int
-        Blobs across; a power of two, as `side` is.
+    It has `cells` blobs across, a power of two as `side` is.
     """
     acc = rng.standard_normal((cells, cells), np.float32)
     weight, size = 1.0, cells
@@ -160,10 +157,7 @@ def sample(plane: Floats, x: Plane, y: Plane) -> Floats:
 def warp(plane: Plane, dx: Plane, dy: Plane, amount: float, *, wrap: bool = False) -> Floats:
     """Return a plane whose every point is taken from `amount` pixels times (dx, dy) away.
 
-    Parameters
-    ----------
-    wrap : bool
-        It is a tile; else it goes on mirrored.
+    One that does not wrap goes on mirrored.
     """
     height, width = plane.shape[:2]
     x = dx * np.float32(amount) + np.arange(width, dtype=np.float32)

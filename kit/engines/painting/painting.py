@@ -54,10 +54,7 @@ class Fountain:
 
 
 def trails(
-    stones: NDArray[np.float64],
-    times: NDArray[np.float64],
-    spot: tuple[float, float],
-    unit: float,
+    stones: NDArray[np.float64], times: NDArray[np.float64], spot: tuple[float, float], unit: float
 ) -> NDArray[np.float64]:
     """Return where stones are at times of their flight, in pixels, shape (n, moments, 2).
 

@@ -37,12 +37,7 @@ def paint_fast(job: Job, progress: Progress) -> Asset:
 
 
 def enlarged(pixels: Bytes, width: int, height: int) -> Bytes:
-    """Return a picture enlarged to a size and sharpened for it.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, 3)
-    """
+    """Return a picture enlarged to a size and sharpened for it."""
     if pixels.shape[:2] == (height, width):
         return pixels
     large = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_CUBIC)

@@ -91,14 +91,7 @@ def light(color: Oklch, power: float = 1.0) -> Floats:
 def gradient(stops: Sequence[tuple[float, Oklch]], at: Plane, *, rounding: float = 0.022) -> Floats:
     """Return a gradient through color stops as linear light, shape (3, *at.shape).
 
-    Parameters
-    ----------
-    stops : sequence of (position, color)
-        Positions rise within 0 to 1.
-    at : ndarray
-        Positions to look up, clipped to 0 to 1.
-    rounding : float
-        Over how much of the gradient its corners are rounded off.
+    Stops are places, which rise within 0 to 1, and colors; `rounding` is that of the corners.
     """
     lut = _lut(tuple(stops), rounding)
     index = np.clip(at, 0.0, 1.0) * np.float32(_LUT - 1) + np.float32(0.5)

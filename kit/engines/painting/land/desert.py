@@ -10,35 +10,19 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.camera import Heights
 from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import ROCK, SAND, Ground, Mix
 from kit.engines.painting.land.heights import dune_wave, mesas
-from kit.engines.painting.land.landscape import Landscape, unit
+from kit.engines.painting.land.landscape import Landscape, grid, unit
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import Plane, eroded, octave, ridged
 from kit.engines.painting.painting import Painting
-from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
 
 #: Either of them under snow.
-_SNOW = Ground(
-    low=(0.90, 0.012, 245),
-    low_other=(0.95, 0.010, 245),
-    rock=(0.46, 0.080, 40),
-    rock_other=(0.64, 0.070, 56),
-    steep=0.2,
-    bands=0.7,
-)
-#: Composition -> how high dunes may be: in heights of the eye, and how much for their distance.
-_CEILINGS = {
-    "close": (0.55, 0.22),
-    "dramatic": (0.25, 0.16),
-    "centered": (0.40, 0.13),
-    "thirds": (0.40, 0.13),
-}
+_SNOW = replace(ROCK, low=(0.90, 0.012, 245), low_other=(0.95, 0.010, 245), steep=0.2, bands=0.7)
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -70,9 +54,8 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.lay_out(heights, hollow=0.7)
     palms = _palms_around(scene, pool) if pool else None
     grains = ground.ripples(scene.dice(5)) if sandy else ground.grain(scene.dice(5))
-    surface: Heights = scene.land.height if sandy else ground.rough(scene, grains)
     level = np.float32(pool.level if pool else -1e3)
-    scene.see(lambda x, z: np.maximum(surface(x, z), level), 0.6)
+    scene.see(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.6)
     own = _ground_of(brief, rocky=rocky)
     ground.cover(scene, volcano.ashen(scene, own, cone), grains, 0.75)
     if not sandy:
@@ -95,8 +78,8 @@ def _ground_of(brief: Brief, *, rocky: bool) -> Ground:
 
 
 def _dunes(scene: Landscape) -> Floats:
-    """Return long waves of sand: each rises gently and falls off steeply behind its crest."""
-    rng, points, words = scene.dice(4), scene.points, scene.words
+    """Return long waves of sand, and the one dune that a picture with a subject's place has."""
+    rng, points, words, part = scene.dice(4), scene.points, scene.words, scene.framing["part"]
     x, z = grid(scene.points)
     bend = octave(rng, points, 5) + 0.6 * octave(rng, points, 3)
     turn = rng.uniform(0.35, 1.0) * (1 if scene.toward[0] < 0 else -1)
@@ -107,28 +90,22 @@ def _dunes(scene: Landscape) -> Floats:
         uneven = np.clip(0.66 + 0.50 * octave(rng, points, 1024 / length), 0.08, 1.3)
         heights += np.float32(tall) * dune_wave(phase) * uneven
     heights *= np.float32(scene.framing["others"]) * (0.40 + 0.60 * smooth_step(30, 380, z))
-    near, rise = next((_CEILINGS[word] for word in words if word in _CEILINGS), (0.60, 0.21))
+    placed = not {"centered", "thirds", "minimal", "dramatic"}.isdisjoint(words)
+    near, rise = (0.40, 0.14) if placed else (0.60, 0.21)
     room = near * scene.camera.height + z * np.float32(rise) - heights
     heights = heights + 0.5 * (room - np.sqrt(room * room + 9.0))  # rounded off at the ceiling
-    if {"centered", "thirds", "minimal", "dramatic"}.isdisjoint(words):
+    if not placed:
         return np.asarray(heights, np.float32)
-    return np.maximum(heights, _main_dune(scene))
-
-
-def _main_dune(scene: Landscape) -> Floats:
-    """Return the one dune that a picture with a place for its subject has there."""
-    x, z = grid(scene.points)
-    part = scene.framing["part"]
     side = (x / (scene.camera.widest * z.clip(40.0)) - np.float32(scene.subject)) * 1.25
     away = (z * scene.framing["near"] - 330.0) * (1 / 240)
     # Wind has bent its arms: no two sides of it are straight.
-    rng = scene.dice(11)
-    side = side + 0.30 * octave(rng, scene.points, 9) + 0.35 * np.sin(away * 2.2)
-    away = away + 0.35 * octave(rng, scene.points, 7)
+    side = side + 0.30 * octave(rng, points, 9) + 0.35 * np.sin(away * 2.2)
+    away = away + 0.35 * octave(rng, points, 7)
     lean = np.abs(side) + 0.25 * side * np.sign(scene.toward[0])
-    room = scene.camera.height + 300.0 * scene.camera.rise
-    tall = min(74.0 * part ** (2.6 if part > 1.0 else 0.5), room)
-    return np.asarray(tall * np.maximum(1.0 - np.hypot(lean, away), 0.0) ** 1.6, np.float32)
+    tall = 74.0 * part ** (2.6 if part > 1.0 else 0.5)
+    tall = min(tall, scene.camera.height + 300.0 * scene.camera.rise)
+    main = tall * np.maximum(1.0 - np.hypot(lean, away), 0.0) ** 1.6
+    return np.asarray(np.maximum(heights, main), np.float32)
 
 
 def _tables(scene: Landscape, *, sandy: bool) -> Floats:
@@ -188,19 +165,11 @@ class _Pool:
     reach: float
     level: float = 1.0
 
-    def off(self, x: Plane, z: Plane) -> Plane:
-        """Return how far places are from the middle, in reaches."""
-        off = np.hypot(x - np.float32(self.x), z - np.float32(self.z))
-        return np.asarray(off * np.float32(1 / self.reach))
-
-    def ring(
-        self, rng: np.random.Generator, between: tuple[float, float], count: int
-    ) -> tuple[Plane, Plane]:
-        """Return places around it, at most so many reaches away."""
+    def ring(self, rng: np.random.Generator, least: float, most: float, count: int) -> Plane:
+        """Return x and z of places around it, so many reaches away."""
         turn = rng.uniform(0.0, 2 * np.pi, count)
-        away = between[0] + (between[1] - between[0]) * rng.random(count) ** 1.6
-        away *= self.reach
-        return self.x + away * np.cos(turn), self.z + away * np.sin(turn)
+        away = (least + (most - least) * rng.random(count) ** 1.6) * self.reach
+        return np.stack([self.x + away * np.cos(turn), self.z + away * np.sin(turn)])
 
 
 def _pool_of(scene: Landscape) -> _Pool | None:
@@ -217,8 +186,8 @@ def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
     """Return heights with the hollow of a pool, whose shore is no circle."""
     x, z = grid(scene.points)
     eye, shore = scene.camera.height, pool.z - 0.95 * pool.reach
-    bend = octave(scene.dice(51), scene.points, 34)
-    off = pool.off((x - pool.x) / 1.25 + pool.x, z) + 0.22 * bend
+    off = np.hypot((x - pool.x) / 1.25, z - pool.z) / pool.reach
+    off = off + 0.22 * octave(scene.dice(51), scene.points, 34)
     rim = 0.14 * pool.reach * np.maximum(off - 1.0, -1.0) * (0.35 + 0.65 * (off > 1))
     bowl = pool.level + np.maximum(rim, -1.6)
     heights = heights + (bowl - heights).astype(np.float32) * smooth_step(2.6, 1.15, off)
@@ -226,15 +195,13 @@ def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
     sight = eye + (pool.level - eye) * z / np.float32(shore) - 0.8
     sight = sight + 0.14 * np.maximum(np.abs(x - pool.x * z / pool.z) - 1.5 * pool.reach, 0.0)
     over = np.maximum(heights - sight, 0.0) * smooth_step(shore, 0.85 * shore, z)
-    heights = np.where(off > 1.6, np.maximum(heights - over, pool.level + 0.1), heights - over)
-    return np.asarray(heights, np.float32)
+    return np.asarray(np.maximum(heights - over, np.where(off > 1.6, pool.level + 0.1, -9)), "f4")
 
 
 def _palms_around(scene: Landscape, pool: _Pool) -> Plants:
     """Return palms around a pool, whose shadows lie on the land; the view over it stays open."""
-    rng, sparse = scene.dice(36), "minimal" in scene.words
-    count = 9 if sparse else 40
-    x, z = pool.ring(rng, (1.10, 1.75), count)
+    rng, count = scene.dice(36), 9 if "minimal" in scene.words else 40
+    x, z = pool.ring(rng, 1.10, 1.75, count)
     keep = scene.land.height(x, z) < 7.0
     keep &= (z > pool.z - 0.35 * pool.reach) | (np.abs(x - pool.x) > 0.95 * pool.reach)
     lean = float(np.sign(rng.uniform(-1, 1)))
@@ -247,14 +214,13 @@ def _fill(scene: Landscape, pool: _Pool, palms: Plants) -> None:
     """Plant what grows around a pool and let the water mirror what stands behind it."""
     rng, view, few = scene.dice(52), scene.view, 0.3 if "minimal" in scene.words else 1.0
     reeds: Mix = (((0.52, 0.090, 122), 0.6), ((0.60, 0.085, 108), 0.4))
-    behind = palms.z >= pool.z - 0.3 * pool.reach
-    ring = pool.ring(rng, (1.02, 1.8), round(110 * few))
+    ring = pool.ring(rng, 1.02, 1.8, round(110 * few))
     shrubs = planting.shrubs(scene, rng, *ring, (pool.level, pool.level + 4.0))
     planting.plant(scene, shrubs, "broadleaf", 0.8)
-    tufts = planting.stand(
-        scene, rng, *pool.ring(rng, (1.0, 1.5), 520), rng.uniform(0.6, 2.0, 520), reeds
-    )
+    ring = pool.ring(rng, 1.0, 1.5, 520)
+    tufts = planting.stand(scene, rng, *ring, rng.uniform(0.6, 2.0, 520), reeds)
     planting.plant(scene, tufts.kept(tufts.foot > pool.level + 0.05), "tuft", 0.82)
+    behind = palms.z >= pool.z - 0.3 * pool.reach
     planting.plant(scene, palms.kept(behind), "palm", 0.86)
     land = scene.land.height(view.x, view.z)
     wet = ~view.sky & (land < pool.level) & (scene.depth > view.z * 0.999)

@@ -12,27 +12,35 @@ from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting
 from kit.engines.painting.land.ground import FOLIAGE, Ground, Mix
-from kit.engines.painting.land.landscape import Landscape
-from kit.engines.painting.land.planting import Plants
+from kit.engines.painting.land.landscape import Landscape, grid
 from kit.engines.painting.noise import Plane, eroded, octave
 from kit.engines.painting.painting import Painting
-from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land, turned
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
-_FLOORS: dict[str, tuple[Oklch, Oklch]] = {
-    "summer": ((0.40, 0.060, 122), (0.34, 0.035, 75)),
-    "spring": ((0.46, 0.080, 125), (0.38, 0.040, 80)),
-    "autumn": ((0.52, 0.105, 58), (0.42, 0.075, 48)),
-    "winter": ((0.92, 0.010, 245), (0.86, 0.014, 245)),
-}
-#: Season -> colors of leaves seen from near.
-_LEAVES: dict[str, tuple[Oklch, ...]] = {
-    "summer": ((0.47, 0.095, 128), (0.42, 0.080, 136)),
-    "spring": ((0.60, 0.120, 124), (0.52, 0.110, 130)),
-    "autumn": ((0.66, 0.135, 72), (0.58, 0.145, 52), (0.52, 0.140, 38)),
-    "winter": ((0.80, 0.012, 235), (0.70, 0.014, 230)),
+#: Season -> colors of the floor, and of leaves and ferns seen from near.
+_SEASONS: dict[str, tuple[tuple[Oklch, ...], tuple[Oklch, ...], tuple[Oklch, ...]]] = {
+    "summer": (
+        ((0.40, 0.060, 122), (0.34, 0.035, 75)),
+        ((0.47, 0.095, 128), (0.42, 0.080, 136)),
+        ((0.50, 0.095, 124), (0.44, 0.080, 130)),
+    ),
+    "spring": (
+        ((0.46, 0.080, 125), (0.38, 0.040, 80)),
+        ((0.60, 0.120, 124), (0.52, 0.110, 130)),
+        ((0.50, 0.095, 124), (0.44, 0.080, 130)),
+    ),
+    "autumn": (
+        ((0.52, 0.105, 58), (0.42, 0.075, 48)),
+        ((0.66, 0.135, 72), (0.58, 0.145, 52), (0.52, 0.140, 38)),
+        ((0.66, 0.135, 72), (0.58, 0.145, 52), (0.52, 0.140, 38)),
+    ),
+    "winter": (
+        ((0.92, 0.010, 245), (0.86, 0.014, 245)),
+        ((0.80, 0.012, 235), (0.70, 0.014, 230)),
+        ((0.80, 0.012, 235), (0.70, 0.014, 230)),
+    ),
 }
 _BLOSSOMS: tuple[Oklch, ...] = ((0.86, 0.075, 355), (0.79, 0.105, 352), (0.92, 0.035, 10))
 _AIR = 8.5  # under trees the air is looked at through more leaves, dust and damp
@@ -44,9 +52,10 @@ class Wood:
     """What kind of forest it is."""
 
     needles: bool
-    birch: bool
     bare: bool  # leafless trees in winter
     leaves: Mix
+    ferns: Mix
+    floor: tuple[Oklch, ...]
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
@@ -87,7 +96,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     gaps = octave(rng, points, 210) + 0.5 * octave(rng, points, 60)
     scene.land.traits[..., 3] = 0.08 + 0.92 * smooth_step(0.05, 0.75, gaps)
     scene.see(scene.land.height, 0.35, far=260.0, slices=scene.slices // 2)
-    _cover(scene, *_FLOORS[brief.season], 0.6, 0.5)
+    _cover(scene, wood.floor, 0.6, 0.5)
     _plant(scene, wood)
     rays = "rays" in brief.things or "dramatic" in scene.words
     shine = light(look.sun)
@@ -99,94 +108,84 @@ def paint(brief: Brief, progress: Progress) -> Painting:
 def _wood_of(brief: Brief) -> Wood:
     """Return the trees that a brief names, or that its season and seed choose."""
     luck = float(np.random.default_rng([brief.seed, 2]).random())
-    season, winter = brief.season, brief.season == "winter"
-    leafy = "leaves" in brief.things or (season in ("autumn", "spring") and luck < 0.75)
+    winter, tint = brief.season == "winter", of_land(brief)
+    leafy = "leaves" in brief.things or (brief.season in ("autumn", "spring") and luck < 0.75)
     needles = "needles" in brief.things or not (leafy or luck < 0.4)
     needles = needles or (winter and "leaves" not in brief.things)
-    own = tuple(color for color, _ in FOLIAGE["winter" if winter else "summer"])
-    colors = own if needles else _LEAVES[season]
-    colors = tuple(turned(color, of_land(brief), 0.75) for color in colors)
+    floor, colors, ferns = _SEASONS[brief.season]
+    if needles:
+        colors = tuple(color for color, _ in FOLIAGE["winter" if winter else "summer"])
+    colors = tuple(turned(color, tint, 0.75) for color in colors)
     colors = _BLOSSOMS if "blossom" in brief.things and not needles else colors
-    leaves = tuple((color, 1.0) for color in colors)
-    return Wood(needles, "birches" in brief.things, winter and not needles, leaves)
+    leaves, low = (
+        tuple((color, 1.0) for color in own)
+        for own in (colors, (turned(color, tint, 0.6) for color in ferns))
+    )
+    return Wood(needles, winter and not needles, leaves, low, floor)
 
 
-def _cover(scene: Landscape, low: Oklch, other: Oklch, rough: float, end: float) -> None:
+def _cover(scene: Landscape, colors: tuple[Oklch, ...], rough: float, end: float) -> None:
     """Paint a ground of two colors all over."""
+    low, other = colors
     own = Ground(low, other, other, low, low, other, rough=rough, fine=1.6)
     ground.cover(scene, own, ground.grain(scene.dice(5)), end)
 
 
 def _plant(scene: Landscape, wood: Wood) -> None:
     """Plant what stands in the forest in the order it is drawn: far trees to near ferns."""
-    season, rng, words = scene.brief.season, scene.dice(6), scene.words
-    minimal, epic = "minimal" in words, "dramatic" in words
+    rng, words, widest = scene.dice(6), scene.words, scene.camera.widest
+    minimal, epic, birches = "minimal" in words, "dramatic" in words, scene.has("birches")
     plants = min(1.0, scene.framing["plants"])
     few = 0.10 if minimal else 0.55 if epic else plants  # an epic one makes giants of them
-    large, nearer = 1.8 if epic else 1.0, 0.55 if "close" in words else 1.0
-    bark: Mix = (((0.80, 0.012, 85) if wood.birch else (0.43, 0.032, 58), 1.0),)
-    far = "spruce" if wood.needles else "broadleaf"
+    nearer, winter = 0.55 if "close" in words else 1.0, scene.brief.season == "winter"
+    bark: Mix = (((0.80, 0.012, 85) if birches else (0.43, 0.032, 58), 1.0),)
+    far, trunk = "spruce" if wood.needles else "broadleaf", "birch" if birches else "trunk"
+
+    def grow(colors: Mix, x: Plane, z: Plane, tall: tuple[float, float]) -> planting.Plants:
+        high = rng.uniform(*tall, len(z))
+        return planting.stand(scene, rng, x, z, high, colors, light_of=(0.34, 0.95)).sunk(0.01)
+
+    def scatter(
+        colors: Mix,
+        count: float,
+        between: tuple[float, float],
+        tall: tuple[float, float],
+        clear: float = 0.0,
+    ) -> planting.Plants:
+        """Return plants all over the floor, with a path left free through the middle."""
+        near, end = between
+        z = 1.0 / (1.0 / end + (1.0 / near - 1.0 / end) * rng.uniform(0, 1, round(count)) ** 1.6)
+        x = rng.uniform(-1.15, 1.15, len(z)) * widest * z
+        path = widest * 30.0 * clear * (0.35 + 0.65 * np.minimum(z / 30.0, 1.5))
+        keep = np.abs(x - 0.10 * z * np.sin(z / 24.0 + scene.subject * 6)) > path
+        keep &= _beside_sun(scene, x, z)
+        return grow(colors, x[keep], z[keep], tall)
+
     if not wood.bare:
-        back = _scatter(scene, rng, wood.leaves, 26 if minimal else 260, (55, 190), (11, 24))
+        back = scatter(wood.leaves, 26 if minimal else 260, (55, 190), (11, 24))
         planting.plant(scene, back, far, 0.56)
-    between, tall = (11.5 * nearer, 160.0), (26 * large, 38 * large)
-    boles = _scatter(scene, rng, bark, 110 * few, between, tall, clear=0.24 * nearer)
-    trunk = "birch" if wood.birch else "trunk"
+    tall = (47.0, 68.0) if epic else (26.0, 38.0)
+    boles = scatter(bark, 110 * few, (11.5 * nearer, 160.0), tall, 0.24 * nearer)
     planting.plant(scene, boles, trunk, 0.68)
     if {"centered", "thirds"}.intersection(words) and not scene.sun.named:
-        x, z = np.array([scene.subject * scene.camera.widest * 13.0]), np.array([13.0])
-        planting.plant(scene, _grown(scene, scene.dice(12), bark, x, z, (40, 46)), trunk, 0.7)
+        main = grow(bark, np.array([scene.subject * widest * 13.0]), np.array([13.0]), (40, 46))
+        planting.plant(scene, main, trunk, 0.7)
     if not wood.bare:  # boughs and leaves around the upper parts of trunks
         which = np.repeat(np.arange(len(boles.z)), 3 if minimal else 7)
         z = np.maximum(boles.z[which] + rng.uniform(-1.5, 1.5, len(which)), 7.0)
         x = boles.x[which] + rng.uniform(-3.4, 3.4, len(which))
-        crowns = _grown(scene, rng, wood.leaves, x, z, (2.4, 5.2), least=0.5)
+        high = rng.uniform(2.4, 5.2, len(z))
+        crowns = planting.stand(
+            scene, rng, x, z, high, wood.leaves, light_of=(0.34, 0.95), least=0.5
+        )
         foot = crowns.foot + rng.uniform(5.5, 20.0, len(z)).astype(np.float32)
         crowns = replace(crowns, foot=foot).kept(_beside_sun(scene, x, z))
         planting.plant(scene, crowns, "bough" if wood.needles else "leaves", 0.76)
-    count = 26 * min(few, 1.0)
-    young = _scatter(scene, rng, wood.leaves, count, (14, 60), (1.6, 5.0), clear=0.35)
+    young = scatter(wood.leaves, 26 * min(few, 1.0), (14, 60), (1.6, 5.0), 0.35)
     planting.plant(scene, young, far, 0.78)
-    winter, green = season == "winter", ((0.50, 0.095, 124.0), (0.44, 0.080, 130.0))
-    colors = _LEAVES[season] if season in ("autumn", "winter") else green
-    fronds: Mix = tuple((turned(one, of_land(scene.brief), 0.6), 1.0) for one in colors)
     count = min(few, plants) * (160 if winter else 620)
-    low = _scatter(scene, rng, fronds, count, (2.6, 70), (0.25, 0.95), clear=0.10)
+    low = scatter(wood.ferns, count, (2.6, 70), (0.25, 0.95), 0.10)
     planting.plant(scene, low, "tuft" if winter else "undergrowth", 0.85)
-
-
-def _scatter(
-    scene: Landscape,
-    rng: np.random.Generator,
-    colors: Mix,
-    count: float,
-    between: tuple[float, float],
-    tall: tuple[float, float],
-    *,
-    clear: float = 0.0,
-) -> Plants:
-    """Return plants scattered over the floor, with a path left free through the middle."""
-    share, (near, far) = rng.uniform(0, 1, round(count)), between
-    z = 1.0 / (1.0 / far + (1.0 / near - 1.0 / far) * share**1.6)
-    x = rng.uniform(-1.15, 1.15, len(z)) * scene.camera.widest * z
-    path = scene.camera.widest * 30.0 * clear * (0.35 + 0.65 * np.minimum(z / 30.0, 1.5))
-    keep = np.abs(x - 0.10 * z * np.sin(z / 24.0 + scene.subject * 6)) > path
-    keep &= _beside_sun(scene, x, z)
-    return _grown(scene, rng, colors, x[keep], z[keep], tall)
-
-
-def _grown(
-    scene: Landscape,
-    rng: np.random.Generator,
-    colors: Mix,
-    x: Plane,
-    z: Plane,
-    tall: tuple[float, float],
-    least: float = 0.0,
-) -> Plants:
-    high, shares = rng.uniform(*tall, len(z)), (0.34, 0.95)
-    plants = planting.stand(scene, rng, x, z, high, colors, light_of=shares, least=least)
-    return replace(plants, foot=plants.foot - np.float32(0.15))
 
 
 def _beside_sun(scene: Landscape, x: Plane, z: Plane) -> NDArray[np.bool_]:
@@ -199,28 +198,22 @@ def _beside_sun(scene: Landscape, x: Plane, z: Plane) -> NDArray[np.bool_]:
 def _paint_canopy(brief: Brief, wood: Wood, progress: Progress) -> Painting:
     """Return a forest from above, crown by crown, up to hills in the haze."""
     scene = Landscape(brief, progress, horizon=0.42, height=20.0, raised=2.4)
-    scene.mist = 0.25
     scene.look = replace(scene.look, haze=0.62 * scene.look.haze)  # less of it is high up
     scene.paint_sky(0.15)
     rng, points = scene.dice(4), scene.points
     _, z = grid(points)
-    worn = eroded(rng, points, cells=6.0)
     swell = octave(rng, points, 5) + 0.6 * octave(rng, points, 11)
-    heights = 26.0 * (worn - 0.5) + 15.0 * swell
-    heights += (70.0 * worn + 34.0 * swell) * smooth_step(300, 720, z)
-    heights += 22.0 * np.abs(scene.side()) ** 1.5 * smooth_step(60, 260, z)
+    heights = 26.0 * (eroded(rng, points, cells=6.0) - 0.5) + 15.0 * swell
+    heights += (1.6 * heights + 40.0) * smooth_step(300, 720, z)
     most = 0.30 * scene.camera.height + 0.13 * z  # one looks down on what is near
     heights = np.minimum(heights, most - 0.25 * np.maximum(most - heights, 0.0))
     scene.lay_out(np.asarray(heights, np.float32))
     scene.cast_cloud_shadows((8, 19), 0.80)
-    progress.report(0.35)
     scene.see(scene.land.height, 0.45)
     # Between crowns show other leaves in their shadow, or snow.
-    (light_, chroma, hue), winter = wood.leaves[0][0], brief.season == "winter"
-    deep, other = (0.72 * light_, 0.8 * chroma, hue), (0.72 * light_ + 0.1, chroma, hue - 18.0)
-    snow = (0.80, 0.014, 245.0), (0.88, 0.010, 245.0)
-    _cover(scene, *(snow if winter else (deep, other)), 1.6, 0.6)
-    gaps = np.clip(0.80 + 1.1 * octave(rng, 256, 22), 0.06, 1.0).astype(np.float32)
+    (lightness, chroma, hue), winter = wood.leaves[0][0], brief.season == "winter"
+    deep = (0.72 * lightness, 0.8 * chroma, hue), (0.72 * lightness + 0.1, chroma, hue - 18.0)
+    _cover(scene, ((0.80, 0.014, 245.0), (0.88, 0.010, 245.0)) if winter else deep, 1.6, 0.6)
     trees = planting.forest(
         scene,
         wood.leaves,
@@ -231,15 +224,11 @@ def _paint_canopy(brief: Brief, wood: Wood, progress: Progress) -> Painting:
         lowest=-1e3,
         nearest=0.45 * scene.camera.nearest,
         clearing=-9.0,
-        density=gaps,
+        density=np.clip(0.80 + 1.1 * octave(rng, 256, 22), 0.06, 1.0).astype(np.float32),
     )
-    if not winter:  # stands of their own kind and age; snow is alike on all of them
-        age = np.sin(trees.x / 41.0 + 2.0 * np.sin(trees.z / 67.0)) + 0.4 * rng.standard_normal(
-            len(trees.z)
-        )
-        pale, dark = np.array([[1.5], [1.36], [0.95]]), np.array([[0.58], [0.77], [0.82]])
-        share = smooth_step(-0.6, 0.9, age)
-        trees = replace(trees, color=(trees.color * (dark + (pale - dark) * share)).astype("f4"))
+    if not winter:  # stands of their own age; snow is alike on all of them
+        age = smooth_step(-0.6, 0.9, np.sin(trees.x / 41.0 + 2.0 * np.sin(trees.z / 67.0)))
+        trees = replace(trees, color=np.asarray(trees.color * (0.68 + 0.65 * age), np.float32))
     # Only crowns show: their feet are in the ground, which stands for what is under them.
     planting.plant(scene, trees.sunk(0.32), "spruce" if wood.needles else "broadleaf", 0.88)
     return scene.finish()

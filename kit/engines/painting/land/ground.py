@@ -13,11 +13,10 @@ import numpy as np
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.camera import Heights, soften_edges
-from kit.engines.painting.land.landscape import Landscape
+from kit.engines.painting.camera import soften_edges
+from kit.engines.painting.land.landscape import Direction, Landscape
 from kit.engines.painting.looks import HourLook
 from kit.engines.painting.noise import SIDE, Plane, sample, slopes, tile
-from kit.engines.painting.relief import Direction
 from kit.engines.painting.tints import turned
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.vocabulary import Tint
@@ -128,23 +127,6 @@ def ripples(rng: np.random.Generator, *, waves: int = 22, side: int = SIDE) -> F
     return _with_slopes(np.asarray(0.85 * lines + 0.25 * fine, np.float32))
 
 
-def rough(scene: Landscape, grains: Floats, *, lowest: float = -1e6) -> Heights:
-    """Return the land to look at, or the water over it: near by with tussocks and stones."""
-    bumps = np.ascontiguousarray(grains[..., 0])
-
-    def heights(x: Floats, z: Floats) -> Floats:
-        ground = scene.land.height(x, z)
-        near = int(np.searchsorted(z[:, 0], 130.0))
-        x, z = x[:near], z[:near]
-        fine = sample(bumps, x * np.float32(9.0), z * np.float32(9.0))
-        stones = sample(bumps, x * np.float32(4.3) + 100, z * np.float32(4.3))
-        fade = np.clip((120.0 - z) * np.float32(1 / 80), 0.0, 1.0)
-        ground[:near] += (0.13 * fine + 0.9 * np.maximum(stones - 1.9, 0.0)) * fade
-        return np.maximum(ground, np.float32(lowest))
-
-    return heights
-
-
 def cover(
     scene: Landscape, ground: Ground, grains: Floats, end: float, *, water: float = -1e3
 ) -> None:
@@ -189,10 +171,7 @@ def illuminate(
 ) -> Floats:
     """Return the light that colors send back, by the four traits of a relief.
 
-    Parameters
-    ----------
-    shade : ndarray or float
-        Factor on the light of the sky.
+    The light of the sky has a factor, `shade`.
     """
     across, along, openness, sunny = traits
     flat = 1.0 / np.sqrt(across * across + along * along + 1.0)
@@ -239,10 +218,7 @@ def albedo_of(
 ) -> Floats:
     """Return the color of ground by its height, slope (1 - cosine) and noise of deviation 1.
 
-    Parameters
-    ----------
-    low : ndarray or None
-        What covers gentle slopes, if not the ground's own.
+    What covers gentle slopes may be another than the ground's own.
     """
     if low is None:
         patch = np.clip(0.5 + 0.42 * speck, 0.0, 1.0)

@@ -30,10 +30,7 @@ def gullies(rng: np.random.Generator, heights: Floats, *, cells: int, wrap: bool
 def mesas(mass: Floats, tall: float = 1.0, wall: float = 0.035) -> Floats:
     """Return tables with sheer walls over slopes of rubble where there is enough rock.
 
-    Parameters
-    ----------
-    wall : float
-        How much more rock there is on top of a wall than at its foot.
+    The more `wall`, the less upright these are.
     """
     heights = np.zeros_like(mass)
     for edge, step in _STEPS:

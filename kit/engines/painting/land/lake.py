@@ -13,11 +13,10 @@ from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import FOLIAGE, GRASS, GROUNDS, Ground, mixed_to
-from kit.engines.painting.land.landscape import Landscape, window
+from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import eroded, octave, ridged, sample, stretched, tile, warp
 from kit.engines.painting.painting import Fall, Painting, Spray
-from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land, of_water, turned
 from kit.engines.painting.tone import light
 from kit.engines.prompt.brief import Brief
@@ -53,8 +52,8 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.cast_cloud_shadows((9, 21), 0.55 if scene.look.elevation < 0.5 else 0.42)
     progress.report(0.42)
     grains = ground.grain(scene.dice(5))
-    scene.see(ground.rough(scene, grains, lowest=0.0 if flooded else -1e6), 0.55)
     tint, level = of_land(brief), 0.0 if flooded else _DRY
+    scene.see(lambda x, z: np.maximum(scene.land.height(x, z), np.float32(level)), 0.55)
     own = _ground_of(brief.season, float(heights.max())).tinted(tint)
     own = volcano.ashen(scene, own, cone)
     if falls:  # rock in layers, dark with spray and overgrown where it can be

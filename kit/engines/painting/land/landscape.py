@@ -7,7 +7,9 @@ sky, ground as the camera sees it, haze, what stands there, and at the end beams
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -18,13 +20,16 @@ from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import FAR, Camera, Heights, View, spread_slices, trace
 from kit.engines.painting.looks import HourLook, look_for
-from kit.engines.painting.noise import Plane, octave
+from kit.engines.painting.noise import Plane, blur, octave, slopes
 from kit.engines.painting.painting import Curtains, Motion, Painting, Window
-from kit.engines.painting.relief import Direction, Relief, grid, relief_of
 from kit.engines.painting.sky import Sky, draw_weather, paint_sky, sun_of
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
+#: To the light: right, along z, up; of length 1.
+Direction: TypeAlias = tuple[float, float, float]
+#: Lengths that a map spans: of a still x from -512 to 512 and z from 0 to 1024, in meters.
+SPAN = 1024
 #: Detail -> points of a map a side, slices of the ground.
 _POINTS = {"low": 512, "standard": 768, "high": 1024}
 _SLICES = {"low": 460, "standard": 760, "high": 1100}
@@ -53,19 +58,86 @@ _FRAMINGS = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Relief:
+    """A map of the world in front of the camera, by z (down) and x (right)."""
+
+    heights: Floats
+    #: Slope to the right, slope along z, openness to the sky (about 0.4 to 1.3), sunlight (0 to 1).
+    traits: Floats
+
+    def height(self, x: Plane, z: Plane) -> Floats:
+        """Return heights at places."""
+        return look_up(self.heights, x, z)
+
+    def at(self, x: Plane, z: Plane) -> Floats:
+        """Return the traits at places, shape (*x.shape, 4)."""
+        return look_up(self.traits, x, z)
+
+
+def grid(points: int) -> tuple[Floats, Floats]:
+    """Return x and z of a map with so many points a side, shapes (1, n) and (n, 1)."""
+    steps = np.arange(points, dtype=np.float32) * np.float32(SPAN / points)
+    return (steps - np.float32(SPAN / 2))[None], steps[:, None]
+
+
+def relief_of(
+    heights: Floats, sun: Direction, *, hollow: float = 1.0, wrap: bool = False
+) -> Relief:
+    """Return a map with its traits; `hollow` is how dark hollows are; one may repeat for ever."""
+    points = heights.shape[0]
+    steep = slopes(heights, points / SPAN, wrap=wrap)
+    # Light is softer than land: a map of one point a length is fine enough for it.
+    side = min(points, SPAN)
+    small = cv2.resize(heights, (side, side), interpolation=cv2.INTER_AREA)
+    open_ = np.ones_like(small)
+    for sigma, dark, least in ((14.0, 0.035, 0.40), (3.5, 0.09, 0.6)):
+        above = small - blur(small, sigma * side / SPAN, wrap=wrap)
+        above *= np.float32(dark * hollow)
+        above += np.float32(1)
+        open_ *= np.clip(above, least, 1.22, out=above)
+    soft = (cv2.resize(plane, (points, points)) for plane in (open_, _sunlight(small, sun, wrap)))
+    return Relief(heights, np.asarray(cv2.merge([*steep, *soft])))
+
+
+def look_up(field: Floats, x: Plane, z: Plane) -> Floats:
+    """Return a map's values at places, which may be none; beyond its sides they go on."""
+    if not x.size:
+        return np.zeros((*x.shape, *field.shape[2:]), np.float32)
+    dense = np.float32(field.shape[0] / SPAN)
+    across = np.asarray((x + np.float32(SPAN / 2)) * dense, np.float32)
+    down = np.asarray(z * dense, np.float32)
+    places = np.atleast_2d(across), np.atleast_2d(down)
+    found = cv2.remap(field, *places, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(found if x.ndim > 1 else found[0])
+
+
+def _sunlight(heights: Floats, sun: Direction, wrap: bool) -> Floats:
+    """March toward the sun over a reduced map; the penumbra widens with distance."""
+    points = heights.shape[0]
+    half = min(points, SPAN // 2)
+    small = cv2.resize(heights, (half, half), interpolation=cv2.INTER_AREA)
+    flat = float(np.hypot(sun[0], sun[1]))
+    right, along, tangent = sun[0] / flat, sun[1] / flat, sun[2] / flat
+    block = np.full_like(small, -1e3)
+    flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
+    border = cv2.BORDER_WRAP if wrap else cv2.BORDER_REPLICATE
+    for step in np.unique(np.geomspace(1, half / 4.6, 30).astype(int)):
+        matrix = np.array([[1.0, 0.0, round(right * step)], [0.0, 1.0, round(along * step)]])
+        other = cv2.warpAffine(small, matrix, (half, half), flags=flags, borderMode=border)
+        other -= small
+        other -= np.float32(step * SPAN / half * tangent)
+        other *= np.float32(1.0 / (step**0.5 + 1.0))
+        np.maximum(block, other, out=block)
+    shadow = smooth_step(-0.25, 1.0, block)
+    return np.asarray(1.0 - cv2.resize(shadow, (points, points)), np.float32)
+
+
 class Landscape:
     """A landscape in the making.
 
-    Parameters
-    ----------
-    horizon : float
-        Share of the frame above it.
-    height : float
-        Of the camera, in meters.
-    focal : float
-        In widths of a square frame.
-    raised, lowered : float
-        Factors on the height of a camera that looks from high up, or from low down.
+    The horizon is a share of the frame, the height of the camera is in meters and has a factor
+    where it looks from high up or from low down, `focal` is in widths of a square frame.
     """
 
     sky: Sky
@@ -225,12 +297,7 @@ class Landscape:
     def add_beams(self, behind: NDArray[np.bool_], color: Floats, floor: float) -> None:
         """Let light stream away from the sun past whatever stands before some pixels.
 
-        Parameters
-        ----------
-        color : ndarray, 3 numbers
-            Strength of the beams in each plane.
-        floor : float
-            Light that is too little to stream.
+        They have a strength in each plane; light below the floor is too little to stream.
         """
         _, height, width = self.light.shape
         size = (max(2, width // 6), max(2, height // 6))
@@ -291,12 +358,7 @@ class Landscape:
 def haze(look: HourLook, z: Floats, height: Floats, mist: float, clear: float) -> Floats:
     """Return how much of what stands at distances and heights is lost in the air, 0 to 1.
 
-    Parameters
-    ----------
-    mist : float
-        How thick it lies in low places.
-    clear : float
-        Distance up to which there is no other haze.
+    Mist lies in low places, so thick; up to a distance, `clear`, there is no other haze.
     """
     # What lies in a valley ends not far above its floor.
     thin = 11 if look.mist else 16

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from kit.engines.media.color import Floats
 from kit.engines.painting.land.ground import Mix
-from kit.engines.painting.land.landscape import Landscape
+from kit.engines.painting.land.landscape import SPAN, Landscape, look_up
 from kit.engines.painting.land.plants import sprites
 from kit.engines.painting.noise import Plane
-from kit.engines.painting.relief import SPAN, look_up
 from kit.engines.painting.tone import light
 
 _NEARER = 0.985  # what is nearer than this share of a plant's distance hides it

@@ -51,19 +51,19 @@ class Sprite:
 
 
 class PlantDrawing:
-    """A plant that is being drawn: cover, foliage and bark."""
+    """A plant that is being drawn: cover, foliage and bark; places are pixels."""
 
     def __init__(self, tall: int, wide: float) -> None:
         self.high, self.wide = tall, round(tall * wide)
         self.planes = np.zeros((self.high, self.wide, 3), np.uint8)
 
     def fill(self, points: Plane, tone: float, *, bark: bool = False) -> None:
-        """Fill an outline, shape (n, 2), in pixels."""
+        """Fill an outline, shape (n, 2)."""
         cv2.fillPoly(self.planes, [_fixed(points)], _color(tone, bark=bark), cv2.LINE_AA, _BITS)
 
-    def stroke(self, points: Plane, tone: float, thick: int = 1, *, bark: bool = False) -> None:
+    def stroke(self, points: Plane, tone: float, thick: int = 1) -> None:
         """Draw a line through points."""
-        color = _color(tone, bark=bark)
+        color = _color(tone, bark=False)
         cv2.polylines(self.planes, [_fixed(points)], False, color, thick, cv2.LINE_AA, _BITS)
 
     def dot(self, spot: Plane, radius: float, tone: float) -> None:
@@ -74,26 +74,30 @@ class PlantDrawing:
 
     def sprite(self, low: float = 1.0, high: float = 1.0) -> Sprite:
         """Return the drawing as a sprite, its light fading from the top down."""
-        planes = self.planes.astype(np.float32)
-        fade = np.linspace(high, low, self.high, dtype=np.float32)[:, None]
-        cover, leaf, bark = cv2.split(planes)
-        return _sprite(cover / 255, leaf * fade / _UNIT, bark * fade / _UNIT)
+        cover, leaf, bark = cv2.split(self.planes.astype(np.float32))
+        fade = np.linspace(high, low, self.high, dtype=np.float32)[:, None] / np.float32(_UNIT)
+        return _sprite(cover / 255, leaf * fade, bark * fade)
+
+
+def _fixed(points: Plane) -> np.ndarray:
+    return np.round(np.asarray(points) * (1 << _BITS)).astype(np.int32)
+
+
+def _color(tone: float, *, bark: bool) -> tuple[float, float, float]:
+    return (255.0, 0.0, float(tone)) if bark else (255.0, float(tone), 0.0)
 
 
 def _sprite(cover: Plane, leaf: Plane, bark: Plane | None = None) -> Sprite:
     """Return a sprite of a cover and of brightness times cover."""
     high, wide = cover.shape
     rows, columns = (np.flatnonzero(cover.max(axis=axis) > 0.004) for axis in (1, 0))
-    top, bottom = int(rows[0]), int(rows[-1]) + 1
-    left, right = int(columns[0]), int(columns[-1]) + 1
+    top, bottom, left, right = int(rows[0]), rows[-1] + 1, int(columns[0]), columns[-1] + 1
     planes = [cover, leaf] if bark is None or not bark.any() else [cover, leaf, bark]
     level = np.asarray(cv2.merge([np.asarray(plane, np.float32) for plane in planes]))
-    level = np.ascontiguousarray(level[top:bottom, left:right])
-    levels = [level]
-    while min(level.shape[:2]) // 2 >= _SMALLEST:
-        size = (level.shape[1] // 2, level.shape[0] // 2)
-        level = np.asarray(cv2.resize(level, size, interpolation=cv2.INTER_AREA))
-        levels.append(level)
+    levels = [np.ascontiguousarray(level[top:bottom, left:right])]
+    while min(levels[-1].shape[:2]) // 2 >= _SMALLEST:
+        size = (levels[-1].shape[1] // 2, levels[-1].shape[0] // 2)
+        levels.append(np.asarray(cv2.resize(levels[-1], size, interpolation=cv2.INTER_AREA)))
     box = ((left - wide / 2) / high, top / high - 1.0, (right - left) / high, (bottom - top) / high)
     return Sprite(tuple(levels), box)
 
@@ -273,20 +277,12 @@ def _palm(rng: np.random.Generator) -> Sprite:
         band = np.stack([part * thick, 0 * thick], 1)
         outline = np.concatenate([way + side - band, (way + side + band)[::-1]])
         pad.fill(outline, tone, bark=True)
-    for share in np.arange(0.012, 0.98, 0.018):
-        spot = np.array([np.interp(share, along, way[:, axis]) for axis in (0, 1)])
-        reach = float(np.interp(share, along, thick))
-        ring = spot + reach * np.array([[-1.0, 0.0], [0.0, 0.35], [1.0, 0.0]])
-        pad.stroke(ring, rng.uniform(34, 58), 2, bark=True)
     count = int(rng.integers(14, 18))
     # From straight up to below the level, to both sides; those behind come first and are darker.
     turns = np.linspace(-0.30, np.pi + 0.30, count) + rng.uniform(-0.12, 0.12, count)
     for step, turn in enumerate(rng.permutation(turns)):
         long = high * rng.uniform(0.26, 0.38) * (0.86 + 0.14 * abs(np.cos(turn)))
         _frond(rng, pad, way[-1], float(turn), long, step / count)
-    for _ in range(int(rng.integers(3, 8))):
-        spot = way[-1] + high * np.array([rng.normal(0, 0.012), rng.uniform(0.004, 0.028)])
-        pad.dot(spot, 0.0105 * high, 46)
     return pad.sprite()
 
 
@@ -338,23 +334,13 @@ _DRAWN: dict[str, tuple[Callable[[np.random.Generator], Sprite], int]] = {
     "cactus": (_cactus, 4),
     "palm": (_palm, 5),
 }
-#: What grows on the floor of a forest.
-_MIXED = {"undergrowth": (("fern", 3), ("tuft", 2))}
 
 
 @cache
 def sprites(kind: str) -> tuple[Sprite, ...]:
-    """Return the sprites of a kind, a key of the table above."""
-    if kind in _MIXED:
-        return tuple(one for part, count in _MIXED[kind] for one in sprites(part)[:count])
+    """Return the sprites of a kind, a key of the table above, or of undergrowth."""
+    if kind == "undergrowth":
+        return sprites("fern") + sprites("tuft")[:2]
     draw, count = _DRAWN[kind]
     number = list(_DRAWN).index(kind)
     return tuple(draw(np.random.default_rng([number, one])) for one in range(count))
-
-
-def _fixed(points: Plane) -> np.ndarray:
-    return np.round(np.asarray(points) * (1 << _BITS)).astype(np.int32)
-
-
-def _color(tone: float, *, bark: bool) -> tuple[float, float, float]:
-    return (255.0, 0.0, float(tone)) if bark else (255.0, float(tone), 0.0)

@@ -15,17 +15,19 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import soften_edges
 from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import CLIFF, FOLIAGE, GROUNDS, Ground, mixed_to
-from kit.engines.painting.land.landscape import HORIZON, Landscape
+from kit.engines.painting.land.landscape import HORIZON, Landscape, grid
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.water import Sea, colors_of, light_sea, sea_of
 from kit.engines.painting.noise import eroded, octave, ridged
 from kit.engines.painting.painting import Painting
-from kit.engines.painting.relief import grid
 from kit.engines.painting.tints import of_land
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
 _SWELLS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic": 1.05}
+#: Colors of sand, dry and in patches: of corals where there are palms.
+_CORALS: tuple[Oklch, Oklch] = (0.77, 0.045, 82), (0.80, 0.045, 84)
+_SANDS: tuple[Oklch, Oklch] = (0.72, 0.055, 80), (0.74, 0.055, 82)
 _BOTTOM = -12.0  # height of the bottom of an open sea
 #: Composition -> how much larger a boat or a tower is shown.
 _BOATS = {"close": 1.7, "wide": 0.7, "minimal": 2.4, "dramatic": 0.8}
@@ -61,8 +63,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     if land in ("islands", "cliffs"):
         _plant_woods(scene)
     if palms:
-        _plant_shrubs(scene)
-        planting.plant(scene, palms, "palm", 0.68)
+        _plant_grove(scene, palms)
     volcano.paint_lava(scene, cone)
     _flood(scene, water, colors_of(brief))
     if "lighthouse" in brief.things:
@@ -101,68 +102,51 @@ def _ground_of(scene: Landscape, land: str, cone: volcano.Cone | None) -> Ground
     if land != "beach":
         own = replace(own, top_line=20.0 if winter else 1e4, **CLIFF)  # type: ignore[arg-type]
         return volcano.ashen(scene, own, cone)
-    low: Oklch = (
-        (0.77, 0.045, 82) if scene.has("palms") else (0.72, 0.055, 80)
-    )  # the sand of corals
-    sand: Oklch = (0.80, 0.045, 84) if scene.has("palms") else (0.74, 0.055, 82)
+    low, sand = _CORALS if scene.has("palms") else _SANDS
     low = own.low if winter else low
     beach = replace(own, low=low, low_other=sand, shore=(0.56, 0.05, 75), top_line=1e4, rough=0.4)
     if cone:  # its flanks, far off, are overgrown
-        beach = replace(
-            volcano.ashen(scene, beach, cone), rock=own.low, rock_other=own.rock, steep=0.07
-        )
+        flanks = volcano.ashen(scene, beach, cone)
+        beach = replace(flanks, rock=own.low, rock_other=own.rock, steep=0.07)
     return beach
 
 
 def _heights(scene: Landscape, land: str, cone: volcano.Cone | None) -> Floats:
     """Return heights of the bottom and the land, below 0 where the sea lies over it."""
-    points, rng = scene.points, scene.dice(4)
-    _, z = grid(scene.points)
+    points, rng, framing = scene.points, scene.dice(4), scene.framing
+    _, z = grid(points)
     if land == "none":
         return np.full((points, points), _BOTTOM, np.float32)
     side, bend = scene.side(40.0), octave(rng, points, 7)
+    hand, far = np.float32(np.sign(scene.subject or 1.0)), z * np.float32(framing["near"])
     worn = eroded(rng, points, cells=8.0)
     if land == "beach":
-        hand = np.float32(-np.sign(scene.subject or 1.0))
-        reach = 20.0 + 62.0 * hand * side + 9.0 * bend
+        reach = 20.0 - 62.0 * hand * side + 9.0 * bend
         if scene.has("palms"):  # a grove wants ground that runs off along the shore
-            reach += 150.0 * smooth_step(0.22, 0.95, hand * side)
+            reach += 150.0 * smooth_step(0.22, 0.95, -hand * side)
         heights = (reach - z) * np.float32(0.055) + 0.5 * (worn - 0.5)
-        dunes = 9.0 * smooth_step(0.55, 1.15, hand * side) * smooth_step(20, 130, z)
+        dunes = 9.0 * smooth_step(0.55, 1.15, -hand * side) * smooth_step(20, 130, z)
         beach = np.minimum(heights, 1.4 + 0.01 * (reach - z)) + dunes * (0.4 + worn)
         return np.asarray(beach, np.float32)
     rock = 0.55 * ridged(rng, points, cells=8.0) + 0.6 * worn
-    if land == "islands":  # what lies around a volcano is low
-        return _islands(scene, rng, side, bend, rock * np.float32(0.35 if cone else 1.0))
-    return _cliffs(scene, side, bend, rock)
-
-
-def _islands(
-    scene: Landscape, rng: np.random.Generator, side: Floats, bend: Floats, rock: Floats
-) -> Floats:
-    framing, (_, z) = scene.framing, grid(scene.points)
-    far, few = z * np.float32(framing["near"]), framing["others"] <= 0.5
-    mass = octave(rng, scene.points, 8) + 0.32 * bend
-    if framing["others"] < 1.0:  # fewer of the others come out of the water
+    few, tower = framing["others"] <= 0.5, scene.has("lighthouse")
+    if land == "islands":
+        rock *= np.float32(0.35 if cone else 1.0)  # what lies around a volcano is low
+        # The fewer of the others come out of the water, the farther the main one stands out.
+        mass = octave(rng, points, 8) + 0.32 * bend
         mass = mass * (0.3 + 0.7 * framing["others"]) - 0.5 * (1.0 - framing["others"])
-    main = (side - scene.subject) ** 2
-    bulk = 0.9 * framing["main"] ** (1.25 if few else 0.9)
-    mass = mass + bulk * np.exp(-main / (0.035 if few else 0.05) - ((far - 420.0) / 120) ** 2)
-    lift = smooth_step(0.45, 1.1, mass) * smooth_step(130.0, 260.0, far)
-    power = 3.2 if "dramatic" in scene.words else 1.0 - 0.7 * (framing["near"] > 1.0)
-    stature = 1.0 + (framing["part"] ** power - 1.0) * np.exp(-main / 0.03)
-    return np.asarray(-9.0 + lift * (10 + 84 * rock**1.3) * stature, np.float32)
-
-
-def _cliffs(scene: Landscape, side: Floats, bend: Floats, rock: Floats) -> Floats:
-    """Return a headland on one side that runs back into the distance, with a stack before it."""
-    _, z = grid(scene.points)
-    framing, tower = scene.framing, scene.has("lighthouse")
-    own = side * np.float32(np.sign(scene.subject or 1.0))
-    back = 0.34 * (framing["others"] < 0.5 and not tower)  # of the headland, beyond the side
+        main = (side - scene.subject) ** 2
+        bulk = np.exp(-main / (0.035 if few else 0.05) - ((far - 420.0) / 120) ** 2)
+        mass = mass + 0.9 * framing["main"] * bulk
+        lift = smooth_step(0.45, 1.1, mass) * smooth_step(130.0, 260.0, far)
+        power = 3.2 if "dramatic" in scene.words else 1.0
+        stature = 1.0 + (framing["part"] ** power - 1.0) * np.exp(-main / 0.03)
+        return np.asarray(-9.0 + lift * (10 + 84 * rock**1.3) * stature, np.float32)
+    # A headland on one side that runs back into the distance, with a stack before it.
+    own = side * hand
+    back = 0.34 * (few and not tower)  # of the headland, beyond the side
     back -= 0.16 * ("dramatic" in scene.words) + 0.3 * (framing["near"] > 1.0)
     tall = 1.0 if tower else max(1.0, framing["part"]) ** 2.2
-    far = z * np.float32(framing["near"])
     edge = own - (0.42 + back) + 0.24 * bend + 0.34 * (rock - 0.5)
     wall = smooth_step(0.0, 0.13, edge) * smooth_step(36, 90, far)
     heights = -9.0 + wall * (26 + 30 * rock) * tall + 14 * smooth_step(0.1, 0.6, edge)
@@ -199,7 +183,7 @@ def _palms(scene: Landscape) -> Plants:
     z = np.concatenate([rng.uniform(15.0, 62.0, near), 55.0 + 195.0 * rng.random(far) ** 1.5])
     away = np.concatenate([rng.uniform(0.12, 0.96, near), 0.12 + rng.random(far) ** 0.75])
     x = hand * away * scene.camera.widest * z
-    tall = np.concatenate([rng.uniform(10.0, 13.5, near), rng.uniform(8.0, 12.0, far)])
+    tall = rng.uniform(8.0, 13.0, near + far)
     keep = scene.land.height(x, z) > 0.75
     room = 0.95 * scene.camera.rise * z + scene.camera.height > 0.55 * tall
     most = 2 if sparse else int(rng.integers(4, 7))
@@ -209,13 +193,14 @@ def _palms(scene: Landscape) -> Plants:
     return grove
 
 
-def _plant_shrubs(scene: Landscape) -> None:
-    """Plant shrubs below the palms of a beach."""
+def _plant_grove(scene: Landscape, palms: Plants) -> None:
+    """Plant the palms of a beach, and shrubs below them."""
     rng, count = scene.dice(37), 0 if "minimal" in scene.words else 420
     z = 26.0 + 224.0 * rng.random(count) ** 1.5
     side = -float(np.sign(scene.subject or 1.0)) * (0.35 + 0.9 * rng.random(count))
     x = side * scene.camera.widest * (z + 4.0)
     planting.plant(scene, planting.shrubs(scene, rng, x, z, (2.2, 90.0)), "broadleaf", 0.65)
+    planting.plant(scene, palms, "palm", 0.68)
 
 
 def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:

@@ -25,10 +25,10 @@ from kit.engines.painting.land.ground import (
     mixed_to,
 )
 from kit.engines.painting.land.heights import dune_wave, gullies, mesas
+from kit.engines.painting.land.landscape import SPAN, Direction, relief_of
 from kit.engines.painting.land.water import colors_of
 from kit.engines.painting.looks import HourLook
 from kit.engines.painting.noise import SIDE, blur, eroded, ridged, slopes, stretched, tile, warp
-from kit.engines.painting.relief import SPAN, Direction, relief_of
 from kit.engines.painting.tints import of_land, turned
 from kit.engines.painting.tone import blend, develop, light
 from kit.engines.prompt.brief import Brief
@@ -51,21 +51,8 @@ _SHORE = 1.5  # height up to which land at the water is flattened to a beach
 _BANK = 7  # texels of every shore without trees: from afar they would lift the water with them
 _GAP = 0.30  # brightness between trees
 _LIFT = 0.35  # share of the sky's light that woods get beside it: they are dark between crowns
-_FIELDS: dict[str, tuple[Oklch, ...]] = {
-    "summer": (
-        (0.55, 0.075, 124), (0.61, 0.075, 114), (0.72, 0.075, 92), (0.50, 0.068, 128),
-        (0.56, 0.050, 74), (0.64, 0.085, 110), (0.47, 0.070, 132),
-    ),
-    "spring": (
-        (0.58, 0.120, 128), (0.65, 0.115, 120), (0.80, 0.150, 100), (0.54, 0.110, 132),
-        (0.55, 0.055, 66),
-    ),
-    "autumn": (
-        (0.60, 0.085, 84), (0.67, 0.090, 78), (0.50, 0.060, 60), (0.58, 0.080, 104),
-        (0.72, 0.085, 88),
-    ),
-    "winter": ((0.88, 0.014, 242), (0.94, 0.010, 240)),
-}  # fmt: skip
+#: Fields beside those of the ground's own colors.
+_FIELDS: tuple[Oklch, ...] = ((0.56, 0.052, 72), (0.74, 0.095, 94))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,17 +191,15 @@ def _fields(rng: np.random.Generator, count: int) -> tuple[Bytes, Floats]:
     place = np.arange(GRID, dtype=np.float32) * np.float32(count / GRID)
     x, y = (np.float32(0.35) * tile(rng, cells=8, octaves=4, side=GRID) for _ in range(2))
     y += place[:, None]
-    row = np.floor(y)
-    y -= row
-    which = row.astype(np.int32) % count
+    row = np.floor(y).astype(np.int32)
     # Each row is as long as half as many fields, and begins elsewhere.
-    x = np.float32(0.5) * (x + place) + rng.random(count, np.float32)[which]
-    column = np.floor(x)
-    x -= column
+    x = np.float32(0.5) * (x + place) + _SHARES[row % count]
+    column = np.floor(x).astype(np.int32)
     numbers = rng.integers(0, 256, (count, count // 2), np.uint8)
-    number = numbers[which, column.astype(np.int32) % (count // 2)]
+    x, y = x - column, y - row
     inside = np.minimum(2 * np.minimum(x, 1 - x), np.minimum(y, 1 - y))
-    return number, np.asarray(inside < np.float32(0.035), np.float32)
+    border = np.asarray(inside < np.float32(0.035), np.float32)
+    return numbers[row % count, column % (count // 2)], border
 
 
 def _crowns(
@@ -313,9 +298,10 @@ def paint_terrain(
     wood = [light(foliage[number][0]) for number in (0, -1)]
     patches = tile(rng, cells=16, octaves=7, gain=0.6, side=GRID)
     bumps = grain(rng, cells=32)
-    colors = [light(turned(color, tint, 0.5))[:, 0] for color in _FIELDS[brief.season]]
+    others = () if brief.season == "winter" else _FIELDS
+    colors = [light(turned(one, tint, 0.5))[:, 0] for one in (own.low, own.low_other, *others)]
     fields = np.concatenate(colors, axis=1)[:, rng.integers(0, len(colors), 256)]
-    fields *= rng.uniform(0.88, 1.12, 256).astype(np.float32)
+    fields *= rng.uniform(0.75, 1.2, 256).astype(np.float32)
     across, lift = GRID // SIDE, 1.5 if look.moon else 1.0
     out = np.empty((GRID, GRID, 4), np.uint8)
     for row in progress.over(range(0, GRID, _STRIP)):

@@ -11,10 +11,9 @@ import numpy as np
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.land.ground import Ground
-from kit.engines.painting.land.landscape import Landscape, window
+from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.noise import blur, octave, sample, slopes, tile
 from kit.engines.painting.painting import Fountain, Lava, Smoke, trails
-from kit.engines.painting.relief import grid
 from kit.engines.painting.tone import blend, evenly, gradient, light
 
 _STEEP = 1.62  # exponent of the slope: it grows steeper toward the top

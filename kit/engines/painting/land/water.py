@@ -54,14 +54,8 @@ def flood(
 ) -> None:
     """Turn pixels into still water: the scene upside down, bent by ripples, over its own color.
 
-    Parameters
-    ----------
-    ground : ndarray
-        Depth of the ground under the water, for a soft edge.
-    cloudy : float
-        How much of its color shows where clear water only mirrors, 0 to 1.
-    wind : float
-        How rough it is: 0 a mirror, 1 a breeze.
+    Its edge is soft by the depth of the ground. Cloudy water shows its color where clear water,
+    0, only mirrors; without wind, 0, it is a mirror.
     """
     scene.water = wet.astype(np.float32)
     wet_rows = np.flatnonzero(wet.any(axis=1))
@@ -125,18 +119,9 @@ def mirrored_rows(
     What stands at a distance is mirrored at the row that water has at that distance. The first
     guess is the shore above a pixel; looking at the depth found there leads on, up the slope.
 
-    Parameters
-    ----------
-    inverse : ndarray
-        One over the distance in every `step`-th row and column from a row on.
-    horizon : ndarray
-        Row of it in each of these columns.
-    drop : float
-        Rows by which water at a distance of 1 lies below it.
-    skip : int
-        Rows of `inverse` above the water.
-    rounds : int
-        Refinements: the higher the camera, the more of them it takes.
+    One over the distance is given in every `step`-th row and column from a row on, of which the
+    first, `skip`, are above the water; water at a distance of 1 lies `drop` rows below the horizon
+    of its column. The higher the camera, the more rounds it takes.
     """
     height, columns = inverse.shape
     rows = np.float32(first) + step * np.arange(height, dtype=np.float32)[:, None]
@@ -283,14 +268,7 @@ def _foam(scene: Landscape, color: Floats, water: Sea, rows: slice, shoal: Float
 class MovingWater:
     """The water of a land that a flight is over, at height 0.
 
-    Parameters
-    ----------
-    shine : ndarray
-        Color of the light that dances on it.
-    sun : float
-        Azimuth of the light, in radians.
-    glitter : float
-        Strength of that dance, 0 to 1.
+    Light from an azimuth dances on it in a color, `glitter` strong, 0 to 1.
     """
 
     def __init__(
@@ -314,14 +292,9 @@ class MovingWater:
     ) -> tuple[int, Bytes]:
         """Return the first row and the water's colors from it on, at half the size.
 
-        Parameters
-        ----------
-        picture : ndarray of uint8
-            Land and sky, at half the size; where there is water, what is under its surface.
-        places : tuple of ndarray
-            One over the distance, and x and y in the world, of all rows from one on.
-        rows : tuple of int
-            That row, and the first one with water.
+        The picture is of half the size, and under the water, what lies there. Places are one over
+        the distance, and x and y in the world, from a row on; `rows` is it and the first with
+        water.
         """
         inverse, x, y = (plane[::2, ::2] for plane in places)
         skip = min(max(0, rows[1] - rows[0]) // 2, len(inverse) - 1)
