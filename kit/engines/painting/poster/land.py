@@ -214,7 +214,7 @@ def ridges(
 def _raise_relief(rng: np.random.Generator, kind: str, peaks: float) -> _Relief:
     if kind in ("mountains", "islands"):
         side = round(_FINENESS * peaks)
-        heights = noise.ridged(rng, side, cells=peaks, gain=0.45) ** 0.7
+        heights = noise.ridged(rng, side, cells=peaks, gain=0.45) ** 0.85
         if kind == "islands":
             heights *= smooth_step(0.12, 0.6, noise.octave(rng, side, peaks / 2.5))
         return _Relief(heights, noise.slopes(noise.blur(heights, 1.2))[0], _FINENESS)
@@ -242,8 +242,9 @@ def _cut(
     quarter, share = len(relief.heights) // 4, np.ones_like(columns)
     first, left = 4 * quarter * rng.uniform(0.2, 0.6), rng.uniform(0.0, 0.3) * relief.apart
     if hero is not None:  # the highest place stands there, and the others give way
-        part = relief.heights[int(first) : int(first) + _CREST, quarter : 3 * quarter]
-        left = quarter + int(part.max(axis=0).argmax()) - hero * float(step)
+        part = relief.heights[quarter : 3 * quarter, quarter : 3 * quarter]
+        row, column = np.unravel_index(int(part.argmax()), part.shape)
+        first, left = quarter + float(row) - 1.0, quarter + float(column) - hero * float(step)
         others = 1.0 if band.kind == "mesas" else 0.55 * (1.0 - recipe.lone * (depth < _LONELY))
         share = others + (1.0 - others) * np.exp(-(((columns - hero) / (0.30 * stage.unit)) ** 2))
     x, y = left + step * columns, first + np.arange(_SLICES) * (0.06 * relief.apart)
@@ -263,7 +264,7 @@ def _cut(
 
     crest = rise(_CREST, 1, 0.0, 1.0).max(axis=0)
     low = 0.12 if band.kind == "islands" else 0.7 * float(crest.min())
-    scale = 1.0 / max(float(crest.max()) - low, 1e-3)
+    scale = 1.0 / max(float(crest.max()) - low, 0.3)
     crest = np.float32(foot) - np.float32(height * scale) * (crest - np.float32(low))
     if band.kind in ("hills", "dunes"):
         crest = cv2.blur(crest[None], (2 * round(0.5 / step) + 1, 1))[0]
@@ -361,7 +362,7 @@ def _touches(setting: SkySetting, ridge: _Ridge) -> Iterator[Touch]:
         return
     side, winter = 1.0 if setting.light.x > stage.x(0.5) else -1.0, brief.season == "winter"
     shade = side * ridge.slopes - 0.25 * np.abs(ridge.slopes).mean()
-    caps = 0.1 * (ridge.heights - (0.35 if winter else 0.62)) - 0.35 * shade
+    caps = 0.1 * (ridge.heights - (0.35 if winter else 0.62)) - 0.22 * shade
     snowy = winter or (brief.season != "autumn" and brief.seed % 3 != 0)
     snowy = snowy and band.kind == "mountains" and not band.plant
     dark, *white = _show(ridge, shade, *[caps] * snowy)
