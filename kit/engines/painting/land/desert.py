@@ -165,11 +165,13 @@ class _Pool:
     reach: float
     level: float = 1.0
 
-    def ring(self, rng: np.random.Generator, least: float, most: float, count: int) -> Plane:
+    def ring(
+        self, rng: np.random.Generator, least: float, most: float, count: int
+    ) -> tuple[Plane, Plane]:
         """Return x and z of places around it, so many reaches away."""
         turn = rng.uniform(0.0, 2 * np.pi, count)
         away = (least + (most - least) * rng.random(count) ** 1.6) * self.reach
-        return np.stack([self.x + away * np.cos(turn), self.z + away * np.sin(turn)])
+        return self.x + away * np.cos(turn), self.z + away * np.sin(turn)
 
 
 def _pool_of(scene: Landscape) -> _Pool | None:

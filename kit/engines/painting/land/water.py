@@ -19,6 +19,7 @@ from kit.engines.painting.tints import of_water, turned
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
+_BREEZE = 0.03  # height of the waves of a lake
 _AGAIN = 0.10  # share of the sky's rows that water mirrors again in place of what is above them
 #: Octaves of waves: points of the tile in a meter across and along, share of the swell's height.
 _OCTAVES = ((1.1, 2.9, 1.0), (3.4, 6.1, 0.36), (9.0, 13.0, 0.13), (31.0, 40.0, 0.040))
@@ -67,9 +68,10 @@ def flood(
     x = np.arange(camera.columns, dtype=np.float32)[None]
     below = np.maximum(y - np.float32(camera.horizon), 0.5)
     z = np.asarray((camera.height - level) * focal / below + np.zeros_like(x), np.float32)
-    right, along = _ripples(scene.dice(7), (x - camera.columns / 2) * (z / focal), z, focal)
+    aside = np.asarray((x - camera.columns / 2) * (z / focal), np.float32)
+    right, along = sea_of(scene.dice(7), _BREEZE).slope(aside, z, focal)
     first = scene.view.first
-    inverse = cv2.GaussianBlur(1.0 / scene.depth[first:], (0, 0), 1.2)
+    inverse = np.asarray(1.0 / scene.depth[first:])
     drop, skip = (camera.height - level) * focal, max(0, rows.start - first)
     lines = mirrored_rows(inverse, first, 1, camera.horizons, drop, skip, 8)
     lines += np.clip(along * wind, -0.2, 0.2) * np.float32(0.55 * focal)
@@ -97,18 +99,6 @@ def flood(
     scene.light[:, rows] += (color - scene.light[:, rows]) * mask
     seen = np.asarray(share * mask * (above <= 0.0), np.float32)
     scene.motions.append(Mirrored(rows, columns, lines, seen, z))
-
-
-def _ripples(rng: np.random.Generator, x: Plane, z: Floats, focal: float) -> tuple[Floats, Floats]:
-    """Return the slopes of the surface to the right and along the view, in a breeze."""
-    bumps = tile(rng, cells=16, octaves=5, gain=0.6)
-    both = cv2.merge(list(slopes(bumps, wrap=True)))
-    calm = np.clip(0.55 + 0.5 * sample(bumps, x * 0.12, z * 0.05), 0.12, 1.4)
-    total = np.zeros((*z.shape, 2), np.float32)
-    for scale, strength in ((9.0, 0.10), (2.6, 0.075)):
-        fade = np.clip(1.6 - scale * z / focal * 1.6, 0.12, 1.0) * (strength * calm)
-        total += sample(both, x * scale * 0.5, z * scale) * fade[..., None]
-    return total[..., 0], total[..., 1]
 
 
 def mirrored_rows(
