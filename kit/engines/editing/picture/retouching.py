@@ -9,6 +9,7 @@ from typing import Any
 import cv2
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
@@ -135,7 +136,7 @@ def _clear_waves(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Float
     return np.asarray(total / np.maximum(weight, 1e-9))
 
 
-def _multiply(squares: Floats, waves: Floats) -> Floats:
+def _multiply(squares: Floats, waves: NDArray[np.floating[Any]]) -> Floats:
     """Return a product, in parts so small that BLAS has no threads wait for each other."""
     parts = np.zeros((-(-len(squares) // 64), 64, _SIDE * _SIDE), np.float32)
     parts.reshape(-1, _SIDE * _SIDE)[: len(squares)] = squares

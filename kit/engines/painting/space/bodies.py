@@ -181,7 +181,7 @@ def _add_main(
         radius = 1.25 * max(sky.width, sky.height)
         off = rng.uniform(-0.28, 0.28) * sky.width
         rise = float(np.sqrt(radius**2 - off**2))
-        at = _aim(brief, (x, 0.0))[0] * sky.width, min(0.84, 1.03 - shot["rise"]) * sky.height
+        at = _aim(brief, (x, 0.0))[0] * sky.width, min(0.76, 1.03 - shot["rise"]) * sky.height
         # The sun stands behind the planet: only a strip along the rim sees it.
         behind = unit(0.36 * off / radius, -0.36 * rise / radius, -0.93)
         sun = unit(rng.uniform(-0.5, 0.5), -0.75, 0.35) if brief.hour == "day" else behind
