@@ -232,7 +232,6 @@ def _ridges(sheet: _Sheet, progress: Progress) -> Plane:
 
 
 def _waves(sheet: _Sheet, progress: Progress) -> Plane:
-    """Draw ribbons of fine threads that twist across the frame."""
     brief, rng = sheet.brief, sheet.rng
     height, width, size = brief.height, brief.width, 1024 * sheet.unit
     threads = round(64 * _DETAILS[brief.detail] * factor(brief, {"minimal": 0.5}))
@@ -337,7 +336,6 @@ def _free_stretch(taken: Bytes, path: Outline) -> Outline:
 
 
 def _outline(points: Outline, width: float) -> Outline:
-    """Return the edge of a stroke that is pointed at both ends."""
     points = cv2.blur(points, (1, 5), borderType=cv2.BORDER_REPLICATE)
     ahead = np.gradient(points, axis=0)
     ahead /= np.maximum(np.hypot(*ahead.T), 1e-6)[:, None]

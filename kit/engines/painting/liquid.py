@@ -132,7 +132,6 @@ def _stir(
 
 
 def _marble(liquid: _Liquid) -> _Look:
-    """Polished stone: clouded ground and veins of several widths."""
     brief, dark = liquid.brief, liquid.brief.dark or liquid.says("dark_stone")
     hue, chroma = liquid.tints[0] if asked(brief) else (250.0, 0.012)
     fine, minimal = liquid.grain(7, 0.6), "minimal" in brief.composition
@@ -157,7 +156,6 @@ def _marble(liquid: _Liquid) -> _Look:
 
 
 def _ink(liquid: _Liquid) -> _Look:
-    """Ink in water: plumes that thin out into veils, on white or on black."""
     brief, (height, width) = liquid.brief, liquid.fast.shape
     # Black ink is a dye; anything else that is black is what lies behind.
     black = brief.things.issuperset(("black", "ink")) and not asked(brief)
@@ -188,7 +186,6 @@ def _ink(liquid: _Liquid) -> _Look:
 
 
 def _silk(liquid: _Liquid) -> _Look:
-    """Cloth in soft folds."""
     fold = liquid.fast + 0.45 * np.sin(liquid.fast * 3.6 + liquid.middle * 1.4)
     return _color_cloth(liquid, 0.5 + 0.20 * liquid.slow + 0.08 * liquid.middle), fold, 0.0
 
@@ -211,7 +208,6 @@ def _oil(liquid: _Liquid) -> _Look:
 
 
 def _paint(liquid: _Liquid) -> _Look:
-    """Poured paint: bands of wet color with raised edges."""
     phase = liquid.fast * 1.15 + liquid.middle * 0.55
     bands = phase * 1.5
     part = bands - np.floor(bands)
@@ -222,7 +218,6 @@ def _paint(liquid: _Liquid) -> _Look:
 
 
 def _lava(liquid: _Liquid) -> _Look:
-    """Molten rock: dark plates that drift apart, and the glow between them."""
     fine, own, mood = liquid.grain(16, 0.6), asked(liquid.brief), strength(liquid.brief)
     hue = own[0][0] if own else 38.0
     # Cracks run where either of two currents turns; the wide ones are the hottest.
@@ -242,7 +237,6 @@ def _lava(liquid: _Liquid) -> _Look:
 
 
 def _color_cloth(liquid: _Liquid, tone: Plane) -> Plane:
-    """Return the three tints from dark to light."""
     ramp = ((0.0, 0.22, 0.55, 0), (0.28, 0.42, 1.0, 0), (0.52, 0.60, 1.0, 1), (0.76, 0.78, 0.85, 2),
             (1.0, 0.89, 0.5, 2))  # fmt: skip
     colors = ((at, level, share, liquid.tints[which]) for at, level, share, which in ramp)
@@ -253,7 +247,6 @@ def _color_cloth(liquid: _Liquid, tone: Plane) -> Plane:
 def _light_surface(
     color: Plane, height: Plane, depth: float, gloss: float, shine: float, rough: float
 ) -> Plane:
-    """Return a surface in light from the upper left: shaded, glossy, darker in its hollows."""
     size = max(height.shape)
     right, down = slopes(height, depth * size)
     steep = 1.0 / np.sqrt(right * right + down * down + 1.0)
@@ -276,7 +269,6 @@ def _distance(level: Plane, flat: float) -> Plane:
 
 
 def _gild(picture: Plane, liquid: _Liquid, wide: float) -> Plane:
-    """Return a picture with veins of gold that run where two currents meet."""
     flat = 3.2 / liquid.size
     off = _distance(liquid.middle + np.float32(0.35) * liquid.drift - np.float32(0.25), flat)
     # A line thinner than a pixel breaks into dots.
@@ -292,7 +284,6 @@ def _gild(picture: Plane, liquid: _Liquid, wide: float) -> Plane:
 
 
 def _compose(picture: Plane, liquid: _Liquid) -> Plane:
-    """Return a liquid as words of composition show it."""
     brief, ink = liquid.brief, liquid.substance == "ink"
     thin = ink or liquid.substance == "marble"  # thins out to an empty ground by itself, or is one
     if liquid.says("minimal") and not thin:
@@ -309,7 +300,6 @@ def _compose(picture: Plane, liquid: _Liquid) -> Plane:
 
 
 def _puddle(picture: Plane, liquid: _Liquid) -> Plane:
-    """Return one puddle of a liquid on a plain ground."""
     brief, (_, height, width) = liquid.brief, picture.shape
     level = pool(height, width, focus(brief, (0.5, 0.5)), 0.34) * (1.0 + 0.30 * liquid.slow)
     inside = smooth_step(0.335, 0.355, level)

@@ -130,7 +130,6 @@ def _keep_inside(alpha: Bytes, box: Box) -> Bytes:
 
 
 def _overlap(alpha: Bytes, box: Box) -> float:
-    """Return the overlap of a box with the bounds of what was found."""
     x, y, wide, high = cv2.boundingRect((alpha > 127).astype(np.uint8))
     rows = min(y + high, box[0].stop) - max(y, box[0].start)
     columns = min(x + wide, box[1].stop) - max(x, box[1].start)
@@ -168,7 +167,6 @@ def _find_subject(
 
 
 def _require_subject(alpha: Bytes, *, known: bool) -> Bytes:
-    """Return what covers a subject; refuse where there is none."""
     if alpha.mean() >= 255 * _LEAST:
         return alpha
     sentence = "no subject stands out from the background of this picture"
@@ -185,7 +183,6 @@ def _make_backdrop(job: Job, alpha: Bytes, backdrop: Bytes | None, progress: Pro
 
 
 def _set_before(pixels: Bytes, alpha: Bytes, back: Bytes, progress: Progress) -> Bytes:
-    """Return the subject before another background."""
     progress.report(0.7)
     front = clean_rim(pixels, alpha, progress.part(0.7, 0.75).report)
     return composite(back, front, alpha)

@@ -90,7 +90,6 @@ def write_result(
 
 
 def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:
-    """Return what the preview is made of: small and on gray checkers where it is see-through."""
     if alpha is None:
         return np.ascontiguousarray(pixels)
     size = fit_size(alpha.shape, THUMBNAIL_SIDE)

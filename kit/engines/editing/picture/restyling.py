@@ -121,7 +121,6 @@ def _tables(look: Look) -> Bytes:
 
 
 def _glow(pixels: Bytes, amount: float) -> Bytes:
-    """Let lights shine beyond their outlines, in place: a large picture fits few times."""
     size = fit_size(pixels.shape, _GLOW_SIDE)
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
     light = small * smooth_step(0.35, 0.95, small @ _LUMA)[..., None]
@@ -145,7 +144,6 @@ def redraw(pixels: Bytes, manner: str, progress: Progress) -> Bytes:
 
 
 def _paint(pixels: Bytes, progress: Progress) -> Bytes:
-    """Smear within shapes and keep their outlines, coarse then fine, on a little canvas."""
     unit = max(pixels.shape) / 1024
     out = pixels
     for radius in progress.over([max(2, round(size * unit)) for size in (7, 4, 3)]):
@@ -183,7 +181,6 @@ def _smear(pixels: Bytes, radius: int, progress: Progress) -> Bytes:
 
 
 def _sketch(pixels: Bytes, progress: Progress) -> Bytes:
-    """Draw tones and outlines in graphite on paper."""
     unit = max(pixels.shape) / 1024
     gray = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     gray = cv2.createCLAHE(2.0, (4, 4)).apply(gray)
@@ -230,7 +227,6 @@ _LINE, _SHORTEST = 13.0, 60  # steps darker than around, and pixels, of a line t
 
 
 def _print(pixels: Bytes, progress: Progress) -> Bytes:
-    """Return a picture in a few flat inks that are taken from it."""
     size = fit_size(pixels.shape, _PRINT_SIDE, least=8)
     calm = cv2.medianBlur(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), 5)
     for reach in (7, 5):
@@ -281,7 +277,6 @@ def _even_out(which: Areas, calm: Bytes, lab: Floats, inks: Floats) -> None:
 
 
 def _remove_crumbs(which: Areas) -> Areas:
-    """Give small areas to what is around them."""
     crumbs = np.zeros(which.shape, np.uint8)
     for number in np.unique(which):
         _, parts = cv2.connectedComponents((which == number).astype(np.uint8), connectivity=4)
@@ -324,7 +319,6 @@ def _mix_inks(inks: Floats) -> Floats:
 
 
 def _fill_areas(which: Areas, colors: Floats, size: Sequence[int], progress: Progress) -> Bytes:
-    """Draw areas in full size with crisp, rounded outlines."""
     used = np.unique(which)
     # Steep around the outline: two inks mix over about one pixel.
     steep = 9.0 * min(1.0, which.shape[0] / size[1])

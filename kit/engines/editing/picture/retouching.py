@@ -203,7 +203,6 @@ def _upscale(job: Job, still: Still, progress: Progress) -> Still:
 
 
 def _double(pixels: Bytes, strength: float) -> Bytes:
-    """Return a picture twice as wide and high, its edges crisp but without halos."""
     height, width = pixels.shape[:2]
     size = (2 * width, 2 * height)
     smooth = cv2.resize(pixels, size, interpolation=cv2.INTER_LANCZOS4)

@@ -131,7 +131,6 @@ def lay_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True)
 
 
 def _stacks(shape: tuple[int, int], title: Title) -> Iterator[Layout]:
-    """Yield a title set for each room that it fits in."""
     style = STYLES[title.style]
     known: set[Block] = set()
     for width, height, larger in _ROOMS:

@@ -144,7 +144,6 @@ class _Inks:
 
 
 def _choose_inks(pixels: Bytes, layout: Layout, title: Title) -> tuple[Bytes, _Inks]:
-    """Return a picture shaded behind a text as far as it must be, and the colors of that."""
     style, part = STYLES[title.style], _cut(pixels, layout.box)
     to_light, to_dark = shade_stops(luminance(part[::8, ::8]))
     light = bool(style.night) or to_light <= to_dark
@@ -220,7 +219,6 @@ def _shade(
 
 
 def _gradient(length: int, first: float, last: float, fade: float) -> Floats:
-    """Return 1 behind the text, falling to 0 beyond it but towards a near edge."""
     at, pad = np.arange(length, dtype=np.float32), 0.1 * fade
     off = np.zeros_like(at)
     if first > 0.35 * fade:
@@ -317,7 +315,6 @@ def _draw(
 
 
 def _shine(out: Bytes, block: Block, at: tuple[int, int], align: str, color: Color) -> None:
-    """Add the glow of lit letters to a picture, in place."""
     reach = round(1.1 * block.size)
     letters = mask(block, margin=reach, align=align)
     glow = np.zeros(letters.shape, np.float32)

@@ -58,7 +58,6 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
 
 
 def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
-    """Paint the ground below the horizon, where no building stands before it."""
     brief, hour, canvas = street.brief, street.hour, street.canvas
     top = max(0, int(np.ceil(street.y)) + 1)
     if top >= brief.height:
@@ -121,7 +120,6 @@ def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:
 def _mirror(
     picture: Plane, color: Plane, street: Street, top: int, fine: Plane, puddle: Plane, share: Plane
 ) -> None:
-    """Mirror the street in its ground, in place: sharp in puddles, drawn out elsewhere."""
     steep, size = -street.up[top:], max(street.brief.height, street.brief.width) / 1024
     rows = np.arange(top, street.brief.height, dtype=np.float32)[:, None]
     y = np.clip(

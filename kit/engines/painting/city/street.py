@@ -236,7 +236,6 @@ def pulse(at: Plane, start: float | Plane, long: float | Plane, step: Plane) -> 
 
 
 def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
-    """Return the light that a brief asks for; `air` is a factor on its density."""
     hour = _tint(rng, _set_weather(_HOURS[brief.hour], brief), brief)
     if brief.weather == "fog":  # by night it shines by all lamps and reaches up to the zenith
         if brief.dark:
@@ -278,7 +277,6 @@ def _set_weather(hour: Hour, brief: Brief) -> Hour:
 
 
 def _tint(rng: np.random.Generator, hour: Hour, brief: Brief) -> Hour:
-    """Return an hour with the colors that are asked for, or at night with drawn ones."""
     tints = asked(brief)
     order, drawn = rng.permutation(len(_NEON)), _GLOWS[int(rng.integers(len(_GLOWS)))]
     if not tints:
@@ -355,6 +353,5 @@ def _sky(rng: np.random.Generator, hour: Hour, right: Plane, up: Plane) -> Plane
 
 
 def _glare(right: Plane, up: Plane) -> Plane:
-    """Return the glow round a sun that stands a little above the vanishing point."""
     far = np.hypot(right, up - np.float32(0.045))
     return np.asarray(np.exp(-far * 5.5) + 0.8 * np.exp(-far * 19.0))

@@ -174,7 +174,6 @@ def _lamp(_: np.random.Generator, sheet: ThingDrawing, *, side: float, on: bool)
 
 
 def _tree(rng: np.random.Generator, sheet: ThingDrawing, *, season: str) -> None:
-    """Draw boughs, twigs and their leaves; bare in winter."""
     bark, top = light((0.25, 0.025, 52)), rng.uniform(5.2, 6.2)
     sheet.trace([(0.0, 0.0), (0.03, 1.4), (0.0, 2.6)], 0.24, bark)
     tips = []
@@ -228,7 +227,6 @@ def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: 
 
 
 def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, coming: bool) -> None:
-    """Draw one person in a coat, walking, from behind or coming, maybe with an umbrella."""
     coat, skin = light(_COATS[int(rng.integers(len(_COATS)))]), light((0.66, 0.06, 55))
     hair, grow = light((0.22, 0.03, 50), rng.uniform(0.6, 2.2)), rng.uniform(0.93, 1.05)
     stride = rng.uniform(0.5, 1.0) * float(rng.choice([-1.0, 1.0]))
@@ -278,13 +276,11 @@ def _ellipse(x: float, y: float, wide: float, tall: float, corners: int = 36) ->
 
 
 def _complete(half: Points) -> Outline:
-    """Return the outline of what is symmetric, from its right half."""
     right = np.asarray(half, np.float64)
     return np.concatenate([right, right[::-1] * (-1.0, 1.0)])
 
 
 def _curve(points: Points, steps: int = 8) -> Outline:
-    """Return a smooth closed outline through points, by Catmull and Rom."""
     a, b, c, d = (np.roll(points, -k, axis=0)[:, None] for k in (-1, 0, 1, 2))
     t = np.linspace(0.0, 1.0, steps, endpoint=False)[None, :, None]
     smooth = 2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2
@@ -294,7 +290,6 @@ def _curve(points: Points, steps: int = 8) -> Outline:
 def _add_drawing(
     street: Street, x: float, z: float, sheet: ThingDrawing, size: tuple[int, int]
 ) -> None:
-    """Set a drawing into the street: lit by the hour, veiled by the air, mirrored in the wet."""
     hour, (wide, tall) = street.hour, size
     body = cv2.resize(sheet.body, size, interpolation=cv2.INTER_AREA)
     glow = cv2.resize(sheet.shine, size, interpolation=cv2.INTER_AREA) * hour.neon
@@ -318,7 +313,6 @@ def _add_drawing(
 
 
 def _mirror(canvas: Canvas, left: int, foot: int, body: Plane, glow: Plane, share: float) -> None:
-    """Mirror a drawing in the ground below it; its lights are drawn out toward the viewer."""
     tall, wide = body.shape[:2]
     deep = min(2 * tall, len(canvas.depth) - foot)
     if deep <= 0:

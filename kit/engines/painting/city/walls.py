@@ -127,7 +127,6 @@ class Walls:
         return index
 
     def _facade(self, its: Its, z: Plane, right: Plane, up: Plane) -> tuple[Plane, Plane]:
-        """Return the light of walls, and the share of it that windows and letters shine."""
         hour, street = self._hour, self._street
         front = right * its.near >= its.wall
         step = z / np.float32(street.focal)
@@ -221,7 +220,6 @@ class Walls:
         return shop, min(1.0, neon) * np.maximum(pane * (_STEADY * awake), band * letters)
 
     def _roof(self, its: Its, z: Plane, right: Plane) -> tuple[Plane, Plane]:
-        """Return the light of flat roofs: parapets, and skylights that shine by night."""
         hour, out = self._hour, right * z
         ends = np.minimum(np.minimum(z - its.near, its.far - z), out - its.wall)
         x, y = out / 3.1 + its.tone * 99.0, z / 4.3 + its.tone * 77.0
@@ -247,7 +245,6 @@ def _look_up(sheet: Plane, x: Plane, y: Plane) -> Plane:
 
 @cache
 def _draw_names() -> Floats:
-    """Return names of shops as cover, shape (names, 40, 320), 0 to 1."""
     sheets = [Image.new("L", (640, 80)) for _ in _NAMES]
     for number, (name, sheet) in enumerate(zip(_NAMES, sheets, strict=True)):
         font = font_of(_FACES[number % len(_FACES)], 62)

@@ -55,7 +55,6 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
 
 
 def _add_rocks(rng: np.random.Generator, canvas: Canvas, sky: SpaceSky) -> None:
-    """Put two jagged ridges before the lower edge, half as high in the middle as at their ends."""
     if not sky.rocks:
         return
     at = np.linspace(0.0, 1.0, sky.width)

@@ -167,7 +167,6 @@ def _aim(brief: Brief, at: Range) -> Range:
 def _add_main(
     rng: np.random.Generator, brief: Brief, sky: SpaceSky, subject: str, shot: dict[str, float]
 ) -> SpaceSky:
-    """Return a sky with its main body, and moons or the sun that come with it."""
     _, aside, down, large, tilts, openings = _SUBJECTS[subject]
     side, lean = (float(sign) for sign in rng.choice([-1, 1], 2))
     high = -0.75 if brief.hour in ("dawn", "sunset", "dusk") else -0.4
@@ -218,7 +217,6 @@ def _add_main(
 def _kind(
     rng: np.random.Generator, brief: Brief, sky: SpaceSky, subject: str
 ) -> tuple[str, tuple[float, ...]]:
-    """Return the kind and the hues of the main body."""
     drawn = str(rng.choice(list(PLANETS), p=[often for _, often in PLANETS.values()]))
     giant = float(rng.choice([62.0, 62.0, 40.0, 235.0, 190.0, 330.0]))
     own = tuple(hue for hue, _ in asked(brief))

@@ -29,7 +29,6 @@ def _noises(
     rng: np.random.Generator, shape: tuple[int, ...], octaves: int, progress: Progress,
     zoom: float = 1.0,
 ) -> Callable[..., Plane]:  # fmt: skip
-    """Return a source of noise of so many cells along the longer side, of a gain."""
     done = counted(1)
 
     def noise(cells: float, gain: float = 0.5) -> Plane:

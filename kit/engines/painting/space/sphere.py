@@ -216,7 +216,6 @@ def _toned(it: CelestialBody, tones: Tones, place: Plane) -> Plane:
 
 
 def _belts(rng: np.random.Generator, globe: Globe, eddies: Plane) -> Plane:
-    """Return tones of belts that shear into eddies, with a storm."""
     curls = warp(eddies, np.rot90(eddies), eddies[:, ::-1], 14.0)
     coarse, fine = globe.belt(curls, 70.0, 260.0), globe.belt(curls, 190.0, 620.0)
     belts = 0.52 + 0.27 * line(rng, np.linspace(-2.0, 2.0, 2048), 0.26, octaves=4, gain=0.72)
@@ -231,7 +230,6 @@ def _belts(rng: np.random.Generator, globe: Globe, eddies: Plane) -> Plane:
 
 
 def _craters(rng: np.random.Generator) -> Plane:
-    """Return a texture of bowls with raised rims, in the depth of the largest."""
     texture = np.zeros((_SIDE, _SIDE), np.float32)
     for _ in range(420):
         radius = min(2.2 + 2.4 * float(rng.pareto(1.5)), 52.0)
