@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import TypeAlias
 
 import cv2
@@ -70,10 +69,7 @@ class TitlePiece:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A title set, its pieces from the top down, and placed by the corner of its ink, in pixels.
-
-    Of a picture that is too wide the columns from `first` on are shown, perhaps mirrored.
-    """
+    """A title set, its pieces from the top down, and placed by the corner of its ink, in pixels."""
 
     pieces: tuple[TitlePiece, ...]
     width: int
@@ -84,8 +80,6 @@ class Layout:
     align: str = "center"
     place: str = "center"
     side: str = "center"
-    first: int = 0
-    mirrored: bool = False
 
     @property
     def headline(self) -> Block:
@@ -112,22 +106,15 @@ _WRAPPED = 0.2  # what each further line of the subtitle costs
 _HIDDEN, _PEAK, _DETAIL, _SHADE = 0.7, 1.1, 5.0, 0.2
 
 
-def lay_out(pixels: Bytes, title: Title, *, spare: int = 0, people: bool = True) -> Layout:
+def lay_out(pixels: Bytes, title: Title, *, people: bool = True) -> Layout:
     """Return a title set and placed where it hides little and needs little shade."""
-    shape = (pixels.shape[0], pixels.shape[1] - spare)
+    shape = (pixels.shape[0], pixels.shape[1])
     options = [place for stack in _stacks(shape, title) for place in _places(shape, title, stack)]
     chart = _chart(pixels, people=people)
     # Of a single word the first one has the usual size; larger is better, but not as much.
     sizes = [layout.headline.size for layout in options]
-    usual, cells = sizes[0] if title.is_word else max(sizes), chart.shape[2] / pixels.shape[1]
-    best, least = options[0], np.inf
-    for first, way in product((0, spare), (1, -1)) if spare else ((0, 1),):
-        part = chart[:, :, round(first * cells) : round((first + shape[1]) * cells)][:, :, ::way]
-        for layout in options:
-            cost = _cost(layout, part, cells, title, usual)
-            if cost < least:
-                best, least = replace(layout, first=first, mirrored=way < 0), cost
-    return best
+    usual, cells = sizes[0] if title.is_word else max(sizes), chart.shape[2] / shape[1]
+    return min(options, key=lambda layout: _cost(layout, chart, cells, title, usual))
 
 
 def _stacks(shape: tuple[int, int], title: Title) -> Iterator[Layout]:

@@ -33,11 +33,9 @@ from kit.engines.media.fonts.wording import Wording, wording
 from kit.engines.media.lettering import Block, Color, extent, mask, softened, sprite, stamp
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.subject import crop
-from kit.engines.prompt.backgrounds import asks_for_place
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import longest_side
 
-_SPARE = 0.2  # of the width, that a landscape is painted wider: the sun need not be behind a title
 _PLACED, _SHADED = 0.2, 0.65  # shares of the work done by then
 
 
@@ -57,17 +55,16 @@ def make_card(job: Job, progress: Progress) -> Asset:
     )
     width, height = longest_side(values["aspect_ratio"], values["size"])
     words, painted = (values.get("background") or "").strip(), not job.media.get("image")
-    spare = round(_SPARE * width) if painted and (not words or asks_for_place(words)) else 0
     if not painted:
         ground = resize(crop(flatten(read_picture(job)), width / height), width, height)
     elif words:
-        ground = paint_backdrop(words, width + spare, height, job.seed, progress)
+        ground = paint_backdrop(words, width, height, job.seed, progress)
     else:
         brief = read(job.prompt, {}, job.seed, family="poster")
-        ground = paint_landscape(brief, width + spare, height, progress)
+        ground = paint_landscape(brief, width, height, progress)
     progress.report(0.3)
     report = progress.part(0.3, 0.8).report
-    pixels, facts = set_title(ground, title, spare=spare, painted=painted, report=report)
+    pixels, facts = set_title(ground, title, painted=painted, report=report)
     return write_result(job, progress, "title-card", pixels, facts={**facts, "seed": job.seed})
 
 
@@ -75,29 +72,20 @@ def set_title(
     pixels: Bytes,
     title: Title,
     *,
-    spare: int = 0,
     painted: bool = False,
     report: Callable[[float], None] = lambda share: None,
 ) -> tuple[Bytes, dict[str, Any]]:
     """Return a picture with a title on it, and the facts of its setting.
 
-    Parameters
-    ----------
-    spare : int
-        Columns by which the picture is wider than the result; it is cut, and perhaps mirrored, so
-        that the title hides little of it.
-    painted : bool
-        Whether it was painted by rule: then it has no faces.
+    What was painted by rule has no faces.
     """
     style = STYLES[title.style]
     headline = wording(*headline_of(title.headline, title.face, title.style))
     small = title.subtitle
     subtitle = wording(*subtitle_of(small, title.style)) if small.strip() else Wording("")
     title = replace(title, headline=headline.text, subtitle=subtitle.text)
-    layout = lay_out(pixels, title, spare=spare, people=not painted)
+    layout = lay_out(pixels, title, people=not painted)
     report(_PLACED)
-    pixels = pixels[:, layout.first : layout.first + pixels.shape[1] - spare]
-    pixels = np.ascontiguousarray(pixels[:, ::-1] if layout.mirrored else pixels)
     if style.night:
         # Dark and blue, as films shoot it by day.
         gain = 1.0 - style.night * (1.0 - paint((0.36, 0.15, 282.0)))
