@@ -19,7 +19,7 @@ from kit.engines.painting.poster.plants import draw_plants, spread
 from kit.engines.painting.poster.sky import SkySetting, placed
 from kit.engines.prompt.brief import Brief
 
-_FINENESS = 32  # points of a relief of mountains from peak to peak
+_FINENESS = 26  # points of a relief of mountains from peak to peak
 _TILE = 128  # side of the relief of other land
 _SLICES, _CREST = 12, 4  # of a relief in a ridge, the farthest first; those that may be its crest
 _FINE = 6  # pixels for one of the light and the snow on a ridge
@@ -340,7 +340,14 @@ def _paint(setting: SkySetting, recipe: Recipe, ridge: _Ridge) -> Plane:
     reach = 0.24 * stage.height * (1 - 0.3 * depth)
     rows = np.clip((np.arange(top, bottom) - high) / reach, 0.0, 1.0)
     start, end = oklab(ridge.body), oklab(mix(ridge.body, haze, share))
-    color = encode(linear(start + (end - start) * rows[:, None])).T
+    color = start + (end - start) * rows[:, None]
+    if band.kind == "mesas":  # layers of rock
+        down = np.arange(top, bottom) - float(ridge.crest.min())
+        tall = max(1.0, float(np.percentile(ridge.crest, 98) - ridge.crest.min()))
+        layers = smooth_step(-0.1, 0.3, line(ridge.rng, down, tall * 0.13, octaves=3, gain=0.7))
+        layers = 0.30 * layers * np.clip(1.0 - down / (1.1 * tall), 0.0, 1.0)
+        color += (oklab(_tone(palette, depth + 0.3)) - color) * layers[:, None]
+    color = encode(linear(color)).T
     return Plane("ridge", depth, top, color, mask, tuple(touches))
 
 
@@ -348,16 +355,9 @@ def _touches(setting: SkySetting, ridge: _Ridge) -> Iterator[Touch]:
     stage, palette, brief = setting.stage, setting.palette, setting.brief
     depth, band, body, y = ridge.depth, ridge.band, ridge.body, ridge.crest
     top, bottom, air = ridge.top, ridge.bottom, 1.0 - 0.55 * setting.mist * (1 - depth)
-    if band.kind == "dunes" or (band.kind == "hills" and band.plant != "conifer"):
+    if not ridge.slopes.size and band.plant != "conifer":
         reach, strength = stage.unit * (0.05 + 0.05 * depth), 0.30 * (1.0 - 0.45 * depth)
         yield _below(mix(body, palette.light[1], 0.7), ridge, strength, reach, 0.0)
-    if band.kind == "mesas":
-        down = np.arange(top, bottom, dtype=np.float32) - float(y.min())
-        tall = max(1.0, float(np.percentile(y, 98) - y.min()))
-        layers = line(ridge.rng, down, tall * 0.13, octaves=3, gain=0.7)
-        rock = 0.30 * smooth_step(-0.1, 0.3, layers) * np.clip(1.0 - down / (1.1 * tall), 0.0, 1.0)
-        bands = rock.astype(np.float32)[:, None]
-        yield Touch(_tone(palette, depth + 0.3), lambda rows, columns: bands[rows])
     if not ridge.slopes.size:
         return
     side, winter = 1.0 if setting.light.x > stage.x(0.5) else -1.0, brief.season == "winter"
