@@ -35,28 +35,14 @@ def painting(**known: object) -> Painting:
 
 
 def fall() -> Fall:
-    across, down = np.meshgrid(np.linspace(-1, 1, 60), np.linspace(0, 1, 40))
+    down, across = np.mgrid[0:1:40j, -1:1:60j].astype(np.float32)
     part = (slice(10, 50), slice(60, 120))
-    return Fall(
-        window=part,
-        across=across.astype(np.float32),
-        down=down.astype(np.float32),
-        seconds=1.0,
-        away=20.0,
-    )
+    return Fall(window=part, across=across, down=down, seconds=1.0, away=20.0)
 
 
 def smoke() -> Smoke:
-    cover = mask((slice(0, 50), slice(60, 120)))[:50]
-    return Smoke(
-        cover=cover,
-        crater=(90.0, 60.0),
-        unit=6.0,
-        tall=60.0,
-        lean=0.1,
-        start=1.0,
-        grown=2.0,
-    )
+    cover, shape = mask((slice(0, 50), slice(60, 120)))[:50], {"lean": 0.1, "start": 1.0}
+    return Smoke(cover=cover, crater=(90.0, 60.0), unit=6.0, tall=60.0, grown=2.0, **shape)
 
 
 def changes(scene: Living) -> np.ndarray:

@@ -156,6 +156,20 @@ def test_a_steadied_video_loses_the_shake_and_a_still_one_is_left_alone(
         assert np.abs(after).max() < 0.5
 
 
+def test_a_crop_that_follows_a_walker_keeps_the_walker_inside(tmp_path: Path) -> None:
+    wall = cv2.resize(np.random.default_rng(3).integers(90, 130, (12, 20, 3), np.uint8), (320, 180))
+    frames = [wall.copy() for _ in range(48)]
+    for number, frame in enumerate(frames):
+        x = 30 + 5 * number
+        cv2.rectangle(frame, (x - 10, 70), (x + 10, 150), (220, 30, 40), -1)
+        cv2.circle(frame, (x, 58), 11, (240, 200, 170), -1)
+
+    shown = frames_of(edited(tmp_path, filmed(tmp_path / "a.mp4", frames), aspect_ratio="9:16"))
+
+    red = [(frame[..., 0] - frame[..., 1] > 90).any(axis=0) for frame in shown]
+    assert all(columns.sum() > 16 and not columns[[0, -1]].any() for columns in red)
+
+
 @pytest.mark.parametrize("seconds", [0.5, 5])
 def test_fades_begin_and_end_in_black_and_leave_the_middle_bright(
     tmp_path: Path, seconds: float
