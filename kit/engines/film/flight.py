@@ -345,7 +345,7 @@ def _worth(terrain: Terrain, x: float, y: float, heading: float) -> float:
     if terrain.wet:
         seen = (up >= np.maximum.accumulate(up, axis=0) - 1e-6) & (away < 320)
         wet = ((tops <= 0) & seen).sum() / max(1, seen.sum())
-        worth -= 1.2 * abs(wet - _WATERS.get(terrain.kind, 0.33))
+        worth -= 2.5 * abs(wet - _WATERS.get(terrain.kind, 0.33))
     return float(worth)
 
 
