@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import cv2
@@ -21,19 +22,21 @@ _LEAST = 256  # but its longer side has at least so many pixels
 
 def paint_scene(job: Job, progress: Progress) -> Asset:
     """Render a job of the scene model."""
-    progress.report(0.0)
-    brief = read(job.prompt, job.parameters, job.seed)
-    pixels = paint(brief, progress.part(0.0, 0.86)).pixels()
-    return _written(job, brief, pixels, progress)
+    return _render(job, progress, lambda brief: brief)
 
 
 def paint_fast(job: Job, progress: Progress) -> Asset:
     """Render a job of the fast scene model."""
+    return _render(job, progress, _reduced)
+
+
+def _render(job: Job, progress: Progress, change: Callable[[Brief], Brief]) -> Asset:
     progress.report(0.0)
     brief = read(job.prompt, job.parameters, job.seed)
-    pixels = paint(_reduced(brief), progress.part(0.0, 0.8)).pixels()
+    pixels = paint(change(brief), progress.part(0.0, 0.86)).pixels()
     pixels = enlarged(pixels, brief.width, brief.height)
-    return _written(job, brief, pixels, progress)
+    facts = {**brief.facts(), "seed": job.seed}
+    return still(pixels, job, "scene", progress.part(0.92, 1.0), facts=facts)
 
 
 def enlarged(pixels: Bytes, width: int, height: int) -> Bytes:
@@ -51,8 +54,3 @@ def _reduced(brief: Brief) -> Brief:
     share = min(1.0, max(_REDUCED, _LEAST / max(brief.width, brief.height)))
     size = (round(brief.width * share), round(brief.height * share))
     return replace(brief, detail="low", width=size[0], height=size[1])
-
-
-def _written(job: Job, brief: Brief, pixels: Bytes, progress: Progress) -> Asset:
-    facts = {**brief.facts(), "seed": job.seed}
-    return still(pixels, job, "scene", progress.part(0.92, 1.0), facts=facts)

@@ -99,7 +99,7 @@ def paint_sky(
 
 
 def _stars(rng: np.random.Generator, camera: Camera, depth: int) -> Floats:
-    """Return points of light, few of them bright, a little colored; shape (3, depth, columns)."""
+    """Return points of light, few of them bright; shape (3, depth, columns)."""
     width = camera.columns
     size = max(width, camera.rows) / 1024
     count = int(width * depth / 700 / size**2)
@@ -107,10 +107,7 @@ def _stars(rng: np.random.Generator, camera: Camera, depth: int) -> Floats:
     y, x = rng.integers(0, depth, count), rng.integers(0, width, count)
     points[y, x] = np.minimum(rng.pareto(1.5, count) * 0.10, 3.0)
     points = cv2.GaussianBlur(points, (0, 0), 0.55 * max(1.0, size)) * 2.2 * size**2
-    rows, columns = np.indices((depth, width), np.float32) * np.float32(0.2)
-    warm = sample(tile(rng, cells=32, octaves=1, side=128), columns, rows)
-    tint = np.clip(warm * 0.12, -0.25, 0.25)
-    return np.stack([points * (1.0 + tint), points, points * (1.0 - tint)])
+    return np.stack([points, points, 1.06 * points])
 
 
 def _aurora(camera: Camera, depth: int, rng: np.random.Generator, progress: Progress) -> Floats:
@@ -176,7 +173,6 @@ def _with_disc(sky: Floats, sun: Sun, away: Floats, color: Floats) -> Floats:
     x = (np.arange(sky.shape[2], dtype=np.float32)[None] - sun.x) / radius
     y = (np.arange(sky.shape[1], dtype=np.float32)[:, None] - sun.y) / radius
     seas = 0.86 + 0.14 * np.sin(x * 3.1 + 1.0) * np.cos(y * 2.7 + 0.6)
-    seas -= 0.18 * np.exp(-((x - 0.25) ** 2 + (y + 0.2) ** 2) * 5.0)
     rim = np.sqrt(np.clip(1.0 - (away / radius) ** 2, 0.0, 1.0)) * 0.35 + 0.65
     if sun.crescent:  # what a second disc leaves of it; the sky stands behind the rest
         dark = np.hypot(x - 0.46, y + 0.16) * radius
