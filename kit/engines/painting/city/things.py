@@ -32,18 +32,10 @@ _LEAVES: dict[str, tuple[Oklch, Oklch]] = {
     "summer": ((0.62, 0.13, 132), (0.38, 0.09, 142)),
     "autumn": ((0.74, 0.15, 68), (0.50, 0.14, 40)),
 }
-#: Colors of cars, of which the first is a taxi, of coats and of umbrellas.
+#: Colors of cars, of which the first is a taxi.
 _PAINTS: tuple[Oklch, ...] = (
     (0.80, 0.15, 88), (0.30, 0.01, 260), (0.88, 0.005, 90), (0.62, 0.01, 250), (0.45, 0.15, 27),
     (0.38, 0.09, 258), (0.28, 0.03, 160), (0.50, 0.02, 60),
-)  # fmt: skip
-_COATS: tuple[Oklch, ...] = (
-    (0.26, 0.02, 260), (0.34, 0.04, 250), (0.42, 0.05, 60), (0.30, 0.06, 20), (0.52, 0.04, 80),
-    (0.24, 0.01, 300), (0.38, 0.05, 150),
-)  # fmt: skip
-_UMBRELLAS: tuple[Oklch, ...] = (
-    (0.22, 0.01, 270), (0.50, 0.18, 25), (0.30, 0.07, 260), (0.24, 0.02, 200), (0.72, 0.14, 85),
-    (0.86, 0.01, 240), (0.45, 0.12, 330),
 )  # fmt: skip
 #: Right halves of a car's outlines, body, top and panes, and parts of a walker, in meters.
 _BODY = [(0.80, 0.22), (0.93, 0.34), (0.94, 0.72), (0.84, 0.98), (0.5, 1.03)]
@@ -227,7 +219,7 @@ def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: 
 
 
 def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, coming: bool) -> None:
-    coat, skin = light(_COATS[int(rng.integers(len(_COATS)))]), light((0.66, 0.06, 55))
+    coat, skin = _dye(rng, 0.07), light((0.66, 0.06, 55))
     hair, grow = light((0.22, 0.03, 50), rng.uniform(0.6, 2.2)), rng.uniform(0.93, 1.05)
     stride = rng.uniform(0.5, 1.0) * float(rng.choice([-1.0, 1.0]))
     long, flare = rng.uniform(0.52, 0.82), rng.uniform(0.20, 0.27)
@@ -255,7 +247,7 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
     fill(_ellipse(0.0, 1.63, 0.082, 0.112), skin if coming else hair)
     fill(_HAIR if coming or rng.random() < 0.6 else _LOCKS, hair)
     if covered:  # five slices of a dome between ribs, their lower edges hanging in arcs
-        cloth, tilt = light(_UMBRELLAS[int(rng.integers(len(_UMBRELLAS)))]), rng.uniform(-0.1, 0.1)
+        cloth, tilt = _dye(rng, 0.18), rng.uniform(-0.1, 0.1)
         sheet.trace(np.array([(-0.20, 1.12), (-0.10, 1.5), (-0.05, 2.16)]) * grow, 0.018, coat)
         down, over = np.linspace(0.0, np.pi / 2, 9), np.linspace(0.0, 1.0, 7)[1:-1]
         for number, rib in enumerate(np.linspace(-1.0, 0.6, 5)):
@@ -264,6 +256,10 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
             arc = [0.42 * np.cos(down), 0.22 * over * (1.0 - over), 0.42 * np.cos(down[::-1])]
             panel = np.stack([x - 0.05, 1.74 + np.concatenate(arc) + tilt * x], axis=1)
             sheet.fill(panel * grow, cloth * (1.0 - 0.13 * abs(number - 1)))
+
+
+def _dye(rng: np.random.Generator, most: float) -> Plane:
+    return light((rng.uniform(0.22, 0.55), most * rng.random() ** 2, rng.uniform(0, 360)))
 
 
 def _box(x: float, low: float, wide: float, tall: float) -> Outline:
