@@ -114,7 +114,7 @@ _LEAST = 4.5
 _AIM = 4.75  # what is left over for rounding and for glints smaller than a letter
 _BLOCK = 6  # pixels over which brightness is averaged: smaller glints do not hide letters
 _KNEE = 0.6  # share of the bound from which on brightness is bent
-_FADE = (0.38, 0.2)  # over how much of the picture a scrim ends, across and down
+_FADE = (0.3, 0.2)  # over how much of the picture a scrim ends, across and down
 _WHITE: Color = (255, 255, 255)
 _OUTLINE: Color = (14, 14, 18)
 _DEEP: Color = (176, 12, 44)  # the accent of dark letters
@@ -229,8 +229,8 @@ def _tints(pixels: Bytes, part: Bytes) -> tuple[Floats, Floats, Color]:
         a, b = (weights[:, None] * whole[:, 1:]).sum(axis=0) / max(1e-9, weights.sum())
         found.append((float(np.hypot(a, b)), float(np.degrees(np.arctan2(b, a)) % 360)))
     (deep, hue), (faint, other) = found
-    most = 0.02 + 1.4 * float(np.hypot(near[:, 1], near[:, 2]).mean())
-    dark = paint((0.32, min(0.14, 1.7 * deep, most), hue))
+    most = 0.01 + float(np.hypot(near[:, 1], near[:, 2]).mean())
+    dark = paint((0.32, min(0.1, 1.1 * deep, most), hue))
     pale = paint((0.975, min(0.022, 0.4 * faint), other))
     return dark, pale, _color(paint((0.21, min(0.05, 0.8 * deep), hue)))
 
