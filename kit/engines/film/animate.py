@@ -41,8 +41,8 @@ class Shot:
     """A picture in the frame's shape."""
 
     pixels: Bytes
-    alpha: Bytes
-    focus: tuple[float, float]
+    alpha: Bytes  # where the subject is that moves before the rest
+    focus: tuple[float, float]  # where a zoom leads, in shares of the frame
     seed: int
 
 

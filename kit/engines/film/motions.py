@@ -1,4 +1,4 @@
-"""Layers: what moves within a painting before a camera looks at it.
+"""Motions: what moves within a painting before a camera looks at it.
 
 A layer changes the light of a painting's planes in place, where the painter says that it is: by a
 factor, so that it suits every hour. All of them take turns in `kit.engines.film.living`.
@@ -124,14 +124,14 @@ def count_turns(take: Take, period: float = _PERIOD) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """How noise runs through light."""
+    """How noise runs through light; planes have half the size of the luma."""
 
-    mask: Floats
+    mask: Floats  # where it does, 0 to 1
     x: Floats
-    y: Floats
+    y: Floats  # places in it; what is seen goes toward larger `y`
     waves: Sequence[Wave]
-    beat: float = 0.0
-    least: float = -0.5
+    beat: float = 0.0  # share of the light by which all of it wavers at once
+    least: float = -0.5  # shares by which light changes at the least and at the most
     most: float = 0.25
 
 
@@ -254,7 +254,11 @@ class Clouds:
 
 
 class Ripples:
-    """Shifts that go round and round: water stirs, ink flows."""
+    """Shifts that go round and round: water stirs, ink flows.
+
+    The mask, of any size, is by how much each place moves, in heights of the frame; cells are blobs
+    down and across.
+    """
 
     def __init__(
         self,
