@@ -237,7 +237,7 @@ def albedo_of(
     shore = 1.0 - smooth_step(0.15, 1.1, height - water + 0.25 * speck)
     albedo = blend(albedo, light(ground.shore), shore * 0.85)
     top = smooth_step(line - 9.0, line + 11.0, height + 9.0 * speck - 40.0 * slope)
-    top *= 1.0 - smooth_step(0.34, 0.55, slope + 0.03 * speck)
+    top *= 1.0 - smooth_step(ground.steep + 0.17, ground.steep + 0.38, slope + 0.03 * speck)
     return blend(albedo, light(ground.top), top)
 
 

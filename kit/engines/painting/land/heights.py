@@ -21,7 +21,7 @@ def gullies(rng: np.random.Generator, heights: Floats, *, cells: int, wrap: bool
     steep = np.sqrt(right * right + down * down) + np.float32(1e-3)
     right, down = right / steep, down / steep
     ribs = tile(rng, cells=cells, octaves=3, gain=0.6, side=len(heights))
-    for reach in (2.0, 4.0, 8.0, 16.0):
+    for reach in (2.0, 4.0, 8.0, 16.0, 24.0):
         ribs = 0.5 * (ribs + warp(ribs, right, down, reach, wrap=wrap))
     ribs = np.maximum(1.0 - np.abs(ribs) / (1.2 * ribs.std()), 0.0) - 0.5
     return np.asarray(ribs * np.minimum(steep / steep.mean(), 1.0), np.float32)

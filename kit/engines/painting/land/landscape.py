@@ -91,7 +91,10 @@ def relief_of(
     side = min(points, SPAN)
     small = cv2.resize(heights, (side, side), interpolation=cv2.INTER_AREA)
     open_ = np.ones_like(small)
-    for sigma, dark, least in ((14.0, 0.035, 0.40), (3.5, 0.09, 0.6)):
+    # What is seen from above has no smaller bumps than those of the map.
+    for sigma, dark, least in ((14.0, 0.035, 0.40), (3.5, 0.09, 0.6), (1.25, 0.22, 0.5))[
+        : 2 + wrap
+    ]:
         above = small - blur(small, sigma * side / SPAN, wrap=wrap)
         above *= np.float32(dark * hollow)
         above += np.float32(1)

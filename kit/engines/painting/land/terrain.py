@@ -79,7 +79,7 @@ class _Plan:
 
 _PLANS = {
     "alps": _Plan(
-        cells=2, sea=0.28, high=170, crags=26, bare=0.26, woods=(-0.8, -0.2), line=48,
+        cells=2, sea=0.28, high=170, crags=40, bare=0.26, woods=(-0.8, -0.2), line=48,
         steep=(0.75, 1.15), trees=(4, 2.4, 0.9),
     ),
     "hills": _Plan(
@@ -89,7 +89,7 @@ _PLANS = {
         sea=0.14, sharp=0.2, high=88, soft=3, woods=(-1.5, -1.3), trees=(6, 5.4, 0.9)
     ),
     "islands": _Plan(
-        sea=0.72, high=110, crags=24, bare=0.32, deep=13, woods=(-1.4, -0.8), line=68,
+        sea=0.72, high=110, crags=32, bare=0.32, deep=13, woods=(-1.4, -0.8), line=68,
         steep=(0.9, 1.3), trees=(4, 1.7, 0.1),
     ),
     "canyon": _Plan(
@@ -157,7 +157,8 @@ def _heights(plan: _Plan, rng: np.random.Generator, *, tables: bool) -> Floats:
     mass = stretched(plan.sharp * crests + (1.0 - plan.sharp) * worn)
     # Looking it up rounds places, which would show as a grid.
     mass = blur(warp(mass, bend_x, bend_y, 14.0, wrap=True), 1.2, wrap=True)
-    ribs = gullies(rng, mass, cells=64, wrap=True)
+    ribs = gullies(rng, mass, cells=32, wrap=True)
+    ribs += 0.7 * gullies(rng, mass, cells=128, wrap=True)
     land = bulk - np.float32(np.quantile(bulk[::8, ::8], plan.sea))
     rise = smooth_step(-0.05, 1.6, land)
     if tables:
@@ -269,8 +270,9 @@ def ground_of(kind: str, brief: Brief, peak: float) -> Ground:
     own = replace(own, top_line=max(line, 12.0))
     if kind == "islands":
         own = replace(own, **CLIFF)  # type: ignore[arg-type]
-        own = replace(own, rock_other=(0.54, 0.024, 70), shore=(0.88, 0.035, 86))
-    return replace(own.tinted(of_land(brief)), steep=_PLANS[kind].bare)
+        own = replace(own, shore=(0.88, 0.035, 86))
+    own = own if winter else replace(own, rock_other=(0.54, 0.022, 70))
+    return replace(own.tinted(of_land(brief)), steep=_PLANS[kind].bare + 0.1 * winter)
 
 
 def develop_colors(planes: Floats, look: HourLook) -> Bytes:
@@ -302,7 +304,8 @@ def paint_terrain(
     colors = [light(turned(one, tint, 0.5))[:, 0] for one in (own.low, own.low_other, *others)]
     fields = np.concatenate(colors, axis=1)[:, rng.integers(0, len(colors), 256)]
     fields *= rng.uniform(0.75, 1.2, 256).astype(np.float32)
-    across, lift = GRID // SIDE, 1.5 if look.moon else 1.0
+    across = GRID // SIDE
+    lift = 1.5 if look.moon else 1.35 if look.elevation < 0.4 else 1.0
     out = np.empty((GRID, GRID, 4), np.uint8)
     for row in progress.over(range(0, GRID, _STRIP)):
         rows, part = slice(row, row + _STRIP), slice(row % SIDE, row % SIDE + _STRIP)
@@ -311,6 +314,8 @@ def paint_terrain(
         fine, *tilt = (np.tile(plane, (1, across)) for plane in cv2.split(bumps[part]))
         flat = 1 / np.sqrt(right * right + down * down + np.float32(1))
         speck = np.float32(0.75) * patches[rows] + np.float32(0.45) * fine
+        if own.bands:  # on a wall of layers, grain would be drawn out to streaks
+            speck *= flat
         low = None
         if terrain.fields is not None:
             low = np.asarray(
