@@ -19,7 +19,6 @@ from kit.engines.media import stills
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.cutout import clean_rim, cut_out
-from kit.engines.media.fill import erase
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.subject import find
 from kit.engines.sizes import frame_size
@@ -43,7 +42,6 @@ class Shot:
     pixels: Bytes
     alpha: Bytes  # where the subject is that moves before the rest
     focus: tuple[float, float]  # where a zoom leads, in shares of the frame
-    seed: int
 
 
 #: Prepares a technique: returns what draws frames.
@@ -62,7 +60,7 @@ def animate(job: Job, progress: Progress) -> Asset:
     technique, alpha = _chosen(values["technique"], pixels)
     progress.report(0.06)
     rng = np.random.default_rng([job.seed, 61])
-    shot = Shot(pixels, alpha, focus, int(rng.integers(2**31)))
+    shot = Shot(pixels, alpha, focus)
     draw = _TECHNIQUES[technique](shot, take, progress.part(0.06, 0.25))
     progress.report(0.25)
     kind, size = values["weather"], (take.width, take.height)
@@ -93,7 +91,9 @@ def _chosen(technique: str, pixels: Bytes) -> tuple[str, Bytes]:
         found = cut_out(pixels)
         sure = technique == "cutout" or found.certainty > _SURE
         if sure and _SHARES[0] < found.alpha.mean() / 255 < _SHARES[1]:
-            return "cutout", found.alpha
+            # What is faint and away from the rest is no subject, but would be made up behind it.
+            near = cv2.dilate(found.alpha, np.ones((9, 9), np.uint8))
+            return "cutout", np.where(near > 200, found.alpha, np.uint8(0))
         # Half a cliff that comes nearer tears a picture up as well as one that is cut out.
         technique = "parallax"
     return technique, np.zeros(pixels.shape[:2], np.uint8)
@@ -101,7 +101,7 @@ def _chosen(technique: str, pixels: Bytes) -> tuple[str, Bytes]:
 
 def _cutout(shot: Shot, take: Take, progress: Progress) -> Draw:
     pixels, alpha, focus = shot.pixels, shot.alpha, shot.focus
-    background = _background_of(pixels, alpha, shot.seed, progress)
+    background = _background_of(pixels, alpha)
     progress.report(1.0)
     relief = DepthRelief(0.22 + 0.5 * _ground(pixels), take, focus)
     blocks = blocks_of(relief.planes(background))
@@ -193,8 +193,8 @@ def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int,
     return Sheet(np.asarray(luma), alpha, cv2.merge([*small, half]), top, endless=end >= size[1])
 
 
-def _background_of(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -> Bytes:
-    """Return a picture whose subject is replaced by what its surroundings suggest.
+def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
+    """Return a picture whose subject is replaced by the colors around it.
 
     It is done small: behind a subject little comes into view, and that for a moment. What is
     farther from the subject than three times the rim stays as it is.
@@ -209,7 +209,7 @@ def _background_of(pixels: Bytes, alpha: Bytes, seed: int, progress: Progress) -
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     hidden = cv2.resize(wide, size, interpolation=cv2.INTER_AREA)
     hidden = np.where(hidden > 0, np.uint8(255), np.uint8(0))
-    made = erase(small, hidden, seed, progress).pixels
+    made = cv2.inpaint(small, hidden, 4, cv2.INPAINT_TELEA)
     made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
     # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
     share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
