@@ -21,13 +21,13 @@ from kit.engines.prompt.brief import Brief
 
 _FINENESS = 26  # points of a relief of mountains from peak to peak
 _TILE = 128  # side of the relief of other land
-_SLICES, _CREST = 12, 4  # of a relief in a ridge, the farthest first; those that may be its crest
+_SLICES, _CREST = 11, 3  # of a relief in a ridge, the farthest first; those that may be its crest
 _FINE = 6  # pixels for one of the light and the snow on a ridge
 _SHARP = np.clip(8 * (np.arange(256) - 112), 0, 255).astype(np.uint8)
 _HERO = 0.28  # the ridge nearest to this depth has the towering peak
 _LONELY = 0.6  # up to this depth other peaks give way to a lone one
 _WATER_FAR = 0.55  # ridges beyond this depth stand before the water
-_DARK = 0.8  # from this depth on ridges are too dark for shadows
+_DARK = 0.6  # from this depth on ridges are too dark for shadows
 _BOLD = {"dramatic": 1.25, "calm": 0.8}  # mood -> how high the far ridges are
 _SADDLE, _CLEAR, _STEEP = 1.4, 0.55, 0.7  # of a ridge before a light: width, drop, slope
 _LOWEST, _HIGHEST = 0.80, 0.32  # rows between which a horizon stays
@@ -247,7 +247,7 @@ def _cut(
         first, left = quarter + float(row) - 1.0, quarter + float(column) - hero * float(step)
         others = 1.0 if band.kind == "mesas" else 0.55 * (1.0 - recipe.lone * (depth < _LONELY))
         share = others + (1.0 - others) * np.exp(-(((columns - hero) / (0.30 * stage.unit)) ** 2))
-    x, y = left + step * columns, first + np.arange(_SLICES) * (0.06 * relief.apart)
+    x, y = left + step * columns, first + np.arange(_SLICES) * (0.065 * relief.apart)
     falls = 1.0 - 0.95 * np.linspace(0.0, 1.0, _SLICES) ** (0.35 if band.kind == "mesas" else 1.3)
 
     def look_up(plane: Floats, slices: int, every: int) -> Floats:

@@ -36,7 +36,7 @@ def spread(rng: np.random.Generator, columns: int, tall: float, density: float) 
     at = np.arange(0.0, columns + tall, max(1.0, tall * 0.1))
     groves = line(rng, at, tall * 9.0, octaves=3) + 2.2 * density - 1.0
     sizes = line(rng, at, tall * 4.0, octaves=2)
-    shortest = tall * 0.1 / min(1.0, 0.35 + density)
+    shortest = tall * 0.108 / min(1.0, 0.35 + density)
     steps = shortest * (1.0 + 4.7 * rng.random(int(columns / shortest) + 2) ** 2.2)
     x = rng.uniform(0.0, tall) + np.cumsum(steps) - steps[0]
     x = x[x < columns]
