@@ -15,11 +15,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.editing.lipsync.face import Box, FacePose, cut
+from kit.engines.editing.lipsync.face import Box, FacePose, crop
 from kit.engines.editing.lipsync.lips import Colors, Lips, colors_of
 from kit.engines.editing.lipsync.mouth import (
     MouthShape,
-    filled,
+    fill_fields,
     inside,
     pull,
     reach_of,
@@ -57,13 +57,7 @@ _FIRST, _NEXT = (0.7, 2.4), (2.0, 5.2)
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """What stays the same of a face while it speaks; all in face units.
-
-    Parameters
-    ----------
-    eyes : tuple of points
-        Those that can blink without looking odd: two or none.
-    """
+    """What stays the same of a face while it speaks, and two eyes that can blink or none."""
 
     lips: Lips
     colors: Colors
@@ -71,26 +65,14 @@ class Speaker:
 
 
 def speaker_of(pixels: Bytes, pose: FacePose, lips: Lips, *, apart: float = 0.0) -> Speaker:
-    """Return the speaker in a picture, with eyes that blink where it is sure to look right.
-
-    Parameters
-    ----------
-    apart : float
-        Between the eyes, in face units; 0 where they were not seen.
-    """
+    """Return the speaker in a picture; `apart` is between the eyes, 0 where they were not seen."""
     eyes = tuple(_iris(pixels, pose, side * apart / 2) for side in (-1, 1) if apart)
     closable = bool(eyes) and _closable(pixels, pose, eyes)
     return Speaker(lips, colors_of(pixels, pose, lips), eyes if closable else ())
 
 
 class Portrait:
-    """A still picture that speaks.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3), RGB.
-    """
+    """A still picture, RGB, that speaks."""
 
     def __init__(self, pixels: Bytes, pose: FacePose, speaker: Speaker) -> None:
         self._pixels, self._pose, self._speaker = pixels, pose, speaker
@@ -98,15 +80,7 @@ class Portrait:
         self._x, self._y = _units(pose, self._area)
 
     def frame(self, shape: MouthShape, moves: Sequence[float], lids: float) -> Bytes:
-        """Return the picture at one moment.
-
-        Parameters
-        ----------
-        moves : sequence of float
-            A row of `head_moves`.
-        lids : float
-            From 0, open, to 1, shut.
-        """
+        """Return the picture at a row of `head_moves`, lids from 0, open, to 1, shut."""
         roll, sway, lift, turn, nod = moves
 
         def fields(x: Floats, y: Floats) -> Sequence[Floats]:
@@ -115,15 +89,15 @@ class Portrait:
             return -weight * across - depth * turn, -weight * along - depth * nod
 
         # A head is a larger thing than a mouth, and its moves are smoother.
-        across, along = filled(fields, self._x, self._y, step_for(2 * self._pose.unit))
+        across, along = fill_fields(fields, self._x, self._y, step_for(2 * self._pose.unit))
         places = (self._x + across, self._y + along)
-        return _drawn(self._pixels, self._pose, self._speaker, self._area, places, shape, lids)
+        return _draw(self._pixels, self._pose, self._speaker, self._area, places, shape, lids)
 
 
-def spoken(pixels: Bytes, pose: FacePose, speaker: Speaker, shape: MouthShape) -> Bytes:
+def draw_mouth(pixels: Bytes, pose: FacePose, speaker: Speaker, shape: MouthShape) -> Bytes:
     """Return a picture, such as a frame of a video, with only its mouth moved."""
     area = _area(pose, reach_of(speaker.lips), pixels.shape)
-    return _drawn(pixels, pose, speaker, area, _units(pose, area), shape, 0.0)
+    return _draw(pixels, pose, speaker, area, _units(pose, area), shape, 0.0)
 
 
 def head_moves(
@@ -170,7 +144,7 @@ def _weights(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def _area(pose: FacePose, box: Box, shape: tuple[int, ...]) -> Area:
-    """Return the rows and columns of a picture that hold a box in face units; they may be none."""
+    """Return the rows and columns of a picture that hold a box; they may be none."""
     left, top, right, bottom = box
     corners = [pose.to_pixels((x, y)) for x in (left, right) for y in (top, bottom)]
     low, high = np.floor(np.min(corners, axis=0)), np.ceil(np.max(corners, axis=0)) + 1
@@ -188,7 +162,7 @@ def _units(pose: FacePose, area: Area) -> tuple[Floats, Floats]:
     return x, y
 
 
-def _drawn(
+def _draw(
     pixels: Bytes,
     pose: FacePose,
     speaker: Speaker,
@@ -213,9 +187,10 @@ def _drawn(
     source_x, source_y = x.copy(), y.copy()
     part = part_of(reach_of(lips))
     source_x[part], source_y[part] = pull(x[part], y[part], lips, shape, step_for(pose.unit))
-    out[area] = _sampled(pixels, pose, source_x, source_y)
+    out[area] = _sample(pixels, pose, source_x, source_y)
     for eye in speaker.eyes if lids > 0 else ():
-        part = part_of(_eye_box(eye))
+        low, high = eye[1] - _UPPER - _FADE, eye[1] + _LOWER + _FADE
+        part = part_of((eye[0] - _HALF, low, eye[0] + _HALF, high))
         at = (x[part], y[part])
         _close(pixels, pose, out[area][part], at, eye, lids, speaker.colors.dark)
     part = part_of(reach_of(lips, inner=True))
@@ -225,7 +200,7 @@ def _drawn(
     return out
 
 
-def _sampled(pixels: Bytes, pose: FacePose, x: Floats, y: Floats) -> Bytes:
+def _sample(pixels: Bytes, pose: FacePose, x: Floats, y: Floats) -> Bytes:
     columns, rows = (
         cv2.addWeighted(x, float(a), y, float(b), float(c)) for a, b, c in pose.matrix()
     )
@@ -234,14 +209,8 @@ def _sampled(pixels: Bytes, pose: FacePose, x: Floats, y: Floats) -> Bytes:
 
 
 def _paint(under: Bytes, color: Floats, cover: Floats) -> None:
-    """Lay a color over part of a picture, in place."""
     mixed = under + (color - under) * cover[:, :, None]
     under[:] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
-
-
-def _eye_box(eye: Point) -> Box:
-    x, y = eye
-    return x - _HALF, y - _UPPER - _FADE, x + _HALF, y + _LOWER + _FADE
 
 
 def _close(
@@ -267,7 +236,7 @@ def _close(
     cover = np.clip(cover, 0, 1) * np.clip(height / _FADE, 0, 1)
     above = np.clip(edge - y, 0, None)
     source = np.asarray(eye[1] + _LOWER * bow + _BELOW + 0.8 * above, np.float32)
-    skin = _sampled(pixels, pose, np.ascontiguousarray(x), source)
+    skin = _sample(pixels, pose, np.ascontiguousarray(x), source)
     light = 1 - _SHADE * np.clip(above / np.maximum(height, 1e-3), 0, 1)
     _paint(under, np.asarray(skin * light[:, :, None], np.float32), np.asarray(cover, np.float32))
     thick = max(1.5, 0.9 / pose.unit)
@@ -276,7 +245,7 @@ def _close(
 
 
 def _gray(pixels: Bytes, pose: FacePose, box: Box) -> Floats:
-    return np.asarray(cv2.cvtColor(cut(pixels, pose, box), cv2.COLOR_RGB2GRAY), np.float32)
+    return np.asarray(cv2.cvtColor(crop(pixels, pose, box), cv2.COLOR_RGB2GRAY), np.float32)
 
 
 def _iris(pixels: Bytes, pose: FacePose, side: float) -> Point:
@@ -290,7 +259,6 @@ def _iris(pixels: Bytes, pose: FacePose, side: float) -> Point:
 
 
 def _closable(pixels: Bytes, pose: FacePose, eyes: tuple[Point, ...]) -> bool:
-    """Return whether lids over both eyes are sure to look right."""
     if abs(eyes[0][1] - eyes[1][1]) > _UNEVEN:
         return False
     heights = [_height(pixels, pose, eye) for eye in eyes]

@@ -32,6 +32,7 @@ _ASIDE = 0.55
 #: How far from a face's usual mouth a given one may be, and how far from the mouth that is seen to
 #: be taken as a correction of it.
 _ON_FACE, _CORRECTION = (60.0, 38.0), 26.0
+_GIVE = "set mouth_x, mouth_y and mouth_width"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class FacePose:
         x, y = cv2.invertAffineTransform(self.matrix()) @ (point[0], point[1], 1.0)
         return float(x), float(y)
 
-    def scaled(self, factor: float) -> FacePose:
+    def scale(self, factor: float) -> FacePose:
         """Return the pose in the same picture of another size."""
         return replace(self, x=self.x * factor, y=self.y * factor, unit=self.unit * factor)
 
@@ -117,43 +118,33 @@ class Placement:
         across, along = pose.to_units(place)
         return across, along - MOUTH
 
-    def corrected(self, seen: Guess, pose: FacePose, size: tuple[int, int]) -> Guess:
+    def correct(self, seen: Guess, pose: FacePose, size: tuple[int, int]) -> Guess:
         """Return a mouth that was seen, with what is given in its place.
 
         What lies far beside it, unless all is given, is only meant to choose among faces.
         """
         across, along = self.offset(pose, size)
+        along += MOUTH
         most = _CORRECTION if None in (self.x, self.y, self.width) else math.inf
         use_x = self.x is not None and abs(across - seen.x) <= most
-        use_y = self.y is not None and abs(along + MOUTH - seen.y) <= most
+        use_y = self.y is not None and abs(along - seen.y) <= most
         half = seen.half if self.width is None else self.width * size[0] / pose.unit / 2
-        return Guess(
-            across if use_x else seen.x,
-            along + MOUTH if use_y else seen.y,
-            half,
-            (use_x, use_y, self.width is not None),
-        )
+        given = (use_x, use_y, self.width is not None)
+        return Guess(across if use_x else seen.x, along if use_y else seen.y, half, given)
 
 
-def cut(pixels: Bytes, pose: FacePose, box: Box, scale: float = 1.0) -> Bytes:
+def crop(pixels: Bytes, pose: FacePose, box: Box, scale: float = 1.0) -> Bytes:
     """Return what a box shows, upright, with so many pixels a face unit."""
     left, top, right, bottom = box
     matrix = pose.matrix()
     way = np.column_stack([matrix[:, :2] / scale, matrix @ (left, top, 1.0)])
     size = round((right - left) * scale), round((bottom - top) * scale)
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return np.asarray(
-        cv2.warpAffine(pixels, way, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    )
-
-
-def points_of(face: Face) -> Floats:
-    """Return eyes, corners of the mouth and nose, shape (5, 2), each pair from left to right."""
-    return np.array([*face.sight(), *(face.mouth or ()), face.nose], np.float32)
+    flags, edge = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, cv2.BORDER_REPLICATE
+    return np.asarray(cv2.warpAffine(pixels, way, size, flags=flags, borderMode=edge))
 
 
 def pose_of(points: Floats) -> FacePose:
-    """Return the pose of a face."""
+    """Return the pose of a face by its eyes, corners of the mouth and nose, shape (5, 2)."""
     (ax, ay), (bx, by), *mouth = points[:4].tolist()
     middle = np.mean(mouth, axis=0) - ((ax + bx) / 2, (ay + by) / 2)
     apart = max(math.hypot(bx - ax, by - ay), _DROP * math.hypot(*middle), 1.0)
@@ -166,7 +157,7 @@ def mouth_of(points: Floats, pose: FacePose) -> Guess:
     return Guess((ax + bx) / 2, (ay + by) / 2 + _BELOW_CORNERS, math.hypot(bx - ax, by - ay) / 2)
 
 
-def aside(points: Floats) -> bool:
+def is_aside(points: Floats) -> bool:
     """Return whether a face is seen so much from the side that half of its mouth is hidden."""
     left, right, _, _, nose = (pose_of(points).to_units(point) for point in points.tolist())
     return abs(nose[0]) > _ASIDE * (right[0] - left[0])
@@ -175,22 +166,22 @@ def aside(points: Floats) -> bool:
 def look(pixels: Bytes, pose: FacePose, reach: float = _REACHES[1]) -> Floats | None:
     """Return the five points of the face that is about in a pose; None where there is none."""
     scale = _SIDE / (2 * reach)
-    if pose.unit > 2 * scale:  # few samples of a large face would be single pixels of it
-        factor = scale / pose.unit
+    # Few samples of a large face would be single pixels of it.
+    factor = scale / pose.unit if pose.unit > 2 * scale else 1.0
+    if factor < 1.0:
         small = cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-        found = look(np.asarray(small), pose.scaled(factor), reach)
-        return None if found is None else found / np.float32(factor)
+        pixels, pose = np.asarray(small), pose.scale(factor)
     left, top = -reach, _MIDDLE - reach
-    square = cut(pixels, pose, (left, top, left + 2 * reach, top + 2 * reach), scale)
+    square = crop(pixels, pose, (left, top, left + 2 * reach, top + 2 * reach), scale)
     middle = (_SIDE / 2, _SIDE / 2)
     face = min(find(square), key=lambda face: math.dist(face.center, middle), default=None)
     if face is None or math.dist(face.center, middle) > _SIDE / 6:
         return None
-    units = points_of(face) / np.float32(scale) + np.array([left, top], np.float32)
-    return np.asarray(cv2.transform(units[None], pose.matrix())[0], np.float32)
+    units = _points(face) / np.float32(scale) + np.array([left, top], np.float32)
+    return np.asarray(cv2.transform(units[None], pose.matrix() / factor)[0], np.float32)
 
 
-def closer(pixels: Bytes, points: Floats) -> Floats:
+def refine(pixels: Bytes, points: Floats) -> Floats:
     """Return the points of a face, placed more exactly by looking at it alone and upright."""
     looks = [look(pixels, pose_of(points), reach) for reach in _REACHES]
     found = [each for each in looks if each is not None]
@@ -209,17 +200,14 @@ def place(pixels: Bytes, given: Placement) -> tuple[FacePose, Guess, float]:
     size = (pixels.shape[1], pixels.shape[0])
     alone, points = given.alone(size), choose(find(pixels), given, size)
     if points is not None:
-        points = closer(pixels, points)
+        points = refine(pixels, points)
         pose = pose_of(points)
-        if not aside(points):
+        if not is_aside(points):
             apart = math.dist(*points[:2].tolist()) / pose.unit
-            return pose, given.corrected(mouth_of(points, pose), pose, size), apart
+            return pose, given.correct(mouth_of(points, pose), pose, size), apart
         if alone is None:
-            raise EngineError(
-                "the face is seen from the side; use a picture that shows it from the front, or"
-                " set mouth_x, mouth_y and mouth_width",
-                code="aside",
-            )
+            sentence = "the face is seen from the side; use a picture that shows it from the front"
+            raise EngineError(f"{sentence}, or {_GIVE}", code="aside")
     if alone is None:
         raise no_face("picture")
     return *alone, 0.0
@@ -233,13 +221,11 @@ def choose(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Fl
     EngineError
         The given place lies on none of the faces and is not complete (``off_face``).
     """
-    found = [points_of(face) for face in faces]
+    found = [_points(face) for face in faces]
     if given.x is None and given.y is None:
         return found[0] if found else None
-    offsets = [given.offset(pose_of(points), size) for points in found]
-    fits = [
-        n for n, (x, y) in enumerate(offsets) if abs(x) <= _ON_FACE[0] and abs(y) <= _ON_FACE[1]
-    ]
+    offsets = [np.abs(given.offset(pose_of(points), size)) for points in found]
+    fits = [number for number, offset in enumerate(offsets) if (offset <= _ON_FACE).all()]
     if found and not fits and given.alone(size) is None:
         raise EngineError(
             "the mouth lies outside the face that was found; correct mouth_x and mouth_y, or set"
@@ -251,8 +237,10 @@ def choose(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Fl
 
 def no_face(medium: str) -> EngineError:
     """Return the error for a picture or a video in which no face was found."""
-    return EngineError(
-        f"no face was found in the {medium}; use one that shows a face from the front, or set"
-        " mouth_x, mouth_y and mouth_width",
-        code="no_face",
-    )
+    sentence = f"no face was found in the {medium}; use one that shows a face from the front"
+    return EngineError(f"{sentence}, or {_GIVE}", code="no_face")
+
+
+def _points(face: Face) -> Floats:
+    """Return eyes, corners of the mouth and nose, shape (5, 2), each pair from left to right."""
+    return np.array([*face.sight(), *(face.mouth or ()), face.nose], np.float32)

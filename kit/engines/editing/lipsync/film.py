@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,19 +19,25 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.lipsync.drawing import Portrait, blinks, head_moves, speaker_of, spoken
+from kit.engines.editing.lipsync.drawing import (
+    Portrait,
+    blinks,
+    draw_mouth,
+    head_moves,
+    speaker_of,
+)
 from kit.engines.editing.lipsync.face import (
     FacePose,
     Guess,
     Placement,
-    aside,
     choose,
-    closer,
+    is_aside,
     look,
     mouth_of,
     no_face,
     place,
     pose_of,
+    refine,
 )
 from kit.engines.editing.lipsync.lips import Lips, find_lips
 from kit.engines.editing.lipsync.mouth import MouthShape, shape_of
@@ -72,9 +79,12 @@ def film_speech(job: Job, progress: Progress) -> Asset:
     progress.report(0.02)
     speech = hear(voice, values["fps"], progress.part(0.02, 0.06))
 
-    def written(
-        frames: Iterable[Bytes], size: tuple[int, int], facts: Mapping[str, Any], start: float
-    ) -> Asset:
+    with ExitStack() as stack:
+        if kind == "portrait":
+            start, (frames, size, facts) = 0.06, _portrait(path, job, speech)
+        else:
+            footage, start = stack.enter_context(Footage(path)), 0.35
+            frames, size, facts = _video(footage, job, speech, progress.part(0.06, start))
         return write_film(
             job,
             progress.part(start, 1.0),
@@ -88,18 +98,12 @@ def film_speech(job: Job, progress: Progress) -> Asset:
             facts={"source": kind, **facts, "frames": len(speech), "seed": job.seed},
         )
 
-    if kind == "portrait":
-        return written(*_portrait(path, job, speech), 0.06)
-    with Footage(path) as footage:
-        return written(*_video(footage, job, speech, progress.part(0.06, 0.35)), 0.35)
 
-
-def frame_size(width: int, height: int, resolution: str) -> tuple[int, int]:
+def _size(width: int, height: int, resolution: str) -> tuple[int, int]:
     """Return the even size of the clip: the shape of the picture, its shorter side as asked for."""
     side = int(resolution.rstrip("p"))
     scale = min(side / min(width, height), _NARROWEST * side / max(width, height))
-    across, along = (max(2, 2 * round(value * scale / 2)) for value in (width, height))
-    return across, along
+    return max(2, 2 * round(width * scale / 2)), max(2, 2 * round(height * scale / 2))
 
 
 def _voice(path: Path) -> sound.Sound:
@@ -125,7 +129,7 @@ def _portrait(
     values = job.parameters
     pixels = flatten(stills.opened(path, most=_LARGEST), _BEHIND)
     height, width = pixels.shape[:2]
-    size = frame_size(width, height, values["resolution"])
+    size = _size(width, height, values["resolution"])
     way = cv2.INTER_AREA if size[0] * size[1] < width * height else cv2.INTER_CUBIC
     pixels = np.asarray(cv2.resize(pixels, size, interpolation=way))
     pose, guess, apart = place(pixels, Placement.of(values))
@@ -153,7 +157,7 @@ def _video(
 ) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
     """Return the frames of a video that speaks, their size, and what is known of it."""
     fps, count = job.parameters["fps"], len(speech)
-    size = frame_size(footage.width, footage.height, job.parameters["resolution"])
+    size = _size(footage.width, footage.height, job.parameters["resolution"])
     scale = min(1.0, _SIDE / max(footage.width, footage.height))
     small = max(2, round(footage.width * scale)), max(2, round(footage.height * scale))
     expected = min(count, max(1, round(footage.seconds * fps)))
@@ -164,7 +168,7 @@ def _video(
             yield pixels
             progress.report(number / expected)
 
-    track = tracked(reported(), fps, Placement.of(job.parameters))
+    track = track_face(reported(), fps, Placement.of(job.parameters))
     if track is None:
         raise no_face("video")
     seen = sum(pose is not None for pose in track.poses) / len(track.poses)
@@ -200,10 +204,10 @@ def _spoken(
             if pose is None:
                 yield pixels
                 continue
-            pose = pose.scaled(scale)
+            pose = pose.scale(scale)
             speaker = speaker or speaker_of(pixels, pose, track.lips)
-            lowered = replace(speaker, lips=track.lips.lowered(level))
-            yield spoken(pixels, pose, lowered, shape)
+            lowered = replace(speaker, lips=track.lips.lower_by(level))
+            yield draw_mouth(pixels, pose, lowered, shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +227,7 @@ class FaceTrack:
     levels: Floats
 
 
-def tracked(frames: Iterable[Bytes], fps: float, given: Placement) -> FaceTrack | None:
+def track_face(frames: Iterable[Bytes], fps: float, given: Placement) -> FaceTrack | None:
     """Return where the face is in each frame, or None if there is none in any."""
     stride, patience = max(1, round(fps * _EVERY)), round(fps * _PATIENCE)
     poses: list[FacePose | None] = []
@@ -258,8 +262,8 @@ def _sought(
     given = given if first else Placement()
     points = look(pixels, pose) if pose else choose(find(pixels), given, size)
     if points is not None and pose is None:
-        points = closer(pixels, points)
-    if points is None or aside(points):
+        points = refine(pixels, points)
+    if points is None or is_aside(points):
         # A mouth carried along a face of which half is hidden would hang beside it.
         kept = pose if points is None or alone else None
         return alone if first and alone else (kept, None)
@@ -268,7 +272,7 @@ def _sought(
         # It is pulled a little toward where the face was found.
         way = np.array(astuple(pose)), np.array(astuple(found))
         found = FacePose(*(way[0] + _PULL * (way[1] - way[0])).tolist())
-    return found, given.corrected(mouth_of(points, found), found, size)
+    return found, given.correct(mouth_of(points, found), found, size)
 
 
 def _track(poses: Sequence[FacePose | None], mouths: Mapping[int, Lips], stride: int) -> FaceTrack:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from kit.engines.editing.lipsync.face import MOUTH_WIDTH, FacePose, Guess, cut
+from kit.engines.editing.lipsync.face import MOUTH_WIDTH, FacePose, Guess, crop
 from kit.engines.media.color import Bytes, Floats
 
 Curve: TypeAlias = tuple[float, float, float]
@@ -20,9 +20,9 @@ Curve: TypeAlias = tuple[float, float, float]
 #: The patch that is looked at, one pixel for each face unit: half its width, what it shows above
 #: and below the mouth, and its middle columns.
 _HALF, _ABOVE, _BELOW, _MIDDLE = 75, 44, 66, slice(63, 88)
-#: Rows about a mouth that was seen or given in which the lips may part.
-_NEAR, _NEAR_GIVEN = 11, 8
-_REACH = 14  # rows of skin and lip beside the parting that are compared with it
+#: Rows about a mouth that was seen or given in which the lips may part, and rows of skin and lip
+#: beside the parting that are compared with it.
+_NEAR, _NEAR_GIVEN, _REACH = 11, 8, 14
 #: How far the middle may be from that of the corners, and the width from theirs.
 _ASTRAY, _WIDER = 4.0, (0.95, 1.22)
 _FARTHEST, _USUAL_SMILE = 62, 100.0
@@ -37,10 +37,8 @@ class Lips:
 
     Parameters
     ----------
-    x : float
-        Where its middle is.
-    half : float
-        Half its width.
+    x, half : float
+        Where its middle is, and half its width.
     upper, lower : triple of float
         Coefficients of the lower edge of the upper lip and the upper edge of the lower lip, as
         ``a + b u + c u**2`` with ``u = (x - lips.x) / half``; the same where the mouth is closed.
@@ -59,9 +57,9 @@ class Lips:
         """The height at which the mouth opens, in its middle."""
         return self.lower[0]
 
-    def lowered(self, by: float) -> Lips:
+    def lower_by(self, units: float) -> Lips:
         """Return the same mouth some face units lower."""
-        upper, lower = ((curve[0] + by, *curve[1:]) for curve in (self.upper, self.lower))
+        upper, lower = ((curve[0] + units, *curve[1:]) for curve in (self.upper, self.lower))
         return replace(self, upper=upper, lower=lower)
 
 
@@ -83,7 +81,7 @@ def curve_at(curve: Curve, u: Any) -> Any:
 def find_lips(pixels: Bytes, pose: FacePose, guess: Guess) -> Lips:
     """Return the mouth of a face, near where it is taken to be."""
     left, top = guess.x - _HALF, guess.y - _ABOVE
-    patch = cut(pixels, pose, (left, top, left + 2 * _HALF, guess.y + _BELOW))
+    patch = crop(pixels, pose, (left, top, left + 2 * _HALF, guess.y + _BELOW))
     lab = cv2.cvtColor(patch.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
     lab = cv2.GaussianBlur(lab, (0, 0), 1.2)
     middle = lab[:, _MIDDLE].mean(axis=1)
@@ -97,10 +95,8 @@ def find_lips(pixels: Bytes, pose: FacePose, guess: Guess) -> Lips:
         upper, lower = _path(fall, teeth[0]), _path(-fall, teeth[1])
     x, half = _sides(lab, lower, upper)
     x = guess.x + (0.0 if guess.given[0] else float(np.clip(x, -_ASTRAY, _ASTRAY)))
-    if guess.given[2]:
-        half = guess.half
-    else:
-        half = float(np.clip(half, guess.half * _WIDER[0], guess.half * _WIDER[1]))
+    narrow, wide = (1.0, 1.0) if guess.given[2] else _WIDER
+    half = float(np.clip(half, guess.half * narrow, guess.half * wide))
     u = (np.arange(2 * _HALF) + left - x) / half
     opening = _fit(u, lower + top)
     if teeth is None:
@@ -187,20 +183,19 @@ def _fit(u: Floats, path: Floats) -> Curve:
 def colors_of(pixels: Bytes, pose: FacePose, lips: Lips) -> Colors:
     """Return colors for the inside that fit the light on a face."""
     below = (lips.x - 20, lips.y + 4, lips.x + 20, lips.y + 18)
-    lip, skin = (np.median(cut(pixels, pose, b), axis=(0, 1)) for b in (below, (-45, 40, 45, 70)))
+    lip, skin = (np.median(crop(pixels, pose, b), axis=(0, 1)) for b in (below, (-45, 40, 45, 70)))
     light = float(np.clip(skin.mean() / 165, 0.3, 1.1))
     tint = skin / max(float(skin.mean()), 1.0)
-    dark = 0.10 * lip + light * np.array([44, 14, 13])
-    tooth = np.clip(light * _TOOTH * (1 + _WARMTH * (tint - 1)), 0, 240)
-    tongue = 0.45 * lip + light * np.array([82, 26, 30])
+    colors = np.stack(
+        [
+            0.10 * lip + light * np.array([44, 14, 13]),
+            np.clip(light * _TOOTH * (1 + _WARMTH * (tint - 1)), 0, 240),
+            0.45 * lip + light * np.array([82, 26, 30]),
+        ]
+    )
     # A faded or gray picture has a faded mouth; pale skin in a colored one does not.
-    face = cut(pixels, pose, (-60, 20, 60, 130)).reshape(-1, 3).astype(np.float32)
+    face = crop(pixels, pose, (-60, 20, 60, 130)).reshape(-1, 3).astype(np.float32)
     colored = np.ptp(face, axis=1) / np.maximum(face.mean(axis=1), 24)
     vivid = float(np.clip(np.percentile(colored, 80) / _VIVID, 0.1, 1))
-    gray = (color.mean() * tint for color in (dark, tooth, tongue))
-    return Colors(
-        *(
-            np.asarray(faded + (color - faded) * vivid, np.float32)
-            for faded, color in zip(gray, (dark, tooth, tongue), strict=True)
-        )
-    )
+    faded = colors.mean(axis=1, keepdims=True) * tint
+    return Colors(*np.asarray(faded + (colors - faded) * vivid, np.float32))

@@ -72,7 +72,7 @@ def step_for(unit: float) -> int:
     return 1 + 2 * max(0, min(int((_SPACING * unit - 1) / 2), 4))
 
 
-def filled(fields: Fields, x: Floats, y: Floats, step: int) -> list[Floats]:
+def fill_fields(fields: Fields, x: Floats, y: Floats, step: int) -> list[Floats]:
     """Return fields over places, worked out at the middle of each ``step x step`` pixels."""
     if step == 1 or not x.size:
         return [np.asarray(field, np.float32) for field in fields(x, y)]
@@ -110,7 +110,7 @@ def pull(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tupl
         rise = up * aperture * (1 - smooth(np.maximum(upper - y, 0) / 26))
         return moved - x, down, rise, (upper + lower) / 2
 
-    across, down, rise, parting = filled(fields, x, y, step)
+    across, down, rise, parting = fill_fields(fields, x, y, step)
     return x + across, np.where(y >= parting, y - down, y + rise)
 
 
@@ -119,12 +119,7 @@ def inside(
 ) -> tuple[Floats, Floats] | None:
     """Return what is between parted lips, RGB, and its cover, 0 to 1; None where nothing is seen.
 
-    Parameters
-    ----------
-    x, y : ndarray of float32
-        Places in face units, not yet moved by the mouth.
-    unit : float
-        Pixels per face unit.
+    Places are not yet moved by the mouth; `unit` is in pixels.
     """
     if shape.opening < _SMALLEST_GAP or not x.size:
         return None
@@ -145,14 +140,14 @@ def inside(
     rim = lower - (1.2 + 2.8 * max(shape.hiss, 0.6 * lips.toothy)) * _aperture(x, lips)
     teeth = np.clip((y - rim) / soft, 0, 1) * np.clip((0.62 - np.abs(u)) * 4, 0, 1)
     teeth *= max(0.2 + 0.6 * shape.hiss, 0.75 * lips.toothy)
-    color = _over(color, colors.tooth * (0.74 * shade * _divided(u * 1.25))[:, :, None], teeth)
+    color = _over(color, colors.tooth * (0.74 * shade)[:, :, None], teeth)
     # The shadow that the upper lip or the upper teeth throw on what is behind them.
     color *= (0.7 + 0.3 * np.clip((y - upper) / 5, 0, 1))[:, :, None]
     if not lips.toothy:
         fall = np.clip(1.1 - 0.9 * u * u, 0, 1)
         edge = curve_at(lips.lower, u) + (_TEETH_SHOWN + 3 * shape.hiss) * fall
         # The less a mouth is open, the less light gets in.
-        light = shade * (0.7 + 0.3 * np.clip((y - upper) / 4, 0, 1)) * _divided(u)
+        light = shade * (0.7 + 0.3 * np.clip((y - upper) / 4, 0, 1))
         light = light * np.clip(0.8 + gap / 60, 0, 1)
         teeth = np.clip((edge - y) / soft + 0.5, 0, 1) * np.clip((0.8 - np.abs(u)) * 4, 0, 1)
         # Round lips hide the teeth.
@@ -162,7 +157,7 @@ def inside(
 
 
 def _up(lips: Lips, shape: MouthShape) -> float:
-    """Return how far the upper lip goes up; the teeth of a smile hold it."""
+    # The teeth of a smile hold the upper lip.
     return 0.0 if lips.toothy else _UP * shape.opening
 
 
@@ -186,12 +181,6 @@ def _narrowed(x: Floats, y: Floats, lips: Lips, shape: MouthShape) -> Floats:
     weight = np.exp(-((away / (1.75 * lips.half)) ** 2) - ((y - lips.y) / 30) ** 2)
     weight *= np.float32(1 - 1 / shape.width) * (1 - smooth((np.abs(away) - 75) / 65))
     return np.asarray(x - away * weight, np.float32)
-
-
-def _divided(u: Floats) -> Floats:
-    """Return faint dark lines between teeth, 1 elsewhere; the ones in the middle are wider."""
-    phase = 4.6 * np.sign(u) * np.abs(u) ** 0.85
-    return np.asarray(1 - 0.08 * np.exp(-(((phase - np.round(phase)) / 0.1) ** 2)), np.float32)
 
 
 def _over(color: Any, other: Any, cover: Any) -> Floats:
