@@ -31,6 +31,7 @@ from kit.errors import BadRequestError
 from kit.service.domain import catalog, generations
 from kit.studio import Studio
 from kit.studio.operations import Operations
+from kit.studio.requests import body_of
 from tests.conftest import Service
 
 CATALOG = catalog.load(engine.definition for engine in installed().values())
@@ -144,7 +145,7 @@ def agrees(operations: Operations, request: Request) -> None:
     numbers = itertools.count()
     rows = {name: [recorded(model.id, next(numbers), f) for f in fs] for name, fs in media.items()}
     references: dict[str, Any] = {name: [key for key, _ in found] for name, found in rows.items()}
-    body = order.body(references).model_dump_json(by_alias=True)
+    body = body_of(order, references).model_dump_json(by_alias=True)
     arrived = wire.StartGeneration.model_validate_json(body)
     uploads = dict(pair for found in rows.values() for pair in found)
 

@@ -15,6 +15,7 @@ import pytest
 
 from kit.errors import ParameterError
 from kit.studio import AsyncStudio, Studio, json_values
+from kit.studio.requests import digests_of
 from tests.client.third_party import Answer, Server
 
 START = "/v1/creative-studio/generations"
@@ -148,7 +149,7 @@ def test_equal_numbers_are_equal_requests(many: Studio, other: Server, one: Any,
 def test_what_was_paid_before_numbers_were_equal_is_found(many: Studio, other: Server) -> None:
     made = many.generate("any", "x", n=7.0)
     order = many.client.run(many._operations.request("any", "x", None, {"n": 7.0}))
-    digest, before = order.digests()
+    digest, before = digests_of(order)
     path = many._operations.journal._path
     path.write_text(path.read_text().replace(digest, before))
 
