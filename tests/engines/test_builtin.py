@@ -155,3 +155,7 @@ def test_what_cannot_be_is_said_by_its_name_before_it_is_charged(
     assert field in problems, problems
     assert sentence in problems[field]
     assert len(problems[field].split()) >= 4
+
+
+def test_a_voice_that_is_too_long_by_a_moment_is_let_pass() -> None:
+    assert not list(engine_for("lip-sync").check(order("lip-sync", seconds={"audio": [120.03]})))

@@ -186,3 +186,9 @@ def test_snow_makes_the_ground_of_stills_and_of_flights_lighter() -> None:
     for summer, winter in zip(*seasons, strict=True):
         ground = [one.pixels()[one.sky < 0.5].mean() for one in (summer, winter)]  # type: ignore[operator]
         assert ground[0] < ground[1]
+
+
+def test_rain_is_drawn_unless_a_film_draws_it() -> None:
+    wet = brief_of("a lake in the rain")
+    drawn, left = (paint(replace(wet, falling=on), Progress()).pixels() for on in (True, False))
+    assert (drawn != left).mean() > 0.01

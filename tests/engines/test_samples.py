@@ -65,10 +65,6 @@ def test_the_speaker_is_the_portrait_moved_by_a_hand_and_silent(made: Made) -> N
     assert any(np.abs(frames[0].astype(int) - frame).mean() > 1 for frame in frames[1:])
 
 
-def test_every_sample_is_described() -> None:
-    assert samples.ABOUT.keys() == samples.ABOUT.keys()
-
-
 @pytest.mark.parametrize("name", ["portrait", "mask", "small", "voice"])
 def test_the_same_sample_is_the_same_file(name: str, made: Made, tmp_path: Path) -> None:
     one, other = made(name), samples.write_sample(name, tmp_path)

@@ -72,7 +72,7 @@ class Group:
     left: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CaptionStyle:
     """How captions look.
 
@@ -104,38 +104,20 @@ class CaptionStyle:
     pop: bool = False
 
 
+_WHITE = (255, 255, 255)
 STYLES = {
     "bold": CaptionStyle(
-        face=CAPTION_FACES["bold"],
-        size=0.112,
-        words=3,
-        letters=17,
-        color=(255, 255, 255),
-        accent=(255, 214, 10),
+        *(CAPTION_FACES["bold"], 0.112, 3, 17, _WHITE, (255, 214, 10)),
         stroke=0.075,
         shadow=0.07,
         capitals=True,
         pop=True,
     ),
     "clean": CaptionStyle(
-        face=CAPTION_FACES["clean"],
-        size=0.062,
-        words=4,
-        letters=28,
-        color=(204, 204, 204),
-        accent=(255, 255, 255),
-        stroke=0.05,
-        shadow=0.14,
+        *(CAPTION_FACES["clean"], 0.062, 4, 28, (204, 204, 204), _WHITE), stroke=0.05, shadow=0.14
     ),
     "karaoke": CaptionStyle(
-        face=CAPTION_FACES["karaoke"],
-        size=0.066,
-        words=4,
-        letters=26,
-        color=(255, 255, 255),
-        accent=(120, 220, 255),
-        said=True,
-        card=0.62,
+        *(CAPTION_FACES["karaoke"], 0.066, 4, 26, _WHITE, (120, 220, 255)), said=True, card=0.62
     ),
 }
 
