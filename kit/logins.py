@@ -110,7 +110,7 @@ def logout(profile: str = "default") -> None:
 
 
 def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
-    from kit.studio.connections import is_public_page
+    from kit.studio.accounts import is_public_page
     from kit.widgets.account.signing import SignIn
 
     profile = "" if is_public_page() else profile

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from kit.client import answers, repeating
+from kit.client import answers
 from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep
 from kit.client.calls import Call
 from kit.errors import ApiError, NoAnswerError
@@ -73,7 +73,7 @@ def ask(call: Call[T], policy: Policy = PATIENT) -> Flow[T]:
     try:
         return answers.read(call, reply)
     except ApiError as error:
-        raise (repeating.mark_unsettled(call, error) if call.pays else error) from None
+        raise (answers.mark_unsettled(call, error) if call.pays else error) from None
 
 
 def exchange(
@@ -97,11 +97,11 @@ def exchange(
         if error is None:
             assert isinstance(outcome, Reply)  # noqa: S101 - narrows the type
             return outcome
-        doubt = doubt or repeating.may_have_run(call, outcome)
+        doubt = doubt or answers.may_have_run(call, outcome)
         over = (policy.quick and away(outcome)) or not _again(call, outcome, error)
         if over or not (yield from tries.rest(error)):
             raise (
-                repeating.mark_unsettled(call, explain_retry_after(error))
+                answers.mark_unsettled(call, explain_retry_after(error))
                 if doubt
                 else explain_retry_after(error)
             )
@@ -284,7 +284,7 @@ def _again(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoAnswer
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
     if still_running and not reading:
         return True
-    return outcome.status in _worth(call) and not repeating.may_have_run(call, outcome)
+    return outcome.status in _worth(call) and not answers.may_have_run(call, outcome)
 
 
 def _worth(call: Call[Any]) -> frozenset[int]:

@@ -6,21 +6,115 @@ straight to httpx's transports: no cookies, no redirects, nothing that rides alo
 
 from __future__ import annotations
 
+import os
+import ssl
+import threading
 import time
+import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Generic
+from functools import cache, lru_cache
+from typing import Any, Generic, TypeVar
 
 import httpx
 
-from kit.client import repeating
+from kit.client import answers
 from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile
 from kit.client.calls import Call
-from kit.client.connections import C, ConnectionPool
-from kit.client.proof import ProofExchange, ask_for_proof
+from kit.client.location import ProofExchange, ask_for_proof
 from kit.client.settings import Settings, absolute_url, mask, origin
 from kit.version import __version__
+
+_HERE = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+def proxy(scheme: str, host: str, _port: int = 0) -> str | None:
+    """Return the proxy that the environment names for a host; none is asked for what is here.
+
+    Examples
+    --------
+    >>> proxy("http", "127.0.0.1") is None
+    True
+    """
+    if host in _HERE or urllib.request.proxy_bypass(host):
+        return None
+    known = urllib.request.getproxies()
+    return known.get(scheme) or known.get("all")
+
+
+C = TypeVar("C", httpx.HTTPTransport, httpx.AsyncHTTPTransport)
+
+
+@dataclass(slots=True)
+class _PooledConnection(Generic[C]):
+    transport: C
+    requests: int = 0
+    retired: bool = False
+
+
+class ConnectionPool(Generic[C]):
+    """The transports of one client, built on first use.
+
+    Certificates cost 18 ms to load, and a service on plain http never asks for them. After a fork
+    a new transport is built.
+
+    Parameters
+    ----------
+    make : callable
+        Builds a transport from ``verify`` and ``proxy``.
+    """
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        self._make = make
+        self._entries: dict[tuple[int, tuple[str, str, int]], _PooledConnection[C]] = {}
+        self._lock = threading.Lock()
+        self._open = True
+
+    def acquire(self, url: str) -> _PooledConnection[C]:
+        """Return the entry for an address's origin in this process; `release` it afterwards."""
+        target = origin(url)
+        key = (os.getpid(), target)
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                verify = _certificates() if target[0] == "https" else _no_certificates()
+                transport = self._make(verify=verify, proxy=proxy(*target))
+                entry = _PooledConnection(transport, retired=not self._open)
+                if self._open:
+                    self._entries[key] = entry
+            entry.requests += 1
+            return entry
+
+    def release(self, entry: _PooledConnection[C]) -> bool:
+        """Release an entry; True when the caller must close its transport now."""
+        with self._lock:
+            entry.requests -= 1
+            return entry.retired and not entry.requests
+
+    def close(self) -> list[C]:
+        """Pool nothing from now on; return the transports to close now, those not in use.
+
+        The last user of another one closes it.
+        """
+        with self._lock:
+            self._open = False
+            ours = [entry for (pid, _), entry in self._entries.items() if pid == os.getpid()]
+            self._entries.clear()
+            for entry in ours:
+                entry.retired = True
+            return [entry.transport for entry in ours if not entry.requests]
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+@cache
+def _no_certificates() -> ssl.SSLContext:
+    """Return a context that trusts nobody: it costs nothing to build and http never uses it."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
 
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
@@ -112,7 +206,7 @@ class Exchange(Generic[C]):
             headers.get("x-request-id"),
             time.monotonic() - began,
         )
-        self._honors_keys = self._honors_keys or repeating.honors_keys(headers)
+        self._honors_keys = self._honors_keys or answers.honors_keys(headers)
         content = response.content
         if status >= 400:
             key = self._settings.api_key
@@ -134,7 +228,7 @@ class Exchange(Generic[C]):
         there = f"{scheme}://{host}:{port}"
         where = self._base if own else there
         reason = str(error).strip() or type(error).__name__
-        found_out = repeating.unsettled_advice(call) if call and call.pays else ""
+        found_out = answers.unsettled_advice(call) if call and call.pays else ""
         if isinstance(error, _UNSENT):
             sentence = f"no connection to {where} ({reason}): {_CHECK}"
             refused = there if own and isinstance(error, httpx.ConnectError) else ""

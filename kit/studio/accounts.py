@@ -2,22 +2,281 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.client import calls, flows
+from kit.client import calls, flows, profiles
 from kit.client.actions import Flow
 from kit.client.calls import Call
-from kit.errors import InsufficientScopeError, MethodNotAllowedError, NotFoundError
-from kit.studio.connections import AccountConnections, AccountSwitcher
+from kit.client.settings import Settings, origin, resolve
+from kit.errors import ConfigError, InsufficientScopeError, MethodNotAllowedError, NotFoundError
+from kit.studio.operations import Operations
 from kit.studio.session import Session
-from kit.widgets.keys import Spent
+from kit.widgets.cards import credits
+from kit.widgets.keys import AccountChoice, Spent
 
 if TYPE_CHECKING:
     from kit.widgets.account import AccountPanel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccountConnection:
+    """One account at one service.
+
+    Parameters
+    ----------
+    name : str
+        What it is chosen by.
+    own : bool
+        Whether it is the one of the studio in the user's cells.
+    saved : str
+        The name of its profile; empty where it is not saved.
+    """
+
+    name: str
+    session: Session[Any]
+    own: bool = False
+    saved: str = ""
+
+    @property
+    def address(self) -> str:
+        """Where the service is; empty for the one inside this process, which moves."""
+        operations = self.session.operations
+        return "" if operations.keys is not None else operations.settings.base_url
+
+    def account(self) -> wire.Account:
+        """Return who pays; it blocks."""
+        return self.session.client.block(flows.ask(calls.get_account()))
+
+    def close(self) -> None:
+        """Close the connections; what is under way ends first, and a later call opens its own."""
+        closing = self.session.client.close()
+        if closing is not None:
+            from kit.client.bridge import bridge  # loads an event loop, which blocking code lacks
+
+            bridge.submit(closing)
+
+
+class AccountConnections:
+    """The accounts of one panel; each is opened when it is first chosen.
+
+    Parameters
+    ----------
+    session : Session
+        Of the studio in the user's cells.
+    visitors : bool, optional
+        Whether who looks at it is not who runs it: visitors are shown no saved profiles, and
+        nothing that they type is saved. By default whether this is a page of Voilà's.
+    """
+
+    def __init__(self, session: Session[Any], *, visitors: bool | None = None) -> None:
+        operations = session.operations
+        self.visitors = is_public_page() if visitors is None else visitors
+        settings = operations.settings
+        saved = "" if self.visitors or operations.keys is not None else settings.name
+        name = settings.name or settings.base_url
+        self.own = AccountConnection(name, session, own=True, saved=saved)
+        self._connect = "await kit.aconnect" if session.awaited else "kit.connect"
+        self._lock = threading.Lock()
+        self._open: dict[str, AccountConnection] = {name: self.own}
+
+    def choices(self) -> list[AccountChoice]:
+        """Return what there is to choose from, the studio's own first."""
+        with self._lock:
+            open_now = dict(self._open)
+        saved = {} if self.visitors else {p.name: p.base_url for p in profiles.list_profiles()}
+        found = [self.describe(connection) for connection in open_now.values()]
+        return found + [
+            self._described(name, address, name)
+            for name, address in saved.items()
+            if name not in open_now
+        ]
+
+    def describe(self, connection: AccountConnection) -> AccountChoice:
+        """Return what is said of a connection."""
+        if connection.own:
+            label = _label(connection.name, connection.address)
+            whose = "this page" if self.visitors else "the studio in your cells"
+            remark = f"This is the account of {whose}."
+            return AccountChoice(
+                connection.name,
+                label,
+                connection.address,
+                connection.saved,
+                own=True,
+                remark=remark,
+            )
+        return self._described(
+            connection.name, connection.session.operations.settings.base_url, connection.saved
+        )
+
+    def open(self, name: str) -> AccountConnection:
+        """Return a connection, having tried its key; it blocks.
+
+        Raises
+        ------
+        ConfigError
+            There is no such profile any more.
+        InvalidApiKeyError
+            The service does not know the key.
+        """
+        with self._lock:
+            known = self._open.get(name)
+        if known is not None:
+            return known
+        if self.visitors:
+            raise ConfigError(f"there is no account {name!r} on this page")
+        settings = resolve(profile=name, data=self.own.session.operations.settings.data)
+        assert settings is not None  # noqa: S101 - a profile that was asked for is there or raises
+        connection = self._connection(name, settings, saved=name)
+        _tried(connection)
+        return self._taken(connection)
+
+    def enter(self, address: str, key: str, name: str) -> tuple[AccountConnection, str]:
+        """Try a key, save it under a name if there is one; return its connection and a sentence.
+
+        Raises
+        ------
+        ConfigError
+            The name is taken by another service, or what was given cannot be right.
+        InvalidApiKeyError
+            The service does not know the key; nothing was saved.
+        """
+        if name and self.visitors:
+            raise ConfigError("this page saves no keys: leave the name empty")
+        settings = Settings(address, key, data=self.own.session.operations.settings.data, name=name)
+        _unused(name, settings.base_url)
+        connection = self._connection(
+            name or f"{settings.base_url} (not saved)", settings, saved=name
+        )
+        account = _tried(connection)
+        if name:
+            profiles.save(settings.base_url, key, name=name)
+        left = "" if account.credits is None else f", {credits(account.credits)}"
+        kept = f"; saved as {name!r}" if name else "; not saved"
+        return self._taken(connection), f"signed in as {account.name or 'an account'}{left}{kept}"
+
+    def close(self) -> None:
+        """Close the connections of all but the studio's own account."""
+        with self._lock:
+            connections = [connection for connection in self._open.values() if not connection.own]
+        for connection in connections:
+            connection.close()
+
+    def _connection(self, name: str, settings: Settings, saved: str) -> AccountConnection:
+        mine = self.own.session
+        client = type(mine.client)(settings)
+        session = Session(Operations(settings, passing=not saved), client, mine.generation)
+        return AccountConnection(name, session, saved=saved)
+
+    def _taken(self, connection: AccountConnection) -> AccountConnection:
+        with self._lock:
+            earlier = self._open.get(connection.name)
+            self._open[connection.name] = connection
+        if earlier is not None and not earlier.own:
+            earlier.close()
+        return connection
+
+    def _described(self, name: str, address: str, saved: str) -> AccountChoice:
+        if self.visitors:
+            remark = f"You work with {name!r}, not with the account of this page."
+            return AccountChoice(name, _label(name, address), address, remark=remark)
+        remark = (
+            f"Only this panel works with {name!r}. The studio in your cells stays with "
+            f"{self.own.name!r}, and what was started goes on. To connect a cell:"
+            if name != self.own.name
+            else "This panel works with a new key. The studio in your cells has the one of before. "
+            "To connect a cell:"
+        )
+        code = (
+            f"studio = {self._connect}(profile={saved!r})"
+            if saved
+            else f"studio = kit.login({address!r})"
+        )
+        return AccountChoice(name, _label(name, address), address, saved, remark=remark, code=code)
+
+
+class AccountSwitcher:
+    """The switch of one panel as the widgets see it.
+
+    Parameters
+    ----------
+    at : AccountConnection
+        The one that is shown.
+    go : callable
+        Goes over to a connection; None stays in the same widget, and moves `at`.
+    """
+
+    def __init__(
+        self,
+        connections: AccountConnections,
+        at: AccountConnection | None = None,
+        go: Callable[[AccountConnection], None] | None = None,
+    ) -> None:
+        self._connections = connections
+        self.at = at or connections.own
+        self._alone = go is None
+        self._go = go or self._move
+
+    @property
+    def active(self) -> str:
+        """The name of the one that is shown."""
+        return self.at.name
+
+    def known(self) -> list[AccountChoice]:
+        """Return all of them, the studio's own first."""
+        places = self._connections.choices()
+        if self._alone:
+            return places
+        # where it is another, a banner says so
+        return [place if place.own else replace(place, remark="", code="") for place in places]
+
+    def choose(self, name: str) -> None:
+        """Go over to one; it is tried first."""
+        self._go(self._connections.open(name))
+
+    def enter(self, address: str, key: str, name: str) -> str:
+        """Try a key, save it under the name if there is one, go over to it, and say so."""
+        connection, told = self._connections.enter(address, key, name)
+        self._go(connection)
+        return told
+
+    def _move(self, connection: AccountConnection) -> None:
+        self.at = connection
+
+
+def is_public_page() -> bool:
+    """Return whether this process serves a page of Voilà's, which has visitors and no user."""
+    return os.environ.get("SERVER_SOFTWARE", "").startswith("voila/")
+
+
+def _tried(connection: AccountConnection) -> wire.Account:
+    """Return who pays; a connection that nobody gets is closed."""
+    try:
+        return connection.account()
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _unused(name: str, address: str) -> None:
+    """Refuse to give the name of one service to another."""
+    there = next((p.base_url for p in profiles.list_profiles() if p.name == name), None)
+    if name and there is not None and origin(there) != origin(address):
+        raise ConfigError(f"the profile {name!r} is for {there}: take another name")
+
+
+def _label(name: str, address: str) -> str:
+    """Return how a list calls an account: its name, and where it is if that does not say it."""
+    where = "" if not address or address in name else f" · {address.partition('://')[2]}"
+    return f"{name}{where}"
+
 
 #: Pages of the ledger that are read at most to add up a month.
 _PAGES = 20

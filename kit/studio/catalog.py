@@ -12,7 +12,7 @@ from kit.client.actions import Flow
 from kit.client.flows import Policy
 from kit.errors import NotFoundError, ParameterError
 from kit.parameters import suggest
-from kit.studio import json_values
+from kit.studio import requests
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ class ModelCatalog:
         ParameterError
             What is given cannot be an id.
         """
-        if not json_values.json_text(model_id, "model"):
+        if not requests.json_text(model_id, "model"):
             raise ParameterError.fields([("model", "is required: the id of a model")])
         known = yield from self.models()
         if model_id in known:

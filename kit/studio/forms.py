@@ -18,7 +18,7 @@ from kit.client import calls, downloads, flows, uploads
 from kit.client.actions import Flow, Sleep
 from kit.errors import KitError
 from kit.private import make_folder
-from kit.studio import json_values
+from kit.studio import requests
 from kit.studio.generation import BaseGeneration
 from kit.studio.requests import resolve_media
 from kit.studio.session import Session
@@ -159,9 +159,9 @@ def build_form(
     return Form(
         model,
         {
-            "prompt": json_values.json_text(prompt, "prompt"),
+            "prompt": requests.json_text(prompt, "prompt"),
             "media": media,
-            "parameters": json_values.json_parameters(given),
+            "parameters": requests.json_parameters(given),
         },
         service=FormService(session),
         presets=Presets(operations.settings.data / "notebook" / "presets", model.id),

@@ -21,15 +21,13 @@ from kit.client.settings import Settings
 from kit.client.waiting import SharedWait
 from kit.errors import ConflictError, MethodNotAllowedError, NoAnswerError, NotFoundError
 from kit.parameters import Request
-from kit.studio import json_values, outcomes
+from kit.studio import requests, starts
 from kit.studio.billing import Billing
 from kit.studio.catalog import ModelCatalog
-from kit.studio.matching import fingerprint
 from kit.studio.notices import Notices
-from kit.studio.outcomes import StartTrace
-from kit.studio.requests import body_of, digests_of, resolve_media, separate_media
+from kit.studio.requests import body_of, digests_of, fingerprint, resolve_media, separate_media
 from kit.studio.reuse import ReusableResults
-from kit.studio.starts import Starts
+from kit.studio.starts import Starts, StartTrace
 from kit.widgets.keys import Keys
 
 OnUpdate = Callable[[wire.Generation], None]
@@ -94,9 +92,9 @@ class Operations:
         ParameterError
             With one sentence for each problem; nothing was sent.
         """
-        text, model = json_values.json_text(prompt, "prompt"), (yield from self.model(model_id))
+        text, model = requests.json_text(prompt, "prompt"), (yield from self.model(model_id))
         media, rest = separate_media(model, media, given)
-        wanted = json_values.json_parameters(rest)
+        wanted = requests.json_parameters(rest)
         files = uploads.sources(model, (yield from resolve_media(media)), ours=self.settings.ours)
         checked = parameters.check(model, prompt=text, parameters=wanted, media=files)
         return Request(model, text, {name: checked[name] for name in wanted}, files)
@@ -223,7 +221,7 @@ class Operations:
         )
         self._note(done)
         if done.state != "completed":
-            raise outcomes.failure_error(done)
+            raise starts.failure_error(done)
         return done
 
     def get(self, generation_id: str) -> Flow[wire.Generation]:

@@ -16,10 +16,9 @@ from kit.client.journal import Journal
 from kit.client.waiting import SharedWait
 from kit.errors import ApiError, InsufficientScopeError, KitError, NotFoundError
 from kit.parameters import Request
-from kit.studio import outcomes
-from kit.studio.matching import fingerprint, matches_request
+from kit.studio import starts
 from kit.studio.notices import Notices
-from kit.studio.requests import body_of
+from kit.studio.requests import body_of, fingerprint, matches_request
 
 #: Refusals that concern the key or the moment, and not the generation that was asked for.
 _ANY = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
@@ -78,7 +77,7 @@ class ReusableResults:
             except downloads.GoneError as error:
                 gone = gone or error
         if gone is not None:
-            raise outcomes.suggest_again(gone)
+            raise starts.suggest_again(gone)
         if passed:
             self._notices.notify(f"the request is made anew, because {'; '.join(passed)}")
         return None
@@ -112,7 +111,7 @@ class ReusableResults:
             facts = yield from self._get(known)
         except KitError as error:
             if not (_of_one(error) or (yield from self._may_read(error))):
-                raise outcomes.suggest_again(error) from None
+                raise starts.suggest_again(error) from None
             passed.append(f"{known}, which it led to before, cannot be had ({error})")
             return None
         if facts.state not in ("processing", "completed"):

@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kit import wire
 from kit.errors import ConfigError
-from kit.studio import previews
-from kit.studio.generation import BaseGeneration
+from kit.studio.generation import (
+    BaseGeneration,
+    Fetched,
+    cached_thumbnail,
+    fetch_files,
+    fetch_thumbnail,
+    render_media,
+)
 from kit.studio.session import Session
 
 if TYPE_CHECKING:
@@ -110,7 +116,7 @@ def history_table(
     return HistoryTable(
         frame,
         thumbnail=lambda name: _small(get(name)),
-        near=lambda name: previews.cached_thumbnail(operations.cache, name),
+        near=lambda name: cached_thumbnail(operations.cache, name),
         preview=lambda name: _live(get(name)),
         get=get,
         renew=renew,
@@ -131,8 +137,8 @@ def exhibit(generation: BaseGeneration) -> Exhibit:
     """Return a generation with the means to show it."""
     from kit.widgets.exhibit import Exhibit
 
-    def fetch(whole: bool) -> previews.Fetched:
-        return previews.fetch_files(generation, whole=whole)
+    def fetch(whole: bool) -> Fetched:
+        return fetch_files(generation, whole=whole)
 
     return Exhibit(generation.facts, generation.credits, fetch)
 
@@ -180,15 +186,15 @@ def _live(generation: BaseGeneration) -> str:
     fit = media.Fit(embed=_LIVE, style="max-width:min(100%,420px);height:auto;border-radius:4px")
     facts, weight = generation.facts, (generation.facts.output or wire.Output()).size_bytes
     if facts.asset_type == "video" and (weight is None or weight > _LIVE):
-        small = previews.fetch_thumbnail(generation)
+        small = fetch_thumbnail(generation)
         shown = media.still(small, title=generation.prompt or "", fit=fit) if small else ""
         hint = facts.deletion or "show the generation itself to see the video"
         note = "" if shown else hint
     else:
-        shown, note = previews.render_media(generation, fit)
+        shown, note = render_media(generation, fit)
     return preview.generation(facts, generation.credits, media=shown, note=note)
 
 
 def _small(generation: BaseGeneration) -> bytes | str | None:
     """Return the thumbnail of a generation, or why there is none."""
-    return previews.fetch_thumbnail(generation) or generation.facts.deletion
+    return fetch_thumbnail(generation) or generation.facts.deletion

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from kit.client.connections import ConnectionPool
+from kit.client.http import ConnectionPool
 from kit.client.transports.aio import async_borrow
 from kit.client.transports.sync import borrow
 

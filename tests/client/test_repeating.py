@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.client import repeating
+from kit.client import answers
 from kit.wire import api_keys
 from tests.client.third_party import KEY
 from tests.conftest import Service
@@ -30,4 +30,4 @@ def test_other_keys_say_nothing(key: str) -> None:
 def test_an_answer_that_was_kept_tells(told: str | None, known: bool) -> None:
     headers = {"idempotency-replayed": told} if told else {}
 
-    assert repeating.honors_keys(headers) is known
+    assert answers.honors_keys(headers) is known

@@ -16,7 +16,7 @@ from kit.client import profiles
 from kit.client.settings import Settings
 from kit.errors import ConfigError, InvalidApiKeyError
 from kit.studio import AsyncStudio, Studio
-from kit.studio.connections import AccountConnections
+from kit.studio.accounts import AccountConnections
 from kit.studio.panel import PanelPages
 from kit.widgets.panel import Panel
 from tests.client import third_party

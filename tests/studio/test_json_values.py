@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from kit.errors import ParameterError
-from kit.studio import AsyncStudio, Studio, json_values
+from kit.studio import AsyncStudio, Studio, requests
 from kit.studio.requests import digests_of
 from tests.client.third_party import Answer, Server
 
@@ -131,7 +131,7 @@ def test_an_odd_object_is_named_even_if_it_cannot_say_what_it_is() -> None:
             raise RuntimeError
 
     with pytest.raises(ParameterError, match="not a Mute"):
-        json_values.json_parameters({"a": Mute()})
+        requests.json_parameters({"a": Mute()})
 
 
 # ── equal numbers ────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from kit.explore.costs.spending import COLUMNS
-from kit.studio import panel_costs
+from kit.studio import panel
 
 TODAY = date(2026, 3, 10)
 
@@ -31,7 +31,7 @@ def report(
     ledger: bool = True,
     today: date | None = None,
 ) -> str:
-    return panel_costs.cost_page(frame, balance, ledger=ledger, today=today)
+    return panel.cost_page(frame, balance, ledger=ledger, today=today)
 
 
 def figures(html: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from kit.client.sync import Client
 from kit.errors import ConfigError, InsufficientCreditsError, NoAnswerError
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
-from kit.studio.outcomes import StartTrace
+from kit.studio.starts import StartTrace
 from tests.client import third_party
 from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server, png

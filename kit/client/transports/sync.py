@@ -16,9 +16,8 @@ import httpcore
 import httpx
 
 from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile
-from kit.client.connections import ConnectionPool
-from kit.client.http import FAILURES, Exchange, body_follows, strong_tag, to_reply
-from kit.client.proof import MOST_BYTES, ProofExchange, ProofQuestion
+from kit.client.http import FAILURES, ConnectionPool, Exchange, body_follows, strong_tag, to_reply
+from kit.client.location import MOST_BYTES, ProofExchange, ProofQuestion
 from kit.client.settings import Settings
 from kit.client.streams import FileReader, FileWriter, not_written
 from kit.errors import KitError

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kit import wire
 from kit.client.actions import Flow, map_result
 from kit.errors import KitError
-from kit.studio import previews
 from kit.studio.generation import (
     BaseGeneration,
     describe_output,
     fetch_output,
     output_address,
+    render_media,
     save_to,
 )
 
@@ -90,7 +90,7 @@ class AsyncOutput:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from kit.widgets import preview
 
-        html = preview.output(self.facts, media=previews.render_media(self.generation)[0])
+        html = preview.output(self.facts, media=render_media(self.generation)[0])
         return {"text/plain": repr(self), "text/html": html}
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kit import wire
-from kit.studio.scripts import ScriptList, script_request
+from kit.studio.writing import ScriptList, script_request
 
 if TYPE_CHECKING:
     from kit.client.aio import AsyncClient

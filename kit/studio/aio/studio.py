@@ -28,9 +28,9 @@ from kit.studio.aio.usage import AsyncUsage
 from kit.studio.billing import records_file
 from kit.studio.catalog import Models
 from kit.studio.operations import Operations
-from kit.studio.outcomes import StartTrace
 from kit.studio.requests import merge_parameters
 from kit.studio.session import Session
+from kit.studio.starts import StartTrace
 from kit.widgets import preview
 from kit.widgets.progress import progress
 

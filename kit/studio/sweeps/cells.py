@@ -20,8 +20,8 @@ from kit.explore.json_lines import JsonLines
 from kit.parameters import Request
 from kit.studio.billing import most_expected
 from kit.studio.operations import OnUpdate, Operations
-from kit.studio.outcomes import StartTrace
 from kit.studio.requests import digests_of
+from kit.studio.starts import StartTrace
 
 #: Problems that one message names.
 _NAMED = 20

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.explore.ratings import BEST, Ratings
-from kit.studio import previews
-from kit.studio.generation import BaseGeneration
+from kit.studio.generation import BaseGeneration, fetch_thumbnail
 from kit.studio.sweeps.cells import Cell, least_sure_source
 from kit.widgets import preview
 
@@ -106,7 +105,7 @@ def make_tile(
     held = hold(result.generation)
     limit = max(_SMALL, min(_LARGE, _SHEET // among))
     try:
-        content = previews.fetch_thumbnail(held)
+        content = fetch_thumbnail(held)
         picture = media.picture(content, limit=limit, width=2 * size) if content else None
     except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
         picture = None

@@ -21,9 +21,9 @@ from kit.studio import accounts, forms, panel, writing
 from kit.studio.billing import records_file
 from kit.studio.catalog import Models
 from kit.studio.operations import Operations
-from kit.studio.outcomes import StartTrace
 from kit.studio.requests import merge_parameters
 from kit.studio.session import Session
+from kit.studio.starts import StartTrace
 from kit.studio.sync.costs import Costs
 from kit.studio.sync.generation import Generation
 from kit.studio.sync.history import Kept, StudioHistory
