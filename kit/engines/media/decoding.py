@@ -16,6 +16,7 @@ import cv2
 import numpy as np
 from av.video.reformatter import Interpolation
 
+from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.hdr import CURVES
 from kit.engines.media.inspection import MAGIC, undecodable
@@ -37,13 +38,19 @@ _READ = {
 }
 
 
-def decoder(stream: Any) -> Callable[[Any], Iterable[Any]]:
-    """Return what makes frames of a stream's packets, with their transparency if they have any."""
+def decoder(stream: Any, *, reduced: bool = False) -> Callable[[Any], Iterable[Any]]:
+    """Return what makes frames of a stream's packets, with their transparency if they have any.
+
+    Of frames that are `reduced` to half of their sides or less the edges of blocks stay as they
+    are, which takes a seventh of the time and cannot be seen there.
+    """
     context = stream.codec_context
     if stream.metadata.get("alpha_mode") == "1" and context.name in _SEE_THROUGH:
         context = av.CodecContext.create(_SEE_THROUGH[context.name], "r")
     context.thread_type = "AUTO"
     context.thread_count = 2
+    if reduced:
+        context.options = {**context.options, "skip_loop_filter": "all"}
     frames: Callable[[Any], Iterable[Any]] = context.decode
     return frames
 
@@ -108,13 +115,15 @@ def planes(frame: Any, width: int, height: int) -> Bytes | None:
         asked = {}  # asked for what it has, FFmpeg takes twice the time
     else:
         asked = {"dst_colorspace": _BT709, "dst_color_range": _LIMITED}
-    small = _scaled(frame, width, height, "yuv420p", **asked)
-    out, start = np.empty((height * 3 // 2, width), np.uint8), 0
-    for plane in small.planes:
+    # OpenCV takes means of two by two in a quarter of FFmpeg's time, and no longer to copy.
+    halved = (2 * width, 2 * height) == (frame.width, frame.height) and not asked
+    ready = halved and frame.format.name != "nv12"
+    small = frame if ready else _scaled(frame, width, height, "yuv420p", **asked)
+    out = np.empty((height * 3 // 2, width), np.uint8)
+    for plane, part in zip(small.planes, views(out, width, height), strict=True):
         rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
-        part = out.reshape(-1)[start : start + plane.width * plane.height]
-        part.reshape(plane.height, plane.width)[:] = rows[: plane.height, : plane.width]
-        start += part.size
+        inside = rows[: plane.height, : plane.width]
+        cv2.resize(inside, part.shape[::-1], dst=part, interpolation=cv2.INTER_AREA)
     return out
 
 

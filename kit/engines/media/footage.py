@@ -7,7 +7,7 @@ first frame's, and `kit.engines.media.sound` counts from it too.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -131,8 +131,10 @@ class Footage:
         # A frame that comes a hair after its moment is the one that was meant.
         early = min(0.25 / fps, 0.004)
         tones = Tones.of(*self._light)
+        whole = self.width * self.height
+        reduced = size is not None and 4 * size[0] * size[1] <= whole
         number, last = 0, None
-        for moment, frame in self._timed(start, check or self._check):
+        for moment, frame in self._timed(start, check or self._check, reduced=reduced):
             while number < count and last is not None and moment > start + number / fps + early:
                 last = self._pixels(last, size, tones, i420)
                 yield last.copy() if i420 else last
@@ -179,7 +181,9 @@ class Footage:
             complete(end, container.duration / 1_000_000)
         check_priced(self._path, self.seconds)
 
-    def _timed(self, start: float, check: Callable[[], None]) -> Iterator[tuple[float, Any]]:
+    def _timed(
+        self, start: float, check: Callable[[], None], *, reduced: bool
+    ) -> Iterator[tuple[float, Any]]:
         """Yield frames with their times from the one on show at `start`, or an earlier one, on."""
         container = open_media(self._path)
         self._open.append(container)
@@ -189,10 +193,11 @@ class Footage:
                 # A file without an index is read from its beginning.
                 with contextlib.suppress(av.FFmpegError):
                     container.seek(int((self._origin + start) * 1_000_000))
-            for number, (moment, frame) in enumerate(self._decoded(container, stream, check)):
+            frames = self._frames(container, decoder(stream, reduced=reduced), stream)
+            for number, (moment, frame) in enumerate(self._decoded(frames, check)):
                 if number == 0 and moment > start > 0:
                     # The index leads past the place: read from the beginning instead.
-                    yield from self._timed(0.0, check)
+                    yield from self._timed(0.0, check, reduced=reduced)
                     return
                 yield moment, frame
         except av.FFmpegError:
@@ -203,11 +208,11 @@ class Footage:
                 self._open.remove(container)
 
     def _decoded(
-        self, container: Any, stream: Any, check: Callable[[], None]
+        self, frames: Iterator[Any], check: Callable[[], None]
     ) -> Iterator[tuple[float, Any]]:
         step = 1 / self.fps
         end, last = 0.0, -1.0
-        for frame in woven(self._frames(container, stream)):
+        for frame in woven(frames):
             check()
             bounded(frame.width * frame.height)
             moment = last + step if frame.time is None else frame.time - self._origin
@@ -219,8 +224,10 @@ class Footage:
         if self._told is not None:
             complete(end, self._told)
 
-    def _frames(self, container: Any, stream: Any) -> Iterator[Any]:
-        faults, decoded = 0, decoder(stream)
+    def _frames(
+        self, container: Any, decoded: Callable[[Any], Iterable[Any]], stream: Any
+    ) -> Iterator[Any]:
+        faults = 0
         for packet in container.demux(stream):
             try:
                 yield from decoded(packet)

@@ -219,6 +219,18 @@ def test_white_stays_white_at_every_depth_and_size(
         assert next(footage.frames(30, size=size)).min() >= 254
 
 
+def test_a_video_read_at_half_its_size_is_the_mean_of_what_it_shows_whole(tmp_path: Path) -> None:
+    pictures = [scene(number / 24, (640, 512)) for number in range(24)]
+    path = filmed(tmp_path / "large.mp4", pictures)
+    with Footage(path) as footage:
+        whole = list(footage.frames(30, size=(640, 512), i420=True))
+        half = list(footage.frames(30, size=(320, 256), i420=True))
+    assert len(whole) == len(half) == 24
+    for large, small in zip(whole, half, strict=True):
+        mean = cv2.resize(large[:512], (320, 256), interpolation=cv2.INTER_AREA)
+        assert cv2.PSNR(mean, np.ascontiguousarray(small[:256])) > 38
+
+
 def late(path: Path, start: float, seconds: float) -> Path:
     """Write a Matroska file whose clock begins at a time."""
     with av.open(str(path), "w") as container:
