@@ -34,7 +34,7 @@ from kit.service.server import Running, find, proof_of, start
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.store.database import Transaction
 from kit.service.store.sqlite import SQLite
-from kit.widgets.keys import Key
+from kit.widgets.account.data import Key
 
 T = TypeVar("T")
 

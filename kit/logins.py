@@ -13,7 +13,7 @@ from kit.errors import ConfigError
 
 if TYPE_CHECKING:
     from kit.studio import Studio
-    from kit.widgets.account.signing import SignIn
+    from kit.widgets.account.signin import SignIn
 
 
 @overload
@@ -111,7 +111,7 @@ def logout(profile: str = "default") -> None:
 
 def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
     from kit.studio.accounts import is_public_page
-    from kit.widgets.account.signing import SignIn
+    from kit.widgets.account.signin import SignIn
 
     profile = "" if is_public_page() else profile
 

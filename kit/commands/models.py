@@ -14,7 +14,7 @@ import kit
 from kit import wire
 from kit.commands.absent import absent
 from kit.commands.options import Data, Json, show_json, show_table
-from kit.widgets.rates import usual
+from kit.widgets.prices import usual
 
 
 def command(

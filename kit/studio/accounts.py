@@ -18,11 +18,11 @@ from kit.client.settings import Settings, origin, resolve
 from kit.errors import ConfigError, InsufficientScopeError, MethodNotAllowedError, NotFoundError
 from kit.studio.operations import Operations
 from kit.studio.session import Session
-from kit.widgets.cards import credits
-from kit.widgets.keys import AccountChoice, Spent
+from kit.widgets.account.data import AccountChoice, Spent
+from kit.widgets.markup import credits
 
 if TYPE_CHECKING:
-    from kit.widgets.account import AccountPanel
+    from kit.widgets.account.panel import AccountPanel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,7 +294,7 @@ def account_panel(
     switcher : AccountSwitcher, optional
         How to go over to another profile; by itself the panel goes over alone.
     """
-    from kit.widgets.account import AccountPanel, Facts
+    from kit.widgets.account.panel import AccountPanel, Facts
 
     connections = AccountConnections(session)
     switcher = switcher or AccountSwitcher(connections)

@@ -29,7 +29,7 @@ Fetched: TypeAlias = tuple[Path | None, bytes | None]
 def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[str, str]:
     """Return the media of a generation as HTML, and the sentence why there are none."""
     from kit.widgets import media
-    from kit.widgets.exhibit import unseen
+    from kit.widgets.gallery import unseen
 
     if generation.status != "completed":
         return "", ""

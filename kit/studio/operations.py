@@ -28,7 +28,7 @@ from kit.studio.notices import Notices
 from kit.studio.requests import body_of, digests_of, fingerprint, resolve_media, separate_media
 from kit.studio.reuse import ReusableResults
 from kit.studio.starts import Starts, StartTrace
-from kit.widgets.keys import Keys
+from kit.widgets.account.data import Keys
 
 OnUpdate = Callable[[wire.Generation], None]
 References = dict[str, str | list[str]]

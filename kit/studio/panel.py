@@ -59,7 +59,7 @@ def cost_page(
         In UTC, as the service counts days; default: now.
     """
     from kit.explore import costs
-    from kit.widgets.panel import report as draw
+    from kit.widgets.panel import pages as draw
 
     summary, trend = costs.summary(spent), costs.trend(spent)
     models, sources = costs.by(spent, "model"), costs.by(spent, "source")
@@ -214,7 +214,8 @@ class PanelPages:
 
     def book(self) -> Book:
         """Return the pages of this account, none of them built yet."""
-        from kit.widgets.panel import Book, PanelPage, markup
+        from kit.widgets.panel import Book, PanelPage
+        from kit.widgets.panel.panel import banner
 
         pages = [
             PanelPage("Models", self.models, again=True),
@@ -225,21 +226,21 @@ class PanelPages:
             PanelPage("Account", self.account),
         ]
         place = self._library.connections.describe(self._connection)
-        banner = "" if place.own else markup.banner(place.remark, place.code)
-        return Book(pages, heading=self.heading, banner=banner)
+        shown = "" if place.own else banner(place.remark, place.code)
+        return Book(pages, heading=self.heading, banner=shown)
 
     def heading(self) -> str:
         """Return who pays, and what is left."""
-        from kit.widgets.panel import markup
+        from kit.widgets.panel.panel import heading
 
-        return markup.heading(self._place, self._studio.account)
+        return heading(self._place, self._studio.account)
 
     def snapshot(self) -> str:
         """Return what the panel of a notebook that is opened again says about itself."""
-        from kit.widgets.panel import markup
+        from kit.widgets.panel.panel import render_panel
 
         code = f"{'await ' if self._session.awaited else ''}studio.panel()"
-        return markup.snapshot(self._place, self._listed, code)
+        return render_panel(self._place, self._listed, code)
 
     def models(self) -> Any:
         """Return all models; a click on one leads to its form."""

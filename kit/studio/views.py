@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from kit.studio.aio import AsyncStudio
     from kit.studio.sync import Studio
     from kit.widgets.compare import Comparison
-    from kit.widgets.exhibit import Exhibit
-    from kit.widgets.gallery import Gallery
+    from kit.widgets.gallery import Exhibit, Gallery
     from kit.widgets.table import HistoryTable
 
 H = TypeVar("H", bound=BaseGeneration)
@@ -135,7 +134,7 @@ class EntryList(list[wire.Entry]):
 
 def exhibit(generation: BaseGeneration) -> Exhibit:
     """Return a generation with the means to show it."""
-    from kit.widgets.exhibit import Exhibit
+    from kit.widgets.gallery import Exhibit
 
     def fetch(whole: bool) -> Fetched:
         return fetch_files(generation, whole=whole)

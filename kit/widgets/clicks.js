@@ -5,7 +5,7 @@
 const TURN = 40; // ms between two looks; a cell may run for hours, so they become fewer
 const SLOW = 1000; // ms
 const PATIENCE = 60_000; // ms
-const BEHIND = "data-kit-behind";
+const BEHIND = "data-kit-pending";
 const ENDS = ["restarting", "autorestarting", "terminating", "dead"];
 
 const within = (one) => [one, ...(one.get("children") ?? []).flatMap(within)];
@@ -69,7 +69,7 @@ function inTurn(model, root, signal) {
     if (button.ariaBusy) return event.stopImmediatePropagation();
     if (box) within(box).forEach(letGo);
     // In a notebook that was opened again there may be no kernel to hear it.
-    if (button.matches(".kit-once") && !gone && box?.comm_live !== false) deafen(button, model);
+    if (button.matches(".kit-click-once") && !gone && box?.comm_live !== false) deafen(button, model);
   };
   const on = (kind, call) => root.addEventListener(kind, call, { capture: true, signal });
   on("click", press);

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from kit import wire
-from kit.widgets import cards, media
-from kit.widgets.exhibit import Exhibit, draw_exhibits
+from kit.widgets import markup, media
+from kit.widgets.gallery import Exhibit, draw_exhibits
 
 #: Bytes of all pictures together.
 TOTAL = 600_000
@@ -25,7 +25,7 @@ _MARK = (
 )
 #: No stripe behind pictures.
 _PICTURES = ";background:var(--jp-layout-color0,transparent)"
-_LEFT = f"{cards.CELL};{cards.FAINT};width:110px;overflow-wrap:anywhere"
+_LEFT = f"{markup.CELL};{markup.FAINT};width:110px;overflow-wrap:anywhere"
 _MISSING = "—"
 
 
@@ -96,7 +96,7 @@ class Comparison:
         ]
         same = [row for row in rows if not row.differs]
         table = f'<table style="{self._table()}">{"".join(lines)}</table>'
-        return f'<div style="{cards.FONT};{cards.COLOR}">{table}{_alike(same)}</div>'
+        return f'<div style="{markup.FONT};{markup.COLOR}">{table}{_alike(same)}</div>'
 
     def _aspect(self) -> float:
         """Return the shape all are cut to: that of the first whose size is known."""
@@ -116,12 +116,12 @@ class Comparison:
 
     def _table(self) -> str:
         across = 110 + (self.size + 12) * len(self.exhibits)
-        return f"{cards.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
+        return f"{markup.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
 
 
 def _heads(shown: Sequence[str]) -> str:
     """Return the first line: each picture heads the column of its generation."""
-    style = f"{cards.CELL};font-weight:normal{_PICTURES}"
+    style = f"{markup.CELL};font-weight:normal{_PICTURES}"
     inside = "".join(f'<th scope="col" style="{style}">{one}</th>' for one in shown)
     return f'<tr><td style="{_LEFT}{_PICTURES}"></td>{inside}</tr>'
 
@@ -129,7 +129,7 @@ def _heads(shown: Sequence[str]) -> str:
 def _line(name: str, cells: Any, *, mark: bool = False) -> str:
     style = _MARK if mark else ""
     inside = "".join(
-        f'<td style="{cards.CELL}"><div style="{style}">{cards.set_direction(cell)}</div></td>'
+        f'<td style="{markup.CELL}"><div style="{style}">{markup.set_direction(cell)}</div></td>'
         for cell in cells
     )
     head = f"{'≠ ' if mark else ''}{name}"
@@ -139,19 +139,19 @@ def _line(name: str, cells: Any, *, mark: bool = False) -> str:
 def _alike(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    table = cards.facts({row.name: row.values[0] for row in rows})
+    table = markup.facts({row.name: row.values[0] for row in rows})
     names = ", ".join(row.name for row in rows)
     return (
-        f'<details><summary style="cursor:pointer;{cards.FAINT}">the same: {escape(names)}'
+        f'<details><summary style="cursor:pointer;{markup.FAINT}">the same: {escape(names)}'
         f"</summary>{table}</details>"
     )
 
 
 def _price(price: Decimal | None, first: Decimal | None, number: int) -> str:
-    text = cards.figure(price) if price is not None else _MISSING
+    text = markup.figure(price) if price is not None else _MISSING
     if not number or price is None or first is None or price == first:
         return escape(text)
-    return f"{escape(text)} <b>({escape(cards.signed_amount(price - first))})</b>"
+    return f"{escape(text)} <b>({escape(markup.signed_amount(price - first))})</b>"
 
 
 def _text(value: Any) -> str:
@@ -168,7 +168,7 @@ def _shape(facts: wire.Generation) -> str:
     made = facts.output or wire.Output()
     shape = f"{made.width}×{made.height}" if made.width and made.height else ""
     length = f"{made.duration_seconds:g} s" if made.duration_seconds else ""
-    weight = cards.size(made.size_bytes) if made.size_bytes else ""
+    weight = markup.size(made.size_bytes) if made.size_bytes else ""
     return " · ".join(filter(None, (shape, length, weight))) or _MISSING
 
 

@@ -3,7 +3,7 @@
 // there. Of boxes in boxes the outermost one sees to it.
 const STOPS = "button, input, select, textarea, summary, [tabindex='0']:not([role=tab])";
 const TAB = "[role=tab][aria-selected=true]";
-const KEPT = "data-kit-kept";
+const KEPT = "data-kit-focus";
 
 const seen = (part) => part.isConnected && part.checkVisibility({ visibilityProperty: true });
 const free = (part) => seen(part) && !part.disabled;
@@ -56,7 +56,7 @@ function keepFocus(root, signal) {
     return twin;
   };
   // Of two ways to go, one rests at the end where the other is needed.
-  const other = (part) => part.matches(".kit-step") && free(part);
+  const other = (part) => part.matches(".kit-paging") && free(part);
   const look = () => {
     timer = 0;
     const now = document.activeElement;
@@ -68,7 +68,7 @@ function keepFocus(root, signal) {
     }
     remember();
     if (!last.disabled) return now !== last && give(last);
-    const next = last.matches(".kit-step") && [...last.parentElement.children].find(other);
+    const next = last.matches(".kit-paging") && [...last.parentElement.children].find(other);
     if (next) give(next);
   };
   const later = () => (timer ||= setTimeout(look, 60));

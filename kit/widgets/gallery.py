@@ -7,14 +7,120 @@ grows with it. So one picture serves as small and as large.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from kit.widgets import cards, media, preview
-from kit.widgets.exhibit import Exhibit, draw_exhibits, total
+from kit import wire
+from kit.errors import KitError
+from kit.widgets import markup, media, preview
+from kit.widgets.markup import FAINT
+
+#: Files that are fetched at the same time.
+_AT_ONCE = 6
+
+#: The file and its thumbnail, as far as they were asked for and are there.
+Fetched: TypeAlias = tuple[Path | None, bytes | None]
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Exhibit:
+    """One generation to show.
+
+    Parameters
+    ----------
+    charged : Decimal or None
+        What it was charged, where anybody says.
+    fetch : callable
+        Returns the file and the thumbnail; asked with False it may leave out a picture's file
+        where there is a thumbnail.
+    """
+
+    facts: wire.Generation
+    charged: Decimal | None
+    fetch: Callable[[bool], Fetched]
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What it cost in the end: the charge less the refund; None if unknown."""
+        if self.charged is None:
+            return None
+        return self.charged - (self.facts.credits_refunded or Decimal(0))
+
+    def html(self, fit: media.Fit, *, whole: bool = False, folder: Path | None = None) -> str:
+        """Return the element that shows it, or the sentence why nothing is shown.
+
+        Parameters
+        ----------
+        whole : bool
+            Whether a thumbnail is not good enough for a picture.
+        """
+        if self.facts.state != "completed":
+            return _instead(self.facts.error or self.facts.state)
+        try:
+            path, thumbnail = self.fetch(whole)
+            title = self.facts.prompt or ""
+            if path is not None:
+                name = self.facts.id
+                return media.html(
+                    path, name=name, poster=thumbnail, title=title, folder=folder, fit=fit
+                )
+            return media.still(thumbnail, title=title, fit=fit) if thumbnail else _instead("")
+        except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
+            return _instead(unseen(problem))
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the settings it was made with, by name."""
+        return self.facts.parameters or {}
+
+
+def draw_exhibits(
+    exhibits: Sequence[Exhibit], fit: media.Fit, *, whole: bool = False, folder: Path | None = None
+) -> list[str]:
+    """Return the element of each exhibit, fetched and encoded side by side."""
+    draw = partial(Exhibit.html, fit=fit, whole=whole, folder=folder)
+    if len(exhibits) < 2:
+        return [draw(exhibit) for exhibit in exhibits]
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-exhibits") as pool:
+        return list(pool.map(draw, exhibits))
+
+
+def total(exhibits: Iterable[Exhibit]) -> Decimal | None:
+    """Return what all cost together, or None where the price of one is unknown."""
+    amount = Decimal(0)
+    for exhibit in exhibits:
+        if exhibit.cost is None:
+            return None
+        amount += exhibit.cost
+    return amount
+
+
+def unseen(problem: Exception) -> str:
+    """Return the sentence why a medium is not shown.
+
+    Examples
+    --------
+    >>> unseen(OSError("cannot identify image file")), unseen(MemoryError())
+    ('no preview', 'no preview (too large)')
+    """
+    if isinstance(problem, KitError):
+        return str(problem)
+    # by its name: Pillow is not loaded for this
+    large = isinstance(problem, MemoryError) or type(problem).__name__ == "DecompressionBombError"
+    return "no preview (too large)" if large else "no preview"
+
+
+def _instead(sentence: str) -> str:
+    return (
+        f'<div style="{FAINT};border:1px dashed var(--jp-border-color2,#9996);border-radius:4px;'
+        f'padding:24px 8px;text-align:center">{escape(sentence or "no preview")}</div>'
+    )
+
 
 #: Bytes of all pictures together, before base64 makes a third more of them.
 TOTAL = 900_000
@@ -79,8 +185,8 @@ class Gallery:
         grid = f'<ul style="{_LIST}">{"".join(lines)}</ul>'
         left = len(self.exhibits) - len(shown)
         words = self._summary() + (f" · {left} more are not shown" if left else "")
-        foot = f"<div>{cards.faint(words)}</div>"
-        return f'<div style="{cards.FONT};{cards.COLOR}">{grid}{foot}</div>'
+        foot = f"<div>{markup.faint(words)}</div>"
+        return f'<div style="{markup.FONT};{markup.COLOR}">{grid}{foot}</div>'
 
     def _fit(self, count: int) -> media.Fit:
         limit = max(LEAST, min(MOST, TOTAL // max(count, 1)))
@@ -94,13 +200,13 @@ class Gallery:
 
     def _tile(self, exhibit: Exhibit, shown: str) -> str:
         facts, prompt = exhibit.facts, exhibit.facts.prompt or ""
-        state = "" if facts.state == "completed" else f"{cards.status(facts.state)} · "
-        price = "" if exhibit.cost is None else cards.credits(exhibit.cost)
+        state = "" if facts.state == "completed" else f"{markup.status(facts.state)} · "
+        price = "" if exhibit.cost is None else markup.credits(exhibit.cost)
         words = filter(None, (price, preview.caption(facts, None)))
         line = f"{state}{escape(' · '.join(words))}"
         caption = (
             f'<div style="{_LINE}" title="{escape(prompt)}">{escape(prompt)}</div>'
-            f'<div style="{_LINE};{cards.FAINT}">{line}</div>'
+            f'<div style="{_LINE};{markup.FAINT}">{line}</div>'
         )
         return (
             f'<li style="display:inline"><details style="{_TILE};min-width:{self._across()}">'
@@ -115,7 +221,7 @@ class Gallery:
     def _summary(self) -> str:
         count = len(self.exhibits)
         price = total(self.exhibits)
-        spent = f" · {cards.credits(price)}" if price is not None and count else ""
+        spent = f" · {markup.credits(price)}" if price is not None and count else ""
         return f"{count} generation{'' if count == 1 else 's'}{spent}"
 
 
@@ -123,4 +229,4 @@ def _more(exhibit: Exhibit) -> str:
     """Return what an opened tile says beside its picture."""
     facts = exhibit.facts
     rows = {"prompt": facts.prompt, **exhibit.settings(), "id": facts.id}
-    return cards.facts({name: value for name, value in rows.items() if value is not None})
+    return markup.facts({name: value for name, value in rows.items() if value is not None})

@@ -6,6 +6,7 @@ escaped. One-line forms hold no ids, times or addresses, so that two runs print 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -13,12 +14,13 @@ from html import escape
 from typing import Any
 
 from kit import wire
-from kit.widgets import rates, texts
-from kit.widgets.cards import (
+from kit.widgets import prices
+from kit.widgets.markup import (
     FAINT,
     FONT,
     bar,
     card,
+    count_of,
     credits,
     facts,
     faint,
@@ -30,8 +32,63 @@ from kit.widgets.cards import (
     table,
     warning,
 )
-from kit.widgets.quotes import quote, quote_text
-from kit.widgets.texts import script, title
+from kit.widgets.prices import quote, quote_text
+
+#: Seconds that a word takes to speak, about, where nobody has measured the text.
+_WORD = 0.4
+_SENTENCE = re.compile(r"\s*\S.*?[.!?…]+[\"'”’)]*(?=\s|$)", re.DOTALL)
+_OPENING = (
+    "font-weight:600;border-left:3px solid var(--jp-brand-color1,#1976d2);"
+    "padding-left:8px;margin:4px 0;white-space:pre-wrap"
+)
+
+
+def title(item: wire.Title) -> str:
+    """Draw a title with its hook angle and its length."""
+    words = len(item.title.split())
+    length = f"{count_of(words, 'word')} · {count_of(len(item.title), 'character')}"
+    hook = f'<div style="{_OPENING}">{escape(item.hook_angle)}</div>' if item.hook_angle else ""
+    return card(item.title, hook + _foot(length, item.writer))
+
+
+def script(item: wire.Script) -> str:
+    """Draw a script: its first sentence set apart, its length and its pace."""
+    first = _SENTENCE.match(item.content)
+    end = first.end() if first else len(item.content)
+    opening, rest = item.content[:end].strip(), item.content[end:].strip()
+    body = f'<div style="{_OPENING}" title="opening">{escape(opening)}</div>' if opening else ""
+    if rest:
+        body += f'<div style="white-space:pre-wrap">{escape(rest)}</div>'
+    return card(item.title, body + _foot(spoken(item), item.writer))
+
+
+def spoken(item: wire.Script) -> str:
+    """Return how long a script is, in words.
+
+    Examples
+    --------
+    >>> spoken(wire.Script(id="s", metrics=wire.Metrics(duration="30", word_count=75)))
+    '30 s to speak · 75 words · 150 words/min'
+    >>> spoken(wire.Script(id="s", content="Nobody measured these five words."))
+    'about 2 s to speak · 5 words'
+    """
+    words = int(item.metrics.word_count) or len(item.content.split())
+    told = item.metrics.duration.strip()
+    if not told:
+        return f"about {words * _WORD:.0f} s to speak · {count_of(words, 'word')}"
+    pace = f" · {words * 60 / float(told):.0f} words/min" if _positive(told) else ""
+    return f"{told} s to speak · {count_of(words, 'word')}{pace}"
+
+
+def _positive(text: str) -> bool:
+    return bool(re.fullmatch(r"\d{1,6}(\.\d{1,6})?", text)) and float(text) > 0
+
+
+def _foot(length: str, writer: str | None) -> str:
+    by = "written offline" if writer == "offline" else f"by {(writer or '').removeprefix('model:')}"
+    text = f"{length} · {by}" if writer else length
+    return f'<div style="{FAINT}">{escape(text)}</div>'
+
 
 __all__ = [
     "account",
@@ -94,7 +151,7 @@ def models(items: Iterable[wire.Model]) -> str:
             escape(m.asset_type),
             escape(m.category),
             escape(figure(m.credits_from)),
-            escape(figure(m.estimated_credits) or rates.usual(m)),
+            escape(figure(m.estimated_credits) or prices.usual(m)),
             escape(", ".join(_input(p) for p in m.parameters)),
         )
         for m in items
@@ -108,7 +165,7 @@ def model(item: wire.Model) -> str:
     rows = {
         "makes": f"{item.asset_type} · {item.category}",
         "prompt": prompt,
-        "costs": rates.sentence(item),
+        "costs": prices.sentence(item),
     }
     text = f"<div>{escape(item.description)}</div>" if item.description else ""
     return card(item.title or item.id, text + facts(rows) + parameters(item.parameters))
@@ -224,8 +281,8 @@ HTML: dict[type[Any], Callable[[Any], str]] = {
     wire.Model: model,
     wire.Parameter: lambda p: card("", parameters([p])),
     wire.Quote: quote,
-    wire.Title: texts.title,
-    wire.Script: texts.script,
+    wire.Title: title,
+    wire.Script: script,
     wire.Receipt: receipt,
     wire.Generation: lambda g: generation(g, g.credits_charged),
     wire.Output: output,

@@ -22,7 +22,7 @@ function dress(root) {
     if (!words(icon.parentElement)) set(icon.parentElement, "aria-label", icon.parentElement.title);
   }
   // The text of such a widget is replaced as a whole; what stays is around it.
-  for (const part of all(".kit-said > .widget-html-content")) set(part, "aria-live", "polite");
+  for (const part of all(".kit-status > .widget-html-content")) set(part, "aria-live", "polite");
   const tabs = all(".kit-tabs [role=tab]");
   all(".kit-tabs .kit-page").forEach((page, index) => {
     set(page, "role", "tabpanel");

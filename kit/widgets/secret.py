@@ -15,8 +15,7 @@ import anywidget
 import traitlets
 
 from kit.errors import ConfigError
-from kit.widgets.cards import card, faint
-from kit.widgets.styles import load_style
+from kit.widgets.markup import card, faint, load_style
 
 #: Characters of a secret at most: what is longer was pasted by mistake.
 LONGEST = 4096
@@ -104,3 +103,46 @@ class SecretInput(anywidget.AnyWidget):
                 self._secret = secret
             self.hint = f"set, {len(secret)} characters"
         self.send({"heard": True})  # an unchanged hint is no news, and the page waits for some
+
+
+class Revealed(anywidget.AnyWidget):
+    """A secret that the first page which asks for it shows, and nobody after it.
+
+    Parameters
+    ----------
+    secret : str
+        Kept until a page has asked, or until `forget`.
+    hint : str
+        What to do with it.
+
+    Examples
+    --------
+    >>> Revealed("cs_test_0123456789", hint="Copy the key now.")
+    <Revealed, waiting to be seen>
+    """
+
+    _esm = Path(__file__).with_name("one_time_secret.js")
+    _css = load_style(__package__, "one_time_secret.css")
+    hint = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, secret: str, *, hint: str) -> None:
+        self._lock = threading.Lock()
+        self._secret: str | None = secret
+        super().__init__(hint=hint)
+        self.on_msg(self._asked)
+
+    def __repr__(self) -> str:
+        return f"<Revealed, {'seen' if self._secret is None else 'waiting to be seen'}>"
+
+    def forget(self) -> None:
+        """Take it away, also from a page that shows it."""
+        with self._lock:
+            self._secret = None
+        self.send({"gone": True})
+
+    def _asked(self, _: Any, content: Any, buffers: Any) -> None:
+        if not isinstance(content, dict) or not content.get("ready"):
+            return
+        with self._lock:
+            secret, self._secret = self._secret, None
+        self.send({"secret": secret} if secret is not None else {"gone": True})

@@ -11,14 +11,12 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 
-from kit.widgets.cards import COLOR, FONT, faint
-
-if TYPE_CHECKING:
-    from kit.widgets.form.service import BackgroundRunner
+from kit.widgets.background import BackgroundRunner, Debounced
+from kit.widgets.markup import COLOR, FONT, faint
 
 #: Seconds of quiet before what is kept follows what is shown.
 QUIET = 1.0
@@ -41,11 +39,6 @@ class StaticSnapshot:
     """
 
     def __init__(self, style: Any = None, *, background: BackgroundRunner | None = None) -> None:
-        from kit.widgets.form.service import (  # forms have snapshots themselves
-            BackgroundRunner,
-            Debounced,
-        )
-
         self.style = ipywidgets.HTML() if style is None else style
         self.style.layout = ipywidgets.Layout(display="none")  # a style sheet works all the same
         self.follow = Debounced(self._follow, QUIET, background or BackgroundRunner())
@@ -68,7 +61,7 @@ class StaticSnapshot:
         publish: Callable[..., None] = publish_display_data
         whole = dict(bundle())
         html, self._words = whole.pop("text/html"), whole.pop("text/plain", "")
-        name = f"kit-twin-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
+        name = f"kit-snapshot-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
         with self._lock:
             self._bundle, self._last, self._place = bundle, html, uuid.uuid4().hex
             self._names = [*(n for n in self._names if n != name), name]

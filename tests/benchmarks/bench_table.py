@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from kit.explore import frames
-from kit.widgets.form.service import BackgroundRunner
+from kit.widgets.background import BackgroundRunner
 from kit.widgets.table import HistoryTable, TableView
 
 TURNS = 7

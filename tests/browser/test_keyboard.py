@@ -50,7 +50,7 @@ def look_through_the_table(notebook: Notebook) -> None:
     sorted_by = table.get_by_role("columnheader", name="credits")
     expect(sorted_by).to_have_attribute("aria-sort", "descending")
     expect(head).to_be_focused()
-    said = table.locator(".kit-said [aria-live], .kit-said > [aria-live=polite]").first
+    said = table.locator(".kit-status [aria-live], .kit-status > [aria-live=polite]").first
     expect(said).to_contain_text("1–2 of 3, sorted by credits, descending")
 
     # arrows choose in a list, a letter looks in it: neither is for the notebook

@@ -33,7 +33,7 @@ KEPT = (
 #: Sees in each frame whether a widget that is not there (yet) stands below its snapshot as a line.
 WATCH = """(() => {
     window.waiting = { there: 0, seen: 0 };
-    const below = '.jp-OutputArea-child:has([class^=kit-twin]) + .jp-OutputArea-child';
+    const below = '.jp-OutputArea-child:has([class^=kit-snapshot]) + .jp-OutputArea-child';
     const watch = () => {
         for (const line of document.querySelectorAll(`${below} .jp-OutputArea-output`))
             if (line.textContent.startsWith('Loading widget')) {
@@ -52,7 +52,7 @@ def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
     with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         page = notebook.page
-        snapshots = page.locator("[class^=kit-twin]")
+        snapshots = page.locator("[class^=kit-snapshot]")
         expect(page.locator(".kit-panel")).to_contain_text("Poster Landscape")
         expect(snapshots).to_have_count(4)
         assert not any(snapshot.is_visible() for snapshot in snapshots.all()), (
@@ -92,7 +92,7 @@ def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
 
 def see_twins(notebook: Notebook, page: Page) -> None:
     for cell, words in KEPT:
-        snapshot = notebook.output(cell).locator("[class^=kit-twin]")
+        snapshot = notebook.output(cell).locator("[class^=kit-snapshot]")
         expect(snapshot).to_be_visible(timeout=60_000)
         expect(snapshot).to_contain_text(words)
         expect(notebook.output(cell)).not_to_contain_text(re.compile(r"<\w*(Form|Writing|Panel)\b"))

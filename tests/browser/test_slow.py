@@ -58,7 +58,7 @@ def test_far_from_the_kernel_nothing_is_lost_or_paid_twice(notebook: Notebook) -
 def make_what_is_typed(form: Locator) -> None:
     prompt, generate = form.get_by_label("prompt *"), form.get_by_role("button", name="Generate")
     prompt.press_sequentially("a lake at dusk!", delay=30)
-    expect(form).to_have_attribute("data-kit-behind", "")
+    expect(form).to_have_attribute("data-kit-pending", "")
     twice(generate)
     prompt.press_sequentially(" And on.", delay=30)
     expect(form.get_by_text("completed")).to_have_count(1)

@@ -104,10 +104,10 @@ def test_what_is_changed_while_a_change_is_on_its_way_is_as_it_was_left(
     suggest.click()
     expect(suggest).to_have_attribute("aria-busy", "true")
     panel.get_by_label("Title", exact=True).fill("Why the Moon is leaving")
-    expect(panel.locator(".kit-panel")).to_have_attribute("data-kit-behind", "")
+    expect(panel.locator(".kit-panel")).to_have_attribute("data-kit-pending", "")
     away(panel, 0)
     notebook.page.evaluate(f"() => {notebook.KERNEL}.restart().then(() => null)")
     expect(panel.locator("[aria-busy=true], [aria-disabled=true]")).to_have_count(0)
-    expect(panel.locator("[data-kit-behind]")).to_have_count(0)
+    expect(panel.locator("[data-kit-pending]")).to_have_count(0)
     notebook.wait_idle()
     notebook.console[:] = [said for said in notebook.console if UNANSWERED not in said]

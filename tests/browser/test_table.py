@@ -50,7 +50,7 @@ def test_a_history_is_looked_through(notebook: Notebook) -> None:
     expect(rows(notebook)).to_have_count(3)
     expect(page.locator(".kit-table-row img")).to_have_count(3)
     expect(table.get_by_text("1–3 of 5")).to_be_visible()
-    expect(page.locator("[class^=kit-twin]")).to_be_hidden()
+    expect(page.locator("[class^=kit-snapshot]")).to_be_hidden()
 
     # pages
     page.locator('button[title="next page"]').click()
@@ -102,7 +102,7 @@ def test_a_history_is_looked_through(notebook: Notebook) -> None:
     page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
     notebook.wait_idle()
     page.reload()
-    snapshot = page.locator("[class^=kit-twin]")
+    snapshot = page.locator("[class^=kit-snapshot]")
     expect(snapshot).to_be_visible(timeout=60_000)
     expect(snapshot).to_contain_text("a deep lake")
     expect(snapshot).to_contain_text("1–2 of 2 (of 5) · 2 chosen")

@@ -89,7 +89,7 @@ def test_a_picture_is_made_on_a_page_without_a_notebook(page: Page) -> None:
     here = page.locator(".kit-page:visible")
     expect(here).to_contain_text("Poster Landscape", timeout=60_000)
     expect(page.locator(".kit-top")).to_contain_text("1000 credits")
-    expect(page.locator("[class^=kit-twin]")).to_be_hidden()
+    expect(page.locator("[class^=kit-snapshot]")).to_be_hidden()
     expect(page.get_by_text("import kit")).to_have_count(0)
 
     page.get_by_role("tab", name="Create", exact=True).click()

@@ -7,7 +7,7 @@ from typing import Any
 
 from kit.client.actions import Reply
 from kit.studio import Studio, accounts
-from kit.widgets.keys import Spent
+from kit.widgets.account.data import Spent
 from tests.client.fixtures import driven
 
 NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)

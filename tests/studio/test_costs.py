@@ -19,8 +19,7 @@ from kit.errors import ConfigError, GenerationFailedError, NotFoundError
 from kit.explore.learned import LearnedQuote
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
-from kit.widgets import preview
-from kit.widgets.form import price
+from kit.widgets import preview, prices
 from tests.client.third_party import Server, ThirdParty
 from tests.conftest import Service
 
@@ -220,7 +219,7 @@ def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> No
     assert {"steps", "style"} <= set(other.terms[0].kind.replace(",", "").split())
     assert sum(term.credits for term in other.terms) == other.total
     assert "a guess" in preview.quote(other)
-    assert "a guess" in price.line(other)
+    assert "a guess" in prices.line(other)
 
 
 class Told:

@@ -12,7 +12,7 @@ from kit import wire
 from kit.errors import ConfigError, NotFoundError
 from kit.studio import AsyncStudio, Generation, Studio
 from kit.studio.views import EntryList
-from kit.widgets.form.service import BackgroundRunner
+from kit.widgets.background import BackgroundRunner
 from tests.client.third_party import Answer, Server
 
 HERE = BackgroundRunner(begin=lambda work: work())

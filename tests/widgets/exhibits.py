@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from kit import wire
-from kit.widgets.exhibit import Exhibit, Fetched
+from kit.widgets.gallery import Exhibit, Fetched
 
 
 @lru_cache

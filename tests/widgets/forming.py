@@ -11,7 +11,8 @@ from typing import Any
 
 from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
-from kit.widgets.form import BackgroundRunner, Form, Request
+from kit.widgets.background import BackgroundRunner
+from kit.widgets.form import Form, Request
 
 
 @dataclass

@@ -9,11 +9,10 @@ import pytest
 
 from kit import wire
 from kit.errors import ConfigError, ConflictError, InvalidApiKeyError, NoAnswerError
-from kit.widgets.account import AccountPanel, Facts
-from kit.widgets.account.ring import SHOWN_SECONDS
-from kit.widgets.account.signing import SignIn
-from kit.widgets.form.service import BackgroundRunner
-from kit.widgets.keys import AccountChoice, Key, Spent
+from kit.widgets.account.data import AccountChoice, Key, Spent
+from kit.widgets.account.panel import SHOWN_SECONDS, AccountPanel, Facts
+from kit.widgets.account.signin import SignIn
+from kit.widgets.background import BackgroundRunner
 
 SECRET = "cs_test_" + "s3cr3t" * 6
 
@@ -147,7 +146,7 @@ def test_a_service_without_a_ledger_shows_no_spending(background: BackgroundRunn
         lambda: Facts("x", wire.Account(id="a", name="Ada")), background=background
     )
 
-    assert "not told" in texts(panel)
+    assert "not reported" in texts(panel)
     assert "spent today" not in texts(panel)
     assert "this service keeps no ledger" in texts(panel)
 

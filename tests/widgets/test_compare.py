@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from kit.widgets.compare import Comparison
-from kit.widgets.exhibit import Exhibit, Fetched
+from kit.widgets.gallery import Exhibit, Fetched
 from tests.widgets.exhibits import exhibit, photo
 
 EVIL = "<script>alert('x')</script>\"'&"

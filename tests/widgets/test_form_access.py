@@ -9,7 +9,7 @@ import pytest
 from kit import wire
 from kit.widgets.form import Form
 from kit.widgets.form.access import Access
-from kit.widgets.form.typed import made_to_fit
+from kit.widgets.form.fields import made_to_fit
 from tests.widgets.forming import COUNT, Shop, Stage, button, click, control, note, price
 
 SHARE = wire.Parameter(name="share", type="number", default=0.5, minimum=-2, maximum=2)
@@ -145,7 +145,7 @@ def test_what_no_page_sends_is_not_heard(form: Form) -> None:
 
 def test_the_page_knows_its_form_and_the_button_that_pays(form: Form) -> None:
     assert form._face.access.box == form.model_id
-    assert "kit-once" in form._face.go._dom_classes
+    assert "kit-click-once" in form._face.go._dom_classes
 
 
 def test_the_script_is_small_and_asks_nobody() -> None:

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from kit.errors import UploadError
-from kit.widgets.form import drop as module
-from kit.widgets.form.drop import Drop
-from kit.widgets.form.transfer import Offer
+from kit.widgets.form import uploads as module
+from kit.widgets.form.uploads import Drop, Offer
 from tests.widgets.dropping import Page
 from tests.widgets.forming import Stage
 

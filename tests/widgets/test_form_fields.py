@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.widgets.form import Form
-from kit.widgets.form.fields import build
-from kit.widgets.form.stock import Stock
-from kit.widgets.form.typed import format_text, item, line, parse_text
+from kit.widgets.form.fields import build, format_text, item, line, parse_text
+from kit.widgets.form.parts import Stock
 from kit.wire import Model, Parameter
 from tests.widgets.forming import Stage, control, note
 

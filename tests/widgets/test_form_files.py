@@ -10,10 +10,9 @@ from PIL import Image
 from kit import wire
 from kit.errors import ParameterError, UploadError
 from kit.widgets.form import Form
-from kit.widgets.form.files import invitation, preview, refusal
-from kit.widgets.form.picker import Picker, entries
-from kit.widgets.form.stock import Stock
-from kit.widgets.form.transfer import Offer
+from kit.widgets.form.files import Picker, entries, invitation, preview, refusal
+from kit.widgets.form.parts import Stock
+from kit.widgets.form.uploads import Offer
 from tests.widgets.dropping import Page
 from tests.widgets.forming import RULE, Shop, Stage, control, model, note
 

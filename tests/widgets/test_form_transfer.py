@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.widgets.form.transfer import Offer, Spool, Transfer
+from kit.widgets.form.uploads import Offer, Spool, Transfer
 
 LAKE, HILL = os.urandom(2500), os.urandom(1000)
 

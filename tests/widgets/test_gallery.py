@@ -9,8 +9,7 @@ import pytest
 from PIL import Image
 
 from kit.errors import NoAnswerError
-from kit.widgets.exhibit import Exhibit, Fetched
-from kit.widgets.gallery import TILES, Gallery
+from kit.widgets.gallery import TILES, Exhibit, Fetched, Gallery
 from tests.widgets.exhibits import exhibit, photo
 
 EVIL = "<script>alert('x')</script>\"'&"

@@ -11,7 +11,8 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
-from kit.widgets.panel import Bench, Book, ModelPage, Panel, PanelPage, markup, report
+from kit.widgets.panel import Bench, Book, ModelPage, Panel, PanelPage, pages
+from kit.widgets.panel.panel import heading, render_panel
 from tests.widgets.authoring import click, found, text
 from tests.widgets.forming import Stage
 
@@ -184,7 +185,7 @@ def test_what_a_book_says_late_is_not_shown_over_another(
 
 def test_a_saved_panel_names_some_models_and_how_many_more() -> None:
     models = [wire.Model(id=f"m{n}", title=f"<M{n}>", asset_type="image") for n in range(15)]
-    html = markup.snapshot("a <place>", models, "await studio.panel()")
+    html = render_panel("a <place>", models, "await studio.panel()")
 
     assert "a &lt;place&gt;" in html
     assert html.count("&lt;M") == 12
@@ -193,7 +194,7 @@ def test_a_saved_panel_names_some_models_and_how_many_more() -> None:
 
 
 def test_the_heading_escapes_what_a_service_says() -> None:
-    html = markup.heading("https://x.test/<a>", wire.Account(id="a", name="<Ada>"))
+    html = heading("https://x.test/<a>", wire.Account(id="a", name="<Ada>"))
 
     assert "<Ada>" not in html
     assert "<a>" not in html
@@ -288,7 +289,7 @@ def test_a_service_without_models_says_so(stage: Stage) -> None:
 
 
 def test_amounts_stand_in_tiles_and_what_nobody_knows_is_left_out() -> None:
-    html = report.figures([("left", None), ("spent <today>", Decimal("0.050"))])
+    html = pages.figures([("left", None), ("spent <today>", Decimal("0.050"))])
 
     assert "left" not in html
     assert "spent &lt;today&gt;" in html
@@ -297,14 +298,14 @@ def test_amounts_stand_in_tiles_and_what_nobody_knows_is_left_out() -> None:
 
 def test_the_longest_bar_is_for_the_most() -> None:
     rows = [("a <b>", Decimal(4), "in 2"), ("c", Decimal(1), ""), ("free", Decimal(0), "")]
-    html = report.bars("By model", rows)
+    html = pages.bars("By model", rows)
 
     assert "a &lt;b&gt;" in html
     assert [float(w) for w in re.findall(r"width:([\d.]+)%", html)] == [100, 25, 0]
 
 
 def test_nothing_spent_has_columns_without_height() -> None:
-    html = report.columns("Days", [("2026-01-01", Decimal(0)), ("2026-01-02", Decimal(0))])
+    html = pages.columns("Days", [("2026-01-01", Decimal(0)), ("2026-01-02", Decimal(0))])
 
     assert re.findall(r"height:([\d.]+)%", html) == ["0.0", "0.0"]
-    assert report.columns("Days", [])
+    assert pages.columns("Days", [])

@@ -7,7 +7,7 @@ from typing import Any
 import ipywidgets
 import pytest
 
-from kit.widgets.pile import DEEP, Pile
+from kit.widgets.boxes import DEEP, Pile
 
 
 def words(pile: Pile) -> list[str]:

@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from kit import pricing, wire
-from kit.widgets.rates import sentence, usual
+from kit.widgets.prices import sentence, usual
 
 SIZE = {"name": "size", "type": "string", "default": "large", "enum": ["small", "large"]}
 SECOND = {"medium": "audio", "credits": 0.03}

@@ -9,11 +9,11 @@ import ipywidgets
 import pytest
 
 from kit import wire
-from kit.widgets.account import AccountPanel, Facts
-from kit.widgets.account.signing import SignIn
-from kit.widgets.form.service import BackgroundRunner
+from kit.widgets.accessibility import Reach
+from kit.widgets.account.panel import AccountPanel, Facts
+from kit.widgets.account.signin import SignIn
+from kit.widgets.background import BackgroundRunner
 from kit.widgets.panel import Panel, PanelPage
-from kit.widgets.reach import Reach
 from kit.widgets.table import HistoryTable
 from kit.widgets.writing import Writing
 from tests.widgets.authoring import Author

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit.widgets.revealed import Revealed
+from kit.widgets.secret import Revealed
 
 SECRET = "cs_test_" + "s3cr3t" * 6
 

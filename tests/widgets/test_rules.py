@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.widgets import rules
+from kit.widgets.form import controls
 from kit.wire import Parameter
 
 
@@ -44,7 +44,7 @@ def parameter(**facts: Any) -> Parameter:
     ],
 )
 def test_each_parameter_has_its_control(facts: dict[str, Any], control: str) -> None:
-    assert rules.control(parameter(**facts)) == control
+    assert controls.control(parameter(**facts)) == control
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_each_parameter_has_its_control(facts: dict[str, Any], control: str) -> 
 def test_a_default_that_breaks_its_own_parameter_is_none(facts: dict[str, Any]) -> None:
     broken = parameter(**facts)
 
-    assert rules.default(broken) is None
-    assert rules.control(broken) not in ("slider", "buttons", "switch", "count")
+    assert controls.default(broken) is None
+    assert controls.control(broken) not in ("slider", "buttons", "switch", "count")
 
 
 @pytest.mark.parametrize(
@@ -72,18 +72,18 @@ def test_a_slider_has_between_a_hundred_and_a_thousand_steps(
 ) -> None:
     p = parameter(type="number", minimum=low, maximum=high)
 
-    assert rules.step(p) == pytest.approx(step)
+    assert controls.step(p) == pytest.approx(step)
 
 
 def test_a_slider_shows_all_of_its_default() -> None:
     p = parameter(type="number", default=0.125, minimum=0, maximum=1)
 
-    assert rules.decimals(p) == 3
+    assert controls.decimals(p) == 3
 
 
 def test_what_may_be_left_out_says_who_decides_then() -> None:
-    assert rules.choices(parameter(enum=["a"]))[0] == ("service decides", None)
-    assert rules.choices(parameter(enum=["a"], required=True))[0] == ("choose …", None)
+    assert controls.choices(parameter(enum=["a"]))[0] == ("service decides", None)
+    assert controls.choices(parameter(enum=["a"], required=True))[0] == ("choose …", None)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_may_be_left_out_says_who_decides_then() -> None:
 def test_limits_are_said_where_the_control_does_not_show_them(
     facts: dict[str, Any], text: str
 ) -> None:
-    assert rules.limits(parameter(**facts)) == text
+    assert controls.limits(parameter(**facts)) == text
 
 
 _VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
@@ -120,6 +120,6 @@ _VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_
 def test_whatever_a_service_says_there_is_a_control(**facts: Any) -> None:
     p = parameter(**facts)
 
-    assert rules.control(p)
-    assert isinstance(rules.limits(p), str)
-    assert rules.choices(p)
+    assert controls.control(p)
+    assert isinstance(controls.limits(p), str)
+    assert controls.choices(p)

@@ -44,7 +44,7 @@ def shown(widget: Any) -> list[RichOutput]:
 
 
 def name(output: RichOutput) -> str:
-    found = re.search(r'<div class="(kit-twin-\w+)"', output.data["text/html"])
+    found = re.search(r'<div class="(kit-snapshot-\w+)"', output.data["text/html"])
     assert found
     return found[1]
 
@@ -75,7 +75,7 @@ def test_a_cell_shows_a_widget_and_its_twin(stage: Stage, make: Any, code: str) 
     assert VIEW in live.data
     assert live.data["text/plain"] == "", "it is shown below the snapshot where nobody trusts"
     assert "text/html" not in live.data
-    styles = [w.value for w in everything(widget) if w.value.startswith("<style>.kit-twin-")]
+    styles = [w.value for w in everything(widget) if w.value.startswith("<style>.kit-snapshot-")]
     assert styles == [f"<style>.{name(snapshot)} {{ display: none }}</style>"]
 
 

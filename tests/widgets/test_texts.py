@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kit import wire
-from kit.widgets import texts
+from kit.widgets import preview
 
 
 def script(content: str, duration: str = "", words: int = 0) -> wire.Script:
@@ -22,21 +22,21 @@ def script(content: str, duration: str = "", words: int = 0) -> wire.Script:
     ],
 )
 def test_the_first_sentence_is_set_apart(content: str, opening: str) -> None:
-    html = texts.script(script(content)).replace("&quot;", '"')
+    html = preview.script(script(content)).replace("&quot;", '"')
 
     assert f'title="opening">{opening}</div>' in html
     assert html.count(opening.split()[-1]) >= 1
 
 
 def test_no_word_is_lost() -> None:
-    html = texts.script(script("One. Two.\n\nThree."))
+    html = preview.script(script("One. Two.\n\nThree."))
 
     assert ">One.</div>" in html
     assert ">Two.\n\nThree.</div>" in html
 
 
 def test_an_empty_script_is_still_a_card() -> None:
-    assert "0 words" in texts.script(script(""))
+    assert "0 words" in preview.script(script(""))
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_an_empty_script_is_still_a_card() -> None:
     ],
 )
 def test_the_length_is_that_of_the_service(duration: str, words: int, text: str) -> None:
-    assert texts.spoken(script("a b", duration, words)) == text
+    assert preview.spoken(script("a b", duration, words)) == text
 
 
 def test_a_title_says_how_long_it_is_and_who_wrote_it() -> None:
-    html = texts.title(wire.Title(title="Why so dark?", hook_angle="Look up", writer="offline"))
+    html = preview.title(wire.Title(title="Why so dark?", hook_angle="Look up", writer="offline"))
 
     assert "3 words · 12 characters · written offline" in html
     assert ">Look up</div>" in html
-    assert "by m-1" in texts.title(wire.Title(title="Why?", writer="model:m-1"))
-    assert "· by" not in texts.title(wire.Title(title="Why?"))
+    assert "by m-1" in preview.title(wire.Title(title="Why?", writer="model:m-1"))
+    assert "· by" not in preview.title(wire.Title(title="Why?"))

@@ -9,7 +9,7 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
-from kit.widgets.writing import ScriptCard, Writing, WritingOrder, markup
+from kit.widgets.writing import ScriptCard, Writing, WritingOrder, scripts
 from tests.widgets.authoring import Author, click, control, found, text
 from tests.widgets.forming import Stage
 
@@ -249,4 +249,4 @@ def test_a_card_without_captions_has_no_such_button() -> None:
 
 
 def test_the_copy_button_holds_no_text_of_the_script() -> None:
-    assert '"' not in markup.copy_button("script 1").partition('onclick="')[2].partition('">')[0]
+    assert '"' not in scripts.copy_button("script 1").partition('onclick="')[2].partition('">')[0]

@@ -18,7 +18,7 @@ from kit.commands.gallery.frames import frame
 from kit.commands.gallery.plan import format_value
 from kit.commands.gallery.tables import parameters
 from kit.engines.samples import ABOUT
-from kit.widgets.rates import sentence
+from kit.widgets.prices import sentence
 
 __all__ = ["anchor", "inputs_section", "section"]
 

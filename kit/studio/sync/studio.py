@@ -35,7 +35,7 @@ from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
-    from kit.widgets.account import AccountPanel
+    from kit.widgets.account.panel import AccountPanel
     from kit.widgets.form import Form
     from kit.widgets.panel import Panel
     from kit.widgets.writing import Writing

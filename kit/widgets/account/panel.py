@@ -4,19 +4,315 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from html import escape
 from typing import Any
 
 import ipywidgets
 
-from kit.widgets.account import markup
-from kit.widgets.account.markup import Facts
-from kit.widgets.account.ring import Ring
-from kit.widgets.account.switch import Switch
-from kit.widgets.form.service import BackgroundRunner
-from kit.widgets.keys import Keys, Profiles
-from kit.widgets.reach import Reach
+from kit import wire
+from kit.widgets.accessibility import Reach
+from kit.widgets.account.data import Key, Keys, Profiles, Spent
+from kit.widgets.account.signin import STYLE, SignIn, code
+from kit.widgets.background import BackgroundRunner
+from kit.widgets.markup import (
+    FAINT,
+    FONT,
+    card,
+    credits,
+    error_text,
+    faint,
+    pairs,
+    problem,
+)
+from kit.widgets.secret import Revealed
 from kit.widgets.snapshots import StaticSnapshot, rerun_line
+
+#: What is said of spending at a service without a ledger.
+_NO_LEDGER = "not reported: this service keeps no ledger; studio.costs adds up what is known here"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the panel shows above all.
+
+    Parameters
+    ----------
+    place : str
+        Which service it is.
+    spent : Spent or None
+        None where the service has no ledger.
+    """
+
+    place: str
+    account: wire.Account
+    spent: Spent | None = None
+
+
+def render_facts(found: Facts) -> str:
+    """Return who pays, what is left and what was spent."""
+    account, spent = found.account, found.spent
+    rows = {
+        "service": escape(found.place),
+        "e-mail": escape(account.email or ""),
+        "balance": credits(account.credits) if account.credits is not None else "not reported",
+        **(_amounts(spent) if spent else {"spent": escape(_NO_LEDGER)}),
+    }
+    basis = f"<div>{faint(_basis(spent))}</div>" if spent else ""
+    return card(account.name or "Account", pairs((n, v) for n, v in rows.items() if v) + basis)
+
+
+def _amounts(spent: Spent) -> dict[str, str]:
+    """Return the amounts; where there is a doubt, they say so, and why when they are pointed at."""
+    amounts = {"spent today": credits(spent.today), "spent this month": credits(spent.month)}
+    if not spent.doubts:
+        return amounts
+    why = escape(" ".join(spent.doubts))
+    return {name: f'<span title="{why}">about {text}</span>' for name, text in amounts.items()}
+
+
+def _basis(spent: Spent) -> str:
+    """Return what the amounts are made of."""
+    return " ".join(
+        ("Spending is added up from the service's ledger, in days of UTC.", *spent.doubts)
+    )
+
+
+def key_line(item: Key) -> str:
+    """Return a key in one line, without its secret."""
+    words = [", ".join(item.scopes), item.state]
+    if item.state == "active" and item.expires_at is not None:
+        words.append(f"until {item.expires_at:%Y-%m-%d}")
+    words += [f"used {item.last_used_at:%Y-%m-%d}"] if item.last_used_at else []
+    words += ["in use here"] if item.in_use else []
+    return (
+        f'<div style="{FONT}"><code>{escape(item.prefix)}…</code> <b>{escape(item.name)}</b> '
+        f'<span style="{FAINT}">{escape(" · ".join(words))}</span></div>'
+    )
+
+
+def heading(text: str) -> Any:
+    """Return what stands above a part of the panel."""
+    return ipywidgets.HTML(f'<div style="{FONT};font-weight:600">{escape(text)}</div>')
+
+
+def button(text: str, click: Callable[[Any], None], **options: str) -> Any:
+    """Return a button as wide as its words."""
+    layout = ipywidgets.Layout(width="auto")
+    made = ipywidgets.Button(
+        description=text, layout=layout, _dom_classes=("kit-click-once",), **options
+    )
+    made.on_click(click)
+    return made
+
+
+#: Seconds that a new key is shown at most.
+SHOWN_SECONDS = 120.0
+#: What can be chosen -> days that a key works.
+EXPIRY: dict[str, int | None] = {
+    "in 7 days": 7,
+    "in 30 days": 30,
+    "in 90 days": 90,
+    "in a year": 365,
+    "never": None,
+}
+
+
+class Ring(ipywidgets.VBox):
+    """Keys to look at, to make and to revoke.
+
+    Parameters
+    ----------
+    begin : callable
+        Runs what takes time elsewhere, and tells what goes wrong.
+    say : callable
+        Tells a sentence.
+    """
+
+    def __init__(
+        self,
+        keys: Keys,
+        *,
+        begin: Callable[[Callable[[], None]], None],
+        say: Callable[[str], None],
+        background: BackgroundRunner,
+    ) -> None:
+        self._keys = keys
+        self._begin = begin
+        self._say = say
+        self._background = background
+        self._hide: Callable[[], None] = lambda: None
+        self._rows = ipywidgets.VBox(_dom_classes=("kit-keys",))
+        self._new = ipywidgets.VBox()
+        self._name = ipywidgets.Text(
+            description="Name", placeholder="what the key is for", continuous_update=False
+        )
+        self._scopes = [
+            ipywidgets.Checkbox(value=True, description=scope, indent=False)
+            for scope in wire.SCOPES
+            if scope != "read"
+        ]
+        self._expiry = ipywidgets.Dropdown(
+            options=list(EXPIRY), value="in 90 days", description="Expires"
+        )
+        self.make = button("Create key", self._created, tooltip="It is shown once")
+        form = [
+            ipywidgets.HBox(wishes, _dom_classes=("kit-line",))
+            for wishes in ((self._name, self._expiry), (*self._scopes, self.make))
+        ]
+        parts = (heading("Keys"), self._rows, self._new, heading("A new key"), *form)
+        super().__init__(children=parts, _dom_classes=("kit-part",))
+
+    def show(self) -> None:
+        """Ask for the keys anew and show them; it may block."""
+        self._rows.children = tuple(self._row(key) for key in self._keys.known())
+
+    def _row(self, key: Key) -> Any:
+        layout = ipywidgets.Layout(flex="1 1 auto", min_width="0")
+        line = ipywidgets.HTML(key_line(key), layout=layout)
+        if key.state != "active":
+            return ipywidgets.HBox((line,))
+        revoke = button("Revoke", lambda _: None, tooltip=f"Make {key.prefix}… useless for ever")
+        revoke.on_click(partial(self._revoked, key))
+        return ipywidgets.HBox((line, revoke))
+
+    def _created(self, _: Any) -> None:
+        if self.make.disabled:
+            return  # it was sent before the page knew that the button rests
+        name = self._name.value.strip()
+        scopes = [box.description for box in self._scopes if box.value]
+        days = EXPIRY[self._expiry.value]
+
+        def make() -> None:
+            self._reveal(self._keys.create(name, scopes, days))
+            if self._name.value.strip() == name:  # else the next one is being named
+                self._name.value = ""
+            self.show()
+
+        self._begin(make)
+
+    def _revoked(self, key: Key, pressed: Any) -> None:
+        if pressed.description == "Revoke":
+            pressed.description = "Yes, revoke"
+            pressed.button_style = "danger"
+            if key.in_use:
+                self._say("This notebook works with that key and will be shut out.")
+            return
+
+        def revoke() -> None:
+            self._keys.revoke(key.id)
+            self.show()
+
+        self._begin(revoke)
+
+    def _reveal(self, text: str) -> None:
+        """Show a key once, and take every trace of it away again."""
+        self._hide()
+        box = Revealed(text, hint="Copy the key now, it is not shown again.")
+        done = button("I have copied it", lambda _: hide())
+        self._new.children = (box, done)
+        self._new.add_class("kit-new")
+
+        def hide() -> None:
+            call_off()
+            self._hide = lambda: None
+            self._new.children = ()
+            self._new.remove_class("kit-new")
+            box.forget()
+            box.close()
+            done.close()
+
+        call_off = self._background.after(SHOWN_SECONDS, hide)
+        self._hide = hide
+
+
+class Switch(ipywidgets.VBox):
+    """Saved profiles to choose from; choosing one goes over to it.
+
+    Parameters
+    ----------
+    begin : callable
+        Runs what takes time elsewhere, and tells what goes wrong.
+    went : callable
+        Called after going over, in the background.
+    """
+
+    def __init__(
+        self,
+        profiles: Profiles,
+        *,
+        begin: Callable[[Callable[[], None]], None],
+        went: Callable[[], None],
+        background: BackgroundRunner,
+    ) -> None:
+        self._profiles = profiles
+        self._begin = begin
+        self._went = went
+        self._background = background
+        #: Whether the account that is shown is that of the studio in the user's cells.
+        self.home = True
+        self._quiet = False
+        self._pick = ipywidgets.Dropdown(description="Profile")
+        self._line = ipywidgets.HTML(_dom_classes=("kit-status",))
+        self._open = button(
+            "Sign in with a key …", self._asked, tooltip="To another service, or with a new key"
+        )
+        self._form = ipywidgets.VBox(_dom_classes=("kit-part",))
+        row = ipywidgets.HBox((self._pick, self._open), _dom_classes=("kit-line",))
+        parts = (heading("Profiles"), row, self._line, self._form)
+        super().__init__(children=parts, _dom_classes=("kit-part",))
+        self._pick.observe(self._chosen, "value")
+
+    def show(self) -> None:
+        """Show which profiles there are and which is active."""
+        places = self._profiles.known()
+        active = self._profiles.active
+        self._quiet = True
+        try:
+            self._pick.options = [(place.label, place.name) for place in places]
+            self._pick.value = active
+        finally:
+            self._quiet = False
+        here = next(place for place in places if place.name == active)
+        self.home = here.own
+        self._line.value = code(here.remark, here.code) if here.remark else ""
+
+    def _chosen(self, change: Any) -> None:
+        name = change.new
+        if self._quiet or name is None:
+            return
+
+        def go() -> None:
+            try:
+                self._profiles.choose(name)
+            finally:
+                self.show()  # what cannot be opened is not chosen
+            self._went()
+
+        self._begin(go)
+
+    def _asked(self, _: Any) -> None:
+        """Open the form to sign in, or close it; the field for the key is made on demand."""
+        if self._form.children:
+            self._form.children = ()
+            return
+        active = next(p for p in self._profiles.known() if p.name == self._profiles.active)
+        form = SignIn(
+            self._entered,
+            address=active.address,
+            name=active.saved,
+            tell=str,
+            background=self._background,
+        )
+        self._form.children = (form,)
+
+    def _entered(self, address: str, key: str, name: str) -> str:
+        told = self._profiles.enter(address, key, name)
+        self.show()
+        self._went()
+        return told
+
 
 #: Seconds that what is saved beside the widget waits for the first answer.
 _PATIENCE_SECONDS = 3.0
@@ -54,9 +350,9 @@ class AccountPanel(ipywidgets.VBox):
         self._on_close = on_close
         self._background = background or BackgroundRunner()
         self._seen = threading.Event()
-        self._head = ipywidgets.HTML(markup.STYLE)
-        self._problem = ipywidgets.HTML(_dom_classes=("kit-said",))
-        self._refresh = markup.button("Refresh", lambda _: self.refresh(), icon="refresh")
+        self._head = ipywidgets.HTML(STYLE)
+        self._problem = ipywidgets.HTML(_dom_classes=("kit-status",))
+        self._refresh = button("Refresh", lambda _: self.refresh(), icon="refresh")
         self._snapshot = StaticSnapshot(background=self._background)
         begin, say, later = self._begin, self._say, self._background
         self.ring = None if keys is None else Ring(keys, begin=begin, say=say, background=later)
@@ -79,7 +375,7 @@ class AccountPanel(ipywidgets.VBox):
         """Return the widget, and the account alone where no widget can be."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
         self._seen.wait(_PATIENCE_SECONDS)
-        html = self._head.value.removeprefix(markup.STYLE) + rerun_line(self._code)
+        html = self._head.value.removeprefix(STYLE) + rerun_line(self._code)
         return {**bundle, "text/plain": repr(self), "text/html": html}
 
     def _ipython_display_(self) -> None:
@@ -97,7 +393,7 @@ class AccountPanel(ipywidgets.VBox):
     def _show(self) -> None:
         if self.switch is not None:
             self.switch.show()  # first: where a key is refused, another can be chosen
-        self._head.value = markup.STYLE + markup.render_facts(self._look())
+        self._head.value = STYLE + render_facts(self._look())
         if self.ring is not None:
             abroad = self.switch is not None and not self.switch.home
             self.ring.layout.display = "none" if abroad else None
@@ -117,7 +413,7 @@ class AccountPanel(ipywidgets.VBox):
             self._say("")
             work()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the panel
-            self._say(markup.error_sentence(error))
+            self._say(error_text(error))
         finally:
             self._busy(False)
             self._seen.set()
@@ -128,4 +424,4 @@ class AccountPanel(ipywidgets.VBox):
             self.ring.make.disabled = busy
 
     def _say(self, sentence: str) -> None:
-        self._problem.value = markup.problem(sentence)
+        self._problem.value = problem(sentence)

@@ -17,7 +17,7 @@ function dress(cell, note) {
     if (!part.labels?.[0]?.textContent) part.ariaLabel ||= label;
     part.setAttribute("aria-describedby", note.id);
     if (part.matches("input, textarea")) part.dir = "auto"; // by what is written there
-    part.ariaInvalid = cell.matches(".kit-wrong") || null;
+    part.ariaInvalid = cell.matches(".kit-invalid") || null;
   }
 }
 
@@ -43,7 +43,7 @@ function render({ model, el }) {
     if (!form || el.textContent) return;
     el.role = "alert";
     el.textContent = GONE;
-    form.classList.add("kit-gone");
+    form.classList.add("kit-disconnected");
     // A zone for files says so itself, and texts can still be copied.
     for (const button of form.querySelectorAll("button:not(.kit-drop *)")) button.disabled = true;
   };

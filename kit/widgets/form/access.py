@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kit.widgets.script import PageScript, name, script
+from kit.widgets.accessibility import PageScript, name, script
 
 #: Takes the number of a field, what was typed there, and what the page made of it.
 Typed = Callable[[int, str, str], None]
@@ -29,7 +29,7 @@ class Access(PageScript):
     _esm = script(__package__, "access.js")
 
     def __init__(self, typed: Typed, **traits: Any) -> None:
-        super().__init__(_dom_classes=("kit-access",), **traits)
+        super().__init__(_dom_classes=("kit-form-script",), **traits)
         self._typed = typed
         self.on_msg(self._hear)
 

@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any
 
 from kit.parameters import Request
-from kit.widgets import rules
+from kit.widgets.form import controls
 
 _WIDTH = 88
 #: What `generate` and `form` take for themselves.
@@ -73,7 +73,7 @@ def statement(
 
 def changed_settings(request: Request) -> dict[str, Any]:
     """Return the settings of a request that are not the defaults."""
-    usual = {p.name: rules.default(p) for p in request.model.setting_parameters}
+    usual = {p.name: controls.default(p) for p in request.model.setting_parameters}
     return {
         name: value
         for name, value in request.parameters.items()

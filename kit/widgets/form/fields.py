@@ -6,17 +6,160 @@ one style of each kind: what makes a form slow to show is the number of its widg
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import ipywidgets
 
-from kit.widgets import rules
-from kit.widgets.form import markup, typed
-from kit.widgets.form.field import Field, note
-from kit.widgets.form.stock import Stock
+from kit.typed import format_text, item, line, parse_text
+from kit.widgets import markup
+from kit.widgets.form import controls, parts
+from kit.widgets.form.parts import Stock
 from kit.wire import Parameter
+
+__all__ = ["format_text", "item", "line", "made_to_fit", "parse_text"]
+
+
+def made_to_fit(parameter: Parameter, text: str, used: float) -> str:
+    """Return what is to be said of a number that was typed where a control used another one.
+
+    Examples
+    --------
+    >>> steps = Parameter(name="steps", type="integer", default=20, minimum=1, maximum=50)
+    >>> made_to_fit(steps, "60", 50)
+    '60 is more than 50, the most; 50 is used'
+    >>> made_to_fit(steps, "12x", 12), made_to_fit(steps, " 12 ", 12)
+    ("must be a whole number, not '12x'; 12 is used", '')
+    """
+    try:
+        value = parse_text(parameter, text)
+    except ValueError as problem:
+        return f"{problem}; {_plain(used)} is used"
+    if value is None or math.isclose(value, used, abs_tol=1e-9):
+        return ""  # of an empty box the number comes back, which is plain to see
+    return f"{text.strip()[:40]} {_unfit(parameter, value)}; {_plain(used)} is used"
+
+
+def _unfit(parameter: Parameter, value: float) -> str:
+    low, high = parameter.minimum, parameter.maximum
+    if high is not None and value > high:
+        return f"is more than {_plain(high)}, the most"
+    if low is not None and value < low:
+        return f"is less than {_plain(low)}, the least"
+    return "is between two steps"
+
+
+def _plain(number: float) -> str:
+    return f"{int(number)}" if float(number).is_integer() else f"{number}"
+
+
+@dataclass(slots=True)
+class Notice:
+    """What is said of a number that was typed, as long as the one that is used stands there.
+
+    Parameters
+    ----------
+    arrived : bool
+        Whether that one has come from the page, which may be later than what was typed.
+    """
+
+    sentence: str
+    used: float
+    arrived: bool
+
+
+@dataclass(slots=True)
+class Field:
+    """A parameter's control, and how its value is read and written.
+
+    Parameters
+    ----------
+    path : str
+        What problems name it: ``prompt``, ``parameters.size``, ``mediaUploads.portrait``.
+    widget : Widget
+        What stands in the form, left of (or above) the note.
+    read : callable
+        Returns the value, None for "left out"; raises `ValueError` with a sentence.
+    write : callable
+        Shows a value; None shows what stands for "left out".
+    heard : widget
+        Whose ``value`` changes.
+    """
+
+    path: str
+    parameter: Parameter
+    widget: Any
+    note: Any
+    read: Callable[[], Any]
+    write: Callable[[Any], None]
+    heard: Any
+    touched: bool = field(default=False)
+    _told: str | None = field(default=None, init=False)
+    _notice: Notice | None = field(default=None, init=False)
+
+    def tell(self, problem: str | None) -> None:
+        """Show what is wrong at the control, or its help where nothing is."""
+        if self._told != problem:
+            self._told = problem
+            self._show()
+
+    def heed(self, text: str, used: float) -> bool:
+        """Tell what was made of a typed number until there is another one; return whether it fits.
+
+        Parameters
+        ----------
+        text : str
+            What was typed.
+        used : float
+            What the control shows instead; it may not have arrived here yet.
+        """
+        sentence = made_to_fit(self.parameter, text, used)
+        if sentence and self._notice is None:
+            self.heard.observe(self._moved, "value")
+        self._notice = Notice(sentence, used, self._is(used)) if sentence else None
+        self._show()
+        return not sentence
+
+    def calm(self) -> None:
+        """Forget what was typed, and whether anything was."""
+        self.touched = False
+        self._notice = None
+        self._show()
+
+    def _moved(self, _: Any) -> None:
+        notice = self._notice
+        if notice is None:
+            return
+        if self._is(notice.used):
+            notice.arrived = True
+        elif notice.arrived:
+            self._notice = None
+            self._show()
+
+    def _is(self, used: float) -> bool:
+        """Whether the control holds a number that was read off the page, where it is rounded."""
+        held: float = self.heard.value
+        return abs(held - used) <= 0.5 * 10.0 ** -controls.decimals(self.parameter)
+
+    def _show(self) -> None:
+        shown = parts.help_text(self.parameter)
+        if self._told:
+            shown = markup.problem(self._told)
+        elif self._notice:
+            shown = parts.notice(self._notice.sentence)
+        if self.note.value != shown:
+            self.note.value = shown
+        change = self.widget.add_class if self._told else self.widget.remove_class
+        change("kit-invalid")
+
+
+def note(parameter: Parameter, stock: Stock) -> Any:
+    """Return what stands beside a control: its help, and later what is wrong with it."""
+    return stock.new(ipywidgets.HTML, value=parts.help_text(parameter))
+
 
 _SEEDS = 2**32
 #: Stands for None among the choices: to a selection None is that nothing is selected.
@@ -30,8 +173,8 @@ Parts = tuple[Any, Any, Callable[[], Any], Callable[[Any], None]]
 
 def build(path: str, parameter: Parameter, stock: Stock) -> Field:
     """Return the field of a setting or of the prompt, showing its default."""
-    kind = rules.control(parameter)
-    widget, heard, read, write = _BUILDERS[kind](parameter, stock, markup.label(parameter))
+    kind = controls.control(parameter)
+    widget, heard, read, write = _BUILDERS[kind](parameter, stock, parts.label(parameter))
     return Field(path, parameter, widget, note(parameter, stock), read, write, heard)
 
 
@@ -46,9 +189,9 @@ def _dropdown(parameter: Parameter, stock: Stock, label: str) -> Parts:
 
 def _choice(kind: Any, parameter: Parameter, stock: Stock, label: str, **traits: Any) -> Parts:
     options = [
-        (word, _LEFT_OUT if value is None else value) for word, value in rules.choices(parameter)
+        (word, _LEFT_OUT if value is None else value) for word, value in controls.choices(parameter)
     ]
-    initial = rules.default(parameter)
+    initial = controls.default(parameter)
     shown = _LEFT_OUT if initial is None else initial
     made = stock.new(kind, options=options, value=shown, description=label, **traits)
 
@@ -68,9 +211,9 @@ def _switch(parameter: Parameter, stock: Stock, label: str) -> Parts:
 
 def _slider(parameter: Parameter, stock: Stock, label: str) -> Parts:
     whole = parameter.type == "integer"
-    traits: dict[str, Any] = {"step": rules.step(parameter)}
+    traits: dict[str, Any] = {"step": controls.step(parameter)}
     if not whole:
-        traits["readout_format"] = f".{rules.decimals(parameter)}f"
+        traits["readout_format"] = f".{controls.decimals(parameter)}f"
     made = stock.new(
         ipywidgets.IntSlider if whole else ipywidgets.FloatSlider,
         value=parameter.default,
@@ -111,51 +254,49 @@ def _text(parameter: Parameter, stock: Stock, label: str) -> Parts:
 
 def _written(parameter: Parameter, stock: Stock, label: str, kind: Any, **traits: Any) -> Parts:
     """Return a box for text that is read by the type of its parameter."""
-    initial = rules.default(parameter)
+    initial = controls.default(parameter)
     made = stock.new(
         kind,
-        value="" if initial is None else typed.format_text(parameter, initial),
+        value="" if initial is None else format_text(parameter, initial),
         description=label,
         placeholder=_blank(parameter),
         **traits,
     )
 
     def read() -> Any:
-        return (
-            None if not made.value and initial is None else typed.parse_text(parameter, made.value)
-        )
+        return None if not made.value and initial is None else parse_text(parameter, made.value)
 
     def write(value: Any) -> None:
-        _set(made, "" if value is None else typed.format_text(parameter, value))
+        _set(made, "" if value is None else format_text(parameter, value))
 
     return made, made, read, write
 
 
 def _blank(parameter: Parameter) -> str:
     """Return what an empty box says; a number that is left out is its default."""
-    initial = rules.default(parameter)
+    initial = controls.default(parameter)
     number = parameter.type in ("integer", "number") and initial is not None
-    return typed.format_text(parameter, initial) if number else rules.blank(parameter)
+    return format_text(parameter, initial) if number else controls.blank(parameter)
 
 
 def _lines(parameter: Parameter, stock: Stock, label: str) -> Parts:
     """Return a box with an item a line: adding and removing are typing."""
-    initial = rules.default(parameter) or ()
+    initial = controls.default(parameter) or ()
     made = stock.new(
         ipywidgets.Textarea,
-        value="\n".join(typed.line(parameter, item) for item in initial),
+        value="\n".join(line(parameter, item) for item in initial),
         description=label,
-        placeholder=rules.blank(parameter),
+        placeholder=controls.blank(parameter),
         rows=max(2, min(6, parameter.max_items or 2)),
         _dom_classes=_WIDE,
     )
 
     def read() -> Any:
-        items = [typed.item(parameter, line) for line in made.value.split("\n") if line.strip()]
+        items = [item(parameter, line) for line in made.value.split("\n") if line.strip()]
         return items or (None if not initial else [])
 
     def write(value: Any) -> None:
-        _set(made, "\n".join(typed.line(parameter, item) for item in value or ()))
+        _set(made, "\n".join(line(parameter, item) for item in value or ()))
 
     return made, made, read, write
 
@@ -163,13 +304,13 @@ def _lines(parameter: Parameter, stock: Stock, label: str) -> Parts:
 def _picks(parameter: Parameter, stock: Stock, label: str) -> Parts:
     """Return a box with an item a line, and a choice that adds one."""
     box, heard, read, write = _lines(parameter, stock, label)
-    options = [(rules.label(value), value) for value in parameter.enum or ()]
+    options = [(controls.label(value), value) for value in parameter.enum or ()]
     choice = stock.new(ipywidgets.Dropdown, options=options)
     add = stock.new(ipywidgets.Button, description="Add", icon="plus")
 
     def pick(_: Any) -> None:
         lines = [line for line in heard.value.split("\n") if line.strip()]
-        heard.value = "\n".join([*lines, typed.line(parameter, choice.value)])
+        heard.value = "\n".join([*lines, line(parameter, choice.value)])
 
     add.on_click(pick)
     parts = (box, choice, add)

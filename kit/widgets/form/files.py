@@ -15,22 +15,110 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from kit.widgets import media, rules
-from kit.widgets.form import markup
-from kit.widgets.form.field import Field, note
-from kit.widgets.form.picker import Picker
-from kit.widgets.form.service import BackgroundRunner, Service
-from kit.widgets.form.stock import Stock
+from kit.widgets import media
+from kit.widgets.background import BackgroundRunner
+from kit.widgets.form import controls, parts
+from kit.widgets.form.fields import Field, note
+from kit.widgets.form.parts import Stock
+from kit.widgets.form.service import Service
 from kit.wire import MEDIA_TYPES, Parameter
 
 if TYPE_CHECKING:
-    from kit.widgets.form.transfer import Offer
+    from kit.widgets.form.parts import Stock
+    from kit.widgets.form.uploads import Offer
+
+#: Entries of a folder that are shown at most.
+FOLDER_LIMIT = 500
+_UP = "⬑ .."
+
+
+class Picker:
+    """A list of one folder; choosing a folder opens it, choosing a file takes it.
+
+    Parameters
+    ----------
+    kind : str
+        ``image``, ``video`` or ``audio``: other files are not shown; any other word shows all.
+    take : callable
+        Called with the file that was chosen.
+    """
+
+    def __init__(
+        self, stock: Stock, kind: str, take: Callable[[Path], None], *, start: Path | None = None
+    ) -> None:
+        self._kind = kind
+        self._take = take
+        self.list = stock.new(ipywidgets.Select, rows=8)
+        self.choose = stock.new(ipywidgets.Button, description="Choose", icon="check")
+        self._close = stock.new(ipywidgets.Button, description="Close")
+        self._where = stock.new(ipywidgets.HTML)
+        parts = (self.list, self.choose, self._close)
+        row = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-row",))
+        # its own layout: it is hidden and shown
+        self.widget = ipywidgets.VBox((self._where, row), _dom_classes=("kit-picker",))
+        self.choose.on_click(lambda _: self.act())
+        self._close.on_click(lambda _: self.toggle())
+        self.open(start or Path.cwd())
+
+    def toggle(self) -> None:
+        """Show or hide it; what is shown again is read anew."""
+        hidden = self.widget.layout.display == "none"
+        self.widget.layout.display = None if hidden else "none"
+        if hidden:
+            self.open(self.folder)
+
+    def open(self, folder: Path) -> None:
+        """Show a folder."""
+        try:
+            found = entries(folder, self._kind)
+        except OSError as problem:
+            self._where.value = escape(f"{folder.name} cannot be read: {problem.strerror}")
+            return
+        self.folder = folder
+        self._where.value = f'<span class="kit-note">{escape(str(folder))}</span>'
+        self.list.options = [(_UP, folder.parent), *((_name(path), path) for path in found)]
+        self.list.index = 1 if found else 0
+
+    def act(self) -> None:
+        """Do what the chosen entry asks for."""
+        path: Any = self.list.value
+        if path is None:
+            return
+        if path.is_dir():
+            self.open(path)
+        else:
+            self._take(path)
+            self.toggle()
+
+
+def entries(folder: Path, kind: str) -> list[Path]:
+    """Return the folders, then the files of a kind in a folder, by name; hidden ones are left out.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be read.
+    """
+    found = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    shown = [path for path in found if path.is_dir() or _suits(path, kind)]
+    return sorted(shown, key=lambda path: (path.is_file(), path.name.lower()))[:FOLDER_LIMIT]
+
+
+def _suits(path: Path, kind: str) -> bool:
+    if kind not in MEDIA_TYPES:
+        return True
+    return (mimetypes.guess_type(path.name)[0] or "").startswith(f"{kind}/")
+
+
+def _name(path: Path) -> str:
+    return f"{path.name}/" if path.is_dir() else path.name
+
 
 _WORDS = {"image": "a picture", "video": "a video", "audio": "a sound"}
 _MANY = {"image": "pictures", "video": "videos", "audio": "sounds"}
 #: Bytes of an upload at most, at this service; no model tells, so of others nobody knows.
 #: Source: contract, "Uploads".
-MOST = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
+UPLOAD_LIMITS = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
 #: Types that say nothing of what is inside.
 _VAGUE = ("", "application/octet-stream", "application/mp4", "application/ogg")
 #: Bytes of a sound that is played in the form, and of a picture in it.
@@ -59,17 +147,17 @@ class Files:
         background: BackgroundRunner,
         own: bool,
     ) -> None:
-        from kit.widgets.form.drop import Drop  # loads anywidget, which only this needs
+        from kit.widgets.form.uploads import Drop  # loads anywidget, which only this needs
 
         self.parameter = parameter
         self._own = own
         self._stock = stock
         self._background = background
         self._picker: Picker | None = None
-        self._several = rules.several(parameter)
+        self._several = controls.several(parameter)
         self.box = stock.new(
             ipywidgets.Textarea if self._several else ipywidgets.Text,
-            description=markup.label(parameter),
+            description=parts.label(parameter),
             placeholder="paths, one a line" if self._several else "path of a file",
             **({"rows": 2} if self._several else {}),
         )
@@ -85,8 +173,7 @@ class Files:
             folder=service.uploads if service else None,
         )
         self._shown = stock.new(ipywidgets.HTML)
-        parts = (self.box, browse)
-        row = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-row",))
+        row = stock.new(ipywidgets.HBox, children=(self.box, browse), _dom_classes=("kit-row",))
         self._always = (row, self.drop)
         self.widget = stock.new(ipywidgets.VBox, children=self._always, _dom_classes=("kit-wide",))
         browse.on_click(lambda _: self._browse())
@@ -181,8 +268,8 @@ def build(
 
 def invitation(parameter: Parameter, *, own: bool = True) -> dict[str, Any]:
     """Return what a drop zone says of a parameter, as traits of `Drop`."""
-    kind, several = parameter.type, rules.several(parameter)
-    most = MOST.get(kind) if own else None
+    kind, several = parameter.type, controls.several(parameter)
+    most = UPLOAD_LIMITS.get(kind) if own else None
     what = _MANY.get(kind, "files") if several else _WORDS.get(kind, "a file")
     return {
         "call": f"Drop {what} here, or",
@@ -204,7 +291,7 @@ def refusal(
     own : bool
         Whether the limits of this service hold.
     """
-    several, most = rules.several(parameter), parameter.max_items or 1
+    several, most = controls.several(parameter), parameter.max_items or 1
     if several and held + len(offers) > most:
         return f"{_count(len(offers))} and {held} chosen before: at most {most} are allowed"
     if not several and len(offers) > 1:
@@ -234,8 +321,8 @@ def _unfit(wanted: str, offer: Offer, own: bool) -> str | None:
         return f"takes {_WORDS[wanted]}, and {offer.name!r} is {found}"
     if offer.size < 1:
         return f"{offer.name!r} is empty"
-    if own and offer.size > MOST.get(wanted, offer.size):
-        most = f"at most {MOST[wanted] // 1_000_000:,} MB"
+    if own and offer.size > UPLOAD_LIMITS.get(wanted, offer.size):
+        most = f"at most {UPLOAD_LIMITS[wanted] // 1_000_000:,} MB"
         return f"{offer.name!r} has {_size(offer.size)}, and {_WORDS[wanted]} may have {most}"
     return None
 

@@ -18,8 +18,9 @@ import ipywidgets
 
 from kit.errors import ConfigError
 from kit.private import make_folder
-from kit.widgets.form import markup
-from kit.widgets.form.stock import Stock
+from kit.widgets import markup
+from kit.widgets.form import parts
+from kit.widgets.form.parts import Stock
 
 Value = dict[str, Any]
 
@@ -127,7 +128,7 @@ class PresetFolder:
     def _load(self) -> str:
         """Load what fits: a preset may be older than the model is today."""
         left = self._form.take(self._presets[self.name.value])
-        return markup.notice(f"loaded, but not {'; '.join(left)}") if left else _note("loaded")
+        return parts.notice(f"loaded, but not {'; '.join(left)}") if left else _note("loaded")
 
     def _save(self) -> None:
         self._presets[self.name.value] = self._form.value

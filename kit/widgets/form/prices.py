@@ -8,8 +8,9 @@ from decimal import Decimal
 
 from kit import wire
 from kit.parameters import Request
-from kit.widgets.form import price
-from kit.widgets.form.service import BackgroundRunner, Debounced, Service
+from kit.widgets import prices
+from kit.widgets.background import BackgroundRunner, Debounced
+from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
 
 #: Seconds without a change before the service is asked.
@@ -45,7 +46,7 @@ class Prices:
     def best(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, and whether the balance allows it."""
         quote = self.alone(checked)
-        return None if quote is None else price.with_balance(quote, self._balance)
+        return None if quote is None else prices.with_balance(quote, self._balance)
 
     def alone(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, without a word on the balance.
@@ -54,20 +55,20 @@ class Prices:
         or a file that is missing does not change one.
         """
         if checked.settings is None:
-            return price.guess(self._model) if checked.open else None
-        exact = price.offline(checked.request, checked.settings)
+            return prices.guess(self._model) if checked.open else None
+        exact = prices.offline(checked.request, checked.settings)
         if exact is not None:
             return exact
         answer = self._answer
         if answer is not None and answer[0] == checked.request and answer[1] is not None:
             return answer[1]
-        return price.guess(self._model)
+        return prices.guess(self._model)
 
     def want(self, checked: Checked) -> bool:
         """Ask for a better price where there can be one; return whether one is on its way."""
         if self._service is None or checked.problems or checked.settings is None:
             return False  # the service would refuse to answer
-        if price.offline(checked.request, checked.settings) is not None:
+        if prices.offline(checked.request, checked.settings) is not None:
             return False
         answer = self._answer
         if answer is not None and answer[0] == checked.request:

@@ -1,14 +1,294 @@
-"""Runs: what a form has started, of which it shows the newest, and a notebook keeps some."""
+"""A run: one start of a form, with a panel that shows how far it is and then the result.
+
+It goes on in the background whatever happens to its panel; `Run.result` waits for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Callable, Generator
 from typing import Any
 
+import ipywidgets
+
+from kit import wire
+from kit.errors import GenerationFailedError, KitError
 from kit.parameters import Request
-from kit.widgets.form.run import Run
-from kit.widgets.form.service import BackgroundRunner, Service
-from kit.widgets.form.stock import Stock
+from kit.widgets import markup
+from kit.widgets.background import BackgroundRunner
+from kit.widgets.form.parts import Stock
+from kit.widgets.form.service import Service
+from kit.widgets.markup import faint
+from kit.widgets.progress import EVERY, bar
+
+#: Seconds between two looks at the clock, and at a run that is awaited: the signal behind a
+#: notebook's Stop button does not wake an idle loop.
+TICK, HEARTBEAT = 1.0, 0.2
+
+
+class Run:
+    """One start of a form.
+
+    Parameters
+    ----------
+    expected : float or None
+        Seconds that the last one took.
+    on_start, on_end : callable
+        Called with this run: once when the service has taken it, and whenever it has ended.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        service: Service,
+        stock: Stock,
+        *,
+        background: BackgroundRunner,
+        expected: float | None = None,
+        on_start: Callable[[Run], None] = lambda _: None,
+        on_end: Callable[[Run], None] = lambda _: None,
+    ) -> None:
+        self.request = request
+        self.facts: wire.Generation | None = None
+        self.error: BaseException | None = None
+        self.seconds: float | None = None
+        self._resumed = False
+        self.html = ""
+        self._service = service
+        self._background = background
+        self._expected = expected
+        self._calls = on_start, on_end
+        self._stock = stock
+        self._lock = threading.RLock()
+        self._gone = self._unwanted = False
+        self._line: Any = None
+        self._cancel: Any = None
+        self.widget = stock.new(ipywidgets.HBox, _dom_classes=("kit-bar",))
+        self._prepare()
+
+    def __repr__(self) -> str:
+        return f"<Run {self.state}>"
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._wait().__await__()
+
+    @property
+    def state(self) -> str:
+        """``processing``, ``completed``, ``failed`` or ``canceled``."""
+        if not self._future.done():
+            return "processing"
+        if self.error is None:
+            return "completed"
+        known = self.latest
+        return known.state if known is not None and known.finished else "failed"
+
+    @property
+    def latest(self) -> wire.Generation | None:
+        """What is known of the generation; None before the service has taken it."""
+        ended = getattr(self.error, "generation", None)
+        return ended if isinstance(ended, wire.Generation) else self.facts
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Wait for the finished generation and return it; raises what went wrong."""
+        return self._future.result(timeout)
+
+    def start(self) -> None:
+        """Begin, in the background."""
+        self._go(
+            lambda: self._service.generate(self.request, self._update, self._sent, self._waits)
+        )
+
+    @property
+    def resumable(self) -> bool:
+        """Whether it ended without its result although the service has not said that it failed."""
+        return self._future.done() and self._lost(self.error)
+
+    def resume(self) -> None:
+        """Wait on for what was started, and fetch it; nothing is started or charged again."""
+        with self._lock:
+            if self.facts is None or not self.resumable:
+                return
+            known = self.facts.id
+            self._resumed = True
+            self._prepare()
+        self._go(lambda: self._service.resume(known, self._update, self._waits))
+
+    def cancel(self) -> None:
+        """Ask the service to stop it; what was not yet started is stopped once it is."""
+        with self._lock:
+            again, self._unwanted = self._unwanted, True
+            known = self.facts
+        self._cancel.disabled = True
+        self._draw()
+        if known is not None and not again:
+            self._background.begin(lambda: self._stop(known.id))
+
+    def let_go(self) -> None:
+        """Close its panel and forget what that shows; it goes on, and its generation stays."""
+        with self._lock:
+            self._gone = True
+            self.html = ""
+            self._fill()
+        self.widget.close()
+
+    def _prepare(self) -> None:
+        """Make ready for a new attempt: nobody knows anything, and the panel says so."""
+        self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        self.error = None
+        self._unwanted = False
+        self._trouble = self._why = ""
+        self._share: float | None = None
+        self._began = self._background.clock()
+        self._drawn = -EVERY
+        self._line = self._stock.new(ipywidgets.HTML)
+        self._cancel = self._button("Cancel", "times", self.cancel)
+        self._fill(self._line, self._cancel)
+        self._draw()
+
+    def _button(self, word: str, icon: str, act: Callable[[], None]) -> Any:
+        button = self._stock.new(ipywidgets.Button, description=word, icon=icon)
+        button.on_click(lambda _: act())
+        return button
+
+    def _fill(self, *parts: Any) -> None:
+        """Show these in the panel; what stood there is closed, else kernel and page keep it."""
+        before, self.widget.children = self.widget.children, parts
+        for one in before:
+            one.close()
+
+    def _go(self, attempt: Callable[[], Any]) -> None:
+        self._background.begin(lambda: self._work(attempt))
+        self._tick_later(self._future)
+
+    def _work(self, attempt: Callable[[], Any]) -> None:
+        try:
+            made = attempt()
+            html = self._service.show(made)
+        except BaseException as error:  # noqa: BLE001 - shown in the panel, and kept for `result`
+            self._end(None, error, markup.problem(_sentence(error)))
+        else:
+            self._end(made, None, html)
+
+    def _sent(self, _name: str, share: float) -> None:
+        self._share = share
+        self._draw_soon()
+
+    def _waits(self, why: str) -> None:
+        """Tell why nothing goes on, until something does."""
+        self._why = faint(why)
+        self._draw()
+
+    def _update(self, facts: wire.Generation) -> None:
+        self._why = ""
+        first = self.facts is None
+        with self._lock:
+            self.facts = facts
+            unwanted = self._unwanted
+        if first:
+            self._calls[0](self)
+            if unwanted:
+                self._background.begin(lambda: self._stop(facts.id))
+        self._draw_soon()
+
+    def _draw_soon(self) -> None:
+        if self._background.clock() - self._drawn >= EVERY:
+            self._draw()
+
+    def _stop(self, generation_id: str) -> None:
+        try:
+            self._service.cancel(generation_id)
+        except Exception as problem:  # noqa: BLE001 - it goes on, and its panel says why
+            self._trouble = markup.problem(_sentence(problem))
+            self._draw()
+
+    def _end(self, made: Any, error: BaseException | None, html: str) -> None:
+        self.error = error
+        # of one that somebody took up again nobody knows how long it would have taken
+        self.seconds = None if self._resumed else self._background.clock() - self._began
+        with self._lock:
+            self.html = "" if self._gone else html
+            self._fill(*(() if self._gone else self._ended(html)))
+        if error is None:
+            self._future.set_result(made)
+        else:
+            self._future.set_exception(error)
+        self._calls[1](self)
+
+    def _ended(self, html: str) -> list[Any]:
+        if not self._lost(self.error):
+            return [_result(self._stock, html)]
+        again = self._button("Try again", "repeat", self.resume)
+        again.tooltip = "Nothing is started or charged again"
+        return [_result(self._stock, html), again]
+
+    def _lost(self, error: BaseException | None) -> bool:
+        known = error is not None and self.facts is not None
+        return known and not isinstance(error, GenerationFailedError)
+
+    def _tick_later(self, attempt: concurrent.futures.Future[Any]) -> None:
+        def tick() -> None:
+            if not attempt.done():
+                self._draw()
+                self._tick_later(attempt)
+
+        self._background.after(TICK, tick)
+
+    def _draw(self) -> None:
+        self._drawn = self._background.clock()
+        seconds = self._drawn - self._began
+        fraction = self.facts.progress if self.facts else self._share
+        words = [self._phase(), _left(fraction, seconds, self._expected)]
+        shown = bar(" · ".join(filter(None, words)), fraction, seconds)
+        self._line.value = shown + self._why + self._trouble
+
+    def _phase(self) -> str:
+        if self._unwanted and not self._trouble:
+            return "canceling"
+        if self.facts is None:
+            return "uploading" if self.request.media and (self._share or 0) < 1 else "starting"
+        if self.facts.finished:
+            return "fetching"
+        waiting = self.facts.started_at is None and not self.facts.progress
+        return "waiting for its turn" if waiting else "rendering"
+
+    async def _wait(self) -> Any:
+        while not self._future.done():
+            await asyncio.sleep(HEARTBEAT)
+        return self._future.result()
+
+
+def _left(fraction: float | None, seconds: float, expected: float | None) -> str:
+    """Return how long it will take, by its own pace or by the last one's."""
+    if fraction and fraction >= 1:
+        return ""
+    if fraction and fraction >= 0.05 and seconds >= 1:
+        return f"about {max(1.0, seconds * (1 - fraction) / fraction):.0f} s left"
+    return f"about {max(1.0, expected):.0f} s in all" if expected else ""
+
+
+def _result(stock: Stock, html: str) -> Any:
+    """Return the widget that shows a result.
+
+    A video's address is relative to the notebook, which only an output area resolves; it is filled
+    without capturing anything, which works from any thread.
+    """
+    if "<video" not in html:
+        return stock.new(ipywidgets.HTML, value=html)
+    data = {"text/html": html, "text/plain": ""}
+    shown = {"output_type": "display_data", "data": data, "metadata": {}}
+    return stock.new(ipywidgets.Output, outputs=(shown,))
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, GenerationFailedError) and error.generation is not None:
+        facts = error.generation
+        refund = facts.credits_refunded
+        back = f"; {refund:f} credits were refunded" if refund else ""
+        return f"{facts.state}: {facts.error}{back}" if facts.error else f"{facts.state}{back}"
+    return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"
+
 
 #: Results that stay below a form, and those of them that its notebook keeps.
 MOST, KEPT = 12, 3

@@ -1,15 +1,8 @@
-"""What a form needs from outside: a service to ask, and a background to ask it from.
-
-A form never blocks the loop it lives on: whatever waits is begun in the background, and comes back
-by setting a widget's trait, which any thread may do.
-"""
+"""What a form asks for, and the service that it asks."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
@@ -88,59 +81,3 @@ class Service(Protocol):
 
     def path(self, medium: Any) -> Path:
         """Return where a medium is, keeping what is no file yet; raises `KitError`."""
-
-
-@dataclass(frozen=True, slots=True)
-class BackgroundRunner:
-    """Where what takes time happens; tests pass one whose time is theirs.
-
-    Parameters
-    ----------
-    begin : callable
-        Runs a function elsewhere, now.
-    after : callable
-        Runs a function elsewhere after some seconds; returns how to call that off.
-    clock : callable
-        Seconds, from whenever.
-    """
-
-    begin: Callable[[Callable[[], None]], None] = field(default=lambda work: _thread(work))
-    after: Callable[[float, Callable[[], None]], Callable[[], None]] = field(
-        default=lambda seconds, work: _timer(seconds, work)
-    )
-    clock: Callable[[], float] = time.monotonic
-
-
-class Debounced:
-    """A call that is made once the asking has stopped for a moment; the last asking counts."""
-
-    def __init__(
-        self, call: Callable[[], None], seconds: float, background: BackgroundRunner
-    ) -> None:
-        self._call = call
-        self._seconds = seconds
-        self._background = background
-        self._lock = threading.Lock()
-        self._call_off: Callable[[], None] = lambda: None
-
-    def __call__(self) -> None:
-        """Ask for the call."""
-        with self._lock:
-            self._call_off()
-            self._call_off = self._background.after(self._seconds, self._call)
-
-    def cancel(self) -> None:
-        """Forget what was asked for."""
-        with self._lock:
-            self._call_off()
-
-
-def _thread(work: Callable[[], None]) -> None:
-    threading.Thread(target=work, name="kit-form", daemon=True).start()
-
-
-def _timer(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
-    timer = threading.Timer(seconds, work)
-    timer.name, timer.daemon = "kit-form", True
-    timer.start()
-    return timer.cancel

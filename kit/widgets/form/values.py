@@ -10,8 +10,8 @@ from typing import Any
 from kit import parameters
 from kit.errors import BadRequestError, KitError, ParameterError
 from kit.parameters import Request
-from kit.widgets import rules
-from kit.widgets.form.field import Field
+from kit.widgets.form import controls
+from kit.widgets.form.fields import Field
 from kit.wire import Model, Parameter
 
 _PARTS = ("prompt", "parameters", "media")
@@ -45,7 +45,7 @@ def prompt(model: Model) -> Parameter:
 
 def default(one: Field) -> Any:
     """Return what a field shows where no value is given; a file has no default."""
-    return None if one.path.startswith("mediaUploads.") else rules.default(one.parameter)
+    return None if one.path.startswith("mediaUploads.") else controls.default(one.parameter)
 
 
 def check_fields(model: Model, fields: Iterable[Field]) -> Checked:

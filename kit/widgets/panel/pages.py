@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from html import escape
 from typing import Any
 
 import ipywidgets
 
 from kit import wire
-from kit.widgets.form.service import BackgroundRunner
-from kit.widgets.panel import markup
-from kit.widgets.panel.panel import sentence
+from kit.widgets.background import BackgroundRunner
+from kit.widgets.markup import credits, error_text, figure, load_style, note, problem
+from kit.widgets.panel import panel
+from kit.widgets.panel.panel import sheet
 
 _KINDS = ("all", "image", "video")
 _PORTION = 30  # models
@@ -27,7 +30,7 @@ class ModelPage(ipywidgets.VBox):
 
     Examples
     --------
-    >>> catalog = Catalog([wire.Model(id="poster"), wire.Model(id="drift")], use=print)
+    >>> catalog = ModelPage([wire.Model(id="poster"), wire.Model(id="drift")], use=print)
     >>> catalog.search = "drift"
     >>> catalog.shown
     ['drift']
@@ -41,7 +44,7 @@ class ModelPage(ipywidgets.VBox):
         self._words = ipywidgets.Text(
             description="Search models", placeholder="search models", tooltip="Search models"
         )
-        self._said = ipywidgets.HTML(_dom_classes=("kit-said",))
+        self._said = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._use = use
         self._rows: dict[str, Any] = {}
         self._most = _PORTION
@@ -73,7 +76,7 @@ class ModelPage(ipywidgets.VBox):
     def _fits(self, model: wire.Model) -> bool:
         kind = self._kind.value
         words = self.search.lower().split()
-        return (kind == "all" or model.asset_type == kind) and markup.matches(model, words)
+        return (kind == "all" or model.asset_type == kind) and panel.matches(model, words)
 
     def _sift(self, _: Any = None) -> None:
         self._most = _PORTION
@@ -87,7 +90,7 @@ class ModelPage(ipywidgets.VBox):
         fitting = [one for one in self._models if self._fits(one)]
         self._list.children = tuple(self._row(one) for one in fitting[: self._most])
         self._more.layout.display = None if len(fitting) > self._most else "none"
-        self._said.value = markup.note(f"{len(fitting)} of {len(self._models)}")
+        self._said.value = note(f"{len(fitting)} of {len(self._models)}")
 
     def _row(self, model: wire.Model) -> Any:
         """Return the row of a model, made when it is first shown: a catalog may be long."""
@@ -96,7 +99,7 @@ class ModelPage(ipywidgets.VBox):
                 description="Use", tooltip=f"Create with {model.title or model.id}"
             )
             button.on_click(lambda _: self._use(model.id))
-            html = ipywidgets.HTML(markup.model(model))
+            html = ipywidgets.HTML(panel.model(model))
             self._rows[model.id] = ipywidgets.HBox(children=(html, button))
         return self._rows[model.id]
 
@@ -151,11 +154,11 @@ class Bench(ipywidgets.VBox):
 
     def _picked(self, _: Any = None) -> None:
         if self.model is None:
-            self._place.children = (ipywidgets.HTML(markup.note("this service has no models")),)
+            self._place.children = (ipywidgets.HTML(note("this service has no models")),)
         elif self.model in self._forms:
             self._place.children = (self._forms[self.model],)
         else:
-            self._place.children = (ipywidgets.HTML(markup.note("one moment …")),)
+            self._place.children = (ipywidgets.HTML(note("one moment …")),)
             wanted = self._known[self.model]
             self._background.begin(lambda: self._make(wanted))
 
@@ -164,7 +167,7 @@ class Bench(ipywidgets.VBox):
             made = self._form(model)
         except Exception as error:  # noqa: BLE001 - said where the form would be
             made = None
-            shown = ipywidgets.HTML(markup.problem(sentence(error)))
+            shown = ipywidgets.HTML(problem(error_text(error)))
         with self._lock:
             if made is not None:
                 shown = self._forms.setdefault(model.id, made)
@@ -175,3 +178,82 @@ class Bench(ipywidgets.VBox):
 def page(html: str) -> Any:
     """Return a page to read; the HTML is trusted."""
     return ipywidgets.HTML(html)
+
+
+SHEET = f"<style>{load_style(__package__, 'report.css')}</style>"
+
+
+def figures(
+    items: Sequence[tuple[str, Decimal | None]], basis: str = "", doubts: Sequence[str] = ()
+) -> str:
+    """Return amounts of credits as tiles; what nobody knows is left out.
+
+    Parameters
+    ----------
+    items : sequence of (str, Decimal or None)
+        The first of them is what is left, which is never in doubt.
+    basis : str
+        A sentence on what the others are made of.
+    doubts : sequence of str
+        Why they may be wrong: they say "about", and why when they are pointed at, and below.
+    """
+    tiles = (
+        f'<div{_why(doubts if number else ())}><span class="kit-note">{escape(name)}</span>'
+        f"<b>{escape(_about(figure(amount), doubts if number else ()))}</b></div>"
+        for number, (name, amount) in enumerate(items)
+        if amount is not None
+    )
+    words = " ".join(filter(None, (basis, *doubts)))
+    note = f'<div class="kit-note kit-basis">{escape(words)}</div>' if words else ""
+    group = f'<div class="kit-figures" role="group" aria-label="credits">{"".join(tiles)}</div>'
+    return f"{SHEET}{group}{note}"
+
+
+def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[str] = ()) -> str:
+    """Return a bar for each row, the longest for the most.
+
+    Parameters
+    ----------
+    rows : sequence of (str, Decimal, str)
+        A name, its credits, and a note that stands behind them.
+    """
+    most = max((amount for _, amount, _ in rows), default=Decimal(0))
+    cells = (
+        f"<span>{escape(name)}</span>{_bar(amount, most)}"
+        f"<span>{escape(_about(figure(amount), doubts))} "
+        f'<span class="kit-note">{escape(note)}</span></span>'
+        for name, amount, note in rows
+    )
+    return sheet(title, f'<div class="kit-bars">{"".join(cells)}</div>')
+
+
+def columns(title: str, days: Sequence[tuple[str, Decimal]], doubts: Sequence[str] = ()) -> str:
+    """Return a column for each day; the amount of one is told when it is pointed at."""
+    most = max((amount for _, amount in days), default=Decimal(0))
+    stands = "".join(
+        f'<span title="{escape(f"{day}: {_about(credits(amount), doubts)}")}">'
+        f'<i style="height:{_percent(amount, most):.1f}%"></i></span>'
+        for day, amount in days
+    )
+    first, last = (days[0][0], days[-1][0]) if days else ("", "")
+    most_text = f"{_about(credits(most), doubts)} on the peak day"
+    shown = f'<div class="kit-days" role="img" aria-label="{escape(most_text)}">{stands}</div>'
+    ends = (first, most_text, last)
+    marks = "".join(f'<span class="kit-note">{escape(text)}</span>' for text in ends)
+    return sheet(title, f'{shown}<div class="kit-ends">{marks}</div>')
+
+
+def _about(amount: str, doubts: Sequence[str]) -> str:
+    return f"about {amount}" if doubts else amount
+
+
+def _why(doubts: Sequence[str]) -> str:
+    return f' title="{escape(" ".join(doubts))}"' if doubts else ""
+
+
+def _bar(amount: Decimal, most: Decimal) -> str:
+    return f'<i style="width:{_percent(amount, most):.1f}%"></i>'
+
+
+def _percent(amount: Decimal, most: Decimal) -> float:
+    return float(100 * max(amount, Decimal(0)) / most) if most > 0 else 0.0

@@ -7,18 +7,91 @@ asks for nothing that nobody looks at. Only widgets are used, so it runs whereve
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from html import escape
 from typing import Any
 
 import ipywidgets
 
-from kit.errors import KitError
-from kit.widgets.form.service import BackgroundRunner
-from kit.widgets.panel import markup
-from kit.widgets.reach import Reach
-from kit.widgets.snapshots import StaticSnapshot
+from kit import wire
+from kit.widgets import prices
+from kit.widgets.accessibility import Reach
+from kit.widgets.background import BackgroundRunner
+from kit.widgets.markup import (
+    card,
+    credits,
+    error_text,
+    faint,
+    figure,
+    note,
+    problem,
+    style_element,
+    table,
+)
+from kit.widgets.snapshots import StaticSnapshot, rerun_line
+
+#: Models that are kept of a panel in a saved notebook.
+MOST = 12
+
+SHEET = style_element(__package__, "panel.css")
+
+
+def heading(place: str, account: wire.Account) -> str:
+    """Return the line above the tabs: where, who, and what is left."""
+    words = [place, account.name or ""]
+    left = "" if account.credits is None else f"<b>{escape(credits(account.credits))}</b>"
+    quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, words)))}</span>'
+    return " ".join(filter(None, (left, quiet)))
+
+
+def model(item: wire.Model) -> str:
+    """Return a model in a list: what it is called, makes and costs, and what it is."""
+    facts = [item.id, item.asset_type, item.category, _price(item)]
+    title = f'<b style="font-size:13.5px">{escape(item.title or item.id)}</b>'
+    quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, facts)))}</span>'
+    text = f"<div>{escape(item.description)}</div>" if item.description else ""
+    return f"{title} {quiet}{text}"
+
+
+def sheet(title: str, html: str) -> str:
+    """Return a table or a picture under its title; the HTML is trusted."""
+    return f'<section class="kit-sheet"><h3>{escape(title)}</h3>{html}</section>'
+
+
+def banner(remark: str, code: str) -> str:
+    """Return what stands above the tabs while the panel is at another account."""
+    shown = f"<code>{escape(code)}</code>" if code else ""
+    return f'<div class="kit-banner" role="status">{escape(remark)}{shown}</div>'
+
+
+def render_panel(place: str, models: Sequence[wire.Model], code: str) -> str:
+    """Return the panel as it looks where no widget can be shown: where it was, and the models."""
+    lines = [
+        (escape(one.title or one.id), faint(" · ".join((one.id, one.asset_type))))
+        for one in models[:MOST]
+    ]
+    more = len(models) - len(lines)
+    end = f"<div>{faint(f'and {more} more models')}</div>" if more > 0 else ""
+    return card(
+        f"Creative studio · {place}", (table((), lines) if lines else "") + end
+    ) + rerun_line(code)
+
+
+def _price(item: wire.Model) -> str:
+    usual = figure(item.estimated_credits) or prices.usual(item)
+    if usual:
+        return f"usually {usual} credits"
+    return "" if item.credits_from is None else f"from {figure(item.credits_from)} credits"
+
+
+def matches(item: wire.Model, words: Iterable[str]) -> bool:
+    """Return whether all words occur in what a model is called or does."""
+    parts = (item.id, item.title or "", item.category or "", item.description or "")
+    text = " ".join(parts).lower()
+    return all(word in text for word in words)
+
 
 #: Seconds that what is saved beside the panel waits for its first page.
 _PATIENCE_SECONDS = 3.0
@@ -96,12 +169,12 @@ class Panel(ipywidgets.VBox):
     ) -> None:
         self._book = book or Book(pages, heading=heading)
         self._background = background or BackgroundRunner()
-        self._kept = snapshot or (lambda: markup.snapshot("Panel", (), "studio.panel()"))
+        self._kept = snapshot or (lambda: render_panel("Panel", (), "studio.panel()"))
         self._snapshot = StaticSnapshot(background=self._background)
         self._on_close = on_close
         self._lock = threading.RLock()
         self._built = threading.Event()
-        self._heading = ipywidgets.HTML(markup.SHEET)
+        self._heading = ipywidgets.HTML(SHEET)
         self._banner = ipywidgets.HTML()
         self._refresh = ipywidgets.Button(
             description="Refresh", icon="refresh", tooltip="Ask the service anew"
@@ -192,7 +265,7 @@ class Panel(ipywidgets.VBox):
 
     def _begin(self, index: int) -> None:
         book = self._book
-        self._put(book, index, (ipywidgets.HTML(markup.note("one moment …")),))
+        self._put(book, index, (ipywidgets.HTML(note("one moment …")),))
         self._background.begin(partial(self._build, book, index))
 
     def _build(self, book: Book, index: int) -> None:
@@ -213,19 +286,14 @@ class Panel(ipywidgets.VBox):
     def _failed(self, index: int, error: Exception) -> tuple[Any, ...]:
         again = ipywidgets.Button(description="Try again")
         again.on_click(lambda _: self._begin(index))
-        return ipywidgets.HTML(markup.problem(sentence(error))), again
+        return ipywidgets.HTML(problem(error_text(error))), again
 
     def _say(self) -> None:
         book = self._book
         try:
             line = book.heading()
         except Exception as error:  # noqa: BLE001 - said where the line would stand
-            line = markup.problem(sentence(error))
-        shown = f"{markup.SHEET}{line}"
+            line = problem(error_text(error))
+        shown = f"{SHEET}{line}"
         if book is self._book and self._heading.value != shown:
             self._heading.value = shown
-
-
-def sentence(error: BaseException) -> str:
-    """Return what went wrong as a person reads it."""
-    return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"

@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kit.widgets.table.face import HistoryTable
     from kit.widgets.table.rows import TableView
+    from kit.widgets.table.table import HistoryTable
 
 __all__ = ["HistoryTable", "TableView"]
 
-_WHERE = {"HistoryTable": "kit.widgets.table.face", "TableView": "kit.widgets.table.rows"}
+_WHERE = {"HistoryTable": "kit.widgets.table.table", "TableView": "kit.widgets.table.rows"}
 
 
 def __getattr__(name: str) -> Any:

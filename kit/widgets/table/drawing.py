@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from kit.widgets import cards
+from kit.widgets import markup
 from kit.widgets.table.rows import TableView
 
 #: Pixels of a row, and of the thumbnail in it.
@@ -65,7 +65,7 @@ COLUMNS = (
 _AS_IT_IS = TableView()
 #: Of a sentence in place of a thumbnail: three lines fit.
 _INSTEAD = (
-    f"{cards.FAINT};display:block;width:{THUMBNAIL[0]}px;font-size:10px;line-height:1.2;"
+    f"{markup.FAINT};display:block;width:{THUMBNAIL[0]}px;font-size:10px;line-height:1.2;"
     "white-space:normal"
 )
 #: Tracks before the columns: the box, the thumbnail.
@@ -74,8 +74,8 @@ _BEFORE = f"30px {THUMBNAIL[0] + 12}px"
 #: Pixels across below which a table is narrow.
 _NARROW = 660
 
-STYLE = f"""<style>
-.kit-table {{ {cards.ARROW}; container-type: inline-size; }}
+STYLE = f"""<style>{markup.load_style("kit.widgets", "shared.css")}
+.kit-table {{ container-type: inline-size; }}
 .widget-hbox > .kit-table {{ flex: 1 1 0; min-width: min(100%, 420px); }}
 .kit-table-wide {{ overflow: auto hidden; }}
 .kit-table-wide > * {{ min-width: 524px; overflow: visible; }}
@@ -100,7 +100,7 @@ STYLE = f"""<style>
 .kit-table-box.widget-checkbox > label {{ display: flex; align-items: center; width: 100%;
   height: {ROW}px; cursor: pointer; margin: 0; padding: 0; }}
 .kit-table-box.widget-checkbox input[type='checkbox'] {{ flex: none; margin: 0 0 0 8px; }}
-.kit-table-box.widget-checkbox label span, .kit-table .kit-unseen,
+.kit-table-box.widget-checkbox label span, .kit-table .kit-screen-reader,
 .kit-table-filter > .widget-label {{ position: absolute; width: 1px; height: 1px;
   overflow: hidden; clip: rect(0 0 0 0); white-space: nowrap; }}
 .kit-table-box:hover {{ background: color-mix(in srgb, currentColor 6%, transparent); }}
@@ -206,8 +206,8 @@ def static_page(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], words
             for (s, _), text in zip(shown, texts, strict=True)
         ]
         rows.append([small, *line])
-    body = cards.table(["", *(column.title for _, column in shown)], rows)
-    return f'<div style="{cards.FONT};{cards.COLOR}">{body}{cards.faint(words)}</div>'
+    body = markup.table(["", *(column.title for _, column in shown)], rows)
+    return f'<div style="{markup.FONT};{markup.COLOR}">{body}{markup.faint(words)}</div>'
 
 
 def _heads(shown: Sequence[tuple[str, TableColumn]], view: TableView) -> str:
@@ -216,7 +216,7 @@ def _heads(shown: Sequence[tuple[str, TableColumn]], view: TableView) -> str:
         sort = order(source, view)
         aria = f' aria-sort="{sort}"' if sort else ""
         cells.append(f'<span role="columnheader"{aria}>{escape(column.title)}</span>')
-    return f'<div role="row" class="kit-unseen">{"".join(cells)}</div>'
+    return f'<div role="row" class="kit-screen-reader">{"".join(cells)}</div>'
 
 
 def label(page: pd.DataFrame) -> list[str]:
@@ -225,7 +225,7 @@ def label(page: pd.DataFrame) -> list[str]:
 
 
 def _colored(source: str, text: str) -> str:
-    return cards.status(text) if source == "status" and text else escape(text)
+    return markup.status(text) if source == "status" and text else escape(text)
 
 
 def classes(column: TableColumn) -> list[str]:

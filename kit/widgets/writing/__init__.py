@@ -3,8 +3,7 @@
 Importing this loads ipywidgets.
 """
 
-from kit.widgets.writing.brief import WritingBackend, WritingOrder
-from kit.widgets.writing.card import ScriptCard
-from kit.widgets.writing.writing import Writing
+from kit.widgets.writing.panel import Writing, WritingBackend, WritingOrder
+from kit.widgets.writing.scripts import ScriptCard
 
 __all__ = ["ScriptCard", "Writing", "WritingBackend", "WritingOrder"]

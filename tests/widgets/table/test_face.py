@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from kit.errors import NoAnswerError
-from kit.widgets.form.service import BackgroundRunner
+from kit.widgets.background import BackgroundRunner
 from kit.widgets.table import HistoryTable, TableView
 from tests.widgets.exhibits import photo
 from tests.widgets.table.histories import history
@@ -240,7 +240,7 @@ def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
     InteractiveShell.clear_instance()
 
     snapshot, widget = (output.data for output in captured.outputs)
-    name = re.search(r'<div class="(kit-twin-\w+)"', snapshot["text/html"])
+    name = re.search(r'<div class="(kit-snapshot-\w+)"', snapshot["text/html"])
     assert name
     hiding = f"<style>.{name[1]} {{ display: none }}</style>"
     assert hiding in [getattr(one, "value", "") for one in face.controls.whole.children]
@@ -409,6 +409,6 @@ def test_every_control_has_a_name(later: Later) -> None:
 
 def test_at_an_end_the_page_knows_which_button_goes_the_other_way(later: Later) -> None:
     made = table(later).controls
-    step = {one for one in (made.back, made.forth, made.renew) if "kit-step" in one._dom_classes}
+    step = {one for one in (made.back, made.forth, made.renew) if "kit-paging" in one._dom_classes}
 
     assert step == {made.back, made.forth}

@@ -1,28 +1,35 @@
-"""How the writing panel looks: its style sheet and its small pieces of HTML.
-
-Colors are JupyterLab's own, so it follows the theme; a page without them gets the fallbacks.
-"""
+"""One script in the writing panel: its text to change, its length, and what to do with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from html import escape
+from typing import Any
+
+import ipywidgets
 
 from kit import wire
-from kit.widgets import texts
-from kit.widgets.cards import ARROW, BAD, BUSY, card, credits, facts, faint, figure
-from kit.widgets.pile import PILED
+from kit.widgets import preview
+from kit.widgets.markup import (
+    card,
+    count_of,
+    credits,
+    facts,
+    faint,
+    figure,
+    note,
+    problem,
+    style_element,
+)
 from kit.widgets.snapshots import rerun_line
-from kit.widgets.styles import load_style
 
 #: Words in a second of speech, where a service does not say how long its script takes.
 PACE = 2.5
 #: Scripts that are kept of a panel in a saved notebook, the newest.
 MOST = 6
 
-_RULES = load_style(__package__, "writing.css")
-SHEET = f"<style>{_RULES} {BAD} {BUSY} {PILED} .kit-writing{{{ARROW}}}</style>"
+SHEET = style_element(__package__, "writing.css")
 
 # Selecting works everywhere; the newer of the two ways to copy is missing on plain HTTP, the older
 # one copies what is selected. A page that strips the action leaves a field to select from.
@@ -70,16 +77,6 @@ def price(each: Decimal, count: int, balance: Decimal | None) -> str:
     return line
 
 
-def problem(sentence: str) -> str:
-    """Return what went wrong, announced to whoever does not see it."""
-    return f'<span class="kit-bad" role="alert">{escape(sentence)}</span>'
-
-
-def note(sentence: str) -> str:
-    """Return a quiet sentence, announced when it changes."""
-    return f'<span class="kit-note" role="status">{escape(sentence)}</span>'
-
-
 def copy_button(name: str) -> str:
     """Return a button that copies the text of the script it stands below."""
     return (
@@ -96,14 +93,14 @@ def describe_length(script: wire.Script, text: str) -> str:
     Examples
     --------
     >>> facts = wire.Metrics(duration="10", word_count=20)
-    >>> measured(wire.Script(id="scr_1", content="One two", metrics=facts), "One two three four")
+    >>> script = wire.Script(id="scr_1", content="One two", metrics=facts)
+    >>> describe_length(script, "One two three four")
     'about 2 s to speak · 4 words'
     """
     if text == script.content:
-        return texts.spoken(script)
+        return preview.spoken(script)
     count = len(text.split())
-    words = f"{count} word{'' if count == 1 else 's'}"
-    return f"about {count / _pace(script):.0f} s to speak · {words}"
+    return f"about {count / _pace(script):.0f} s to speak · {count_of(count, 'word')}"
 
 
 def snapshot(topic_name: str, title: wire.Title, scripts: Sequence[wire.Script], code: str) -> str:
@@ -112,7 +109,7 @@ def snapshot(topic_name: str, title: wire.Title, scripts: Sequence[wire.Script],
     top = card("Titles and scripts", facts(rows))
     older = len(scripts) - MOST
     more = faint(f"and {older} older scripts") if older > 0 else ""
-    return "".join([top, *map(texts.script, scripts[:MOST]), more, rerun_line(code)])
+    return "".join([top, *map(preview.script, scripts[:MOST]), more, rerun_line(code)])
 
 
 def _pace(script: wire.Script) -> float:
@@ -126,3 +123,70 @@ def _seconds(script: wire.Script) -> float:
         return max(0.0, float(script.metrics.duration))
     except ValueError:
         return 0.0
+
+
+class ScriptCard(ipywidgets.VBox):
+    """A script whose text can be changed; words and length follow what is typed.
+
+    Parameters
+    ----------
+    name : str
+        What it is called, for whoever does not see it: "script 1".
+    on_captions : callable, optional
+        Called with this card when captions are asked for; without it there is no such button.
+    on_change : callable
+        Called when the text was changed.
+
+    Examples
+    --------
+    >>> card = ScriptCard(wire.Script(id="scr_1", content="A lake."), name="script 1")
+    >>> card.text
+    'A lake.'
+    """
+
+    def __init__(
+        self,
+        script: wire.Script,
+        *,
+        name: str,
+        on_captions: Callable[[ScriptCard], None] | None = None,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.script = script
+        self._box = ipywidgets.Textarea(value=script.content, description=name.capitalize())
+        self._facts = ipywidgets.HTML()
+        self._box.observe(self._measure, "value")
+        self._box.observe(lambda _: on_change(), "value")
+        self._measure()
+        super().__init__(
+            children=[self._box, self._facts, self._tools(name, on_captions)],
+            _dom_classes=("kit-script",),
+        )
+
+    @property
+    def text(self) -> str:
+        """The script as it stands in the field."""
+        return str(self._box.value)
+
+    @property
+    def current(self) -> wire.Script:
+        """The script with the text of the field; unchanged, it is the service's own."""
+        if self.text == self.script.content:
+            return self.script
+        return self.script.model_copy(update={"content": self.text})
+
+    def __repr__(self) -> str:
+        return f"<ScriptCard {self.script.title!r}>"
+
+    def _tools(self, name: str, on_captions: Callable[[ScriptCard], None] | None) -> Any:
+        tools = [ipywidgets.HTML(copy_button(name))]
+        if on_captions is not None:
+            button = ipywidgets.Button(
+                description="Make captions", tooltip=f"Hand {name} to the video editor"
+            )
+            button.on_click(lambda _: on_captions(self))
+            tools.append(button)
+        return ipywidgets.HBox(children=tools, _dom_classes=("kit-line",))
+
+    def _measure(self, _: Any = None) -> None:
+        self._facts.value = note(describe_length(self.script, self.text))

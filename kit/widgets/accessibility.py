@@ -55,3 +55,23 @@ def script(package: str, file: str) -> traitlets.Unicode[str, str]:
     return traitlets.Unicode(re.sub(r"^ *//.*\n|^ +| +// .*", "", text, flags=re.MULTILINE)).tag(
         sync=True
     )
+
+
+class Reach(PageScript):
+    """Sees to keys, names and focus in the box that it is a child of; it shows nothing.
+
+    What an `ipywidgets.HTML` with the class ``kit-status`` shows is announced when it changes; a
+    `Tab` with the class ``kit-tabs`` has its ``kit-page`` boxes named after their tabs.
+
+    Examples
+    --------
+    >>> box = ipywidgets.VBox([ipywidgets.Dropdown(options=["a", "b"]), Reach()])
+    >>> box.children[1]
+    <Reach>
+    """
+
+    _anywidget_id = name("kit.widgets.Reach")
+    _esm = script(__package__, "reach.js")
+
+    def __init__(self) -> None:
+        super().__init__(layout=ipywidgets.Layout(display="none"))

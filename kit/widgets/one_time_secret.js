@@ -2,7 +2,7 @@
 export default {
   render({ model, el }) {
     const make = (tag, facts) => Object.assign(document.createElement(tag), facts);
-    const box = make("div", { className: "kit-revealed" });
+    const box = make("div", { className: "kit-one-time-secret" });
     const said = make("span", { textContent: model.get("hint") });
     const shown = make("code", { hidden: true });
     const copy = make("button", {

@@ -1,4 +1,4 @@
-"""Cards: the few pieces that everything shown in a notebook is made of.
+"""Markup: the few pieces of HTML that everything shown in a notebook is made of.
 
 All of it is static HTML with inline styles: no class, no script, no style sheet, so that it looks
 the same in an untrusted notebook and on a page that was exported. Colors follow JupyterLab's theme.
@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from html import escape
+from importlib import resources
+
+from kit.errors import KitError
 
 FONT = "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.5"
 COLOR = "color:var(--jp-ui-font-color1,inherit)"
@@ -21,20 +24,13 @@ CARD = (
 FAINT = "color:var(--jp-ui-font-color2,#808080)"
 CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
 _NAME = f"{CELL};{FAINT};font-weight:normal"
-# JupyterLab leaves space below a table, and paints every other row: in a card, which is wider than
-# most tables, those are bars from nowhere to nowhere.
+# JupyterLab leaves space below a table and paints every other row; neither looks right in a card.
 _TABLE = f"{FONT};color:inherit;border-collapse:collapse;margin:2px 0"
 _PLAIN = "background:transparent"
 _RULE = "border-top:1px solid var(--jp-border-color3,#8883)"
 # The theme's own signal colors are made for surfaces: as words they are too faint, by day and by
 # night, so they are drawn toward the color of the text.
 _SIGNAL = "color-mix(in srgb,var(--jp-{}-color1,{}) 70%,var(--jp-ui-font-color1,currentcolor))"
-#: For the sheet of a widget with menus: the arrow of theirs is black, which no dark theme shows.
-ARROW = (
-    '--jp-widgets-dropdown-arrow:url("data:image/svg+xml,'
-    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 18 18'%3E"
-    "%3Cpath d='M5 7l4 4 4-4' fill='none' stroke='%23808080' stroke-width='2'/%3E%3C/svg%3E\")"
-)
 #: The state of a generation; its word always stands beside the color.
 COLORS = {
     "completed": _SIGNAL.format("success", "#388e3c"),
@@ -44,15 +40,6 @@ COLORS = {
 #: Letters of the scripts that are read from right to left.
 _LEFTWARD = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
-)
-#: For the sheet of a widget that says what is wrong.
-BAD = f".kit-bad{{overflow-wrap:anywhere;color:{COLORS['failed']}}}"
-
-#: A button that was pressed until that is heard, and a price until it follows what was typed; a
-#: blink of the eye is not worth showing.
-BUSY = (
-    "button[aria-busy=true]{opacity:.55;cursor:progress;transition:opacity .1s .2s}"
-    "[data-kit-behind] .kit-price{opacity:.5;transition:opacity .1s .3s}"
 )
 
 
@@ -83,7 +70,7 @@ def signed_amount(amount: Decimal) -> str:
 
     Examples
     --------
-    >>> signed(Decimal("0.20")), signed(Decimal(-1))
+    >>> signed_amount(Decimal("0.20")), signed_amount(Decimal(-1))
     ('+0.2', '-1')
     """
     return f"{'+' if amount >= 0 else ''}{figure(amount)}"
@@ -114,7 +101,7 @@ def set_direction(html: str) -> str:
 
     Examples
     --------
-    >>> directed("a lake"), directed("\u05d0\u05d2\u05dd")[:16]
+    >>> set_direction("a lake"), set_direction("\u05d0\u05d2\u05dd")[:16]
     ('a lake', '<div dir="auto" ')
     """
     if _LEFTWARD.search(html) is None:
@@ -159,7 +146,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _head(name: str) -> str:
-    """Return the head of a column; one without a name is none, and nobody is told of it."""
+    """Return the head of a column; without a name it is an ordinary cell."""
     shown = f'<th scope="col" style="{CELL};{FAINT}">{escape(name)}</th>'
     return shown if name else f'<td style="{CELL}"></td>'
 
@@ -176,3 +163,40 @@ def bar(fraction: float) -> str:
         'background:var(--jp-layout-color3,#bdbdbd)"><div style="height:6px;'
         f'width:{percent:.0f}%;background:var(--jp-brand-color1,#1976d2)"></div></div>'
     )
+
+
+def problem(sentence: str) -> str:
+    """Return what is wrong, announced by screen readers; nothing for an empty sentence."""
+    return f'<span class="kit-bad" role="alert">{escape(sentence)}</span>' if sentence else ""
+
+
+def note(sentence: str) -> str:
+    """Return a quiet sentence, announced when it changes."""
+    return f'<span class="kit-note" role="status">{escape(sentence)}</span>'
+
+
+def error_text(error: BaseException) -> str:
+    """Return an error as a person reads it: the type is shown where it is none of the kit's."""
+    return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> count_of(1, "word"), count_of(2, "word")
+    ('1 word', '2 words')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def load_style(package: str, file: str) -> str:
+    """Return a style sheet of a package without comments and line breaks."""
+    text = resources.files(package).joinpath(file).read_text("utf-8")
+    return " ".join(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL).split())
+
+
+def style_element(package: str, file: str) -> str:
+    """Return the ``<style>`` of a widget: its own sheet, then what all widgets share."""
+    return f"<style>{load_style(package, file)} {load_style(__package__, 'shared.css')}</style>"

@@ -1,15 +1,102 @@
-"""The price of a form: worked out here where the model says how, and how it is shown."""
+"""Prices: how a quote looks; one that is a guess says so wherever its figure stands."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from fractions import Fraction
 from html import escape
 from typing import Any
 
 from kit import pricing, wire
 from kit.parameters import Request
-from kit.widgets.preview import credits
+from kit.widgets.markup import card, credits, faint, figure, signed_amount, table, warning
+
+#: Sources of a price that is not what will be charged -> what they are called.
+_GUESSES = {
+    "default": "a guess: with the model's defaults",
+    "receipts": "a guess from what was paid before",
+}
+
+
+def quote(item: wire.Quote) -> str:
+    """Draw a price with the terms it is made of."""
+    rows = [(escape(_term(t)), escape(signed_amount(t.credits))) for t in item.terms]
+    short = ""
+    if item.affordable is False:
+        left = f": {credits(item.balance)}" if item.balance is not None else ""
+        short = warning(f"the balance is too low{left}")
+    terms = table((), rows) if rows else ""
+    by = _GUESSES.get(item.source, f"by {item.source}")
+    return card(_total(item), terms + short + faint(escape(by)))
+
+
+def quote_text(item: wire.Quote) -> str:
+    """Return a price in one line.
+
+    Examples
+    --------
+    >>> from decimal import Decimal
+    >>> quote_text(wire.Quote(total=Decimal("0.2")))
+    '<Quote 0.2 credits · rule>'
+    >>> quote_text(wire.Quote(total=Decimal(1), source="default"))
+    "<Quote about 1 credit · a guess: with the model's defaults>"
+    """
+    return f"<Quote {_total(item)} · {_GUESSES.get(item.source, item.source)}>"
+
+
+def _total(item: wire.Quote) -> str:
+    return f"about {credits(item.total)}" if item.source in _GUESSES else credits(item.total)
+
+
+def _term(term: wire.Term) -> str:
+    if term.kind == "unit":
+        return f"{term.parameter}: {term.value}"
+    if term.kind == "multiplier":
+        return f"{term.parameter}: {term.value} (× {figure(term.factor)})"
+    return term.kind
+
+
+__all__ = ["sentence", "usual"]
+
+
+def usual(model: wire.Model) -> str:
+    """Return what a request with every default costs, and what each second adds; "" if unknown.
+
+    Examples
+    --------
+    >>> second = {"medium": "audio", "credits": 0.03}
+    >>> model = wire.Model(id="lip", asset_type="video", pricing={"base": 0.02, "units": [second]})
+    >>> usual(model.model_copy(update={"credits_at_defaults": Decimal("0.02")}))
+    '0.02 + 0.03/s'
+    """
+    if model.credits_at_defaults is None:
+        return ""
+    seconds = (f"{figure(amount)}/s" for amount, _ in _seconds(model))
+    return " + ".join([figure(model.credits_at_defaults), *seconds])
+
+
+def sentence(model: wire.Model) -> str:
+    """Return from how much on a model costs, what its defaults cost, and what a second costs."""
+    words = [f"from {credits(model.credits_from)}"]
+    if model.credits_at_defaults not in (None, model.credits_from):
+        words.append(f"{credits(model.credits_at_defaults)} with its defaults")
+    words += [f"{credits(amount)} a second of {medium}" for amount, medium in _seconds(model)]
+    return ", ".join(words)
+
+
+def _seconds(model: wire.Model) -> Iterator[tuple[Decimal, str]]:
+    """Yield what a second of a medium costs with every default, and the medium."""
+    if model.pricing is None:
+        return
+    usually = {parameter.name: parameter.default for parameter in model.setting_parameters}
+    for unit in model.pricing.units:
+        if unit.medium:
+            alone = wire.Rule(units=[unit], multipliers=model.pricing.multipliers)
+            second = {unit.medium: [pricing.Medium("", Fraction(1))]}
+            terms = pricing.price(alone, usually, second).terms
+            yield sum((t.credits for t in terms if t.kind != "rounding"), Decimal(0)), unit.medium
+
 
 #: Where a price comes from -> how sure it is, in words.
 _SOURCES = {

@@ -14,12 +14,7 @@ import ipywidgets
 
 #: Boxes in boxes, after which all is drawn anew, once.
 DEEP = 48
-#: For the sheet of a widget with a pile, or with another box that may be empty.
-PILED = (
-    ".kit-pile{gap:10px;overflow:visible}.kit-pile:empty{display:none}"
-    ".kit-pile>*{margin:0;max-width:100%}"
-)
-_CLASSES = ("kit-pile",)
+_CLASSES = ("kit-newest-first",)
 
 
 class Pile(ipywidgets.VBox):

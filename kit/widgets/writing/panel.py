@@ -7,29 +7,57 @@ time in the background, and what went wrong is said in the panel.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 import ipywidgets
 
 from kit import wire
 from kit.errors import KitError
-from kit.widgets.form.service import BackgroundRunner
-from kit.widgets.pile import Pile
-from kit.widgets.reach import Reach
+from kit.widgets.accessibility import Reach
+from kit.widgets.background import BackgroundRunner
+from kit.widgets.boxes import Pile
+from kit.widgets.markup import error_text, note, problem
 from kit.widgets.snapshots import StaticSnapshot
-from kit.widgets.writing import markup
-from kit.widgets.writing.brief import (
-    LONGEST,
-    SCRIPT,
-    SHORTEST,
-    TITLE,
-    USUAL,
-    WritingBackend,
-    WritingOrder,
-)
-from kit.widgets.writing.card import ScriptCard
+from kit.widgets.writing import scripts
+from kit.widgets.writing.scripts import ScriptCard
+
+#: Credits for a title, and for each variation of a script. Source: API document, "Limits".
+TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
+#: Seconds that a script may take to speak. Source: contract, "Titles and scripts".
+SHORTEST, LONGEST, USUAL = 10, 180, 30
+
+
+@dataclass(frozen=True, slots=True)
+class WritingOrder:
+    """What a script is asked to be."""
+
+    topic: str
+    title: wire.Title
+    duration: int = USUAL
+    use_hook: bool = False
+    use_cta: bool = False
+    use_ragebait: bool = False
+    variations: int = 1
+
+
+class WritingBackend(Protocol):
+    """Whoever writes, as the panel sees it; every call may block, none is made in a callback."""
+
+    def title(self, topic: str) -> wire.Title:
+        """Return a title; it is charged for."""
+
+    def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
+        """Return one script a variation; they are charged for."""
+
+    def balance(self) -> Decimal | None:
+        """Return what there is to spend; None where the service does not say."""
+
+    def captions(self, text: str) -> Any:
+        """Return a widget that puts these captions on a video."""
+
 
 #: Seconds between a click and reading the fields: what was typed last may arrive after the click.
 SETTLING = 0.12
@@ -116,7 +144,7 @@ class Writing(ipywidgets.VBox):
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
         topic = self._topic.value
         code = f'{"await " if self._awaited else ""}studio.writing("{topic}")'
-        html = markup.snapshot(topic, self.title, self.scripts, code)
+        html = scripts.snapshot(topic, self.title, self.scripts, code)
         return {**bundle, "text/plain": repr(self), "text/html": html}
 
     def _ipython_display_(self) -> None:
@@ -126,8 +154,8 @@ class Writing(ipywidgets.VBox):
 
     def _make_controls(self, topic: str) -> None:
         new = ipywidgets
-        once = ("kit-once",)
-        topics = [(markup.topic(name), name) for name in wire.TOPICS]
+        once = ("kit-click-once",)
+        topics = [(scripts.topic(name), name) for name in wire.TOPICS]
         self._topic = new.Dropdown(options=topics, value=topic, description="Topic")
         self._suggest = new.Button(description="Suggest a title", _dom_classes=once)
         self._title_price, self._script_price = new.HTML(), new.HTML()
@@ -143,7 +171,7 @@ class Writing(ipywidgets.VBox):
         self._provoke = _switch("Provocative", "Take a side that people will argue with")
         self._variations = new.ToggleButtons(options=[1, 2], description="Variations")
         self._write = new.Button(button_style="primary", _dom_classes=once)
-        self._said = new.HTML(_dom_classes=("kit-said",))
+        self._said = new.HTML(_dom_classes=("kit-status",))
         self._shown = Pile(MOST_BATCHES)
         self._captions = new.VBox()
 
@@ -151,7 +179,7 @@ class Writing(ipywidgets.VBox):
         self._topic.add_class("kit-grow")
         self._duration.add_class("kit-grow")
         return [
-            ipywidgets.HTML(markup.heading()),
+            ipywidgets.HTML(scripts.heading()),
             _line(self._topic, self._suggest, self._title_price),
             self._found,
             self._title,
@@ -183,7 +211,7 @@ class Writing(ipywidgets.VBox):
             try:
                 call()
             except Exception as error:  # noqa: BLE001 - said in the panel
-                self._said.value = markup.problem(_sentence(error))
+                self._said.value = problem(error_text(error))
 
         return act
 
@@ -200,12 +228,12 @@ class Writing(ipywidgets.VBox):
             self._busy(None)
         except Exception as error:  # noqa: BLE001 - said in the panel
             self._busy(None)
-            self._said.value = markup.problem(_sentence(error))
+            self._said.value = problem(error_text(error))
         self._look_at_balance()
 
     def _busy(self, words: str | None) -> None:
         self._suggest.disabled = self._write.disabled = words is not None
-        self._said.value = markup.note(words) if words else ""
+        self._said.value = note(words) if words else ""
 
     def _suggested(self) -> None:
         topic = self._topic.value
@@ -254,16 +282,16 @@ class Writing(ipywidgets.VBox):
 
     def _captioned(self, card: ScriptCard) -> None:
         self._chosen = card
-        self._said.value = markup.note("opening the video editor …")
+        self._said.value = note("opening the video editor …")
         self._background.after(SETTLING, self._open_captions)
 
     def _open_captions(self) -> None:
         card = self._chosen
         try:
             self._captions.children = (self._writer.captions(card.text),) if card else ()
-            self._said.value = markup.note("the captions are in the form below")
+            self._said.value = note("the captions are in the form below")
         except Exception as error:  # noqa: BLE001 - said in the panel
-            self._said.value = markup.problem(_sentence(error))
+            self._said.value = problem(error_text(error))
 
     # ── prices ───────────────────────────────────────────────────────────────────────────────────
 
@@ -276,8 +304,8 @@ class Writing(ipywidgets.VBox):
 
     def _price(self) -> None:
         count = int(self._variations.value)
-        self._title_price.value = markup.price(TITLE, 1, self._balance)
-        self._script_price.value = markup.price(SCRIPT, count, self._balance)
+        self._title_price.value = scripts.price(TITLE, 1, self._balance)
+        self._script_price.value = scripts.price(SCRIPT, count, self._balance)
         self._write.description = "Write a script" if count == 1 else f"Write {count} scripts"
 
 
@@ -287,7 +315,3 @@ def _switch(label: str, tooltip: str) -> Any:
 
 def _line(*children: Any) -> Any:
     return ipywidgets.HBox(children=children, _dom_classes=("kit-line",))
-
-
-def _sentence(error: BaseException) -> str:
-    return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from html import escape
 from typing import Any
 
 import ipywidgets
 
 from kit.errors import ConfigError
-from kit.widgets.account import markup
-from kit.widgets.cards import card, faint
-from kit.widgets.form.service import BackgroundRunner
-from kit.widgets.reach import Reach
+from kit.widgets import markup
+from kit.widgets.accessibility import Reach
+from kit.widgets.background import BackgroundRunner
+from kit.widgets.markup import FAINT, FONT, card, faint, style_element
 from kit.widgets.secret import SecretInput
 from kit.widgets.snapshots import StaticSnapshot, rerun_line
 
 #: Seconds between sending the key and reading the fields: what was typed last may arrive after it.
 SETTLING = 0.12
 
+STYLE = style_element(__package__, "account.css")
 _CODE = "login = kit.login(form=True)\nlogin"
+
+
+def code(sentence: str, statement: str) -> str:
+    """Return what a statement is for, and the statement."""
+    shown = f"<br><code>{escape(statement)}</code>" if statement else ""
+    return f'<div style="{FONT}"><span style="{FAINT}">{escape(sentence)}</span>{shown}</div>'
 
 
 class SignIn(ipywidgets.VBox):
@@ -64,12 +72,12 @@ class SignIn(ipywidgets.VBox):
             tooltip="The name of the profile; kit.connect(profile=...) finds it",
         )
         self._key = SecretInput("API key", action="Sign in", on_submit=self._typed)
-        self._said = ipywidgets.HTML(_dom_classes=("kit-said",))
+        self._said = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._snapshot = StaticSnapshot(background=self._background)
         fields = ipywidgets.VBox(
             (self._address, self._name, self._key, self._said), _dom_classes=("kit-signing",)
         )
-        parts = (ipywidgets.HTML(markup.STYLE), fields, self._snapshot.style, reach := Reach())
+        parts = (ipywidgets.HTML(STYLE), fields, self._snapshot.style, reach := Reach())
         super().__init__(children=parts, _dom_classes=("kit-account",))
         reach.belong(self)
 
@@ -104,14 +112,14 @@ class SignIn(ipywidgets.VBox):
 
     def _try(self, key: str) -> None:
         address, name = self._address.value.strip(), self._name.value.strip()
-        self._said.value = markup.code("one moment …", "")
+        self._said.value = code("one moment …", "")
         try:
             if not address:
                 raise ConfigError("a service has an address, such as https://studio.example")
             self._result = self._enter(address, key, name)
-            self._said.value = markup.code(self._tell(self._result), "")
+            self._said.value = code(self._tell(self._result), "")
         except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the form
-            self._said.value = markup.problem(markup.error_sentence(error))
+            self._said.value = markup.problem(markup.error_text(error))
         finally:
             self._key.hint = ""
             self._key.disabled = False

@@ -1,0 +1,68 @@
+"""Background work: a widget never blocks the event loop it lives on.
+
+What takes time is begun elsewhere, and its result comes back by setting a widget's trait, which any
+thread may do.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundRunner:
+    """Where what takes time happens; tests pass one whose time is theirs.
+
+    Parameters
+    ----------
+    begin : callable
+        Runs a function elsewhere, now.
+    after : callable
+        Runs a function elsewhere after some seconds; returns how to call that off.
+    clock : callable
+        Seconds, from whenever.
+    """
+
+    begin: Callable[[Callable[[], None]], None] = field(default=lambda work: _thread(work))
+    after: Callable[[float, Callable[[], None]], Callable[[], None]] = field(
+        default=lambda seconds, work: _timer(seconds, work)
+    )
+    clock: Callable[[], float] = time.monotonic
+
+
+class Debounced:
+    """A call that is made once the asking has stopped for a moment; the last asking counts."""
+
+    def __init__(
+        self, call: Callable[[], None], seconds: float, background: BackgroundRunner
+    ) -> None:
+        self._call = call
+        self._seconds = seconds
+        self._background = background
+        self._lock = threading.Lock()
+        self._call_off: Callable[[], None] = lambda: None
+
+    def __call__(self) -> None:
+        """Ask for the call."""
+        with self._lock:
+            self._call_off()
+            self._call_off = self._background.after(self._seconds, self._call)
+
+    def cancel(self) -> None:
+        """Forget what was asked for."""
+        with self._lock:
+            self._call_off()
+
+
+def _thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="kit-form", daemon=True).start()
+
+
+def _timer(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
+    timer = threading.Timer(seconds, work)
+    timer.name, timer.daemon = "kit-form", True
+    timer.start()
+    return timer.cancel

@@ -1,0 +1,97 @@
+"""How a form looks: its style sheet and its small pieces of HTML.
+
+The style sheet travels with each form and touches nothing outside of it. Colors are JupyterLab's
+own, so a form follows the theme.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from kit.widgets.form import controls
+from kit.widgets.markup import style_element
+from kit.wire import Model, Parameter
+
+SHEET = style_element(__package__, "form.css")
+
+
+def heading(model: Model) -> str:
+    """Return the style sheet, and what a form begins with: the model in two lines."""
+    facts = " · ".join(filter(None, (model.asset_type, model.category)))
+    text = f'<div class="kit-note">{escape(model.description)}</div>' if model.description else ""
+    title = f'<b style="font-size:15px">{escape(model.title or model.id)}</b>'
+    return f'{SHEET}{title} <span class="kit-note">{escape(facts)}</span>{text}'
+
+
+def label(parameter: Parameter) -> str:
+    """Return what stands before a control; a star marks what has to be there."""
+    return f"{parameter.name.replace('_', ' ')}{' *' if parameter.required else ''}"
+
+
+def help_text(parameter: Parameter) -> str:
+    """Return what a parameter is for, and the limits that its control does not show."""
+    words = " · ".join(filter(None, (parameter.description, controls.limits(parameter))))
+    return f'<span class="kit-note">{escape(words)}</span>' if words else ""
+
+
+def notice(sentence: str) -> str:
+    """Return what one should know but need not mend, announced as well."""
+    return f'<span class="kit-notice" role="status">{escape(sentence)}</span>'
+
+
+def missing(problems: Mapping[str, str]) -> str:
+    """Return which fields need attention, by name; nothing where none does."""
+    if not problems:
+        return ""
+    names = [path.rpartition(".")[2].replace("_", " ") for path in problems]
+    return f'<div class="kit-note">missing or wrong: {escape(", ".join(names))}</div>'
+
+
+def code(text: str) -> str:
+    """Return Python as it stands in a cell."""
+    return f'<pre class="kit-code">{escape(text)}</pre>'
+
+
+class Stock:
+    """What the widgets of one form share: a layout, and a style for each kind of control."""
+
+    def __init__(self) -> None:
+        self._layout = ipywidgets.Layout()
+        self._styles: dict[Any, Any] = {}
+        self._shared: dict[Any, dict[str, Any]] = {}
+
+    def new(self, kind: Any, **traits: Any) -> Any:
+        """Return a widget of a kind that brings neither a layout nor a style of its own."""
+        if kind not in self._shared:
+            self._shared[kind] = self._for(kind)
+        # Without its keys each widget would look through all its traits for those that are sent;
+        # one of anywidget's has to, because it adds some when it is made.
+        grows = hasattr(kind, "_esm") and "_esm" not in _sent(kind)
+        keys = {} if grows else {"keys": [*_sent(kind)]}
+        return kind(**self._shared[kind], **keys, **traits)
+
+    def _for(self, kind: Any) -> dict[str, Any]:
+        style = _style(kind)
+        if style is None:
+            return {"layout": self._layout}
+        if style not in self._styles:
+            self._styles[style] = style()
+        return {"layout": self._layout, "style": self._styles[style]}
+
+
+@functools.cache
+def _style(kind: Any) -> Any:
+    """Return the class of a kind of widget's style, None for one that has none."""
+    style = kind.class_traits().get("style")
+    return style and style.klass
+
+
+@functools.cache
+def _sent(kind: Any) -> tuple[str, ...]:
+    """Return the names of the traits that a kind of widget sends to the browser."""
+    return tuple(kind.class_traits(sync=True))
