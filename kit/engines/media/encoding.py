@@ -32,8 +32,8 @@ _X264 = "mbtree=0:b-adapt=0:partitions=i4x4,i8x8,p8x8"
 #: Numbers of ITU-T H.273: matrix, primaries and transfer curve of BT.709, in limited range, as
 #: `kit.engines.media.color.YUV` makes them at every size.
 _BT709, _LIMITED = 1, 1
-#: Pixels from which x264 works less hard: four fifths of the time for up to an eighth more bytes
-#: and a structural similarity that is less by one to two thousandths.
+#: Pixels from which x264 works less hard: four fifths of the time for up to a third more bytes and
+#: a structural similarity that is less by one to two thousandths.
 _LARGE = 1920 * 1080
 #: Samples that are encoded at once.
 _CHUNK = 4800
