@@ -29,7 +29,7 @@ Fetched: TypeAlias = tuple[Path | None, bytes | None]
 def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[str, str]:
     """Return the media of a generation as HTML, and the sentence why there are none."""
     from kit.widgets import media
-    from kit.widgets.gallery import unseen
+    from kit.widgets.gallery import explain_missing
 
     if generation.status != "completed":
         return "", ""
@@ -41,7 +41,7 @@ def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[st
         fit = fit or media.PREVIEW
         return media.html(path, name=generation.id, poster=small, title=title, fit=fit), ""
     except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
-        return "", unseen(problem)
+        return "", explain_missing(problem)
 
 
 def fetch_files(generation: BaseGeneration, *, whole: bool) -> Fetched:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.explore.costs import CostFrame
-    from kit.widgets.panel import Bench, Book, Panel
+    from kit.widgets.panel import CreatePage, PageSet, Panel
 
 #: Where an amount comes from -> what is said of those, and what is doubtful about them.
 _SOURCES = {
@@ -136,7 +136,7 @@ class PanelAccounts:
     def __init__(self, first: PanelPages, connections: AccountConnections) -> None:
         self.connections = connections
         self._first = first
-        self._reports: dict[AccountConnection, Book] = {}
+        self._reports: dict[AccountConnection, PageSet] = {}
         self._others: list[PanelPages] = []
         self._panel: Panel | None = None
 
@@ -196,7 +196,7 @@ class PanelPages:
         self._session = session
         self._library = library or PanelAccounts(self, AccountConnections(session))
         self._connection = connection or self._library.connections.own
-        self._bench: Bench | None = None
+        self._bench: CreatePage | None = None
         self._wanted: str | None = None
         self._listed: list[wire.Model] = []
 
@@ -212,9 +212,9 @@ class PanelPages:
         """Return the panel with all pages, none of them built yet but the first."""
         return self._library.panel()
 
-    def book(self) -> Book:
+    def book(self) -> PageSet:
         """Return the pages of this account, none of them built yet."""
-        from kit.widgets.panel import Book, PanelPage
+        from kit.widgets.panel import PageSet, PanelPage
         from kit.widgets.panel.panel import banner
 
         pages = [
@@ -227,7 +227,7 @@ class PanelPages:
         ]
         place = self._library.connections.describe(self._connection)
         shown = "" if place.own else banner(place.remark, place.code)
-        return Book(pages, heading=self.heading, banner=shown)
+        return PageSet(pages, heading=self.heading, banner=shown)
 
     def heading(self) -> str:
         """Return who pays, and what is left."""
@@ -251,11 +251,11 @@ class PanelPages:
 
     def create(self) -> Any:
         """Return a model to pick and its form; first one that needs no file."""
-        from kit.widgets.panel import Bench
+        from kit.widgets.panel import CreatePage
 
         models = list(self._studio.models.values())
         easy = next((m.id for m in models if not _needs_a_file(m)), None)
-        self._bench = Bench(models, form=self._form, model=self._wanted or easy)
+        self._bench = CreatePage(models, form=self._form, model=self._wanted or easy)
         return self._bench
 
     def history(self) -> Any:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kit.studio.aio import AsyncStudio
     from kit.studio.sync import Studio
     from kit.widgets.compare import Comparison
-    from kit.widgets.gallery import Exhibit, Gallery
+    from kit.widgets.gallery import Gallery, GalleryItem
     from kit.widgets.table import HistoryTable
 
 H = TypeVar("H", bound=BaseGeneration)
@@ -132,17 +132,17 @@ class EntryList(list[wire.Entry]):
         return preview.entries(self)
 
 
-def exhibit(generation: BaseGeneration) -> Exhibit:
+def exhibit(generation: BaseGeneration) -> GalleryItem:
     """Return a generation with the means to show it."""
-    from kit.widgets.gallery import Exhibit
+    from kit.widgets.gallery import GalleryItem
 
     def fetch(whole: bool) -> Fetched:
         return fetch_files(generation, whole=whole)
 
-    return Exhibit(generation.facts, generation.credits, fetch)
+    return GalleryItem(generation.facts, generation.credits, fetch)
 
 
-def _exhibits(items: Any, studio: AnyStudio | None) -> list[Exhibit]:
+def _exhibits(items: Any, studio: AnyStudio | None) -> list[GalleryItem]:
     """Return what is to be shown, in its order; ids are asked for side by side."""
     wanted = list(_spread(items))
     ids = [item for item in wanted if isinstance(item, str)]

@@ -57,7 +57,7 @@ def script(package: str, file: str) -> traitlets.Unicode[str, str]:
     )
 
 
-class Reach(PageScript):
+class Accessibility(PageScript):
     """Sees to keys, names and focus in the box that it is a child of; it shows nothing.
 
     What an `ipywidgets.HTML` with the class ``kit-status`` shows is announced when it changes; a
@@ -65,12 +65,12 @@ class Reach(PageScript):
 
     Examples
     --------
-    >>> box = ipywidgets.VBox([ipywidgets.Dropdown(options=["a", "b"]), Reach()])
+    >>> box = ipywidgets.VBox([ipywidgets.Dropdown(options=["a", "b"]), Accessibility()])
     >>> box.children[1]
-    <Reach>
+    <Accessibility>
     """
 
-    _anywidget_id = name("kit.widgets.Reach")
+    _anywidget_id = name("kit.widgets.Accessibility")
     _esm = script(__package__, "reach.js")
 
     def __init__(self) -> None:

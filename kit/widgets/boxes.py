@@ -17,7 +17,7 @@ DEEP = 48
 _CLASSES = ("kit-newest-first",)
 
 
-class Pile(ipywidgets.VBox):
+class NewestFirst(ipywidgets.VBox):
     """A box that grows at its top.
 
     Parameters
@@ -29,7 +29,7 @@ class Pile(ipywidgets.VBox):
 
     Examples
     --------
-    >>> pile = Pile(2)
+    >>> pile = NewestFirst(2)
     >>> for words in ("first", "second", "third"):
     ...     pile.put(ipywidgets.HTML(words))
     >>> [one.value for one in pile.shown]

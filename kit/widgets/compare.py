@@ -14,7 +14,7 @@ from typing import Any
 
 from kit import wire
 from kit.widgets import markup, media
-from kit.widgets.gallery import Exhibit, draw_exhibits
+from kit.widgets.gallery import GalleryItem, draw_items
 
 #: Bytes of all pictures together.
 TOTAL = 600_000
@@ -48,13 +48,13 @@ class Comparison:
 
     Parameters
     ----------
-    exhibits : sequence of Exhibit
+    exhibits : sequence of GalleryItem
         At least two.
     size : int
         Pixels across of each picture.
     """
 
-    exhibits: Sequence[Exhibit]
+    exhibits: Sequence[GalleryItem]
     size: int = 320
     folder: Path | None = None
 
@@ -87,7 +87,7 @@ class Comparison:
             aspect=self._aspect(),
             style=_SHOWN,
         )
-        shown = draw_exhibits(self.exhibits, fit, whole=True, folder=self.folder)
+        shown = draw_items(self.exhibits, fit, whole=True, folder=self.folder)
         rows = self.rows()
         lines = [
             _heads(shown),

@@ -29,7 +29,7 @@ Fetched: TypeAlias = tuple[Path | None, bytes | None]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Exhibit:
+class GalleryItem:
     """One generation to show.
 
     Parameters
@@ -72,25 +72,29 @@ class Exhibit:
                 )
             return media.still(thumbnail, title=title, fit=fit) if thumbnail else _instead("")
         except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
-            return _instead(unseen(problem))
+            return _instead(explain_missing(problem))
 
     def settings(self) -> Mapping[str, Any]:
         """Return the settings it was made with, by name."""
         return self.facts.parameters or {}
 
 
-def draw_exhibits(
-    exhibits: Sequence[Exhibit], fit: media.Fit, *, whole: bool = False, folder: Path | None = None
+def draw_items(
+    exhibits: Sequence[GalleryItem],
+    fit: media.Fit,
+    *,
+    whole: bool = False,
+    folder: Path | None = None,
 ) -> list[str]:
     """Return the element of each exhibit, fetched and encoded side by side."""
-    draw = partial(Exhibit.html, fit=fit, whole=whole, folder=folder)
+    draw = partial(GalleryItem.html, fit=fit, whole=whole, folder=folder)
     if len(exhibits) < 2:
         return [draw(exhibit) for exhibit in exhibits]
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-exhibits") as pool:
         return list(pool.map(draw, exhibits))
 
 
-def total(exhibits: Iterable[Exhibit]) -> Decimal | None:
+def total(exhibits: Iterable[GalleryItem]) -> Decimal | None:
     """Return what all cost together, or None where the price of one is unknown."""
     amount = Decimal(0)
     for exhibit in exhibits:
@@ -100,12 +104,12 @@ def total(exhibits: Iterable[Exhibit]) -> Decimal | None:
     return amount
 
 
-def unseen(problem: Exception) -> str:
+def explain_missing(problem: Exception) -> str:
     """Return the sentence why a medium is not shown.
 
     Examples
     --------
-    >>> unseen(OSError("cannot identify image file")), unseen(MemoryError())
+    >>> explain_missing(OSError("cannot identify image file")), explain_missing(MemoryError())
     ('no preview', 'no preview (too large)')
     """
     if isinstance(problem, KitError):
@@ -162,7 +166,7 @@ class Gallery:
         Where the notebook is; None: here.
     """
 
-    exhibits: Sequence[Exhibit]
+    exhibits: Sequence[GalleryItem]
     columns: int | None = None
     size: int = 220
     embed: bool = False
@@ -180,7 +184,7 @@ class Gallery:
     def html(self) -> str:
         """Return the grid as HTML of bounded size: about 1.5 MB, videos beside it not counted."""
         shown = self.exhibits[:TILES]
-        tiles = draw_exhibits(shown, self._fit(len(shown)), folder=self.folder)
+        tiles = draw_items(shown, self._fit(len(shown)), folder=self.folder)
         lines = (self._tile(e, tile) for e, tile in zip(shown, tiles, strict=True))
         grid = f'<ul style="{_LIST}">{"".join(lines)}</ul>'
         left = len(self.exhibits) - len(shown)
@@ -198,7 +202,7 @@ class Gallery:
             style=_FILLS,
         )
 
-    def _tile(self, exhibit: Exhibit, shown: str) -> str:
+    def _tile(self, exhibit: GalleryItem, shown: str) -> str:
         facts, prompt = exhibit.facts, exhibit.facts.prompt or ""
         state = "" if facts.state == "completed" else f"{markup.status(facts.state)} · "
         price = "" if exhibit.cost is None else markup.credits(exhibit.cost)
@@ -225,7 +229,7 @@ class Gallery:
         return f"{count} generation{'' if count == 1 else 's'}{spent}"
 
 
-def _more(exhibit: Exhibit) -> str:
+def _more(exhibit: GalleryItem) -> str:
     """Return what an opened tile says beside its picture."""
     facts = exhibit.facts
     rows = {"prompt": facts.prompt, **exhibit.settings(), "id": facts.id}

@@ -105,7 +105,7 @@ class SecretInput(anywidget.AnyWidget):
         self.send({"heard": True})  # an unchanged hint is no news, and the page waits for some
 
 
-class Revealed(anywidget.AnyWidget):
+class OneTimeSecret(anywidget.AnyWidget):
     """A secret that the first page which asks for it shows, and nobody after it.
 
     Parameters
@@ -117,8 +117,8 @@ class Revealed(anywidget.AnyWidget):
 
     Examples
     --------
-    >>> Revealed("cs_test_0123456789", hint="Copy the key now.")
-    <Revealed, waiting to be seen>
+    >>> OneTimeSecret("cs_test_0123456789", hint="Copy the key now.")
+    <OneTimeSecret, waiting to be seen>
     """
 
     _esm = Path(__file__).with_name("one_time_secret.js")
@@ -132,7 +132,7 @@ class Revealed(anywidget.AnyWidget):
         self.on_msg(self._asked)
 
     def __repr__(self) -> str:
-        return f"<Revealed, {'seen' if self._secret is None else 'waiting to be seen'}>"
+        return f"<OneTimeSecret, {'seen' if self._secret is None else 'waiting to be seen'}>"
 
     def forget(self) -> None:
         """Take it away, also from a page that shows it."""

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from kit import wire
-from kit.widgets.gallery import Exhibit, Fetched
+from kit.widgets.gallery import Fetched, GalleryItem
 
 
 @lru_cache
@@ -33,7 +33,7 @@ def exhibit(
     path: Path | None = None,
     charged: str | None = "0.02",
     **facts: Any,
-) -> Exhibit:
+) -> GalleryItem:
     """Return an exhibit of a completed generation."""
     given = {"id": name, "status": "completed", "asset_type": "image", "model_id": "m", **facts}
 
@@ -41,4 +41,4 @@ def exhibit(
         return path, small
 
     amount = None if charged is None else Decimal(charged)
-    return Exhibit(wire.Generation.model_validate(given), amount, fetch)
+    return GalleryItem(wire.Generation.model_validate(given), amount, fetch)

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from kit.widgets.compare import Comparison
-from kit.widgets.gallery import Exhibit, Fetched
+from kit.widgets.gallery import Fetched, GalleryItem
 from tests.widgets.exhibits import exhibit, photo
 
 EVIL = "<script>alert('x')</script>\"'&"
@@ -116,7 +116,7 @@ def test_a_picture_that_cannot_be_shown_takes_no_other_away(problem: Exception) 
     def breaks(_: bool) -> Fetched:
         raise problem
 
-    html = Comparison([NIGHT, Exhibit(DAY.facts, DAY.charged, breaks)]).html()
+    html = Comparison([NIGHT, GalleryItem(DAY.facts, DAY.charged, breaks)]).html()
 
     assert len(shapes(html)) == 1
     assert "no preview" in html

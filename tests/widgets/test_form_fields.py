@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from kit.widgets.form import Form
 from kit.widgets.form.fields import build, format_text, item, line, parse_text
-from kit.widgets.form.parts import Stock
+from kit.widgets.form.parts import WidgetFactory
 from kit.wire import Model, Parameter
 from tests.widgets.forming import Stage, control, note
 
 
 def field(**facts: Any) -> Any:
-    return build("parameters.p", Parameter(**{"name": "p", **facts}), Stock())
+    return build("parameters.p", Parameter(**{"name": "p", **facts}), WidgetFactory())
 
 
 @pytest.mark.parametrize(

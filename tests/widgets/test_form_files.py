@@ -11,7 +11,7 @@ from kit import wire
 from kit.errors import ParameterError, UploadError
 from kit.widgets.form import Form
 from kit.widgets.form.files import Picker, entries, invitation, preview, refusal
-from kit.widgets.form.parts import Stock
+from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.uploads import Offer
 from tests.widgets.dropping import Page
 from tests.widgets.forming import RULE, Shop, Stage, control, model, note
@@ -307,7 +307,7 @@ def test_a_parameter_of_one_file_takes_the_last_chosen(folder: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_read_is_said_and_left(folder: Path) -> None:
-    picker = Picker(Stock(), "image", lambda _: None, start=folder)
+    picker = Picker(WidgetFactory(), "image", lambda _: None, start=folder)
 
     picker.open(folder / "gone")
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from kit.errors import NoAnswerError
-from kit.widgets.gallery import TILES, Exhibit, Fetched, Gallery
+from kit.widgets.gallery import TILES, Fetched, Gallery, GalleryItem
 from tests.widgets.exhibits import exhibit, photo
 
 EVIL = "<script>alert('x')</script>\"'&"
@@ -74,7 +74,7 @@ def test_one_lost_file_does_not_take_the_others_away() -> None:
     def lost(whole: bool) -> Fetched:
         raise NoAnswerError("the output could not be fetched")
 
-    gone = Exhibit(exhibit().facts, None, lost)
+    gone = GalleryItem(exhibit().facts, None, lost)
 
     html = Gallery([exhibit(small=photo(64, 64)), gone]).html()
 

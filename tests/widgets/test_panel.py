@@ -11,7 +11,7 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
-from kit.widgets.panel import Bench, Book, ModelPage, Panel, PanelPage, pages
+from kit.widgets.panel import CreatePage, ModelPage, PageSet, Panel, PanelPage, pages
 from kit.widgets.panel.panel import heading, render_panel
 from tests.widgets.authoring import click, found, text
 from tests.widgets.forming import Stage
@@ -147,7 +147,9 @@ def test_another_book_is_opened_on_the_same_page_and_found_again_as_it_was(
 ) -> None:
     names = ("Models", "Create", "Costs")
     mine = panel.book
-    other = Book([built.page(n) for n in names], heading=lambda: "Bob", banner="<div>there</div>")
+    other = PageSet(
+        [built.page(n) for n in names], heading=lambda: "Bob", banner="<div>there</div>"
+    )
     panel.page = "Create"
     stage.run()
     mine.built[1][0].value = "typed"
@@ -174,7 +176,7 @@ def test_what_a_book_says_late_is_not_shown_over_another(
     stage.run()
     panel.refresh()
     late = stage.begun.pop(0)
-    panel.book = Book([built.page("Models")], heading=lambda: "Bob")
+    panel.book = PageSet([built.page("Models")], heading=lambda: "Bob")
     stage.run()
 
     late()
@@ -245,7 +247,7 @@ def test_a_model_leads_to_where_it_is_used_and_is_escaped() -> None:
 
 
 def test_a_form_that_was_left_is_found_again_as_it_was(stage: Stage) -> None:
-    bench = Bench(MODELS, form=lambda m: ipywidgets.Text(m.id), background=stage.background)
+    bench = CreatePage(MODELS, form=lambda m: ipywidgets.Text(m.id), background=stage.background)
     stage.run()
     bench.form.value = "typed"
     bench.model = "drift"
@@ -259,7 +261,7 @@ def test_a_form_that_was_left_is_found_again_as_it_was(stage: Stage) -> None:
 
 
 def test_the_form_of_the_model_that_is_wanted_last_is_shown(stage: Stage) -> None:
-    bench = Bench(
+    bench = CreatePage(
         MODELS, form=lambda m: ipywidgets.Text(m.id), model="drift", background=stage.background
     )
     bench.model = "poster"
@@ -275,14 +277,14 @@ def test_a_form_that_cannot_be_made_says_why(stage: Stage) -> None:
     def broken(_: wire.Model) -> Any:
         raise KitError("this model is odd")
 
-    bench = Bench(MODELS, form=broken, background=stage.background)
+    bench = CreatePage(MODELS, form=broken, background=stage.background)
     stage.run()
 
     assert "this model is odd" in text(bench)
 
 
 def test_a_service_without_models_says_so(stage: Stage) -> None:
-    bench = Bench([], form=ipywidgets.Text, background=stage.background)
+    bench = CreatePage([], form=ipywidgets.Text, background=stage.background)
 
     assert bench.model is None
     assert "no models" in text(bench)

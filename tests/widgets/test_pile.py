@@ -7,10 +7,10 @@ from typing import Any
 import ipywidgets
 import pytest
 
-from kit.widgets.boxes import DEEP, Pile
+from kit.widgets.boxes import DEEP, NewestFirst
 
 
-def words(pile: Pile) -> list[str]:
+def words(pile: NewestFirst) -> list[str]:
     return [one.value for one in pile.shown]
 
 
@@ -21,8 +21,8 @@ def drawn(box: Any) -> list[str]:
     return [word for child in box.children for word in drawn(child)]
 
 
-def grown(count: int, most: int) -> Pile:
-    pile = Pile(most)
+def grown(count: int, most: int) -> NewestFirst:
+    pile = NewestFirst(most)
     for number in range(count):
         pile.put(ipywidgets.HTML(str(number)))
     return pile
@@ -65,7 +65,7 @@ def test_boxes_that_are_not_used_any_more_are_closed() -> None:
         made.append(ipywidgets.VBox(**traits))
         return made[-1]
 
-    pile = Pile(2, box=box)
+    pile = NewestFirst(2, box=box)
     for number in range(DEEP + 5):
         pile.put(ipywidgets.HTML(str(number)))
 

@@ -9,7 +9,7 @@ import ipywidgets
 import pytest
 
 from kit import wire
-from kit.widgets.accessibility import Reach
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.account.panel import AccountPanel, Facts
 from kit.widgets.account.signin import SignIn
 from kit.widgets.background import BackgroundRunner
@@ -36,14 +36,14 @@ FACTS = Facts("x", wire.Account(id="a", name="Ada"))
 )
 def test_each_widget_is_reached(make: Callable[[], Any]) -> None:
     made = make()
-    (reach,) = (child for child in made.children if isinstance(child, Reach))
+    (reach,) = (child for child in made.children if isinstance(child, Accessibility))
 
     assert reach.box == made.model_id, "the page finds by it what was typed and is not sent yet"
 
 
 def test_it_is_one_of_anywidgets_in_the_page_and_says_nothing() -> None:
-    state = Reach().get_state()
+    state = Accessibility().get_state()
 
     assert (state["_view_module"], state["_view_name"]) == ("anywidget", "AnyView")
     assert state["_esm"].count("export default") == 1
-    assert repr(Reach()) == "<Reach>"
+    assert repr(Accessibility()) == "<Accessibility>"

@@ -7,37 +7,39 @@ from typing import Any
 
 import pytest
 
-from kit.widgets.secret import Revealed
+from kit.widgets.secret import OneTimeSecret
 
 SECRET = "cs_test_" + "s3cr3t" * 6
 
 
 @pytest.fixture
-def box(monkeypatch: pytest.MonkeyPatch) -> tuple[Revealed, list[Any]]:
+def box(monkeypatch: pytest.MonkeyPatch) -> tuple[OneTimeSecret, list[Any]]:
     """A box, and what it sends to its pages."""
     sent: list[Any] = []
-    made = Revealed(SECRET, hint="Copy the key now.")
+    made = OneTimeSecret(SECRET, hint="Copy the key now.")
     monkeypatch.setattr(made, "send", sent.append)
     return made, sent
 
 
-def test_the_first_page_that_asks_is_answered_and_no_other(box: tuple[Revealed, list[Any]]) -> None:
+def test_the_first_page_that_asks_is_answered_and_no_other(
+    box: tuple[OneTimeSecret, list[Any]],
+) -> None:
     made, sent = box
     for _ in range(2):
         made._handle_custom_msg({"ready": True}, [])
 
     assert sent == [{"secret": SECRET}, {"gone": True}]
-    assert repr(made) == "<Revealed, seen>"
+    assert repr(made) == "<OneTimeSecret, seen>"
 
 
-def test_it_is_in_no_state_and_no_repr(box: tuple[Revealed, list[Any]]) -> None:
+def test_it_is_in_no_state_and_no_repr(box: tuple[OneTimeSecret, list[Any]]) -> None:
     made, _ = box
 
     assert SECRET not in json.dumps(made.get_state(), default=str)
     assert SECRET not in repr(made) + str(made._repr_mimebundle_())
 
 
-def test_what_is_forgotten_is_shown_to_nobody(box: tuple[Revealed, list[Any]]) -> None:
+def test_what_is_forgotten_is_shown_to_nobody(box: tuple[OneTimeSecret, list[Any]]) -> None:
     made, sent = box
     made.forget()
     made._handle_custom_msg({"ready": True}, [])
@@ -48,7 +50,7 @@ def test_what_is_forgotten_is_shown_to_nobody(box: tuple[Revealed, list[Any]]) -
 
 @pytest.mark.parametrize("content", ["ready", {"ready": False}, {"secret": "x"}, None, []])
 def test_other_messages_are_answered_with_nothing(
-    box: tuple[Revealed, list[Any]], content: Any
+    box: tuple[OneTimeSecret, list[Any]], content: Any
 ) -> None:
     made, sent = box
     made._handle_custom_msg(content, [])

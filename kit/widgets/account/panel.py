@@ -12,7 +12,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets.accessibility import Reach
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.account.data import Key, Keys, Profiles, Spent
 from kit.widgets.account.signin import STYLE, SignIn, code
 from kit.widgets.background import BackgroundRunner
@@ -26,7 +26,7 @@ from kit.widgets.markup import (
     pairs,
     problem,
 )
-from kit.widgets.secret import Revealed
+from kit.widgets.secret import OneTimeSecret
 from kit.widgets.snapshots import StaticSnapshot, rerun_line
 
 #: What is said of spending at a service without a ledger.
@@ -119,7 +119,7 @@ EXPIRY: dict[str, int | None] = {
 }
 
 
-class Ring(ipywidgets.VBox):
+class KeyList(ipywidgets.VBox):
     """Keys to look at, to make and to revoke.
 
     Parameters
@@ -209,7 +209,7 @@ class Ring(ipywidgets.VBox):
     def _reveal(self, text: str) -> None:
         """Show a key once, and take every trace of it away again."""
         self._hide()
-        box = Revealed(text, hint="Copy the key now, it is not shown again.")
+        box = OneTimeSecret(text, hint="Copy the key now, it is not shown again.")
         done = button("I have copied it", lambda _: hide())
         self._new.children = (box, done)
         self._new.add_class("kit-new")
@@ -227,7 +227,7 @@ class Ring(ipywidgets.VBox):
         self._hide = hide
 
 
-class Switch(ipywidgets.VBox):
+class ProfileSelector(ipywidgets.VBox):
     """Saved profiles to choose from; choosing one goes over to it.
 
     Parameters
@@ -355,15 +355,15 @@ class AccountPanel(ipywidgets.VBox):
         self._refresh = button("Refresh", lambda _: self.refresh(), icon="refresh")
         self._snapshot = StaticSnapshot(background=self._background)
         begin, say, later = self._begin, self._say, self._background
-        self.ring = None if keys is None else Ring(keys, begin=begin, say=say, background=later)
+        self.ring = None if keys is None else KeyList(keys, begin=begin, say=say, background=later)
         self.switch = (
             None
             if profiles is None
-            else Switch(profiles, begin=begin, went=self._went, background=later)
+            else ProfileSelector(profiles, begin=begin, went=self._went, background=later)
         )
         parts = [self._head, self._refresh, self._problem]
         parts += [part for part in (self.switch, self.ring) if part is not None]
-        parts += [self._snapshot.style, reach := Reach()]
+        parts += [self._snapshot.style, reach := Accessibility()]
         super().__init__(children=parts, _dom_classes=("kit-account",))
         reach.belong(self)
         self.refresh()

@@ -11,7 +11,7 @@ import ipywidgets
 
 from kit.errors import ConfigError
 from kit.widgets import markup
-from kit.widgets.accessibility import Reach
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.markup import FAINT, FONT, card, faint, style_element
 from kit.widgets.secret import SecretInput
@@ -77,7 +77,7 @@ class SignIn(ipywidgets.VBox):
         fields = ipywidgets.VBox(
             (self._address, self._name, self._key, self._said), _dom_classes=("kit-signing",)
         )
-        parts = (ipywidgets.HTML(STYLE), fields, self._snapshot.style, reach := Reach())
+        parts = (ipywidgets.HTML(STYLE), fields, self._snapshot.style, reach := Accessibility())
         super().__init__(children=parts, _dom_classes=("kit-account",))
         reach.belong(self)
 

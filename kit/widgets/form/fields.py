@@ -17,7 +17,7 @@ import ipywidgets
 from kit.typed import format_text, item, line, parse_text
 from kit.widgets import markup
 from kit.widgets.form import controls, parts
-from kit.widgets.form.parts import Stock
+from kit.widgets.form.parts import WidgetFactory
 from kit.wire import Parameter
 
 __all__ = ["format_text", "item", "line", "made_to_fit", "parse_text"]
@@ -156,7 +156,7 @@ class Field:
         change("kit-invalid")
 
 
-def note(parameter: Parameter, stock: Stock) -> Any:
+def note(parameter: Parameter, stock: WidgetFactory) -> Any:
     """Return what stands beside a control: its help, and later what is wrong with it."""
     return stock.new(ipywidgets.HTML, value=parts.help_text(parameter))
 
@@ -171,23 +171,25 @@ _WIDE = ("kit-wide",)
 Parts = tuple[Any, Any, Callable[[], Any], Callable[[Any], None]]
 
 
-def build(path: str, parameter: Parameter, stock: Stock) -> Field:
+def build(path: str, parameter: Parameter, stock: WidgetFactory) -> Field:
     """Return the field of a setting or of the prompt, showing its default."""
     kind = controls.control(parameter)
     widget, heard, read, write = _BUILDERS[kind](parameter, stock, parts.label(parameter))
     return Field(path, parameter, widget, note(parameter, stock), read, write, heard)
 
 
-def _buttons(parameter: Parameter, stock: Stock, label: str) -> Parts:
+def _buttons(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     # without a tooltip of its own it shows one that reads "null"
     return _choice(ipywidgets.ToggleButtons, parameter, stock, label, tooltip=label)
 
 
-def _dropdown(parameter: Parameter, stock: Stock, label: str) -> Parts:
+def _dropdown(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     return _choice(ipywidgets.Dropdown, parameter, stock, label)
 
 
-def _choice(kind: Any, parameter: Parameter, stock: Stock, label: str, **traits: Any) -> Parts:
+def _choice(
+    kind: Any, parameter: Parameter, stock: WidgetFactory, label: str, **traits: Any
+) -> Parts:
     options = [
         (word, _LEFT_OUT if value is None else value) for word, value in controls.choices(parameter)
     ]
@@ -204,12 +206,12 @@ def _choice(kind: Any, parameter: Parameter, stock: Stock, label: str, **traits:
     return made, made, read, write
 
 
-def _switch(parameter: Parameter, stock: Stock, label: str) -> Parts:
+def _switch(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     made = stock.new(ipywidgets.Checkbox, value=parameter.default, description=label, indent=False)
     return made, made, lambda: made.value, lambda value: _set(made, bool(value))
 
 
-def _slider(parameter: Parameter, stock: Stock, label: str) -> Parts:
+def _slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     whole = parameter.type == "integer"
     traits: dict[str, Any] = {"step": controls.step(parameter)}
     if not whole:
@@ -235,7 +237,7 @@ def _slider(parameter: Parameter, stock: Stock, label: str) -> Parts:
     return made, made, read, write
 
 
-def _number(parameter: Parameter, stock: Stock, label: str) -> Parts:
+def _number(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     """Return a box for a number.
 
     It is one for text: a box of ipywidgets for numbers makes them fit without a word, and cannot be
@@ -244,15 +246,17 @@ def _number(parameter: Parameter, stock: Stock, label: str) -> Parts:
     return _with_dice(parameter, stock, _written(parameter, stock, label, ipywidgets.Text))
 
 
-def _prose(parameter: Parameter, stock: Stock, label: str) -> Parts:
+def _prose(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     return _written(parameter, stock, label, ipywidgets.Textarea, rows=3, _dom_classes=_WIDE)
 
 
-def _text(parameter: Parameter, stock: Stock, label: str) -> Parts:
+def _text(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     return _written(parameter, stock, label, ipywidgets.Text)
 
 
-def _written(parameter: Parameter, stock: Stock, label: str, kind: Any, **traits: Any) -> Parts:
+def _written(
+    parameter: Parameter, stock: WidgetFactory, label: str, kind: Any, **traits: Any
+) -> Parts:
     """Return a box for text that is read by the type of its parameter."""
     initial = controls.default(parameter)
     made = stock.new(
@@ -279,7 +283,7 @@ def _blank(parameter: Parameter) -> str:
     return format_text(parameter, initial) if number else controls.blank(parameter)
 
 
-def _lines(parameter: Parameter, stock: Stock, label: str) -> Parts:
+def _lines(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     """Return a box with an item a line: adding and removing are typing."""
     initial = controls.default(parameter) or ()
     made = stock.new(
@@ -301,7 +305,7 @@ def _lines(parameter: Parameter, stock: Stock, label: str) -> Parts:
     return made, made, read, write
 
 
-def _picks(parameter: Parameter, stock: Stock, label: str) -> Parts:
+def _picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     """Return a box with an item a line, and a choice that adds one."""
     box, heard, read, write = _lines(parameter, stock, label)
     options = [(controls.label(value), value) for value in parameter.enum or ()]
@@ -318,7 +322,7 @@ def _picks(parameter: Parameter, stock: Stock, label: str) -> Parts:
     return row, heard, read, write
 
 
-def _with_dice(parameter: Parameter, stock: Stock, parts: Parts) -> Parts:
+def _with_dice(parameter: Parameter, stock: WidgetFactory, parts: Parts) -> Parts:
     """Put a button beside a seed that draws a new one."""
     control, heard, read, write = parts
     if parameter.type != "integer" or not parameter.name.lower().endswith("seed"):
@@ -347,7 +351,7 @@ def _set(control: Any, value: Any) -> None:
 
 
 #: Name of a control -> how it is built.
-_BUILDERS: dict[str, Callable[[Parameter, Stock, str], Parts]] = {
+_BUILDERS: dict[str, Callable[[Parameter, WidgetFactory, str], Parts]] = {
     "buttons": _buttons,
     "dropdown": _dropdown,
     "switch": _switch,

@@ -19,12 +19,12 @@ from kit.widgets import media
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.form import controls, parts
 from kit.widgets.form.fields import Field, note
-from kit.widgets.form.parts import Stock
+from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.service import Service
 from kit.wire import MEDIA_TYPES, Parameter
 
 if TYPE_CHECKING:
-    from kit.widgets.form.parts import Stock
+    from kit.widgets.form.parts import WidgetFactory
     from kit.widgets.form.uploads import Offer
 
 #: Entries of a folder that are shown at most.
@@ -44,7 +44,12 @@ class Picker:
     """
 
     def __init__(
-        self, stock: Stock, kind: str, take: Callable[[Path], None], *, start: Path | None = None
+        self,
+        stock: WidgetFactory,
+        kind: str,
+        take: Callable[[Path], None],
+        *,
+        start: Path | None = None,
     ) -> None:
         self._kind = kind
         self._take = take
@@ -141,7 +146,7 @@ class Files:
     def __init__(
         self,
         parameter: Parameter,
-        stock: Stock,
+        stock: WidgetFactory,
         *,
         service: Service | None,
         background: BackgroundRunner,
@@ -246,7 +251,7 @@ class Files:
 
 def build(
     parameter: Parameter,
-    stock: Stock,
+    stock: WidgetFactory,
     *,
     service: Service | None,
     background: BackgroundRunner,

@@ -19,11 +19,11 @@ from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
 from kit.parameters import Request
 from kit.widgets import markup, prices
 from kit.widgets.background import BackgroundRunner, Debounced
-from kit.widgets.boxes import Pile
+from kit.widgets.boxes import NewestFirst
 from kit.widgets.form import code, fields, files, parts, values
 from kit.widgets.form.access import Access
 from kit.widgets.form.fields import Field
-from kit.widgets.form.parts import Stock
+from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.presets import PresetFolder, Presets
 from kit.widgets.form.prices import Prices
 from kit.widgets.form.runs import MOST, Run, Runs
@@ -40,7 +40,7 @@ READ = 1.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
 
 
-class FormFace:
+class FormLayout:
     """What a form shows around and below its fields.
 
     Parameters
@@ -57,7 +57,7 @@ class FormFace:
         self,
         model: Model,
         fields: Sequence[Field],
-        stock: Stock,
+        stock: WidgetFactory,
         *,
         generate: Callable[[], None],
         tools: Mapping[str, Callable[[], None]],
@@ -144,7 +144,7 @@ class FormFace:
         """Return where panels and results are; neither is drawn anew for the other."""
         if not self._below:
             box = partial(self._new, ipywidgets.VBox)
-            results = self._new(Pile, most=MOST, box=box)
+            results = self._new(NewestFirst, most=MOST, box=box)
             self._below = box(_dom_classes=results._dom_classes), results
             self._changed(self.parts)
         return self._below
@@ -163,7 +163,7 @@ class FormFace:
         return html + rerun_line(back)
 
 
-def _tool(stock: Stock, word: str, act: Callable[[], None]) -> Any:
+def _tool(stock: WidgetFactory, word: str, act: Callable[[], None]) -> Any:
     button = stock.new(ipywidgets.Button, description=word, icon=_ICONS.get(word, ""))
     button.on_click(lambda _: act())
     return button
@@ -220,14 +220,14 @@ class Form(ipywidgets.VBox):
         self._lock = threading.RLock()
         self._silent, self._said = False, ""
         self._refused: dict[str, str] = {}
-        self._stock = Stock()
+        self._stock = WidgetFactory()
         self._path = service.path if service else Path
         refresh = self._safely(self._refresh)
         self._refresh_soon = Debounced(refresh, QUIET, self._background)
         self._prices = Prices(model, service, self._background, refresh)
         self._fields = _build_fields(model, self._stock, service, self._background)
         self._initial = self._by_field(initial or {})
-        self._face = FormFace(
+        self._face = FormLayout(
             model,
             self._fields,
             self._stock,
@@ -441,7 +441,7 @@ class Form(ipywidgets.VBox):
 
 
 def _build_fields(
-    model: Model, stock: Stock, service: Service | None, background: BackgroundRunner
+    model: Model, stock: WidgetFactory, service: Service | None, background: BackgroundRunner
 ) -> list[Field]:
     """Return a field for the prompt, for each medium and for each setting of a model."""
     own = parameters.is_own(model)

@@ -57,7 +57,7 @@ def code(text: str) -> str:
     return f'<pre class="kit-code">{escape(text)}</pre>'
 
 
-class Stock:
+class WidgetFactory:
     """What the widgets of one form share: a layout, and a style for each kind of control."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.widgets import markup
 from kit.widgets.form import parts
-from kit.widgets.form.parts import Stock
+from kit.widgets.form.parts import WidgetFactory
 
 Value = dict[str, Any]
 
@@ -97,7 +97,7 @@ class PresetFolder:
 
     def __init__(
         self,
-        stock: Stock,
+        stock: WidgetFactory,
         presets: Presets,
         form: Holder,
     ) -> None:

@@ -18,7 +18,7 @@ from kit.errors import GenerationFailedError, KitError
 from kit.parameters import Request
 from kit.widgets import markup
 from kit.widgets.background import BackgroundRunner
-from kit.widgets.form.parts import Stock
+from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.service import Service
 from kit.widgets.markup import faint
 from kit.widgets.progress import EVERY, bar
@@ -43,7 +43,7 @@ class Run:
         self,
         request: Request,
         service: Service,
-        stock: Stock,
+        stock: WidgetFactory,
         *,
         background: BackgroundRunner,
         expected: float | None = None,
@@ -268,7 +268,7 @@ def _left(fraction: float | None, seconds: float, expected: float | None) -> str
     return f"about {max(1.0, expected):.0f} s in all" if expected else ""
 
 
-def _result(stock: Stock, html: str) -> Any:
+def _result(stock: WidgetFactory, html: str) -> Any:
     """Return the widget that shows a result.
 
     A video's address is relative to the notebook, which only an output area resolves; it is filled
@@ -307,7 +307,7 @@ class Runs:
 
     def __init__(
         self,
-        stock: Stock,
+        stock: WidgetFactory,
         background: BackgroundRunner,
         *,
         show: Callable[[Any], None],

@@ -3,7 +3,7 @@
 Importing this loads ipywidgets.
 """
 
-from kit.widgets.panel.pages import Bench, ModelPage, page
-from kit.widgets.panel.panel import Book, Panel, PanelPage
+from kit.widgets.panel.pages import CreatePage, ModelPage, page
+from kit.widgets.panel.panel import PageSet, Panel, PanelPage
 
-__all__ = ["Bench", "Book", "ModelPage", "Panel", "PanelPage", "page"]
+__all__ = ["CreatePage", "ModelPage", "PageSet", "Panel", "PanelPage", "page"]

@@ -104,7 +104,7 @@ class ModelPage(ipywidgets.VBox):
         return self._rows[model.id]
 
 
-class Bench(ipywidgets.VBox):
+class CreatePage(ipywidgets.VBox):
     """A model to pick and its form; a form that was left is found again as it was.
 
     Parameters

@@ -17,7 +17,7 @@ import ipywidgets
 
 from kit import wire
 from kit.widgets import prices
-from kit.widgets.accessibility import Reach
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.markup import (
     card,
@@ -114,7 +114,7 @@ class PanelPage:
     again: bool = False
 
 
-class Book:
+class PageSet:
     """The pages of one account, with what was built of them.
 
     Parameters
@@ -162,12 +162,12 @@ class Panel(ipywidgets.VBox):
         pages: Sequence[PanelPage] = (),
         *,
         heading: Callable[[], str] = str,
-        book: Book | None = None,
+        book: PageSet | None = None,
         snapshot: Callable[[], str] | None = None,
         on_close: Callable[[], None] = lambda: None,
         background: BackgroundRunner | None = None,
     ) -> None:
-        self._book = book or Book(pages, heading=heading)
+        self._book = book or PageSet(pages, heading=heading)
         self._background = background or BackgroundRunner()
         self._kept = snapshot or (lambda: render_panel("Panel", (), "studio.panel()"))
         self._snapshot = StaticSnapshot(background=self._background)
@@ -185,7 +185,7 @@ class Panel(ipywidgets.VBox):
         self._tabs.selected_index = 0
         self._refresh.on_click(self._asked_anew)
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
-        reach = Reach()
+        reach = Accessibility()
         parts = (top, self._banner, self._tabs, self._snapshot.style, reach)
         super().__init__(children=parts, _dom_classes=("kit-panel",))
         reach.belong(self)
@@ -198,12 +198,12 @@ class Panel(ipywidgets.VBox):
         return self._book.pages
 
     @property
-    def book(self) -> Book:
+    def book(self) -> PageSet:
         """The book that is open; setting it opens another one with pages of the same names."""
         return self._book
 
     @book.setter
-    def book(self, book: Book) -> None:
+    def book(self, book: PageSet) -> None:
         with self._lock:
             self._book = book
             for index, body in enumerate(self._bodies):
@@ -268,7 +268,7 @@ class Panel(ipywidgets.VBox):
         self._put(book, index, (ipywidgets.HTML(note("one moment …")),))
         self._background.begin(partial(self._build, book, index))
 
-    def _build(self, book: Book, index: int) -> None:
+    def _build(self, book: PageSet, index: int) -> None:
         try:
             self._put(book, index, (book.pages[index].build(),))
         except Exception as error:  # noqa: BLE001 - said on the page, with a way to try again
@@ -276,7 +276,7 @@ class Panel(ipywidgets.VBox):
         finally:
             self._built.set()
 
-    def _put(self, book: Book, index: int, widgets: tuple[Any, ...]) -> None:
+    def _put(self, book: PageSet, index: int, widgets: tuple[Any, ...]) -> None:
         """Show what was built where its book is open; else it is found when it is opened again."""
         with self._lock:
             if book is self._book:

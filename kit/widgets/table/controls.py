@@ -18,7 +18,7 @@ import ipywidgets as w
 import pandas as pd
 
 from kit.widgets import markup
-from kit.widgets.accessibility import Reach
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.table import drawing, rows
@@ -111,7 +111,7 @@ def build(
             w.Box([back, number, forth, renew, words, clear], layout=wrap),
             problem,
             preview,
-            reach := Reach(),
+            reach := Accessibility(),
             snapshot,
         ],
         layout=w.Layout(width="100%", max_width="1100px"),

@@ -16,9 +16,9 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import KitError
-from kit.widgets.accessibility import Reach
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
-from kit.widgets.boxes import Pile
+from kit.widgets.boxes import NewestFirst
 from kit.widgets.markup import error_text, note, problem
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import scripts
@@ -99,7 +99,7 @@ class Writing(ipywidgets.VBox):
         self._balance: Decimal | None = None
         self._chosen: ScriptCard | None = None
         self._make_controls(topic)
-        reach = Reach()
+        reach = Accessibility()
         super().__init__(children=[*self._arranged(), reach], _dom_classes=("kit-writing",))
         reach.belong(self)
         self._listen()
@@ -172,7 +172,7 @@ class Writing(ipywidgets.VBox):
         self._variations = new.ToggleButtons(options=[1, 2], description="Variations")
         self._write = new.Button(button_style="primary", _dom_classes=once)
         self._said = new.HTML(_dom_classes=("kit-status",))
-        self._shown = Pile(MOST_BATCHES)
+        self._shown = NewestFirst(MOST_BATCHES)
         self._captions = new.VBox()
 
     def _arranged(self) -> list[Any]:
