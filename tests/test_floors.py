@@ -215,7 +215,6 @@ CIRCLES = {
     ("kit", "kit.magics"),
     ("kit.client.location", "kit.client.profiles", "kit.client.settings"),
     ("kit.engines.remote.endpoints", "kit.engines.remote.requests"),
-    ("kit.explore.learned.fitting", "kit.explore.learned.past", "kit.explore.learned.quotes"),
     ("kit.explore.sweeps.drawing", "kit.explore.sweeps.sheet"),
     ("kit.service.http.docs", "kit.service.http.docs.page"),
     (

@@ -15,8 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.explore.learned.past import MOST
-
 Values: TypeAlias = Mapping[str, Any]
 Array: TypeAlias = NDArray[np.float64]
 Predict: TypeAlias = Callable[[Sequence[Values]], Array]
@@ -76,7 +74,7 @@ def fit(samples: Sequence[tuple[Values, float]]) -> PriceFit | None:
     samples : sequence of (settings, credits)
         In the order in which they were paid.
     """
-    recent = list(samples)[-MOST:]
+    recent = list(samples)
     if len(recent) < LEAST:
         return None
     rows, paid = [values for values, _ in recent], np.array([credits for _, credits in recent])

@@ -8,10 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from kit import wire
-from kit.explore.learned.quotes import Sample, relevant
+from kit.explore.learned.quotes import MOST, Sample, relevant
 
-#: Receipts that are looked at, the newest ones.
-MOST = 200
+__all__ = ["MOST", "samples"]
 
 
 def samples(model: wire.Model, paid: Iterable[Mapping[str, Any]]) -> list[Sample]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kit.explore.learned.fitting import PriceFit
 
 _CENT = Decimal("0.01")
+#: Receipts that are looked at, the newest ones.
+MOST = 200
 #: Settings that never carry a price.
 _FREE = frozenset({"seed"})
 
@@ -117,7 +119,7 @@ class PriceBook:
             # imported here: most services have price rules, and numpy takes time to load
             from kit.explore.learned.fitting import fit
 
-            fitted = fit([(s.values, float(s.credits)) for s in samples])
+            fitted = fit([(s.values, float(s.credits)) for s in samples[-MOST:]])
             known = self._fits[model_id] = (samples, fitted)
         return known[1]
 
