@@ -18,7 +18,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from kit.commands.findings import Finding
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was examined."""
+
+    name: str
+    ok: bool
+    found: str
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

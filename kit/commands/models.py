@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,8 +12,11 @@ import typer
 
 import kit
 from kit import wire
-from kit.commands.absent import absent
+from kit.client import settings
 from kit.commands.options import Data, Json, show_json, show_table
+from kit.engines.configured.place import ModelSource
+from kit.engines.registry import look
+from kit.service import settings as service_settings
 from kit.widgets.prices import usual
 
 
@@ -56,7 +59,7 @@ def command(
     else:
         lines = [(m.id, m.asset_type, m.category, usual(m) or "?", m.title) for m in found]
         show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
-        for sentence in absent(data):
+        for sentence in list_left_out(data):
             typer.echo(sentence, err=True)
 
 
@@ -75,6 +78,23 @@ def show(target: Path, only: Sequence[str], **how: Any) -> None:
     typer.echo(target)
     if failed:
         raise typer.Exit(1)
+
+
+def list_left_out(data: Path | None) -> Iterator[str]:
+    """Yield a sentence on each engine that is left out; nothing where another service is asked.
+
+    Parameters
+    ----------
+    data : Path or None
+        The data folder of the embedded service.
+    """
+    if settings.resolve(None, None, data=data) is not None:
+        return
+    found = service_settings.load(data=data)
+    # The service has just asked the others.
+    listing = look(ModelSource(found.engines_file, found.engine_copies), refresh=False)
+    for broken in listing.left_out:
+        yield f"{broken}; {broken.remedy}"
 
 
 def _plain(model: wire.Model) -> object:

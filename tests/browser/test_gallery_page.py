@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from kit import wire
-from kit.commands.gallery.cards import Card, CardMedium
-from kit.commands.gallery.page import page
+from kit.commands.gallery.page import Card, CardMedium, page
 from kit.commands.gallery.plan import Example
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.sound import Sound

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.commands.findings import Finding
-from kit.commands.jupyter import JupyterPlace, examine
+from kit.commands.jupyter import Finding, JupyterPlace, examine
 
 HERE = Path(sys.executable)
 EXTENSION = "@jupyter-widgets/jupyterlab-manager"

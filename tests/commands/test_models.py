@@ -24,9 +24,9 @@ def test_what_is_left_out_is_said_below_the_list(kit: Kit, tmp_path: Path) -> No
 
 
 def test_of_another_service_nothing_is_said(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kit.commands import absent
+    from kit.commands.models import list_left_out
 
     monkeypatch.setenv("KIT_API_KEY", "cs_test_abc")
     monkeypatch.setenv("KIT_BASE_URL", "https://studio.example.org")
 
-    assert list(absent.absent(None)) == []
+    assert list(list_left_out(None)) == []

@@ -16,25 +16,25 @@ from pathlib import Path
 import kit
 from kit import local, wire
 from kit.client import downloads
-from kit.commands.gallery.cards import Card, CardMedium
 from kit.commands.gallery.closeup import closeup
-from kit.commands.gallery.configured import offer_configured
-from kit.commands.gallery.page import page
+from kit.commands.gallery.page import Card, CardMedium, page
 from kit.commands.gallery.plan import Example, plan
 from kit.engines import samples
+from kit.engines.configured.place import ModelSource
 from kit.engines.media import soundfile, stills
 from kit.engines.media.encoding import SoundTrack, container_at
 from kit.engines.media.footage import Footage
+from kit.engines.registry import look
 from kit.errors import ConfigError, GenerationFailedError, KitError
 from kit.service import settings as service_settings
+from kit.service.settings import ServiceSettings
 from kit.studio import Generation
 from kit.widgets import media as pictures
 
-__all__ = ["make"]
+__all__ = ["copy_configured", "make"]
 
 #: Bytes of a picture inside the page, and pixels across.
 _LIMIT, _ACROSS = 60_000, 480
-_ELSEWHERE = "not shown, because they cost credits elsewhere"
 Say = Callable[[str], None]
 
 
@@ -56,7 +56,7 @@ def make(
         Ids of the models to show; when empty all of them, but for those that another service
         renders: it would be paid for.
     say : callable
-        Told in a line what was made.
+        Called with a line for each example.
     planned : callable
         Chooses the examples of some models, model by model.
     data : Path, optional
@@ -71,13 +71,14 @@ def make(
         raise ConfigError(f"the folder {target.absolute().parent} does not exist")
     with tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:
         folder = Path(scratch)
-        distant = offer_configured(service_settings.load(data=data), folder / "data", say)
+        distant = copy_configured(service_settings.load(data=data), folder / "data", say)
         try:
             with kit.connect(
                 *local.start_embedded(folder / "data"), data=folder / "data"
             ) as studio:
                 if distant and not only:
-                    say(f"{_ELSEWHERE}: {', '.join(sorted(distant))}; --model ID shows one")
+                    names = ", ".join(sorted(distant))
+                    say(f"not shown, they cost credits elsewhere: {names}; --model ID shows one")
                 every = [name for name in studio.models if name not in distant]
                 chosen = {name: studio.models[name] for name in only or every}
                 models = [model for model in studio.models.values() if model.id in chosen]
@@ -93,12 +94,15 @@ def _make(
     say(f"{len(examples)} examples; drawing {len(names)} inputs")
     inputs = {name: samples.write_sample(name, folder) for name in names}
     files = target.with_name(f"{target.stem}_files")
-    started = [_started(studio, example, inputs) for example in examples]
+    started = [_start(studio, example, inputs) for example in examples]
     cards = []
     for number, (example, begun) in enumerate(zip(examples, started, strict=True), start=1):
-        cards.append(_card(example, begun, inputs, files, number))
-        say(f"[{number}/{len(examples)}] {_line(cards[-1])}")
-    shown = {name: _input(path, files) for name, path in inputs.items()}
+        cards.append(_finish(example, begun, inputs, files, number))
+        card = cards[-1]
+        line = " · ".join(card.facts) if card.error is None else card.error
+        name = f"{example.model.id} {example.title}".strip()
+        say(f"[{number}/{len(examples)}] {name}: {line}")
+    shown = {name: _show_input(path, files) for name, path in inputs.items()}
     sections = [
         (model, tuple(group))
         for model, group in groupby(cards, key=lambda card: card.example.model)
@@ -107,7 +111,7 @@ def _make(
     return sum(card.error is not None for card in cards)
 
 
-def _started(
+def _start(
     studio: kit.Studio, example: Example, inputs: Mapping[str, Path]
 ) -> Generation | KitError:
     media = {name: [inputs[file] for file in files] for name, files in example.media.items()}
@@ -119,7 +123,7 @@ def _started(
         return error
 
 
-def _card(
+def _finish(
     example: Example,
     begun: Generation | KitError,
     inputs: Mapping[str, Path],
@@ -130,7 +134,7 @@ def _card(
         return Card(example=example, error=str(begun))
     try:
         done = begun.wait()
-        medium = _output(example, done, inputs, files / f"{example.model.id}-{number}")
+        medium = _show_output(example, done, inputs, files / f"{example.model.id}-{number}")
     except GenerationFailedError as error:
         # The sentence alone: the id in the message is of a service that is thrown away.
         said = getattr(error.generation, "error", None)
@@ -144,7 +148,7 @@ def _card(
     return Card(example=example, medium=medium, credits=done.credits, seconds=seconds)
 
 
-def _output(
+def _show_output(
     example: Example, done: Generation, inputs: Mapping[str, Path], target: Path
 ) -> CardMedium:
     facts, path = done.output.facts, done.output.path()
@@ -157,27 +161,31 @@ def _output(
     if medium.kind != "video":
         source = next((name for names in example.media.values() for name in names), None)
         if example.close and source:
-            return medium.shown_as(_picture(closeup(inputs[source], path)), close=True)
-        return medium.shown_as(_picture(path.read_bytes()))
+            return medium.shown_as(_encode(closeup(inputs[source], path)), close=True)
+        return medium.shown_as(_encode(path.read_bytes()))
     poster = done.client.run(downloads.poster(done.operations.cache, done.facts))
-    shown = medium.shown_as(_poster(poster, path), file=_beside(path, target))
+    shown = medium.shown_as(
+        _encode(poster or pictures.first_frame(path)), file=_copy_beside(path, target)
+    )
     return replace(shown, sound=_has_sound(path))
 
 
-def _input(path: Path, files: Path) -> CardMedium:
+def _show_input(path: Path, files: Path) -> CardMedium:
     kind = {".mp4": "video", ".wav": "audio"}.get(path.suffix, "image")
     if kind == "audio":
-        return CardMedium(kind=kind, file=_heard(path, files / f"{path.stem}.m4a"))
+        return CardMedium(kind=kind, file=_write_sound(path, files / f"{path.stem}.m4a"))
     if kind == "image":
         height, width = stills.opened(path).pixels.shape[:2]
         return CardMedium(kind=kind, width=width, height=height).shown_as(
-            _picture(path.read_bytes())
+            _encode(path.read_bytes())
         )
     with Footage(path) as footage:
         found = CardMedium(
             kind=kind, width=footage.width, height=footage.height, sound=footage.has_sound
         )
-    return found.shown_as(_poster(None, path), file=_beside(path, files / path.stem))
+    return found.shown_as(
+        _encode(pictures.first_frame(path)), file=_copy_beside(path, files / path.stem)
+    )
 
 
 def _has_sound(path: Path) -> bool:
@@ -185,16 +193,11 @@ def _has_sound(path: Path) -> bool:
         return footage.has_sound
 
 
-def _picture(content: bytes) -> str:
-    return pictures.picture(content, limit=_LIMIT, width=_ACROSS)
+def _encode(content: bytes | None) -> str:
+    return pictures.picture(content, limit=_LIMIT, width=_ACROSS) if content else ""
 
 
-def _poster(poster: bytes | None, path: Path) -> str:
-    still = poster or pictures.first_frame(path)
-    return _picture(still) if still else ""
-
-
-def _beside(path: Path, target: Path) -> str:
+def _copy_beside(path: Path, target: Path) -> str:
     """Copy a file beside the page, without an extension in `target`; return its address there."""
     target.parent.mkdir(exist_ok=True)
     copy = target.with_name(f"{target.name}{path.suffix}")
@@ -202,7 +205,7 @@ def _beside(path: Path, target: Path) -> str:
     return f"{copy.parent.name}/{copy.name}"
 
 
-def _heard(path: Path, target: Path) -> str:
+def _write_sound(path: Path, target: Path) -> str:
     """Write a sound beside the page, a tenth as large; return its address there."""
     target.parent.mkdir(exist_ok=True)
     found = soundfile.opened(path)
@@ -213,6 +216,32 @@ def _heard(path: Path, target: Path) -> str:
     return f"{target.parent.name}/{target.name}"
 
 
-def _line(card: Card) -> str:
-    name = f"{card.example.model.id} {card.example.title}".strip()
-    return f"{name}: {card.error}" if card.error is not None else f"{name}: {card.told()}"
+def copy_configured(settings: ServiceSettings, data: Path, say: Say) -> frozenset[str]:
+    """Have a service on another data folder offer what is configured, too.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+        Of the service that the file belongs to.
+    data : Path
+        The other folder.
+    say : callable
+        Called with a line for each model that is left out.
+
+    Returns
+    -------
+    frozenset of str
+        Ids of the models that other services render, which cost credits there.
+    """
+    file = settings.engines_file
+    if file.is_file() and not settings.engines:  # a file that is named serves any folder
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.copyfile(file, data / file.name)
+    listing = look(ModelSource(file, settings.engine_copies), refresh=False)
+    for broken in listing.left_out:
+        say(str(broken))
+    return frozenset(
+        name
+        for name, engine in listing.engines.items()
+        if type(engine).__module__.startswith("kit.engines.remote.")
+    )

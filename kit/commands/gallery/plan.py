@@ -1,20 +1,22 @@
 """Which examples are made of which model: one that shows it, then one for each telling setting.
 
-The rules here work for any model, by the names and kinds of its parameters; `kit.commands.gallery.
-taste` only chooses words, inputs and favorites for those that are known.
+The rules here work for any model, by the names and kinds of its parameters; ``examples.toml`` only
+chooses words, inputs and favorites for those that are known.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from itertools import chain, islice, zip_longest
 from typing import Any
 
 from kit import wire
-from kit.commands.gallery.taste import NONE, TASTES, WORDS, Variant
 
-__all__ = ["MOST", "Example", "format_value", "plan"]
+__all__ = ["MOST", "Example", "favorites", "format_value", "plan"]
 
 #: Examples of one model, by what it makes.
 MOST = {"image": 12, "video": 5}
@@ -27,8 +29,7 @@ _TECHNICAL = frozenset(
 )
 #: Settings that say most about a model; others follow in the order of its form.
 _TELLING = ("operation", "family", "land", "style", "stylize", "look", "technique", "transition")
-#: Settings of which so many values tell all.
-_FEW = {"aspect_ratio": 2}
+_RANK = {"aspect_ratio": len(_TELLING) + 1, **{name: at for at, name in enumerate(_TELLING)}}
 #: Words of a setting that do nothing by themselves.
 _IDLE = frozenset({"auto", "none", "keep", "still"})
 #: Settings that keep an example of a video small and short, as far as a model has them.
@@ -41,14 +42,8 @@ _SEED = 7
 _PROMPT = "a mountain lake at dawn with mist over the water"
 #: Part of a medium's name, or its kind -> the sample that fills it; the first that fits.
 _FILLS = (
-    ("portrait", "portrait"),
-    ("face", "portrait"),
-    ("mask", "mask"),
-    ("music", "music"),
-    ("soundtrack", "music"),
-    ("image", "picture"),
-    ("video", "clip"),
-    ("audio", "voice"),
+    *(("portrait", "portrait"), ("face", "portrait"), ("mask", "mask"), ("music", "music")),
+    *(("soundtrack", "music"), ("image", "picture"), ("video", "clip"), ("audio", "voice")),
 )
 _CLIPS = ("clip", "clip-1", "clip-2")
 _VISUAL = frozenset({"image", "video"})
@@ -62,7 +57,7 @@ class Example:
     ----------
     caption : str
         What is special about it beside its settings; often empty.
-    told : mapping of str to any
+    shown : mapping of str to any
         The settings that make it what it is; empty where everything is as the model has it.
     settings : mapping of str to any
         All that are asked for, with those that only keep it small and its runs alike.
@@ -75,7 +70,7 @@ class Example:
     model: wire.Model
     caption: str = ""
     prompt: str | None = None
-    told: Mapping[str, Any] = field(default_factory=dict)
+    shown: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     media: Mapping[str, Sequence[str]] = field(default_factory=dict)
     close: bool = False
@@ -83,7 +78,7 @@ class Example:
     @property
     def title(self) -> str:
         """What it is called in a line: its caption and its settings."""
-        settings = " ".join(f"{name}={format_value(value)}" for name, value in self.told.items())
+        settings = " ".join(f"{name}={format_value(value)}" for name, value in self.shown.items())
         return ", ".join(part for part in (self.caption, settings) if part)
 
 
@@ -92,7 +87,7 @@ def format_value(value: Any) -> str:
 
     Examples
     --------
-    >>> typed(True), typed(0.5), typed("navy to black")
+    >>> format_value(True), format_value(0.5), format_value("navy to black")
     ('true', '0.5', '"navy to black"')
     """
     if isinstance(value, bool):
@@ -101,104 +96,105 @@ def format_value(value: Any) -> str:
     return f'"{text}"' if " " in text else text
 
 
+@cache
+def favorites() -> Mapping[str, Any]:
+    """Return what ``examples.toml`` says: ``models`` by id, ``prompts`` by setting and value."""
+    file = resources.files(__package__).joinpath("examples.toml")
+    return tomllib.loads(file.read_text("utf-8"))
+
+
 def plan(models: Iterable[wire.Model]) -> list[Example]:
     """Return the examples of some models, model by model.
 
-    Each model has at least one, and those that no taste is known for at most as many as `MOST`
-    says. One setting changes at a time, beside what it needs to be seen.
+    Each model has at least one, and those without favorites at most as many as `MOST` says. One
+    setting changes at a time, beside what it needs to be seen.
     """
-    return list(chain.from_iterable(map(_of, models)))
+    return list(chain.from_iterable(map(_plan_model, models)))
 
 
-def _of(model: wire.Model) -> Iterator[Example]:
-    base = _base(model)
-    taste = TASTES.get(model.id, NONE)
-    favorites = [_varied(base, variant) for variant in taste.variants]
-    covered = {name for variant in taste.variants for name in variant.settings}
-    choices = [_choices(base, p) for p in _ranked(model, covered)]
-    found = chain(favorites, _dealt(choices) if model.asset_type == "video" else chain(*choices))
-    most = MOST.get(model.asset_type, min(MOST.values()))
-    return islice(chain([base], found), taste.most or most)
+def _plan_model(model: wire.Model) -> Iterator[Example]:
+    known = favorites()["models"].get(model.id, {})
+    base = _first_example(model, known)
+    variants = known.get("variants", ())
+    covered = {name for variant in variants for name in variant.get("settings", ())}
+    choices = [_vary_setting(base, parameter) for parameter in _rank_settings(model, covered)]
+    if model.asset_type == "video":  # one of each setting, then the second of each, and so on
+        rounds = chain.from_iterable(zip_longest(*choices))
+        others: Iterable[Example] = (example for example in rounds if example is not None)
+    else:
+        others = chain(*choices)
+    most = known.get("most") or MOST.get(model.asset_type, min(MOST.values()))
+    return islice(chain([base], (_vary(base, **v) for v in variants), others), most)
 
 
-def _base(model: wire.Model) -> Example:
-    taste = TASTES.get(model.id, NONE)
-    prompt = taste.prompt or (_PROMPT if model.prompt_required else None)
-    return Example(
-        model=model,
-        told=_telling(taste.settings),
-        prompt=prompt if model.supports_prompt else None,
-        settings={**_modest(model), **taste.settings},
-        media={**_filled(model), **taste.media},
-    )
-
-
-def _modest(model: wire.Model) -> dict[str, Any]:
-    """Return the settings that make every run of an example alike, and a video's small."""
-    found: dict[str, Any] = {}
+def _first_example(model: wire.Model, known: Mapping[str, Any]) -> Example:
+    prompt = known.get("prompt") or (_PROMPT if model.prompt_required else None)
+    settings = known.get("settings", {})
+    small: dict[str, Any] = {}
     for parameter in model.setting_parameters:
         wish = {**_SMALL, "seed": _SEED}.get(parameter.name)
         if isinstance(wish, tuple):
             wish = next((value for value in wish if value in (parameter.enum or ())), None)
         if wish is not None and (model.asset_type == "video" or parameter.name == "seed"):
-            found[parameter.name] = wish
-    return found
+            small[parameter.name] = wish
+    return Example(
+        model=model,
+        shown={n: v for n, v in settings.items() if n not in _TECHNICAL} or settings,
+        prompt=prompt if model.supports_prompt else None,
+        settings={**small, **settings},
+        media={**_fill_media(model), **known.get("media", {})},
+    )
 
 
-def _filled(model: wire.Model) -> dict[str, tuple[str, ...]]:
+def _fill_media(model: wire.Model) -> dict[str, tuple[str, ...]]:
     """Return the samples for what a model must have, or for the first of several alternatives."""
     needed = [p for p in model.media_parameters if p.required]
     # What makes pictures from words is shown doing that, whatever else it can take.
     if not model.prompt_required and not any(p.type in _VISUAL for p in needed):
         alternatives = [p for p in model.media_parameters if p.type in _VISUAL]
         needed += alternatives[:1] if len(alternatives) > 1 else []
-    return {parameter.name: _sample(parameter) for parameter in needed}
+    return {parameter.name: _choose_sample(parameter) for parameter in needed}
 
 
-def _sample(parameter: wire.Parameter) -> tuple[str, ...]:
+def _choose_sample(parameter: wire.Parameter) -> tuple[str, ...]:
     if parameter.type == "video" and (parameter.max_items or 1) > 1:
         return _CLIPS[: parameter.max_items]
     named = f"{parameter.name} {parameter.type}"
     return (next((sample for part, sample in _FILLS if part in named), "picture"),)
 
 
-def _ranked(model: wire.Model, covered: Iterable[str]) -> list[wire.Parameter]:
+def _rank_settings(model: wire.Model, covered: Iterable[str]) -> list[wire.Parameter]:
     """Return the settings with fixed values that are worth showing, the most telling first."""
     chosen = [p for p in model.setting_parameters if p.enum and p.name not in covered]
     telling = [p for p in chosen if p.name not in _TECHNICAL]
-    rank = {name: place for place, name in enumerate(_TELLING)}
-    nothing_else = not telling and not covered
-    last = {"aspect_ratio": len(rank) + 1}
-    order = {**rank, **last}
-    return sorted(chosen if nothing_else else telling, key=lambda p: order.get(p.name, len(rank)))
+    found = telling or covered
+    return sorted(telling if found else chosen, key=lambda p: _RANK.get(p.name, len(_TELLING)))
 
 
-def _choices(base: Example, parameter: wire.Parameter) -> Iterator[Example]:
-    shown = base.settings.get(parameter.name, parameter.default)
-    values = [v for v in parameter.enum or () if v != shown and v not in _IDLE]
-    for value in values[: _FEW.get(parameter.name)]:
-        words = WORDS.get((parameter.name, value))
-        yield _varied(base, Variant({parameter.name: value}, prompt=words))
+def _vary_setting(base: Example, parameter: wire.Parameter) -> Iterator[Example]:
+    default = base.settings.get(parameter.name, parameter.default)
+    values = [v for v in parameter.enum or () if v != default and v not in _IDLE]
+    prompts = favorites()["prompts"].get(parameter.name, {})
+    for value in values[:2] if parameter.name == "aspect_ratio" else values:
+        yield _vary(base, {parameter.name: value}, prompt=prompts.get(value))
 
 
-def _dealt(choices: Sequence[Iterator[Example]]) -> Iterator[Example]:
-    """Yield one example of each setting, then the second of each, and so on."""
-    rounds = zip_longest(*choices)
-    return (example for dealt in rounds for example in dealt if example is not None)
-
-
-def _varied(base: Example, variant: Variant) -> Example:
-    prompt = variant.prompt if variant.prompt and base.model.supports_prompt else base.prompt
+def _vary(
+    base: Example,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    prompt: str | None = None,
+    media: Mapping[str, Sequence[str]] | None = None,
+    caption: str = "",
+    close: bool = False,
+) -> Example:
+    files = {**base.media, **(media or {})}
     return Example(
         model=base.model,
-        caption=variant.caption,
-        prompt=prompt,
-        told=variant.settings,
-        settings={**base.settings, **variant.settings},
-        media={name: files for name, files in ({**base.media, **variant.media}).items() if files},
-        close=variant.close,
+        caption=caption,
+        prompt=prompt if prompt and base.model.supports_prompt else base.prompt,
+        shown=settings or {},
+        settings={**base.settings, **(settings or {})},
+        media={name: tuple(given) for name, given in files.items() if given},
+        close=close,
     )
-
-
-def _telling(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {name: value for name, value in settings.items() if name not in _TECHNICAL} or settings

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit import wire
-from kit.commands.gallery import make
-from kit.commands.gallery.configured import offer_configured
+from kit.commands.gallery import copy_configured, make
 from kit.commands.gallery.plan import Example
 from kit.service import settings
 from tests.commands.conftest import Kit
@@ -46,7 +45,7 @@ def test_what_would_cost_credits_elsewhere_is_shown_only_by_its_name(
     assert make(tmp_path / "page.html", planned=planned, say=told.append, data=home) == 0
     assert "poster" in asked
     assert "lab-image" not in asked
-    assert any("cost credits elsewhere: lab-image; --model ID shows one" in line for line in told)
+    assert any("cost credits elsewhere: lab-image; --model ID" in line for line in told)
 
     assert make(tmp_path / "page.html", ["lab-image"], planned=planned, data=home) == 0
     assert asked == ["lab-image"]
@@ -54,7 +53,7 @@ def test_what_would_cost_credits_elsewhere_is_shown_only_by_its_name(
 
 def test_what_is_left_out_is_said(home: Path, tmp_path: Path) -> None:
     told: list[str] = []
-    found = offer_configured(settings.load({}, data=home), tmp_path / "other", told.append)
+    found = copy_configured(settings.load({}, data=home), tmp_path / "other", told.append)
 
     assert found == {"lab-image"}
     assert (tmp_path / "other" / "engines.toml").read_text() == ENTRIES
@@ -64,7 +63,7 @@ def test_what_is_left_out_is_said(home: Path, tmp_path: Path) -> None:
 
 def test_without_a_file_nothing_is_copied(tmp_path: Path) -> None:
     data = tmp_path / "other"
-    found = offer_configured(settings.load({}, data=tmp_path / "home"), data, lambda _: None)
+    found = copy_configured(settings.load({}, data=tmp_path / "home"), data, lambda _: None)
 
     assert found == frozenset()
     assert not data.exists()

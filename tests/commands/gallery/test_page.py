@@ -8,8 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from kit import wire
-from kit.commands.gallery.cards import Card, CardMedium
-from kit.commands.gallery.page import page
+from kit.commands.gallery.page import Card, CardMedium, page
 from kit.commands.gallery.plan import Example
 from tests.commands.gallery.models import BUILT_IN, model_of
 
@@ -59,7 +58,7 @@ def test_everything_on_the_page_is_escaped() -> None:
     setting = wire.Parameter(name=evil, default=evil, enum=[evil, "b"], description=evil)
     model = new(evil, title=evil, category=evil, description=evil, setting_parameters=[setting])
     example = Example(
-        model=model, caption=evil, prompt=evil, told={evil: evil}, media={evil: (evil,)}
+        model=model, caption=evil, prompt=evil, shown={evil: evil}, media={evil: (evil,)}
     )
     film = replace(FILM, file=f"a/{evil}.mp4", sound=True)
     cards = [Card(example=example, medium=film), Card(example=example, error=evil)]
@@ -87,7 +86,7 @@ def test_the_page_asks_nobody_and_shows_prices_and_parameters() -> None:
     model = model_of(BUILT_IN["poster"]).model_copy(
         update={"credits_from": Decimal("0.01"), "credits_at_defaults": Decimal("0.02")}
     )
-    made = card(WIDE, model, told={"mist": 1}, prompt="a lake")
+    made = card(WIDE, model, shown={"mist": 1}, prompt="a lake")
     made = replace(made, credits=Decimal("0.02"), seconds=1.25)
 
     text = shown(made)
@@ -104,11 +103,11 @@ def test_the_page_asks_nobody_and_shows_prices_and_parameters() -> None:
 
 def test_settings_are_shown_as_they_are_typed() -> None:
     said = "a sentence that is far too long to stand under a picture of this size"
-    text = shown(card(told={"loop": True, "mode": "blurred_fill", "captions": said}))
+    text = shown(card(shown={"loop": True, "mode": "blurred_fill", "captions": said}))
 
     assert '<code class="set"><span>loop=</span>true</code>' in text
     assert '<code class="set"><span>mode=</span>blurred_fill</code>' in text
-    assert f'title="&quot;{said}&quot;"' in text
+    assert f'title="&#34;{said}&#34;"' in text
     assert said not in re.sub(r"<[^>]*>", "", text)
 
 
@@ -131,7 +130,7 @@ def test_headings_go_down_by_one_and_every_link_leads_somewhere() -> None:
 
 
 def test_pictures_have_words_and_are_loaded_when_they_come_near() -> None:
-    text = shown(card(told={"hue": "red"}, prompt="a lake"), card(FILM), picture=WIDE)
+    text = shown(card(shown={"hue": "red"}, prompt="a lake"), card(FILM), picture=WIDE)
 
     found = Words(text)
     pictures = found.all("img")

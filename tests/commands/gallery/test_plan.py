@@ -1,8 +1,7 @@
 import pytest
 
 from kit import parameters, wire
-from kit.commands.gallery.plan import MOST, Example, format_value, plan
-from kit.commands.gallery.taste import NONE, TASTES
+from kit.commands.gallery.plan import MOST, Example, favorites, format_value, plan
 from kit.engines import samples
 from kit.engines.base import Definition
 from tests.commands.gallery.models import BUILT_IN, model_of
@@ -12,6 +11,8 @@ KINDS = {
     **dict.fromkeys(("clip", "clip-1", "clip-2", "speaker"), "video"),
     **dict.fromkeys(("voice", "music"), "audio"),
 }
+
+MODELS = favorites()["models"]
 
 
 def choice(name: str, *values: str) -> wire.Parameter:
@@ -28,7 +29,7 @@ def test_every_model_has_examples_that_the_service_would_take(definition: Defini
 
     examples = plan([model])
 
-    assert 1 <= len(examples) <= (TASTES.get(model.id, NONE).most or MOST[model.asset_type])
+    assert 1 <= len(examples) <= (MODELS.get(model.id, {}).get("most") or MOST[model.asset_type])
     takes = {p.name: p.type for p in model.media_parameters}
     for example in examples:
         parameters.check(
@@ -50,7 +51,7 @@ def test_no_two_examples_of_a_model_are_alike(definition: Definition) -> None:
 
 
 def test_words_are_chosen_for_models_that_exist() -> None:
-    assert TASTES.keys() <= BUILT_IN.keys()
+    assert MODELS.keys() <= BUILT_IN.keys()
 
 
 def test_one_setting_changes_at_a_time_and_technical_ones_stay() -> None:
@@ -120,21 +121,21 @@ def test_a_prompt_is_given_where_it_is_needed_and_nowhere_else() -> None:
 
 
 def test_every_favorite_of_a_known_model_is_shown() -> None:
-    for name, taste in TASTES.items():
-        found = [example.told for example in plan([model_of(BUILT_IN[name])])]
+    for name, known in MODELS.items():
+        found = [example.shown for example in plan([model_of(BUILT_IN[name])])]
 
-        assert all(variant.settings in found for variant in taste.variants), name
+        assert all(v.get("settings", {}) in found for v in known.get("variants", ())), name
 
 
 def test_what_is_told_of_an_example_is_asked_for_and_nothing_technical_is_told_of_the_first() -> (
     None
 ):
     for example in plan(map(model_of, BUILT_IN.values())):
-        assert example.told.items() <= example.settings.items()
-        assert not {"seed", "duration"} & example.told.keys()
+        assert example.shown.items() <= example.settings.items()
+        assert not {"seed", "duration"} & example.shown.keys()
 
     first = plan([model_of(BUILT_IN["video-edit"])])[0]
-    assert first.told == {"look": "cinematic"}
+    assert first.shown == {"look": "cinematic"}
     assert first.settings["resolution"] == "480p"
 
 
@@ -150,11 +151,11 @@ def test_a_value_is_shown_as_it_is_typed(value: object, text: str) -> None:
 def test_a_title_is_a_caption_and_settings() -> None:
     model = wire.Model(id="new")
 
-    assert Example(model=model, caption="A face", told={"a": 1, "b": True}).title == (
+    assert Example(model=model, caption="A face", shown={"a": 1, "b": True}).title == (
         "A face, a=1 b=true"
     )
     assert Example(model=model, caption="A face").title == "A face"
-    assert Example(model=model, told={"a": 1}).title == "a=1"
+    assert Example(model=model, shown={"a": 1}).title == "a=1"
     assert Example(model=model).title == ""
 
 

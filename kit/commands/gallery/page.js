@@ -1,14 +1,4 @@
-"""What moves on the page: videos that play while they are seen, and the mark of where one is.
-
-Without it everything can be read and played. Nothing plays by itself for who asked their system for
-less motion or less data, and one button stops it for all others.
-"""
-
-from __future__ import annotations
-
-__all__ = ["SCRIPT"]
-
-SCRIPT = """
+/* Videos play while they are seen; the menu marks where one is. Without it all can be read and played. */
 "use strict";
 (() => {
 const root = document.documentElement, nav = document.querySelector("nav");
@@ -168,4 +158,3 @@ const passing = new IntersectionObserver(found => found.forEach(({target, isInte
 }), {rootMargin: "-25% 0px -74% 0px"});
 all("main>section").forEach(part => passing.observe(part));
 })();
-"""
