@@ -74,7 +74,7 @@ def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
     Examples
     --------
     >>> import tempfile
-    >>> url, key = embedded(tempfile.mkdtemp())
+    >>> url, key = start_embedded(tempfile.mkdtemp())
     >>> key[:8]
     'cs_test_'
     >>> stop()
@@ -91,7 +91,8 @@ def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
     Parameters
     ----------
     data : Path, optional
-        The data folder, as for `embedded`; it stays this one, whatever the environment says later.
+        The data folder, as for `start_embedded`; it stays this one, whatever the environment
+        says later.
     key : str
         The key of whoever asks: what is found is a service that knows it.
     """
@@ -181,7 +182,7 @@ class LocalKeys:
     Parameters
     ----------
     data : Path, optional
-        The data folder, as for `embedded`.
+        The data folder, as for `start_embedded`.
     key : str
         A key of the account whose keys these are.
     """
@@ -252,7 +253,7 @@ def _moment(milliseconds: int | None) -> datetime | None:
 
 
 def stop() -> None:
-    """Stop every service that was started in this process; `embedded` starts them again."""
+    """Stop every service that was started in this process; `start_embedded` starts them again."""
     with _lock:
         for running in _running.values():
             running.stop()

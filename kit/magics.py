@@ -142,8 +142,8 @@ def parse_line(line: str) -> MagicLine:
 
     Examples
     --------
-    >>> parsed("poster seed=7 --again")
-    Line(model='poster', given={'seed': ['7']}, again=True)
+    >>> parse_line("poster seed=7 --again")
+    MagicLine(model='poster', given={'seed': ['7']}, again=True)
     """
     try:
         words = shlex.split(line)

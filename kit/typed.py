@@ -23,11 +23,11 @@ def parse_text(parameter: Parameter, text: str) -> Any:
 
     Examples
     --------
-    >>> parsed(Parameter(name="seed", type="integer"), " 7 ")
+    >>> parse_text(Parameter(name="seed", type="integer"), " 7 ")
     7
-    >>> parsed(Parameter(name="noise", type="float32"), ".25")
+    >>> parse_text(Parameter(name="noise", type="float32"), ".25")
     0.25
-    >>> parsed(Parameter(name="weights", type="tensor"), "[1, 2]")
+    >>> parse_text(Parameter(name="weights", type="tensor"), "[1, 2]")
     [1, 2]
 
     Raises
@@ -72,7 +72,7 @@ def line(parameter: Parameter, item: Any) -> str:
 
 
 def format_text(parameter: Parameter, value: Any) -> str:
-    """Return the text that `parsed` reads again."""
+    """Return the text that `parse_text` reads again."""
     if isinstance(value, str) and (_kind(parameter) == "string" or _is_text(value)):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -22,7 +22,7 @@ _log = logging.getLogger("kit")
 
 @dataclass(frozen=True, slots=True)
 class SendRequest:
-    """Send a call once, with the API key; the outcome is a `Reply` or `Lost`."""
+    """Send a call once, with the API key; the outcome is a `Reply` or `NoReply`."""
 
     call: Call[Any]
     headers: Mapping[str, str] = field(default_factory=dict)

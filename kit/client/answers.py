@@ -225,8 +225,8 @@ def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
     >>> from kit import wire
     >>> from kit.client.calls import start_generation
     >>> call = start_generation(wire.StartGeneration(model_id="m"))
-    >>> unsure(call, Reply(402)), unsure(call, Reply(502)), unsure(call, Reply(503))
-    (False, True, True)
+    >>> [may_have_run(call, Reply(status)) for status in (402, 502, 503)]
+    [False, True, True]
     """
     if not call.pays:
         return False

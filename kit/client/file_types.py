@@ -168,8 +168,10 @@ def file_extension(content_type: str, url: str = "", asset_type: str = "") -> st
 
     Examples
     --------
-    >>> ending("video/mp4", "https://a.test/x.php"), ending("", "https://a.test/x", "VIDEO")
-    ('.mp4', '.mp4')
+    >>> file_extension("video/mp4", "https://a.test/x.php")
+    '.mp4'
+    >>> file_extension("", "https://a.test/x", "VIDEO")
+    '.mp4'
     """
     known, named = _endings(_bare(content_type)), _named(url)
     if known:

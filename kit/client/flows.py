@@ -229,7 +229,7 @@ def away(outcome: Reply | NoReply) -> bool:
 
     Examples
     --------
-    >>> away(Lost("no connection")), away(Reply(502)), away(Reply(500))
+    >>> away(NoReply("no connection")), away(Reply(502)), away(Reply(500))
     (True, True, False)
     """
     if isinstance(outcome, NoReply):

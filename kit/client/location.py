@@ -36,7 +36,7 @@ class ServiceLocation:
 
     Examples
     --------
-    >>> service = Whereabouts("http://127.0.0.1:8001", lambda refused: "http://127.0.0.1:8002")
+    >>> service = ServiceLocation("http://127.0.0.1:8001", lambda refused: "http://127.0.0.1:8002")
     >>> service.found("http://127.0.0.1:8001")
     True
     >>> service.at("http://127.0.0.1:8001/media/a.png"), service.at("https://cdn.test/a.png")

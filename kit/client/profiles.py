@@ -81,7 +81,7 @@ def save(
     >>> path = Path(tempfile.mkdtemp()) / "profiles.toml"
     >>> save("https://studio.test", "cs_test_abc", path=path).name
     'default'
-    >>> [profile.base_url for profile in known(path=path)]
+    >>> [profile.base_url for profile in list_profiles(path=path)]
     ['https://studio.test']
     """
     path = file() if path is None else path

@@ -152,7 +152,7 @@ def absolute_url(base_url: str, url: str) -> str:
 
     Examples
     --------
-    >>> whole("https://host/api", "/api/v1/x"), whole("https://host/api", "/v1/x")
+    >>> absolute_url("https://host/api", "/api/v1/x"), absolute_url("https://host/api", "/v1/x")
     ('https://host/api/v1/x', 'https://host/api/v1/x')
     """
     if _WHOLE.match(url):

@@ -25,7 +25,7 @@ def not_written(target: Path, error: OSError) -> NotWritten:
 
     Examples
     --------
-    >>> unwritten(Path("a.png"), OSError(28, "No space left on device")).message
+    >>> not_written(Path("a.png"), OSError(28, "No space left on device")).message
     'it could not be written to .: No space left on device'
     """
     why = error.strerror or str(error) or type(error).__name__
@@ -43,9 +43,9 @@ class FileWriter:
     Examples
     --------
     >>> import tempfile
-    >>> with Sink(Path(tempfile.mkdtemp()) / "new" / "file") as sink:
-    ...     sink.write(b"abc")
-    >>> sink.sha256[:8]
+    >>> with FileWriter(Path(tempfile.mkdtemp()) / "new" / "file") as writer:
+    ...     writer.write(b"abc")
+    >>> writer.sha256[:8]
     'ba7816bf'
     """
 
@@ -84,8 +84,8 @@ class FileReader:
     Examples
     --------
     >>> import io
-    >>> tap = Tap(io.BytesIO(b"abc"), print)
-    >>> b"".join(tap.chunks()), tap.sha256[:8]
+    >>> reader = FileReader(io.BytesIO(b"abc"), print)
+    >>> b"".join(reader.chunks()), reader.sha256[:8]
     3
     (b'abc', 'ba7816bf')
     """

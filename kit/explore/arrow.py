@@ -33,7 +33,7 @@ def frame_schema(table: schema.Table) -> pa.Schema:
 
     Examples
     --------
-    >>> typed(schema.LEDGER).field("credits").type
+    >>> frame_schema(schema.LEDGER).field("credits").type
     DataType(double)
     """
     fields = [("id", pa.string()), *((name, _TYPES[c.dtype]) for name, c in table.items())]

@@ -38,7 +38,7 @@ class HistoryFilter:
 
     Examples
     --------
-    >>> asked(since="2026-01-02", status="failed").where
+    >>> parse_filter(since="2026-01-02", status="failed").where
     'where created_at >= ? and list_contains(?, status)'
     """
 

@@ -21,7 +21,7 @@ class JsonLines:
     Examples
     --------
     >>> import tempfile
-    >>> lines = Lines(Path(tempfile.mkdtemp()) / "notes.jsonl")
+    >>> lines = JsonLines(Path(tempfile.mkdtemp()) / "notes.jsonl")
     >>> lines.append({"id": "gen_1", "rating": 5})
     >>> list(lines)
     [{'id': 'gen_1', 'rating': 5}]

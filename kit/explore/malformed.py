@@ -57,7 +57,7 @@ class MalformedValues:
 
     Examples
     --------
-    >>> malformed = Oddities()
+    >>> malformed = MalformedValues()
     >>> malformed.each("createdAt", int, ["1", "soon", None])
     [1, None, None]
     >>> malformed.sentence()

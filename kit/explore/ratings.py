@@ -25,7 +25,7 @@ class Ratings:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> ratings = Ratings(Lines(Path(tempfile.mkdtemp()) / "ratings.jsonl"))
+    >>> ratings = Ratings(JsonLines(Path(tempfile.mkdtemp()) / "ratings.jsonl"))
     >>> ratings.rate("gen_1", 4)
     >>> ratings["gen_1"], ratings["gen_2"]
     (4, None)

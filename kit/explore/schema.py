@@ -149,7 +149,7 @@ def describe(name: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> described("generations").loc["seconds", "unit"]
+    >>> describe("generations").loc["seconds", "unit"]
     's'
     """
     import pandas as pd

@@ -39,7 +39,7 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
     Examples
     --------
     >>> table = pa.table({"parameters": ['{"seed": 7}', None, '{"seed": 8, "style": "ink"}']})
-    >>> expanded(table, "parameters")["parameters.seed"].to_pylist()
+    >>> expand_json(table, "parameters")["parameters.seed"].to_pylist()
     [7, None, 8]
     """
     found = {name: _array(values) for name, values in _values(table[column], names).items()}

@@ -79,7 +79,7 @@ class ServiceMetrics:
 
     Examples
     --------
-    >>> metrics = Metrics()
+    >>> metrics = ServiceMetrics()
     >>> metrics.count(LOST)
     >>> dict(metrics.counted(LOST))
     {(): 1}

@@ -188,7 +188,7 @@ def describe_progress(what: str, so_far: ReadProgress, seconds: float) -> str:
     Examples
     --------
     >>> from kit.explore.syncing import Synced
-    >>> told("history", Synced(fetched=12000, pages=12), 4.0)
+    >>> describe_progress("history", Synced(fetched=12000, pages=12), 4.0)
     'history: 12,000 rows · 12 pages · 3,000 rows/s'
     """
     rate = f"{so_far.fetched / max(seconds, 0.001):,.0f} rows/s"

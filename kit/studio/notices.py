@@ -40,7 +40,7 @@ def failure_reason(error: OSError) -> str:
 
     Examples
     --------
-    >>> reason(OSError(28, "No space left on device", "journal.jsonl"))
+    >>> failure_reason(OSError(28, "No space left on device", "journal.jsonl"))
     'No space left on device'
     """
     return error.strerror or str(error) or type(error).__name__

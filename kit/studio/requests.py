@@ -66,7 +66,7 @@ def normalize_numbers(value: Any) -> Any:
 
     Examples
     --------
-    >>> even({"size": 7.0, "steps": [1, 2.5], "on": True})
+    >>> normalize_numbers({"size": 7.0, "steps": [1, 2.5], "on": True})
     {'size': 7, 'steps': [1, 2.5], 'on': True}
     """
     if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
@@ -189,7 +189,7 @@ def merge_parameters(
 
     Examples
     --------
-    >>> merged({"model": "v2"}, {"steps": 20})
+    >>> merge_parameters({"model": "v2"}, {"steps": 20})
     {'model': 'v2', 'steps': 20}
     """
     if parameters is None:
@@ -242,7 +242,7 @@ def json_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> settings({"size": Decimal("0.5"), "style": None, "steps": (1, 2)})
+    >>> json_parameters({"size": Decimal("0.5"), "style": None, "steps": (1, 2)})
     {'size': 0.5, 'steps': [1, 2]}
     """
     values: dict[str, Any] = {}

@@ -70,7 +70,7 @@ class StartTrace:
 
         Examples
         --------
-        >>> Trace().note()
+        >>> StartTrace().note()
         'it was stopped before its start had left: nothing was charged'
         """
         same = "the same call without again=True" if self.again else "the same call"
@@ -107,7 +107,7 @@ def failure_error(generation: wire.Generation) -> GenerationFailedError:
 
     Examples
     --------
-    >>> str(failure(wire.Generation(id="gen_1", status="failed", error="no light")))
+    >>> str(failure_error(wire.Generation(id="gen_1", status="failed", error="no light")))
     'the generation gen_1 failed: no light'
     """
     refund = generation.credits_refunded

@@ -119,7 +119,7 @@ def rerun_line(code: str) -> str:
 
     Examples
     --------
-    >>> "studio.panel()" in again("studio.panel()")
+    >>> "studio.panel()" in rerun_line("studio.panel()")
     True
     """
     words = faint("Not running. This brings it back:")

@@ -63,7 +63,7 @@ def plan_values(
 
     Examples
     --------
-    >>> planned({"prompt": ["a", "b"], "size": 512}).requests
+    >>> plan_values({"prompt": ["a", "b"], "size": 512}).requests
     [{'prompt': 'a'}, {'prompt': 'b'}]
     """
     axes, fixed = _parted(values, set(lists))

@@ -34,8 +34,8 @@ def requested_wait(headers: Mapping[str, str]) -> float:
 
     Examples
     --------
-    >>> wanted({"prefer": "respond-async, wait=5"}), wanted({"prefer": "wait=900"}), wanted({})
-    (5, 30, 0)
+    >>> [requested_wait({"prefer": it}) for it in ("respond-async, wait=5", "wait=900", "")]
+    [5, 30, 0]
     """
     prefer = headers.get("prefer")
     found = _WAIT.search(prefer) if prefer else None

@@ -53,7 +53,7 @@ def clean_title(text: str) -> str:
 
     Examples
     --------
-    >>> shown('Title: "Why Venus Turns Backwards."')
+    >>> clean_title('Title: "Why Venus Turns Backwards."')
     'Why Venus Turns Backwards'
     """
     line = _unquoted(_one_line(_MARKUP.sub(" ", _TITLE_LABEL.sub(" ", text))))

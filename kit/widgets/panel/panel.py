@@ -150,9 +150,10 @@ class Panel(ipywidgets.VBox):
 
     Examples
     --------
-    >>> from kit.widgets.form.service import Background
-    >>> at_once = Background(begin=lambda work: work())
-    >>> panel = Panel([Page("Hello", lambda: ipywidgets.HTML("<b>hello</b>"))], background=at_once)
+    >>> from kit.widgets.background import BackgroundRunner
+    >>> at_once = BackgroundRunner(begin=lambda work: work())
+    >>> hello = PanelPage("Hello", lambda: ipywidgets.HTML("<b>hello</b>"))
+    >>> panel = Panel([hello], background=at_once)
     >>> panel.page, panel
     ('Hello', <Panel Hello>)
     """

@@ -159,7 +159,7 @@ def order(source: str, view: TableView) -> str:
 
     Examples
     --------
-    >>> order("net", View(sort="net", descending=True)), order("prompt", View(sort="net"))
+    >>> order("net", TableView(sort="net", descending=True)), order("prompt", TableView(sort="net"))
     ('descending', '')
     """
     if source != view.sort:
