@@ -215,8 +215,6 @@ CIRCLES = {
     ("kit", "kit.magics"),
     ("kit.client.location", "kit.client.profiles", "kit.client.settings"),
     ("kit.engines.remote.endpoints", "kit.engines.remote.requests"),
-    ("kit.explore.sweeps.drawing", "kit.explore.sweeps.sheet"),
-    ("kit.service.http.docs", "kit.service.http.docs.page"),
     (
         "kit.studio.aio",
         "kit.studio.aio.history",

@@ -19,7 +19,7 @@ from kit.errors import ConfigError
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
 from kit.explore.sweeps.grid import SweepPlan, plan_rows_of, plan_values
-from kit.explore.sweeps.sheet import Sheet, Tile, laid_out
+from kit.explore.sweeps.sheet import Sheet, Tile, lay_out_sheet
 
 
 def test_a_grid_is_every_combination_the_last_fastest() -> None:
@@ -125,7 +125,7 @@ TILES = [Tile(data("#cc0000"), f"{n} credits", "label") for n in range(12)]
 
 
 def sheet(plan: SweepPlan = PLAN, tiles: Any = TILES, **axes: Any) -> Sheet:
-    return laid_out(plan, tiles, "T", **{"x": None, "y": None, "size": 60, **axes})
+    return lay_out_sheet(plan, tiles, "T", **{"x": None, "y": None, "size": 60, **axes})
 
 
 def test_the_last_axis_goes_across_and_the_others_down() -> None:
@@ -185,7 +185,7 @@ def test_wide_pictures_leave_no_gaps_below_them() -> None:
 
 
 def test_a_title_that_is_wider_than_the_tiles_is_whole() -> None:
-    found = laid_out(PLAN, TILES, "a long title " * 9, x="prompt", y="size", size=60)
+    found = lay_out_sheet(PLAN, TILES, "a long title " * 9, x="prompt", y="size", size=60)
 
     with Image.open(io.BytesIO(found.png())) as picture:
         assert (

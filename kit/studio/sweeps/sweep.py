@@ -122,7 +122,7 @@ class BaseSweep(Generic[H]):
         return table(self.plan, prices, results, receipts, self.ratings.all())
 
     def _draw_sheet(self, x: str | None, y: str | None, size: int) -> Sheet:
-        from kit.explore.sweeps.sheet import laid_out
+        from kit.explore.sweeps.sheet import lay_out_sheet
 
         tiles = [
             results.make_tile(
@@ -132,7 +132,7 @@ class BaseSweep(Generic[H]):
         ]
         spent = f", {round(float(self.frame()['net'].sum()), 3):g} credits" if self._results else ""
         title = f"{self.title}: {self._told()}{spent}"
-        return laid_out(self.plan, tiles, title, x=x, y=y, size=size)
+        return lay_out_sheet(self.plan, tiles, title, x=x, y=y, size=size)
 
     def best(self, *numbers: int) -> list[H]:
         """Mark cells as favorites, by their numbers, and return all favorites of this sweep."""

@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import secrets
 from html import escape
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
 from kit.service.http.context import base_of
 
-router = APIRouter(include_in_schema=False)
+if TYPE_CHECKING:
+    from kit.service.http.docs.page import DocsPage
 
-#: Replaced at each request: the address of the service, and the word that lets our script run.
-BASE, NONCE = "@@base@@", "@@nonce@@"
+router = APIRouter(include_in_schema=False)
 
 
 @router.get("/docs")
@@ -25,11 +26,11 @@ async def read_docs(request: Request) -> Response:
     """Return the page; only its own style and script may run on it."""
     state = request.app.state
     if not hasattr(state, "docs"):
-        state.docs = await asyncio.to_thread(_made, request.app)
+        state.docs = await asyncio.to_thread(_make_page, request.app)
     nonce = secrets.token_urlsafe(16)
     base = base_of(request)
     shown = base if "://" in base else f"https://SERVICE{base}"
-    text = state.docs.replace(NONCE, nonce).replace(BASE, escape(shown))
+    text = state.docs.fill(escape(shown), nonce)
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -42,7 +43,7 @@ async def read_docs(request: Request) -> Response:
     return Response(text, 200, headers, "text/html")
 
 
-def _made(app: FastAPI) -> str:
+def _make_page(app: FastAPI) -> DocsPage:
     # Here, because most services never show the page, and each has to start.
     from kit.service.http.docs.page import page
 

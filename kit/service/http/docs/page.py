@@ -10,7 +10,6 @@ from importlib.resources import files
 from typing import Any
 
 from kit.errors import ApiError
-from kit.service.http.docs import BASE, NONCE
 from kit.service.http.docs.examples import example, highlight_json, shell
 from kit.service.http.docs.schemas import (
     Schema,
@@ -24,6 +23,7 @@ from kit.service.http.docs.schemas import (
     type_of,
 )
 
+_BASE, _NONCE = "@@base@@", "@@nonce@@"
 #: Tag -> its heading and sentence, in this order.
 _GROUPS = {
     "account": ("Account", "Who pays, what is left, and every credit that came and went."),
@@ -56,8 +56,19 @@ class _Operation:
         return found[1] if found else None
 
 
-def page(document: Schema) -> str:
-    """Return the page for an OpenAPI document, with `BASE` and `NONCE` left open."""
+@dataclass(frozen=True, slots=True)
+class DocsPage:
+    """The page, but for what each request fills in."""
+
+    text: str
+
+    def fill(self, base: str, nonce: str) -> str:
+        """Return the page for an address of the service and the word that lets its script run."""
+        return self.text.replace(_NONCE, nonce).replace(_BASE, base)
+
+
+def page(document: Schema) -> DocsPage:
+    """Return the page for an OpenAPI document."""
     groups = _grouped(document)
     schemas: Mapping[str, Schema] = document["components"]["schemas"]
     main = "".join(
@@ -67,15 +78,16 @@ def page(document: Schema) -> str:
             _objects(schemas),
         ]
     )
-    return _FRAME.format(
+    text = _FRAME.format(
         title=escape(document["info"]["title"]),
         version=escape(document["info"]["version"]),
         contents=_contents(groups),
         main=main,
-        nonce=NONCE,
+        nonce=_NONCE,
         style=_asset("page.css"),
         script=_asset("page.js"),
     )
+    return DocsPage(text)
 
 
 _FRAME = """<!doctype html>
@@ -144,7 +156,7 @@ def _opening(document: Schema) -> str:
     first = _panel("A first request", "", _command("/v1/account", document))
     return (
         f"<header><div><h1>{title} API</h1>{prose(document['info']['description'])}"
-        f'<dl class="facts"><div><dt>Address</dt><dd><code>{BASE}</code></dd></div>'
+        f'<dl class="facts"><div><dt>Address</dt><dd><code>{_BASE}</code></dd></div>'
         f"<div><dt>Release</dt><dd>{escape(document['info']['version'])}</dd></div>"
         '<div><dt>For machines</dt><dd><a href="openapi.json">openapi.json</a></dd></div></dl>'
         f"</div>{first}</header>{_guide()}"
@@ -152,7 +164,7 @@ def _opening(document: Schema) -> str:
 
 
 def _command(path: str, document: Schema) -> str:
-    return escape(shell(path, "get", document["paths"][path]["get"], None, BASE), quote=False)
+    return escape(shell(path, "get", document["paths"][path]["get"], None, _BASE), quote=False)
 
 
 def _guide() -> str:
@@ -239,14 +251,14 @@ def _content(answer: Schema) -> tuple[Schema, str]:
 def _panels(it: _Operation, schemas: Mapping[str, Schema]) -> Iterator[str]:
     body = _body(it)
     asked = example({"$ref": body}, schemas) if body else None
-    command = shell(it.path, it.method, it.facts, asked, BASE)
+    command = shell(it.path, it.method, it.facts, asked, _BASE)
     yield _panel("Request", "", escape(command, quote=False))
     status, answer = next(iter(it.facts["responses"].items()))
     content, kind = _content(answer)
     if "example" in content:
         yield _panel("Answer", status, escape(content["example"], quote=False))
     elif kind == "application/json" and content.get("schema"):
-        shown = highlight_json(example(content["schema"], schemas)).replace("BASE/", f"{BASE}/")
+        shown = highlight_json(example(content["schema"], schemas)).replace("BASE/", f"{_BASE}/")
         yield _panel("Answer", status, shown)
 
 
