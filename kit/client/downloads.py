@@ -17,8 +17,8 @@ from urllib.parse import urljoin
 from kit import wire
 from kit.client import calls, file_types, flows
 from kit.client.actions import DownloadFile, Flow, NoReply, Reply
+from kit.client.addresses import absolute_url, origin
 from kit.client.flows import PATIENT, Policy, Tries
-from kit.client.settings import absolute_url, origin
 from kit.client.streams import NotWritten, not_written
 from kit.errors import KitError, NoAnswerError
 

@@ -20,9 +20,10 @@ import httpx
 
 from kit.client import answers
 from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile
+from kit.client.addresses import absolute_url, mask, origin
 from kit.client.calls import Call
 from kit.client.location import ProofExchange, ask_for_proof
-from kit.client.settings import Settings, absolute_url, mask, origin
+from kit.client.settings import Settings
 from kit.version import __version__
 
 _HERE = frozenset({"127.0.0.1", "localhost", "::1"})

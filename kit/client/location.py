@@ -16,7 +16,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from kit.client.actions import NoReply
-from kit.client.settings import origin
+from kit.client.addresses import origin
 from kit.errors import KitError
 
 

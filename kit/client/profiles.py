@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from kit.client.settings import Settings
+from kit.client.addresses import check_address, check_key
 from kit.errors import ConfigError
 from kit.private import make_folder, write_private
 
@@ -85,7 +85,8 @@ def save(
     ['https://studio.test']
     """
     path = file() if path is None else path
-    address = Settings(base_url, api_key, data=path.parent).base_url
+    address = check_address(base_url)
+    check_key(api_key)
     vault, refusal = _keyring(path) if vault is None else (vault, "")
     entry: dict[str, Any] = {"base_url": address}
     if vault is not None:

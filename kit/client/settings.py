@@ -7,20 +7,16 @@ was named elsewhere, unless it is the environment's own.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
 
+from kit.client import profiles as saved_profiles
+from kit.client.addresses import check_address, check_key, mask, origin
+from kit.client.location import ServiceLocation
 from kit.errors import ConfigError
 
-if TYPE_CHECKING:
-    from kit.client.location import ServiceLocation
-
 _APP = "creative-studio-kit"
-_WHOLE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 _OFF = frozenset({"0", "false", "no", "off"})
 
 
@@ -36,7 +32,7 @@ class Settings:
         Folder for the journal and for downloaded outputs; created when first needed.
     name : str
         Under which name the journal remembers this service; the address where empty.
-    moves : Whereabouts, optional
+    moves : ServiceLocation, optional
         Where the service is now, if it is one that moves.
 
     Raises
@@ -53,8 +49,8 @@ class Settings:
     moves: ServiceLocation | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "base_url", _address(self.base_url))
-        _check_key(self.api_key)
+        object.__setattr__(self, "base_url", check_address(self.base_url))
+        check_key(self.api_key)
 
     def __repr__(self) -> str:
         return f"Settings(base_url={self.base_url!r}, api_key={mask(self.api_key)!r})"
@@ -145,74 +141,6 @@ def data_folder(
     return user_data_path(_APP)
 
 
-def absolute_url(base_url: str, url: str) -> str:
-    """Return the whole address of what an answer names, which may be one already.
-
-    One that begins with a slash may or may not repeat the prefix under which a service is mounted.
-
-    Examples
-    --------
-    >>> absolute_url("https://host/api", "/api/v1/x"), absolute_url("https://host/api", "/v1/x")
-    ('https://host/api/v1/x', 'https://host/api/v1/x')
-    """
-    if _WHOLE.match(url):
-        return url
-    if url.startswith("//"):  # in its scheme
-        return f"{base_url.partition(':')[0]}:{url}"
-    prefix = urlsplit(base_url).path
-    if prefix and url.startswith(f"{prefix}/"):
-        url = url.removeprefix(prefix)
-    return f"{base_url}/{url.lstrip('/')}"
-
-
-def mask(key: str) -> str:
-    """Return what may be shown of a key: the fixed prefix of its kind.
-
-    Examples
-    --------
-    >>> mask("cs_live_0123456789")
-    'cs_live_…'
-    """
-    kind = re.match(r"[a-z]{2,8}_(?:live|test)_", key)
-    return f"{kind.group() if kind else ''}…"
-
-
-def origin(url: str) -> tuple[str, str, int]:
-    """Return scheme, host and port of an address; an odd one has an origin of its own."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme.lower(), parts.hostname or "", parts.port or _port(parts)
-    except ValueError:
-        return "", url, 0
-
-
-def _port(parts: SplitResult) -> int:
-    return {"http": 80, "https": 443}.get(parts.scheme.lower(), 0)
-
-
-def _address(url: str) -> str:
-    shown = repr(url if len(url) <= 80 else f"{url[:77]}...")
-    scheme, host, port = origin(url)
-    if scheme not in ("http", "https") or not host or not port:
-        raise ConfigError(
-            f"base_url must be a whole address such as 'https://studio.example', not {shown}"
-        )
-    parts = urlsplit(url)
-    if parts.username is not None or parts.query or parts.fragment:
-        raise ConfigError("base_url may hold no user, no password, no '?' and no '#'")
-    if not url.isascii() or any(c.isspace() for c in url):
-        raise ConfigError(f"base_url may hold no blanks and no odd characters: {shown}")
-    return url.rstrip("/")
-
-
-def _check_key(key: str) -> None:
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise ConfigError(
-            "the API key is empty or holds blanks or odd characters: copy it once more, "
-            "without the quotes around it"
-        )
-
-
 def _arguments(
     base_url: str | None, api_key: str | None, env: Mapping[str, str]
 ) -> tuple[str, str] | None:
@@ -253,11 +181,9 @@ def _whole(base_url: str | None, api_key: str | None, *, address: str, key: str)
 
 
 def _profile(path: Path | None, name: str, *, asked_for: bool) -> tuple[str, str] | None:
-    from kit.client import profiles
-
-    found = profiles.find(name, path=path)
+    found = saved_profiles.find(name, path=path)
     if found is None and asked_for:
-        known = ", ".join(repr(each.name) for each in profiles.list_profiles(path=path))
+        known = ", ".join(repr(each.name) for each in saved_profiles.list_profiles(path=path))
         raise ConfigError(
             f"there is no saved profile {name!r}; "
             + (f"there is {known}" if known else "kit.login() saves one")

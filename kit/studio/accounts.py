@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from kit import wire
 from kit.client import calls, flows, profiles
 from kit.client.actions import Flow
+from kit.client.addresses import origin
 from kit.client.calls import Call
-from kit.client.settings import Settings, origin, resolve
+from kit.client.settings import Settings, resolve
 from kit.errors import ConfigError, InsufficientScopeError, MethodNotAllowedError, NotFoundError
 from kit.studio.operations import Operations
 from kit.studio.session import Session

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from kit import wire
 from kit.client import downloads
 from kit.client.actions import Flow
-from kit.client.settings import absolute_url
+from kit.client.addresses import absolute_url
 from kit.errors import NoAnswerError
 from kit.studio.operations import Operations
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from kit.client.addresses import mask
 from kit.client.profiles import save
-from kit.client.settings import Settings, data_folder, embedded_settings, mask, resolve
+from kit.client.settings import Settings, data_folder, embedded_settings, resolve
 from kit.errors import ConfigError
 
 URL, KEY = "https://studio.test", "cs_live_0123456789"

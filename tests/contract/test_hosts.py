@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 import kit
-from kit.client.settings import absolute_url
+from kit.client.addresses import absolute_url
 from kit.service import settings
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, finished, started
