@@ -69,7 +69,7 @@ class Describer:
             "error": row.error,
             "createdAt": moment(row.created_at),
             "updatedAt": moment(row.updated_at),
-            "progress": self._live.get(row.id, row.progress),
+            "progress": max(self._live.get(row.id, 0.0), row.progress),
             "creditsCharged": number(row.millicredits),
             "creditsRefunded": number(row.refunded),
             "startedAt": moment(row.started_at),

@@ -188,7 +188,7 @@ class _Seen(NamedTuple):
 
 
 def _tag(context: Context, caller: Caller, row: Any) -> str:
-    fraction = context.dispatcher.progress.get(row.id, row.progress)
+    fraction = max(context.dispatcher.progress.get(row.id, 0.0), row.progress)
     # The addresses in the answer run out, so a tag does so earlier; or they are ended.
     period = context.clock() // (ADDRESS_SECONDS * 1000 // 2)
     version = f"{row.updated_at}.{row.state}.{fraction:.3f}.{period}.{caller.sign_outs}"

@@ -309,3 +309,13 @@ def test_a_crowd_of_watchers_is_asked_to_poll(
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (of_the_account, "5")
     assert refused.json()["error"]["code"] in ("rate_limited", "unavailable")
+
+
+def test_a_finished_generation_is_at_its_end_whatever_its_worker_said_last(
+    service: Service, http: httpx.Client
+) -> None:
+    generation_id = started(http)
+    finished(http, generation_id)
+    service.context.dispatcher.progress[generation_id] = 0.0
+
+    assert http.get(f"{GENERATIONS}/{generation_id}").json()["progress"] == 1.0
