@@ -17,6 +17,8 @@ _GUESSES = {
     "default": "a guess: with the model's defaults",
     "receipts": "a guess from what was paid before",
 }
+#: Where a price comes from -> how sure it is, in words.
+_SOURCES = {"rule": "", "service": "says the service", **_GUESSES}
 
 
 def quote(item: wire.Quote) -> str:
@@ -57,9 +59,6 @@ def _term(term: wire.Term) -> str:
     return term.kind
 
 
-__all__ = ["sentence", "usual"]
-
-
 def usual(model: wire.Model) -> str:
     """Return what a request with every default costs, and what each second adds; "" if unknown.
 
@@ -96,15 +95,6 @@ def _seconds(model: wire.Model) -> Iterator[tuple[Decimal, str]]:
             second = {unit.medium: [pricing.Medium("", Fraction(1))]}
             terms = pricing.price(alone, usually, second).terms
             yield sum((t.credits for t in terms if t.kind != "rounding"), Decimal(0)), unit.medium
-
-
-#: Where a price comes from -> how sure it is, in words.
-_SOURCES = {
-    "rule": "",
-    "service": "says the service",
-    "receipts": "a guess from what was paid before",
-    "default": "a guess: with the model's defaults",
-}
 
 
 def offline(request: Request, settings: Mapping[str, Any]) -> wire.Quote | None:
