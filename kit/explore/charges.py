@@ -30,7 +30,7 @@ def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.
     Parameters
     ----------
     table : pyarrow.Table
-        Generations, see `kit.explore.batches.table`.
+        Generations, see `kit.explore.pages.read_table`.
     receipts : mapping of str to Decimal
         What starts were charged, by the id of the generation.
     models : mapping of str to Model

@@ -114,9 +114,10 @@ def generations(
     ... ].tolist()
     [7]
     """
-    from kit.explore import batches, charges
+    from kit.explore.charges import fill_credits
+    from kit.explore.pages import make_table
 
-    return _frame(charges.fill_credits(batches.rows(items), receipts, models), parameters, media)
+    return _frame(fill_credits(make_table(items), receipts, models), parameters, media)
 
 
 def pages(
@@ -144,11 +145,10 @@ def pages(
     >>> pages([b'[{"id": "a", "status": "completed", "creditsCharged": 0.05}]'])["net"].tolist()
     [0.05]
     """
-    from kit.explore import batches, charges
+    from kit.explore.charges import fill_credits
+    from kit.explore.pages import read_table
 
-    return _frame(
-        charges.fill_credits(batches.table(contents), receipts, models), parameters, media
-    )
+    return _frame(fill_credits(read_table(contents), receipts, models), parameters, media)
 
 
 def ledger(items: Iterable[wire.Entry]) -> pd.DataFrame:
@@ -206,7 +206,7 @@ def scripts(items: Iterable[wire.Script]) -> pd.DataFrame:
 
 def _frame(table: pa.Table, parameters: bool, media: bool) -> pd.DataFrame:
     from kit.explore import arrow
-    from kit.explore.settings import expand_json
+    from kit.explore.columns import expand_json
 
     for column, wanted in (("parameters", parameters), ("media", media)):
         table = expand_json(table, column) if wanted else table

@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from kit import wire
 from kit.errors import BadRequestError, NotFoundError
-from kit.explore import batches, charges
+from kit.explore import charges, pages
 from kit.explore.arrow import GENERATIONS
-from kit.explore.malformed import MalformedValues
+from kit.explore.pages import MalformedValues
 from kit.explore.store import Gap, Store
 
 T = TypeVar("T")
@@ -123,7 +123,7 @@ def synced(
             run.flush()  # also what a stop button interrupts is kept
             raise
         finally:
-            run.malformed.tell()
+            run.malformed.warn()
         return run.finish(now())
     finally:
         lock.free()
@@ -156,7 +156,7 @@ class _Run:
             except NotFoundError:
                 del self._running[generation_id]
                 continue
-            yield from self._take(batches.table([b"[" + body + b"]"], self.malformed))
+            yield from self._take(pages.read_table([b"[" + body + b"]"], self.malformed))
 
     def flush(self) -> None:
         """Make a part of what waits, and remember where to go on."""
@@ -189,7 +189,7 @@ class _Run:
         """Fetch a gap from its newest page to its oldest."""
         while True:
             page = yield from self._page(self._gaps[0])
-            table = batches.table([page.content], self.malformed)
+            table = pages.read_table([page.content], self.malformed)
             yield from self._take(table)
             last = page.following is None or not table.num_rows or self._reached(table)
             if not last:  # before anything else: an interruption goes on from here

@@ -32,8 +32,7 @@ from kit.errors import (
 )
 from kit.explore.budgets import Budgets, Hold
 from kit.explore.json_lines import JsonLines
-from kit.explore.learned import LearnedQuote, PriceBook
-from kit.explore.learned.quotes import relevant
+from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
 from kit.parameters import Request
 from kit.studio import archives
 from kit.studio.notices import Notices
@@ -206,9 +205,7 @@ class Billing:
         archive = archives.open_archive(self._settings, account)
         files = tuple(archive.files())
         if self._seen.get(model.id, ()) != files:
-            from kit.explore.learned import past
-
-            self.book.learn(model, past.samples(model, archive.paid(model.id, past.MOST)))
+            self.book.learn(model, known_samples(model, archive.paid(model.id, MOST)))
             self._seen[model.id] = files
 
 
@@ -224,7 +221,7 @@ def price_by_default(request: Request) -> wire.Quote:
     """Return the price with every default, with a term that says what makes it a guess."""
     quote = default_quote(request)
     usual = {p.name: p.default for p in request.model.setting_parameters}
-    given = relevant(request.model, request.parameters)
+    given = priced_settings(request.model, request.parameters)
     others = [name for name, value in given.items() if value != usual.get(name)]
     but = f"; yours differs in {', '.join(others)}" if others else ""
     kind = f"a guess: the price with the model's defaults{but}"

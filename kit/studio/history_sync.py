@@ -75,21 +75,21 @@ class HistorySync:
         """Return the newest generations of a choice, page by page until there are enough."""
         import pyarrow as pa
 
-        from kit.explore import batches, charges
-        from kit.explore.malformed import MalformedValues
+        from kit.explore import charges, pages
+        from kit.explore.pages import MalformedValues
 
         query: Mapping[str, Any] = choice.query(limit)
         malformed = MalformedValues()
         path: str | None = None
-        tables = [batches.table([])]
+        tables = [pages.read_table([])]
         while True:
             page = yield from self.page(query, path)
-            found = batches.table([page.content], malformed)
+            found = pages.read_table([page.content], malformed)
             tables.append(choice.matching(found))
             path = page.following
             if path is None or not found.num_rows or sum(t.num_rows for t in tables) >= limit:
                 break
-        malformed.tell()
+        malformed.warn()
         whole = pa.concat_tables(tables).slice(0, limit)
         if charges.complete(whole):
             return whole

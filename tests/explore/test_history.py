@@ -12,7 +12,7 @@ import pytest
 
 from kit import wire
 from kit.errors import BadRequestError, NoAnswerError
-from kit.explore import batches
+from kit.explore import pages
 from kit.explore.archive import Archive
 from kit.explore.filters import HistoryFilter
 from kit.explore.history import AsyncHistory, History
@@ -63,7 +63,7 @@ class Source:
         return Archive(self.store)
 
     def newest(self, limit: int, choice: HistoryFilter) -> pa.Table:
-        rows = batches.rows([item.facts for item in ITEMS])
+        rows = pages.make_table([item.facts for item in ITEMS])
         return choice.matching(rows).slice(0, limit)
 
     def history(self) -> History[Item]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from kit.explore import batches
+from kit.explore import pages
 from kit.explore import store as module
 from kit.explore.lock import Lock
 from kit.explore.store import Manifest, Store
@@ -17,7 +17,7 @@ from kit.explore.store import Manifest, Store
 
 def rows(*names: str) -> pa.Table:
     items = [{"id": n, "status": "completed", "createdAt": "2026-01-01T00:00:00Z"} for n in names]
-    return batches.table([json.dumps(items).encode()])
+    return pages.read_table([json.dumps(items).encode()])
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from kit.client import calls
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ConfigError, GenerationFailedError, NotFoundError
-from kit.explore.learned import LearnedQuote
+from kit.explore.price_book import LearnedQuote
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
 from kit.widgets import preview, prices

@@ -1,9 +1,15 @@
-"""The price book: what was paid for which settings, and the quotes that follow from it."""
+"""The price book: what was paid for which settings, and the quotes that follow from it.
+
+It is for models whose service publishes no price rule. A learned price always carries its error and
+the number of receipts behind it. What the receipts do not support is no price at all: a setting
+that never varied, a choice that was never made.
+"""
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
@@ -12,7 +18,7 @@ from kit import wire
 from kit.explore.json_lines import JsonLines
 
 if TYPE_CHECKING:
-    from kit.explore.learned.fitting import PriceFit
+    from kit.explore.fitting import PriceFit
 
 _CENT = Decimal("0.01")
 #: Receipts that are looked at, the newest ones.
@@ -72,7 +78,7 @@ class PriceBook:
         generation_id: str | None = None,
     ) -> None:
         """Write down what a request was charged."""
-        kept = relevant(model, values)
+        kept = priced_settings(model, values)
         with self._lock:
             sample = Sample(model.id, kept, credits, generation_id)
             self._known().setdefault(model.id, []).append(sample)
@@ -92,7 +98,7 @@ class PriceBook:
         """Return what the receipts say that a request costs, or None where they do not."""
         with self._lock:
             samples = self._all(model.id)
-        asked = relevant(model, values)
+        asked = priced_settings(model, values)
         same = [s.credits for s in samples if s.values == asked]
         if same:
             return _quote(same[-1], max(same) - min(same), len(same))
@@ -117,7 +123,7 @@ class PriceBook:
         known = self._fits.get(model_id)
         if known is None or known[0] != samples:
             # imported here: most services have price rules, and numpy takes time to load
-            from kit.explore.learned.fitting import fit
+            from kit.explore.fitting import fit
 
             fitted = fit([(s.values, float(s.credits)) for s in samples[-MOST:]])
             known = self._fits[model_id] = (samples, fitted)
@@ -133,7 +139,38 @@ class PriceBook:
         return self._samples
 
 
-def relevant(model: wire.Model, values: Mapping[str, Any]) -> dict[str, Any]:
+def known_samples(model: wire.Model, paid: Iterable[Mapping[str, Any]]) -> list[Sample]:
+    """Return what is to be learned from charges that are known.
+
+    Parameters
+    ----------
+    paid : iterable of mapping
+        See `kit.explore.archive.Archive.paid`. Those with a video or a sound are left out: a
+        history does not know how long the file was, and the price may depend on it.
+
+    Examples
+    --------
+    >>> hd = wire.Parameter(name="hd", type="boolean", default=False)
+    >>> model = wire.Model(id="m", setting_parameters=[hd])
+    >>> row = {"id": "gen_1", "credits": 0.5, "parameters": None, "media": None}
+    >>> known_samples(model, [row])[0].values
+    {'hd': False}
+    """
+    defaults = {p.name: p.default for p in model.setting_parameters}
+    pictures = {p.name for p in model.media_parameters if p.type == "image"}
+    return [
+        Sample(
+            model.id,
+            priced_settings(model, {**defaults, **_json_object(row["parameters"])}),
+            Decimal(str(row["credits"])),
+            row["id"],
+        )
+        for row in paid
+        if pictures.issuperset(_json_object(row["media"]))
+    ]
+
+
+def priced_settings(model: wire.Model, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that a price could depend on: no seeds, free texts or lists."""
     free = {
         p.name
@@ -158,3 +195,9 @@ def _read(record: Mapping[str, Any]) -> Sample | None:
         return Sample(str(record["model"]), dict(record["values"]), credits, record.get("id"))
     except (KeyError, TypeError, ValueError, ArithmeticError):
         return None
+
+
+def _json_object(text: str | None) -> dict[str, Any]:
+    """Return the values of a JSON object that are there."""
+    found = json.loads(text or "{}")
+    return {k: v for k, v in found.items() if v is not None} if isinstance(found, dict) else {}

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from kit import wire
 from kit.errors import ApiError
-from kit.explore import batches, cells
+from kit.explore import pages
 from kit.explore.arrow import GENERATIONS
 
 
 def row(**fields: Any) -> dict[str, Any]:
-    found = batches.table([json.dumps([{"id": "a", **fields}]).encode()])
+    found = pages.read_table([json.dumps([{"id": "a", **fields}]).encode()])
     assert found.schema == GENERATIONS
     rows: list[dict[str, Any]] = found.to_pylist()
     return rows[0]
@@ -40,7 +40,7 @@ def test_times_with_and_without_a_zone_go_together() -> None:
         {"id": "a", "createdAt": "2026-01-02T03:04:05"},
         {"id": "b", "createdAt": "2026-01-02T03:04:05Z"},
     ]
-    times = batches.table([json.dumps(body).encode()])["created_at"].to_pylist()
+    times = pages.read_table([json.dumps(body).encode()])["created_at"].to_pylist()
 
     assert times[0] == times[1]
 
@@ -67,22 +67,25 @@ def test_credits_written_as_text_are_numbers() -> None:
 @pytest.mark.parametrize("indent", [None, 2])
 def test_parameters_are_kept_as_they_came(parameters: Any, indent: int | None) -> None:
     body = [{"id": "a", "parameters": parameters}, {"id": "b", "parameters": {"z": 1}}]
-    found = batches.table([json.dumps(body, indent=indent).encode()])["parameters"].to_pylist()
+    found = pages.read_table([json.dumps(body, indent=indent).encode()])["parameters"].to_pylist()
 
     assert (found[0] and json.loads(found[0])) == parameters or found[0] is parameters
     assert json.loads(found[1]) == {"z": 1}
 
 
-def test_a_long_body_and_many_short_ones_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    items = [{"id": f"{n}", "prompt": "x" * (n % 7), "creditsCharged": n} for n in range(2500)]
-    whole = json.dumps(items).encode()
-    parts = [json.dumps(items[at : at + 700]).encode() for at in range(0, 2500, 700)]
-    expected = batches.table(parts)
-    at_once = batches.table([whole])
-    monkeypatch.setattr(batches, "_LONG", 100)
+@pytest.mark.parametrize("letters", [7, 3000])
+def test_a_long_body_and_many_short_ones_give_the_same(letters: int) -> None:
+    items = [
+        {"id": f"{n}", "prompt": "x" * (n % letters), "creditsCharged": n} for n in range(3000)
+    ]
+    parts = [json.dumps(items[at : at + 700]).encode() for at in range(0, 3000, 700)]
+    expected = pages.read_table(parts)
 
-    assert at_once.equals(expected)
-    assert batches.table([whole]).equals(expected)
+    assert (
+        pages.read_table([json.dumps(items).encode()])
+        .combine_chunks()
+        .equals(expected.combine_chunks())
+    )
     assert expected["id"].to_pylist() == [item["id"] for item in items]
 
 
@@ -93,7 +96,7 @@ def test_fields_nobody_knows_are_ignored() -> None:
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"a": 1}', b"null", b'"x"'])
 def test_what_is_no_list_of_generations_is_a_sentence(body: bytes) -> None:
     with pytest.raises(ApiError, match="the list of generations is not what"):
-        batches.table([body])
+        pages.read_table([body])
 
 
 @pytest.mark.parametrize(
@@ -122,21 +125,20 @@ def test_rows_with_different_inputs_are_counted_each_for_itself() -> None:
     spread = [{f"input{n}": "u"} for n in range(9)]
     items = [{"id": f"{n}", "mediaUrls": value} for n, value in enumerate([*media, *spread])]
 
-    found = batches.table([json.dumps(items, separators=(",", ":")).encode()])["media"].to_pylist()
+    body = json.dumps(items, separators=(",", ":")).encode()
+    found = pages.read_table([body])["media"].to_pylist()
 
     expected = [{"image": 1}, None, {"images": 2}, None, {"video": 1}, {"image": 1}]
     expected += [{f"input{n}": 1} for n in range(9)]
     assert [text and json.loads(text) for text in found] == expected
 
 
-def test_a_page_of_foreign_words_has_the_same_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_foreign_words_has_the_same_cells() -> None:
     item = {"id": "a", "status": "completed", "modelId": "m", "assetType": "image", "prompt": "x"}
     item |= {"createdAt": "2026-01-02T03:04:05Z", "updatedAt": "2026-01-02T03:04:09Z"}
-    own = batches.table([json.dumps([item]).encode()])
-    # the wire models are the slow way, which other words alone are no reason for
-    monkeypatch.setattr(batches, "_forgiven", None)
+    own = pages.read_table([json.dumps([item]).encode()])
 
-    assert batches.table([json.dumps([{**item, "status": "Succeeded"}]).encode()]).equals(own)
+    assert pages.read_table([json.dumps([{**item, "status": "Succeeded"}]).encode()]).equals(own)
     assert row(**{**item, "assetType": "hologram"})["asset_type"] == "hologram"
     assert row(**{**item, "generationType": "text-to-smell"})["generation_type"] == "text-to-smell"
 
@@ -159,7 +161,7 @@ def told(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 def with_a_fine_one(item: Any) -> list[dict[str, Any]]:
     body = item if isinstance(item, bytes) else json.dumps(item).encode()
-    found = batches.table([b"[" + body + b"," + json.dumps(FINE).encode() + b"]"])
+    found = pages.read_table([b"[" + body + b"," + json.dumps(FINE).encode() + b"]"])
     assert found.schema == GENERATIONS
     found.validate(full=True)
     rows: list[dict[str, Any]] = found.to_pylist()
@@ -252,33 +254,15 @@ def test_a_record_that_is_none_is_left_out_and_counted(
 
 def test_one_warning_names_all_that_was_odd(caplog: pytest.LogCaptureFixture) -> None:
     malformed = [{"id": f"{n}", "createdAt": "soon", "creditsCharged": "x"} for n in range(3)]
-    pages = [json.dumps(page).encode() for page in (malformed, [*malformed[:1], None], [FINE])]
+    bodies = [json.dumps(page).encode() for page in (malformed, [*malformed[:1], None], [FINE])]
 
-    assert batches.table(pages).num_rows == 5
+    assert pages.read_table(bodies).num_rows == 5
 
     [sentence] = told(caplog)
     assert sentence == (
         "malformed answers of the service: generations without an id or a status are left out (1); "
-        "values that make no sense are missing in the history: creditsCharged (4), createdAt (4)"
+        "values that make no sense are missing in the history: createdAt (4), creditsCharged (4)"
     )
-
-
-def test_only_the_page_that_is_odd_is_read_the_slow_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow: list[bytes] = []
-    forgiven = batches._forgiven
-
-    def noted(content: bytes, malformed: Any) -> Any:
-        slow.append(content)
-        return forgiven(content, malformed)
-
-    monkeypatch.setattr(batches, "_forgiven", noted)
-    pages = [
-        json.dumps([{**FINE, "id": f"{n}", "output": {"width": n % 2 or "?"}}]) for n in range(4)
-    ]
-
-    batches.table([page.encode() for page in pages])
-
-    assert len(slow) == 2
 
 
 _ANY = st.recursive(
@@ -286,15 +270,21 @@ _ANY = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=4,
 )
+
+
+def fields(model: type[wire.WireShape]) -> list[str]:
+    return [str(field.alias) for field in model.model_fields.values()]
+
+
 _ITEM = st.dictionaries(
-    st.sampled_from([*cells.ForeignRow.__struct_encode_fields__, "vendor"]),
-    _ANY | st.dictionaries(st.sampled_from(cells.OutputCells.__struct_encode_fields__), _ANY),
+    st.sampled_from([*fields(wire.Generation), "vendor"]),
+    _ANY | st.dictionaries(st.sampled_from(fields(wire.Output)), _ANY),
 )
 
 
 @given(items=st.lists(_ITEM | _ANY, max_size=3))
 def test_no_answer_costs_a_page(items: list[Any]) -> None:
-    found = batches.table([json.dumps([*items, FINE]).encode()])
+    found = pages.read_table([json.dumps([*items, FINE]).encode()])
 
     found.validate(full=True)
     assert found["id"].to_pylist()[-1] == "fine"

@@ -1,4 +1,4 @@
-"""The outlook: what the next days will cost at the present rate, and how long the credits last."""
+"""The forecast: what the next days will cost at the present rate, and how long credits last."""
 
 from __future__ import annotations
 
