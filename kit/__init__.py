@@ -127,7 +127,7 @@ def load_ipython_extension(shell: Any) -> None:
     """Teach IPython ``%%generate`` and ``%credits``; ``%load_ext kit`` calls it."""
     from kit.magics import load
 
-    load(shell)
+    load(shell, connect)
 
 
 def __getattr__(name: str) -> Any:

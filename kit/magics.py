@@ -1,25 +1,25 @@
 """Magics: ``%load_ext kit`` teaches IPython ``%%generate`` and ``%credits``.
 
 They use the variable `studio` of the notebook where it is one, else the studio that `kit.connect()`
-returns. Whatever was typed wrongly is a sentence without a traceback.
+returns. What was typed wrongly is a sentence without a traceback.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-import kit
 from kit import typed, wire
 from kit.errors import (
     BadRequestError,
     BudgetError,
     ConfigError,
     InsufficientCreditsError,
+    KitError,
     NotFoundError,
 )
 
@@ -53,10 +53,13 @@ class Magics:
     ----------
     shell : InteractiveShell
         Whose variables are looked at.
+    connect : callable
+        Returns the studio where the notebook has none.
     """
 
-    def __init__(self, shell: Any) -> None:
+    def __init__(self, shell: Any, connect: Callable[[], Studio]) -> None:
         self._shell = shell
+        self._connect = connect
         #: What was made for a shell without a studio that blocks, and what it was made of.
         self._own: tuple[AsyncStudio | None, Studio] | None = None
 
@@ -101,7 +104,7 @@ class Magics:
         begun = "" if event.line.endswith(" ") else before.pop()
         try:
             models = self._studio().models
-        except kit.errors.KitError:
+        except KitError:
             return []  # the magic itself says what is wrong
         if len(before) < 2:
             return [model_id for model_id in models if model_id.startswith(begun)]
@@ -120,13 +123,13 @@ class Magics:
             # another account by now: what was made before would go on paying
             if self._own is not None:
                 self._own[1].close()
-            self._own = awaited, _blocking(awaited) if awaited else kit.connect()
+            self._own = awaited, _blocking(awaited) if awaited else self._connect()
         return self._own[1]
 
 
-def load(shell: Any) -> None:
+def load(shell: Any, connect: Callable[[], Studio]) -> None:
     """Teach a shell the magics."""
-    magics = Magics(shell)
+    magics = Magics(shell, connect)
     shell.register_magic_function(magics.generate, "line_cell", "generate")
     shell.register_magic_function(magics.credits, "line", "credits")
     shell.set_hook("complete_command", magics.complete, str_key="%%generate")
@@ -166,7 +169,7 @@ def _blocking(studio: AsyncStudio) -> Studio:
     """Return the same studio for a cell that waits: one history, one budget."""
     from kit.studio import Studio
 
-    return Studio(studio.client.settings, operations=studio._operations)
+    return Studio(studio.client.settings, operations=studio.session.operations)
 
 
 def _words(model: wire.Model) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 #: Folders whose module or folder ``aio`` is the source of ``sync``.
-PLACES = ("kit/client/transports", "kit/explore/history", "kit/studio")
+PLACES = ("kit/client", "kit/client/transports", "kit/explore/history", "kit/studio")
 
 #: What is written otherwise, in this order.
 WORDS = {
@@ -23,6 +23,11 @@ WORDS = {
     r"\b(_?)Async(?=[A-Z])": r"\1",
     r"\basynccontextmanager\b": "contextmanager",
     r"\basyncio\.CancelledError\b": "KeyboardInterrupt",
+    r"^import asyncio$": "import asyncio\nimport time",
+    r"\basyncio\.sleep\b": "time.sleep",
+    r"\bawaited = True$": "awaited = False",
+    r"\bLoopJob\[T\]|\bCoroutine\[Any, Any, T\]": "T",
+    r"\bbridge\.(?:run|submit)\((.+)\)$": r"\1",
     r"\bawait asyncio\.to_thread\(((?:\w+\.)*\w+)(?:, |(?=\)))": r"\1(",
     r"\basync (def|with|for)\b": r"\1",
     r"\bawait ": "",
@@ -43,7 +48,7 @@ WORDS = {
 def made(text: str) -> str:
     """Return the blocking module of an awaited one."""
     for pattern, new in WORDS.items():
-        text = re.sub(pattern, new, text)
+        text = re.sub(pattern, new, text, flags=re.MULTILINE)
     return text
 
 

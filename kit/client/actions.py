@@ -82,7 +82,7 @@ class Sleep:
 class Reply:
     """An answer as it came: header names in lower case, the body unread.
 
-    `sha256` is that of the whole file, on the reply to a `Fetch` or a `Put`.
+    `sha256` is that of the whole file, on the reply to an `UploadFile` or a `DownloadFile`.
     """
 
     status: int
@@ -121,6 +121,23 @@ class NoReply:
     sent: bool = True
     refused: str = ""
     lasting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NotWritten(NoReply):
+    """A file came and could not be written here: to ask again is of no use."""
+
+
+def not_written(target: Path, error: OSError) -> NotWritten:
+    """Return the outcome of a download that has no room, or may not be written.
+
+    Examples
+    --------
+    >>> not_written(Path("a.png"), OSError(28, "No space left on device")).message
+    'it could not be written to .: No space left on device'
+    """
+    why = error.strerror or str(error) or type(error).__name__
+    return NotWritten(f"it could not be written to {target.parent}: {why}", lasting=True)
 
 
 Step: TypeAlias = SendRequest | UploadFile | DownloadFile | Sleep

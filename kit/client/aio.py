@@ -1,7 +1,10 @@
-"""The awaiting face: drives flows on the kit's private loop, awaitable from any other.
+"""The awaited client: drives flows against one service.
 
-An httpx client belongs to the loop that opened it, and notebook callbacks have no loop of their
-own. So all flows run on one loop in one thread, and what the caller holds is a `Job`.
+What is awaited runs on the kit's private loop, because an httpx client belongs to the loop that
+opened it and notebook callbacks have no loop of their own. What blocks runs on the calling thread,
+with no event loop anywhere.
+
+The blocking face is made from this module by `tests/sync_face.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from kit.client.actions import (
     UploadFile,
     log_wait,
 )
-from kit.client.bridge import Bridge, LoopJob, bridge
+from kit.client.bridge import LoopJob, bridge
 from kit.client.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,27 +37,29 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """Runs flows against one service in the background; usable from any loop and any thread.
+    """Runs flows against one service; usable from many threads at once.
 
     Parameters
     ----------
     sleep : callable, optional
         How seconds pass; tests pass one that does not take any.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kit.client.settings import Settings
+    >>> AsyncClient(Settings("https://studio.test", "cs_test_abc", Path()))
+    <AsyncClient https://studio.test>
     """
 
-    #: Whether what it runs has to be awaited.
+    #: Whether a statement that calls this face begins with `await`.
     awaited = True
 
     def __init__(
-        self,
-        settings: Settings,
-        *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        on: Bridge = bridge,
+        self, settings: Settings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
         self.settings = settings
         self._sleep = sleep
-        self._bridge = on
         self._lock = threading.Lock()
         self._http: AsyncSender | None = None
 
@@ -69,7 +74,7 @@ class AsyncClient:
 
     @property
     def http(self) -> AsyncSender:
-        """The connection, built on first use."""
+        """The connections, made on first use: importing httpx takes longer than all the rest."""
         with self._lock:
             if self._http is None:
                 from kit.client.transports.aio import AsyncSender
@@ -82,18 +87,22 @@ class AsyncClient:
         """Facts about the last answer, for support; None before the first."""
         return self._http.last_response if self._http else None
 
+    def with_settings(self, settings: Settings) -> AsyncClient:
+        """Return a client of the same face for another service."""
+        return AsyncClient(settings)
+
     def run(self, flow: Flow[T]) -> LoopJob[T]:
-        """Start a flow now and return its job: await it, cancel it, or let it go on."""
+        """Run a flow and return its result; awaited, it has begun already and can be canceled."""
         loops.warn()
-        return self._bridge.submit(self._drive(flow))
+        return bridge.submit(self._drive(flow))
 
     def block(self, flow: Flow[T]) -> T:
-        """Run a flow to its end while the caller waits; safe inside a running loop."""
-        return self._bridge.run(self._drive(flow))
+        """Run a flow to its end while the caller waits, on either face and inside any loop."""
+        return bridge.run(self._drive(flow))
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return what a coroutine of this face gives; on a thread that may block."""
-        return self._bridge.run(work)
+        """Return the result of a call of this face while the caller waits."""
+        return bridge.run(work)
 
     async def perform(self, step: Step) -> Outcome:
         """Do one step and return its outcome; once more where the service had only moved."""
@@ -101,13 +110,17 @@ class AsyncClient:
         outcome: Outcome = await do(self, step)
         if moves is None or not isinstance(outcome, NoReply) or not outcome.refused:
             return outcome
-        # looking takes as long as a service takes to start, and the loop has other things to do
+        # to look takes as long as a service takes to start
         return await asyncio.to_thread(moves.follow, outcome) or await do(self, step)
 
     async def close(self) -> None:
         """Close all connections, those in use after their call; a later call opens its own."""
         if self._http:
-            await self._bridge.submit(self._http.close())
+            await bridge.submit(self._http.close())
+
+    def disconnect(self) -> None:
+        """Do as `close` while the caller waits, on either face."""
+        bridge.run(self.close())
 
     async def _rest(self, step: Sleep) -> None:
         log_wait(step)

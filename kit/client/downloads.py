@@ -16,10 +16,9 @@ from urllib.parse import urljoin
 
 from kit import wire
 from kit.client import calls, file_types, flows
-from kit.client.actions import DownloadFile, Flow, NoReply, Reply
+from kit.client.actions import DownloadFile, Flow, NoReply, NotWritten, Reply, not_written
 from kit.client.addresses import absolute_url, origin
 from kit.client.flows import PATIENT, Policy, Tries
-from kit.client.streams import NotWritten, not_written
 from kit.errors import KitError, NoAnswerError
 
 _REDIRECTS = 5

@@ -1,4 +1,4 @@
-"""HTTP without sending: actions become requests, responses become replies.
+"""HTTP without sending: actions become requests, responses become replies and files.
 
 The API key leaves through one door, `_key`, and only to the origin of the base address. Requests go
 straight to httpx's transports: no cookies, no redirects, nothing that rides along or is logged.
@@ -6,15 +6,17 @@ straight to httpx's transports: no cookies, no redirects, nothing that rides alo
 
 from __future__ import annotations
 
+import hashlib
 import os
 import ssl
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, BinaryIO, Generic, TypeVar
 
 import httpx
 
@@ -24,6 +26,7 @@ from kit.client.addresses import absolute_url, mask, origin
 from kit.client.calls import Call
 from kit.client.location import ProofExchange, ask_for_proof
 from kit.client.settings import Settings
+from kit.private import make_folder
 from kit.version import __version__
 
 _HERE = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -272,3 +275,90 @@ def strong_tag(response: httpx.Response) -> str | None:
 def to_reply(response: httpx.Response, content: bytes, sha256: str | None = None) -> Reply:
     """Return an answer as flows know it, with the hash of a whole file."""
     return Reply(response.status_code, dict(response.headers), content, sha256)
+
+
+#: Bytes in one piece of a transfer.
+CHUNK = 1 << 18
+
+
+class FileWriter:
+    """A file that is being received; the folders above it are made.
+
+    Parameters
+    ----------
+    more : bool
+        Keep what the file holds already and go on behind it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with FileWriter(Path(tempfile.mkdtemp()) / "new" / "file") as writer:
+    ...     writer.write(b"abc")
+    >>> writer.sha256[:8]
+    'ba7816bf'
+    """
+
+    def __init__(self, path: Path, *, more: bool = False) -> None:
+        self._path = path
+        self._more = more
+        self._hash = hashlib.sha256()
+
+    def __enter__(self) -> FileWriter:
+        make_folder(self._path.parent)
+        if self._more:
+            with self._path.open("rb") as file:
+                for chunk in iter(lambda: file.read(CHUNK), b""):
+                    self._hash.update(chunk)
+        self._path.touch(mode=0o600)
+        self._file = self._path.open("ab" if self._more else "wb")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def write(self, chunk: bytes) -> None:
+        """Take the next bytes."""
+        self._hash.update(chunk)
+        self._file.write(chunk)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all bytes so far."""
+        return self._hash.hexdigest()
+
+
+class FileReader:
+    """A file that is being sent: what leaves is counted and hashed.
+
+    Examples
+    --------
+    >>> import io
+    >>> reader = FileReader(io.BytesIO(b"abc"), print)
+    >>> b"".join(reader.chunks()), reader.sha256[:8]
+    3
+    (b'abc', 'ba7816bf')
+    """
+
+    def __init__(self, file: BinaryIO, on_sent: Callable[[int], None]) -> None:
+        self._file = file
+        self._on_sent = on_sent
+        self._hash = hashlib.sha256()
+        self._sent = 0
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the rest of the file in pieces; each has left when the next is asked for."""
+        while chunk := self._file.read(CHUNK):
+            self._hash.update(chunk)
+            yield chunk
+            self._sent += len(chunk)
+            self._on_sent(self._sent)
+
+    async def async_chunks(self) -> AsyncIterator[bytes]:
+        """Yield the same to clients that await them."""
+        for chunk in self.chunks():
+            yield chunk
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all that has left."""
+        return self._hash.hexdigest()

@@ -1,4 +1,11 @@
-"""The blocking face: drives flows on the calling thread, with no event loop anywhere."""
+"""The blocking client: drives flows against one service.
+
+What is awaited runs on the kit's private loop, because an httpx client belongs to the loop that
+opened it and notebook callbacks have no loop of their own. What blocks runs on the calling thread,
+with no event loop anywhere.
+
+Made from the awaited face by `tests/sync_face.py`: change that one.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +47,11 @@ class Client:
     --------
     >>> from pathlib import Path
     >>> from kit.client.settings import Settings
-    >>> with Client(Settings("https://studio.test", "cs_test_abc", Path())) as client:
-    ...     print(client)
+    >>> Client(Settings("https://studio.test", "cs_test_abc", Path()))
     <Client https://studio.test>
     """
 
-    #: Whether what it runs has to be awaited.
+    #: Whether a statement that calls this face begins with `await`.
     awaited = False
 
     def __init__(self, settings: Settings, *, sleep: Callable[[float], None] = time.sleep) -> None:
@@ -65,7 +71,7 @@ class Client:
 
     @property
     def http(self) -> Sender:
-        """The connection, built on first use: importing httpx takes longer than all the rest."""
+        """The connections, made on first use: importing httpx takes longer than all the rest."""
         with self._lock:
             if self._http is None:
                 from kit.client.transports.sync import Sender
@@ -78,9 +84,46 @@ class Client:
         """Facts about the last answer, for support; None before the first."""
         return self._http.last_response if self._http else None
 
+    def with_settings(self, settings: Settings) -> Client:
+        """Return a client of the same face for another service."""
+        return Client(settings)
+
     def run(self, flow: Flow[T]) -> T:
-        """Run a flow to its end and return its result."""
+        """Run a flow and return its result; awaited, it has begun already and can be canceled."""
         loops.warn()
+        return self._drive(flow)
+
+    def block(self, flow: Flow[T]) -> T:
+        """Run a flow to its end while the caller waits, on either face and inside any loop."""
+        return self._drive(flow)
+
+    def wait_for(self, work: T) -> T:
+        """Return the result of a call of this face while the caller waits."""
+        return work
+
+    def perform(self, step: Step) -> Outcome:
+        """Do one step and return its outcome; once more where the service had only moved."""
+        do, moves = _DO[type(step)], self.settings.moves
+        outcome: Outcome = do(self, step)
+        if moves is None or not isinstance(outcome, NoReply) or not outcome.refused:
+            return outcome
+        # to look takes as long as a service takes to start
+        return moves.follow(outcome) or do(self, step)
+
+    def close(self) -> None:
+        """Close all connections, those in use after their call; a later call opens its own."""
+        if self._http:
+            self._http.close()
+
+    def disconnect(self) -> None:
+        """Do as `close` while the caller waits, on either face."""
+        self.close()
+
+    def _rest(self, step: Sleep) -> None:
+        log_wait(step)
+        self._sleep(step.seconds)
+
+    def _drive(self, flow: Flow[T]) -> T:
         try:
             step = next(flow)
             while True:
@@ -91,34 +134,9 @@ class Client:
         finally:
             flow.close()
 
-    def block(self, flow: Flow[T]) -> T:
-        """Run a flow to its end; the same as `run`, for code that serves both faces."""
-        return self.run(flow)
-
-    def wait_for(self, found: T) -> T:
-        """Return what a call of this face has given; the other face waits for it."""
-        return found
-
-    def perform(self, step: Step) -> Outcome:
-        """Do one step and return its outcome; once more where the service had only moved."""
-        do, moves = _DO[type(step)], self.settings.moves
-        outcome = do(self, step)
-        if moves is None or not isinstance(outcome, NoReply) or not outcome.refused:
-            return outcome
-        return moves.follow(outcome) or do(self, step)
-
-    def _rest(self, step: Sleep) -> None:
-        log_wait(step)
-        self._sleep(step.seconds)
-
-    def close(self) -> None:
-        """Close all connections, those in use after their call; a later call opens its own."""
-        if self._http:
-            self._http.close()
-
 
 #: What a step asks for -> how it is done.
-_DO: dict[type, Callable[[Client, Any], Outcome]] = {
+_DO: dict[type, Callable[[Client, Any], Any]] = {
     SendRequest: lambda client, step: client.http.send(step),
     UploadFile: lambda client, step: client.http.upload(step),
     DownloadFile: lambda client, step: client.http.download(step),

@@ -17,8 +17,8 @@ from kit.client.addresses import origin
 from kit.client.calls import Call
 from kit.client.settings import Settings, resolve
 from kit.errors import ConfigError, InsufficientScopeError, MethodNotAllowedError, NotFoundError
+from kit.studio.generation import Session
 from kit.studio.operations import Operations
-from kit.studio.session import Session
 from kit.widgets.account.data import AccountChoice, Spent
 from kit.widgets.markup import credits
 
@@ -57,11 +57,7 @@ class AccountConnection:
 
     def close(self) -> None:
         """Close the connections; what is under way ends first, and a later call opens its own."""
-        closing = self.session.client.close()
-        if closing is not None:
-            from kit.client.bridge import bridge  # loads an event loop, which blocking code lacks
-
-            bridge.submit(closing)
+        self.session.client.disconnect()
 
 
 class AccountConnections:
@@ -172,7 +168,7 @@ class AccountConnections:
 
     def _connection(self, name: str, settings: Settings, saved: str) -> AccountConnection:
         mine = self.own.session
-        client = type(mine.client)(settings)
+        client = mine.client.with_settings(settings)
         session = Session(Operations(settings, passing=not saved), client, mine.generation)
         return AccountConnection(name, session, saved=saved)
 

@@ -34,7 +34,7 @@ from kit.explore.budgets import Budgets, Hold
 from kit.explore.json_lines import JsonLines
 from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
 from kit.parameters import Request
-from kit.studio import archives
+from kit.studio import history_sync
 from kit.studio.notices import Notices
 from kit.studio.requests import body_of, default_quote, media_lengths, price_by_rule
 
@@ -199,10 +199,10 @@ class Billing:
 
     def _remember(self, model: wire.Model) -> None:
         """Let the book learn what the synced history says, whenever that has changed."""
-        account = archives.known_account(self._settings)
+        account = history_sync.known_account(self._settings)
         if account is None:
             return
-        archive = archives.open_archive(self._settings, account)
+        archive = history_sync.open_archive(self._settings, account)
         files = tuple(archive.files())
         if self._seen.get(model.id, ()) != files:
             self.book.learn(model, known_samples(model, archive.paid(model.id, MOST)))

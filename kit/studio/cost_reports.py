@@ -17,7 +17,7 @@ from kit import parameters, pricing, wire
 from kit.client import calls, flows
 from kit.client.actions import Flow
 from kit.errors import InsufficientScopeError, MethodNotAllowedError, NotFoundError
-from kit.studio.history_sync import HistorySync, OnProgress
+from kit.studio.history_sync import OnProgress
 from kit.studio.operations import Operations
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ class CostReports:
 
     def __init__(self, operations: Operations) -> None:
         self.operations = operations
-        self.history_sync = HistorySync(operations)
         self._ledger: pd.DataFrame | None = None
 
     def spending(
@@ -76,9 +75,8 @@ class CostReports:
         from kit.explore.filters import parse_filter
 
         choice = parse_filter(since=since, until=until)
-        yield from self.history_sync.sync(partial(tell, "history"))
-        archive = yield from self.history_sync.archive()
-        found = archive.frame(choice, costs.NEEDED)
+        history = self.operations.history_sync
+        found = yield from history.frame(choice, costs.NEEDED, partial(tell, "history"))
         ledger = yield from self.ledger(tell)
         return costs.spending(found, None if ledger is None else _within(ledger, choice))
 

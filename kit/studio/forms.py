@@ -19,9 +19,8 @@ from kit.client.actions import Flow, Sleep
 from kit.errors import KitError
 from kit.private import make_folder
 from kit.studio import requests
-from kit.studio.generation import BaseGeneration
+from kit.studio.generation import BaseGeneration, Session
 from kit.studio.requests import resolve_media
-from kit.studio.session import Session
 
 if TYPE_CHECKING:
     from kit.parameters import Request

@@ -1,4 +1,4 @@
-"""A generation as a notebook user holds it: frozen facts, a preview, and what it can do."""
+"""A generation as a notebook user holds it, and the session that hands it out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from kit import wire
 from kit.client import downloads
@@ -203,3 +203,40 @@ def output_address(generation: BaseGeneration) -> str | None:
     """Return the whole address of an output, where its service is now."""
     url, settings = generation.facts.output_url, generation.client.settings
     return settings.at(absolute_url(settings.base_url, url)) if url else None
+
+
+G = TypeVar("G", bound=BaseGeneration)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Session(Generic[G]):
+    """What forms, panels, sweeps and tables of a studio work with.
+
+    Parameters
+    ----------
+    generation : type
+        Of what a user holds: blocking or awaited.
+    """
+
+    operations: Operations
+    client: Client | AsyncClient
+    generation: type[G]
+
+    @property
+    def awaited(self) -> bool:
+        """Whether its calls are awaited."""
+        return self.client.awaited
+
+    def hold(self, facts: wire.Generation, *, made_before: bool = False) -> G:
+        """Return a generation as a user of this face holds it."""
+        kind: Any = self.generation
+        held: G = kind(facts, self.operations, self.client, made_before=made_before)
+        return held
+
+
+class SessionOwner(Protocol):
+    """A studio of either face."""
+
+    @property
+    def session(self) -> Session[Any]:
+        """The account and the service that it works with."""

@@ -1,27 +1,31 @@
-"""The history_sync: where a studio's synced history lies, and how it is brought up to date.
+"""The synced history: one folder for a service and an account, and how it is brought up to date.
 
-The account is asked for once; after that the history_sync is found without the service.
+The account is known from an earlier answer, by a hash of the key, so that what is on this computer
+is found without the service.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from kit import wire
-from kit.client import answers, calls, flows
+from kit.client import answers, calls, flows, records
 from kit.client.actions import Flow, Reply, Sleep
 from kit.client.calls import Call
 from kit.client.settings import Settings
 from kit.errors import KitError
-from kit.studio import archives
-from kit.studio.operations import Operations
+from kit.private import make_folder, write_private
 from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
     from kit.explore.archive import Archive
@@ -53,16 +57,41 @@ OnProgress: TypeAlias = Callable[[str, ReadProgress], None]
 
 
 class HistorySync:
-    """The flows of a studio's archive; the same for both faces."""
+    """The flows of a studio's archive; the same for both faces.
 
-    def __init__(self, operations: Operations) -> None:
-        self._operations = operations
+    Parameters
+    ----------
+    models : callable
+        Returns the flow of the models by id.
+    receipts : callable
+        Returns what this computer's starts were charged, by id.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: Callable[[], Flow[dict[str, wire.Model]]],
+        receipts: Callable[[], Mapping[str, Decimal]],
+    ) -> None:
+        self.receipts = receipts
+        self._settings = settings
+        self._models = models
         self._account: str | None = None
 
     def archive(self) -> Flow[Archive]:
         """Return the archive as the last sync left it."""
         account = yield from self._owner()
-        return archives.open_archive(self._operations.settings, account)
+        return open_archive(self._settings, account)
+
+    def frame(
+        self,
+        choice: HistoryFilter,
+        columns: Sequence[str] | None = None,
+        on_update: OnUpdate = lambda _: None,
+    ) -> Flow[pd.DataFrame]:
+        """Return the generations of a choice, after a sync."""
+        yield from self.sync(on_update)
+        return (yield from self.archive()).frame(choice, columns)
 
     def sync(self, on_update: OnUpdate = lambda _: None) -> Flow[Synced]:
         """Bring the archive up to date."""
@@ -116,13 +145,9 @@ class HistorySync:
     def models(self) -> Flow[Mapping[str, wire.Model]]:
         """Return the models; none where the service does not say."""
         try:
-            return (yield from self._operations.models())
+            return (yield from self._models())
         except KitError:
             return {}
-
-    def receipts(self) -> Mapping[str, Decimal]:
-        """Return what this computer's starts were charged."""
-        return self._operations.journal.credits()
 
     def rest(self, seconds: float) -> Flow[None]:
         """Let some time pass."""
@@ -131,10 +156,10 @@ class HistorySync:
     def _owner(self) -> Flow[str]:
         """Return the id of the account, from an earlier answer where there is one."""
         if self._account is None:
-            known = archives.known_account(self._operations.settings)
+            known = known_account(self._settings)
             if known is None:
                 known = (yield from flows.ask(calls.get_account())).id
-                archives.remember_account(self._operations.settings, known)
+                remember_account(self._settings, known)
             self._account = known
         return self._account
 
@@ -160,14 +185,14 @@ class ProgressLine:
             self._begin(show)
 
     def __enter__(self) -> OnProgress:
-        return self.heard
+        return self.show
 
     def __exit__(self, *_: object) -> None:
         if self._line is not None:
             self._line.__exit__(None, None, None)
 
-    def heard(self, what: str, so_far: ReadProgress) -> None:
-        """Take how far a reading is."""
+    def show(self, what: str, so_far: ReadProgress) -> None:
+        """Show how far a reading is."""
         # one line shows one reading after another: each has a rate of its own
         began = self._began.setdefault(what, self._entered)
         if self._line is None and so_far.pages > _QUIET_PAGES:
@@ -200,3 +225,47 @@ def describe_progress(what: str, so_far: ReadProgress, seconds: float) -> str:
 
 def _some(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def open_archive(settings: Settings, account: str) -> Archive:
+    """Return the archive of an account as the last sync left it; it may be empty."""
+    from kit.explore.archive import Archive
+    from kit.explore.store import Store
+
+    return Archive(Store(_folder(settings) / _hash(account)))
+
+
+def known_account(settings: Settings) -> str | None:
+    """Return the id of the account that the key belongs to, where the service has told it once."""
+    return _read(_accounts(settings)).get(_hash(settings.api_key))
+
+
+def remember_account(settings: Settings, account: str) -> None:
+    """Keep the id of the key's account."""
+    file = _accounts(settings)
+    _write(file, {**_read(file), _hash(settings.api_key): account})
+
+
+def _folder(settings: Settings) -> Path:
+    return records.folder(settings, "history")
+
+
+def _accounts(settings: Settings) -> Path:
+    return _folder(settings) / "accounts.json"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        found: Any = json.loads(file.read_text("utf-8"))
+        return found if isinstance(found, dict) else {}
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def _write(file: Path, known: Mapping[str, str]) -> None:
+    make_folder(file.parent)
+    write_private(file, json.dumps(known))

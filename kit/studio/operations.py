@@ -24,6 +24,7 @@ from kit.parameters import Request
 from kit.studio import requests, starts
 from kit.studio.billing import Billing
 from kit.studio.catalog import ModelCatalog
+from kit.studio.history_sync import HistorySync
 from kit.studio.notices import Notices
 from kit.studio.requests import body_of, digests_of, fingerprint, resolve_media, separate_media
 from kit.studio.reuse import ReusableResults
@@ -67,6 +68,7 @@ class Operations:
         self._policy = policy
         self._notices = Notices()
         self.billing = Billing(settings, policy=policy, notices=self._notices, models=self.models)
+        self.history_sync = HistorySync(settings, self.models, self.journal.credits)
         self._shared_wait = SharedWait(policy)
         self._catalog = ModelCatalog(policy)
         self._starts = Starts(settings, policy, self.journal, self.billing, self._notices)

@@ -1,7 +1,7 @@
 """The panel of a studio: its pages, each made of what the studio has under the same name.
 
-The pages ask in the background and block there, so they use the blocking face, whichever face the
-panel was asked of; what is created in a form belongs to that face.
+The pages ask in the background and block there, whichever face the panel was asked of; what is
+created in a form belongs to that face.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.studio import accounts, forms, writing
+from kit.studio import accounts, forms, views, writing
 from kit.studio.accounts import AccountConnection, AccountConnections, AccountSwitcher
-from kit.studio.session import Session
+from kit.studio.cost_reports import CostReports
+from kit.studio.generation import Session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +138,6 @@ class PanelAccounts:
         self.connections = connections
         self._first = first
         self._reports: dict[AccountConnection, PageSet] = {}
-        self._others: list[PanelPages] = []
         self._panel: Panel | None = None
 
     def panel(self) -> Panel:
@@ -150,18 +150,12 @@ class PanelAccounts:
 
     def close(self) -> None:
         """Close the connections of all accounts but the studio's own."""
-        for pages in self._others:
-            pages.close()
-        if self.connections.own.session.awaited:
-            self._first.close()  # the one in the cells is another
         self.connections.close()
 
     def go(self, connection: AccountConnection) -> None:
         """Go over to another account, on the page that is open."""
         if connection not in self._reports:
-            pages = self._first.of(connection)
-            self._others.append(pages)
-            self._reports[connection] = pages.book()
+            self._reports[connection] = self._first.of(connection).book()
         if self._panel is not None:
             self._panel.book = self._reports[connection]
 
@@ -177,7 +171,7 @@ class PanelPages:
     Parameters
     ----------
     session : Session
-        Of the face that the panel was asked of; what asks in the background blocks.
+        Of the face that the panel was asked of; its pages block in the background.
     library, connection : optional
         What these pages belong to; by default a library of their own.
     """
@@ -188,29 +182,23 @@ class PanelPages:
         library: PanelAccounts | None = None,
         connection: AccountConnection | None = None,
     ) -> None:
-        from kit.studio.sync import Studio
-
-        operations, client = session.operations, session.client
-        own: Any = None if session.awaited else client
-        self._studio = Studio(operations.settings, client=own, operations=operations)
         self._session = session
-        self._library = library or PanelAccounts(self, AccountConnections(session))
-        self._connection = connection or self._library.connections.own
+        self._client = session.client
+        self._operations = session.operations
+        self._reports = CostReports(session.operations)
+        self.library = library or PanelAccounts(self, AccountConnections(session))
+        self._connection = connection or self.library.connections.own
         self._bench: CreatePage | None = None
         self._wanted: str | None = None
         self._listed: list[wire.Model] = []
 
     def of(self, connection: AccountConnection) -> PanelPages:
         """Return the same pages of another account."""
-        return PanelPages(connection.session, self._library, connection)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._studio.close()
+        return PanelPages(connection.session, self.library, connection)
 
     def panel(self) -> Panel:
         """Return the panel with all pages, none of them built yet but the first."""
-        return self._library.panel()
+        return self.library.panel()
 
     def book(self) -> PageSet:
         """Return the pages of this account, none of them built yet."""
@@ -225,7 +213,7 @@ class PanelPages:
             PanelPage("Write", self.write),
             PanelPage("Account", self.account),
         ]
-        place = self._library.connections.describe(self._connection)
+        place = self.library.connections.describe(self._connection)
         shown = "" if place.own else banner(place.remark, place.code)
         return PageSet(pages, heading=self.heading, banner=shown)
 
@@ -233,7 +221,7 @@ class PanelPages:
         """Return who pays, and what is left."""
         from kit.widgets.panel.panel import heading
 
-        return heading(self._place, self._studio.account)
+        return heading(self._place, self._connection.account())
 
     def snapshot(self) -> str:
         """Return what the panel of a notebook that is opened again says about itself."""
@@ -246,30 +234,34 @@ class PanelPages:
         """Return all models; a click on one leads to its form."""
         from kit.widgets.panel import ModelPage
 
-        self._listed = list(self._studio.models.refresh().values())
+        self._listed = self._models(refresh=True)
         return ModelPage(self._listed, use=self._use)
 
     def create(self) -> Any:
         """Return a model to pick and its form; first one that needs no file."""
         from kit.widgets.panel import CreatePage
 
-        models = list(self._studio.models.values())
+        models = self._models()
         easy = next((m.id for m in models if not _needs_a_file(m)), None)
-        self._bench = CreatePage(models, form=self._form, model=self._wanted or easy)
+        self._bench = CreatePage(models, form=self.form, model=self._wanted or easy)
         return self._bench
 
     def history(self) -> Any:
         """Return what was made so far."""
-        return self._studio.history.table().controls.whole
+        from kit.explore.filters import parse_filter
+
+        def renew() -> pd.DataFrame:
+            return self._client.block(self._operations.history_sync.frame(parse_filter()))
+
+        return views.history_table(self._session, renew(), renew=renew).controls.whole
 
     def costs(self) -> Any:
         """Return what was spent: in sum, by model, and day by day."""
         from kit.widgets.panel import page
 
-        left = self._studio.account.credits
-        kept = self._studio.client.block(accounts.spent_lately()) is not None
-        spent = self._studio.costs._spent(None, None)
-        return page(cost_page(spent, left, ledger=kept))
+        spent = self._client.block(self._reports.spending())
+        kept = self._client.block(accounts.spent_lately()) is not None
+        return page(cost_page(spent, self._connection.account().credits, ledger=kept))
 
     def write(self) -> Any:
         """Return the writing panel."""
@@ -277,7 +269,7 @@ class PanelPages:
 
     def account(self) -> Any:
         """Return who pays, and the account's keys where they can be managed from here."""
-        switcher = AccountSwitcher(self._library.connections, self._connection, self._library.go)
+        switcher = AccountSwitcher(self.library.connections, self._connection, self.library.go)
         return accounts.account_panel(self._connection.session, switcher=switcher)
 
     @property
@@ -289,14 +281,18 @@ class PanelPages:
             else settings.name or settings.base_url
         )
 
-    def _form(self, model: wire.Model) -> Any:
+    def _models(self, *, refresh: bool = False) -> list[wire.Model]:
+        return list(self._client.block(self._operations.models(refresh=refresh)).values())
+
+    def form(self, model: wire.Model) -> Any:
+        """Return the form of a model, as it is on the page to create on."""
         return forms.build_form(self._session, model, None, None, {})
 
     def _use(self, model_id: str) -> None:
         self._wanted = model_id
         if self._bench is not None:
             self._bench.model = model_id
-        self._library.turn_to("Create")
+        self.library.turn_to("Create")
 
 
 def _needs_a_file(model: wire.Model) -> bool:

@@ -8,31 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.errors import ConfigError
 from kit.studio.generation import (
     BaseGeneration,
     Fetched,
+    Session,
+    SessionOwner,
     cached_thumbnail,
     fetch_files,
     fetch_thumbnail,
     render_media,
 )
-from kit.studio.session import Session
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.studio.aio import AsyncStudio
-    from kit.studio.sync import Studio
     from kit.widgets.compare import Comparison
     from kit.widgets.gallery import Gallery, GalleryItem
     from kit.widgets.table import HistoryTable
 
-H = TypeVar("H", bound=BaseGeneration)
-AnyStudio: TypeAlias = "Studio | AsyncStudio"
 
 #: Bytes up to which a video plays in the preview below a table, where no file can be named.
 _LIVE = 6_000_000
@@ -43,7 +40,7 @@ _AT_ONCE = 6
 def gallery(
     generations: Any,
     *,
-    studio: AnyStudio | None = None,
+    studio: SessionOwner | None = None,
     columns: int | None = None,
     size: int = 220,
     embed: bool = False,
@@ -70,7 +67,7 @@ def gallery(
     return Gallery(_exhibits(generations, studio), columns, size, embed)
 
 
-def compare(*generations: Any, studio: AnyStudio | None = None, size: int = 320) -> Comparison:
+def compare(*generations: Any, studio: SessionOwner | None = None, size: int = 320) -> Comparison:
     """Return generations side by side, with the parameters that differ marked.
 
     Parameters
@@ -100,8 +97,8 @@ def compare(*generations: Any, studio: AnyStudio | None = None, size: int = 320)
 def history_table(
     session: Session[Any],
     frame: pd.DataFrame,
-    size: int,
-    renew: Callable[[], pd.DataFrame] | None,
+    size: int = 20,
+    renew: Callable[[], pd.DataFrame] | None = None,
 ) -> HistoryTable:
     """Return the table of a history frame, which fetches its pictures through a client."""
     from kit.widgets.table import HistoryTable
@@ -142,7 +139,7 @@ def exhibit(generation: BaseGeneration) -> GalleryItem:
     return GalleryItem(generation.facts, generation.credits, fetch)
 
 
-def _exhibits(items: Any, studio: AnyStudio | None) -> list[GalleryItem]:
+def _exhibits(items: Any, studio: SessionOwner | None) -> list[GalleryItem]:
     """Return what is to be shown, in its order; ids are asked for side by side."""
     wanted = list(_spread(items))
     ids = [item for item in wanted if isinstance(item, str)]
@@ -169,10 +166,11 @@ def _spread(items: Any) -> Iterable[BaseGeneration | str]:
         raise ConfigError(f"a {type(items).__name__} is no generation and no id of one")
 
 
-def _asked(ids: list[str], studio: AnyStudio) -> list[BaseGeneration]:
+def _asked(ids: list[str], studio: SessionOwner) -> list[BaseGeneration]:
     def get(name: str) -> BaseGeneration:
-        session = studio._session
-        return session.hold(session.client.block(session.operations.get(name)))
+        session = studio.session
+        found: BaseGeneration = session.hold(session.client.block(session.operations.get(name)))
+        return found
 
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-views") as pool:
         return list(pool.map(get, ids))

@@ -14,7 +14,7 @@ from kit.client import calls, flows
 from kit.errors import KitError, ParameterError
 from kit.parameters import suggest
 from kit.studio import forms
-from kit.studio.session import Session
+from kit.studio.generation import Session
 
 if TYPE_CHECKING:
     from kit.widgets.writing import Writing, WritingOrder

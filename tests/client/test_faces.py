@@ -31,8 +31,7 @@ def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Ite
     else:
         aclient = AsyncClient(settings, sleep=clock.asleep)
         yield aclient.block
-        for opened in aclient.http.pool.close():
-            aclient._bridge.run(opened.aclose())
+        aclient.disconnect()
 
 
 def test_a_generation_goes_from_start_to_file(run: Face, other: Server, settings: Settings) -> None:

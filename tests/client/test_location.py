@@ -81,8 +81,7 @@ def face(request: pytest.FixtureRequest, moved: Settings, clock: Clock) -> Itera
     else:
         aclient = AsyncClient(moved, sleep=clock.asleep)
         yield Face(aclient.block)
-        for opened in aclient.http.pool.close():
-            aclient._bridge.run(opened.aclose())
+        aclient.disconnect()
 
 
 def test_it_is_followed_at_once_and_asked_for_once(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.client.streams import CHUNK, FileReader, FileWriter
+from kit.client.http import CHUNK, FileReader, FileWriter
 
 SIZES = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK]
 

@@ -12,11 +12,12 @@ import ipywidgets
 import pytest
 
 import kit
+from kit import wire
 from kit.client import profiles
 from kit.client.settings import Settings
 from kit.errors import ConfigError, InvalidApiKeyError
-from kit.studio import AsyncStudio, Studio
-from kit.studio.accounts import AccountConnections
+from kit.studio import AsyncGeneration, AsyncStudio, Studio
+from kit.studio.accounts import AccountConnection, AccountConnections
 from kit.studio.panel import PanelPages
 from kit.widgets.panel import Panel
 from tests.client import third_party
@@ -44,7 +45,7 @@ def neighbor(media: Server) -> Iterator[Server]:
 
 @pytest.fixture
 def connections(studio: Studio, neighbor: Server) -> Iterator[AccountConnections]:
-    connections = AccountConnections(studio._session)
+    connections = AccountConnections(studio.session)
     yield connections
     connections.close()
 
@@ -115,7 +116,7 @@ def test_a_new_key_of_the_own_profile_is_told_apart(studio: Studio, other: Serve
     profiles.save(other.url, KEY, name="mine")
     settings = replace(studio.client.settings, name="mine")
     with Studio(settings) as mine:
-        connections = AccountConnections(mine._session)
+        connections = AccountConnections(mine.session)
         connection, _ = connections.enter(other.url, KEY, "mine")
 
         assert connections.open("mine") is connection
@@ -127,7 +128,8 @@ def test_the_account_panel_goes_over_alone(studio: Studio, neighbor: Server) -> 
     panel = studio.account_panel()
     until(lambda: text(panel), lambda said: "Ada" in said)
 
-    panel.switch._pick.value = "work"
+    (profile,) = found(panel, ipywidgets.Dropdown, "Profile")
+    profile.value = "work"
 
     said = until(lambda: text(panel), lambda said: "Bob" in said and "7 credits" in said)
     assert "Only this panel works with &#x27;work&#x27;" in said
@@ -137,7 +139,7 @@ def test_the_account_panel_goes_over_alone(studio: Studio, neighbor: Server) -> 
 
 
 def test_the_awaited_face_connects_with_await(astudio: AsyncStudio, neighbor: Server) -> None:
-    connections = AccountConnections(astudio._session)
+    connections = AccountConnections(astudio.session)
 
     assert connections.choices()[1].code == "studio = await kit.aconnect(profile='work')"
     assert connections.open("work").account().name == "Bob"
@@ -153,13 +155,20 @@ def pick(panel: Panel, words: str) -> Any:
     return one
 
 
+def model(connection: AccountConnection, name: str) -> wire.Model:
+    session = connection.session
+    found: wire.Model = session.client.block(session.operations.model(name))
+    return found
+
+
 def page(panel: Panel) -> Any:
-    return panel._bodies[panel._index]
+    (tabs,) = found(panel, ipywidgets.Tab)
+    return tabs.children[tabs.selected_index]
 
 
 @pytest.fixture
 def panel(studio: Studio, neighbor: Server) -> Iterator[Panel]:
-    panel = PanelPages(studio._session).panel()
+    panel = PanelPages(studio.session).panel()
     until(lambda: text(panel), lambda said: "Ada" in said and "paint" in said)
     yield panel
     panel.close()
@@ -191,7 +200,7 @@ def test_the_whole_panel_goes_over_and_comes_back(
     panel.page = "Create"
     assert page(panel).children[0].form is form
     assert form.value["prompt"] == "half typed"
-    assert "kit.connect" not in panel._banner.value
+    assert 'class="kit-banner"' not in text(panel)
 
 
 def test_what_runs_meanwhile_goes_on(panel: Panel, party: ThirdParty) -> None:
@@ -240,27 +249,28 @@ def test_a_profile_that_is_refused_says_so_and_nothing_changes(
 def test_the_awaited_panel_creates_awaited_generations_there(
     studio: Studio, astudio: AsyncStudio, neighbor: Server
 ) -> None:
-    pages = PanelPages(astudio._session)
-    there = pages.of(pages._library.connections.open("work"))
+    pages = PanelPages(astudio.session)
+    connection = pages.library.connections.open("work")
 
-    form = there._form(there._studio.models["carve"])
+    form = pages.of(connection).form(model(connection, "carve"))
+
     assert form.code() == 'await (await kit.aconnect(profile="work")).generate("carve")'
-    assert isinstance(there._session.client, type(astudio.client))
-    there.close()
+    assert isinstance(form.submit().result(), AsyncGeneration)
+    pages.library.close()
     asyncio.run(astudio.close())
 
 
 def test_code_for_who_signed_in_without_saving_asks_for_the_key(
     studio: Studio, neighbor: Server
 ) -> None:
-    pages = PanelPages(studio._session)
-    there = pages.of(pages._library.connections.enter(neighbor.url, KEY, "")[0])
+    pages = PanelPages(studio.session)
+    connection = pages.library.connections.enter(neighbor.url, KEY, "")[0]
 
-    code = there._form(there._studio.models["carve"]).code()
+    code = pages.of(connection).form(model(connection, "carve")).code()
 
     assert code == f'kit.login("{neighbor.url}", profile="").generate("carve")'
-    assert pages._form(pages._studio.models["paint"]).code() == 'studio.generate("paint")'
-    there.close()
+    assert pages.form(studio.models["paint"]).code() == 'studio.generate("paint")'
+    pages.library.close()
 
 
 def test_code_of_a_studio_with_a_profile_finds_it_from_a_script(neighbor: Server) -> None:
@@ -285,7 +295,7 @@ def test_visitors_see_no_profiles_and_save_none(
     studio: Studio, neighbor: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5.13")
-    connections = AccountConnections(studio._session)
+    connections = AccountConnections(studio.session)
 
     (mine,) = connections.choices()
     assert (mine.saved, mine.remark) == ("", "This is the account of this page.")

@@ -241,7 +241,7 @@ def test_a_long_ledger_shows_how_far_it_is(own: Studio, monkeypatch: pytest.Monk
     # one entry a page: a long ledger of few entries
     monkeypatch.setattr("kit.client.calls.list_usage", lambda limit=1: asked(limit=1))
     Told.labels.clear()
-    loud = Studio(replace(own._operations.settings, progress=True))
+    loud = Studio(replace(own.session.operations.settings, progress=True))
     with loud:
         loud.costs.summary()
         first = [label for label in Told.labels if label]

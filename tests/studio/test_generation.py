@@ -139,8 +139,8 @@ def test_an_equal_request_of_another_account_does_not_hide_ones_own(
     studio: Studio, other: Server
 ) -> None:
     mine = studio.generate("paint", "a lake")
-    line = studio._operations.journal._path.read_text().splitlines()[0]
-    with studio._operations.journal._path.open("a") as file:
+    line = studio.session.operations.journal._path.read_text().splitlines()[0]
+    with studio.session.operations.journal._path.open("a") as file:
         file.write(line.replace(mine.id, "theirs") + "\n")
 
     assert studio.generate("paint", "a lake").id == mine.id

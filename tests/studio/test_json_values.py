@@ -148,9 +148,9 @@ def test_equal_numbers_are_equal_requests(many: Studio, other: Server, one: Any,
 
 def test_what_was_paid_before_numbers_were_equal_is_found(many: Studio, other: Server) -> None:
     made = many.generate("any", "x", n=7.0)
-    order = many.client.run(many._operations.request("any", "x", None, {"n": 7.0}))
+    order = many.client.run(many.session.operations.request("any", "x", None, {"n": 7.0}))
     digest, before = digests_of(order)
-    path = many._operations.journal._path
+    path = many.session.operations.journal._path
     path.write_text(path.read_text().replace(digest, before))
 
     assert many.generate("any", "x", n=7.0).id == made.id

@@ -16,7 +16,7 @@ from tests.widgets.authoring import text
 
 @pytest.fixture
 def pages(studio: Studio) -> PanelPages:
-    return PanelPages(studio._session)
+    return PanelPages(studio.session)
 
 
 def test_the_line_above_says_where_and_who(pages: PanelPages, other: Server) -> None:
@@ -75,8 +75,8 @@ def test_both_faces_have_the_panel(studio: Studio, astudio: AsyncStudio) -> None
 
 
 def test_what_the_awaited_face_creates_is_awaited(studio: Studio, astudio: AsyncStudio) -> None:
-    pages = PanelPages(astudio._session)
-    form = pages._form(studio.models["paint"])
+    pages = PanelPages(astudio.session)
+    form = pages.form(studio.models["paint"])
     form.value = {"prompt": "a lake"}
 
     assert form.code() == 'await studio.generate("paint", "a lake")'

@@ -143,7 +143,7 @@ def test_a_refused_start_is_settled(kernel: Open, other: Server) -> None:
     with pytest.raises(InsufficientCreditsError):
         kernel().generate("paint", "a lake")
 
-    assert kernel()._operations.journal.intents() == []
+    assert kernel().session.operations.journal.intents() == []
     assert kernel().generate("paint", "a lake").status == "completed"
     assert len(keys(other)) == 2
 
@@ -285,7 +285,7 @@ def test_what_is_said_with_again_does_not_promise_that_again_is_free() -> None:
 def test_an_intent_that_makes_no_sense_is_named(
     studio: Studio, caplog: pytest.LogCaptureFixture
 ) -> None:
-    studio._operations.journal.sending("k1", {"what": "is this"})
+    studio.session.operations.journal.sending("k1", {"what": "is this"})
 
     assert studio.history.pending() == studio.history.pending() == []
     assert caplog.text.count("a start of a model may have been carried out") == 1

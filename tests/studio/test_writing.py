@@ -25,7 +25,7 @@ EDITOR = {
 
 @pytest.fixture
 def service(studio: Studio) -> WritingService:
-    return WritingService(studio._session)
+    return WritingService(studio.session)
 
 
 def test_a_title_and_scripts_are_asked_for_as_the_document_says(
@@ -96,7 +96,7 @@ def test_captions_of_the_awaited_face_are_written_with_await(
 ) -> None:
     listed = Answer(200, {"video": [EDITOR]})
     other.first("GET", "/v1/creative-studio/models", listed)
-    service = WritingService(astudio._session)
+    service = WritingService(astudio.session)
 
     assert service.captions("Hello you").code().startswith("await studio.generate(")
 

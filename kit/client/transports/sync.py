@@ -15,11 +15,19 @@ from typing import Any
 import httpcore
 import httpx
 
-from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile
-from kit.client.http import FAILURES, ConnectionPool, Exchange, body_follows, strong_tag, to_reply
+from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile, not_written
+from kit.client.http import (
+    FAILURES,
+    ConnectionPool,
+    Exchange,
+    FileReader,
+    FileWriter,
+    body_follows,
+    strong_tag,
+    to_reply,
+)
 from kit.client.location import MOST_BYTES, ProofExchange, ProofQuestion
 from kit.client.settings import Settings
-from kit.client.streams import FileReader, FileWriter, not_written
 from kit.errors import KitError
 
 #: Seconds for each step of a proof.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kit.explore.history.aio import AsyncHistory
 from kit.studio.aio.generation import AsyncGeneration
-from kit.studio.history_sync import HistorySync, ProgressLine
-from kit.studio.session import Session
+from kit.studio.generation import Session
+from kit.studio.history_sync import ProgressLine
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ class AsyncKept:
 
     def __init__(self, session: Session[Any]) -> None:
         self._client = cast("AsyncClient", session.client)
-        self._history_sync = HistorySync(session.operations)
+        self._history_sync = session.operations.history_sync
 
     async def sync(self, *, show: bool) -> Synced:
         """Bring the archive up to date."""
@@ -78,7 +78,7 @@ class AsyncStudioHistory(AsyncHistory[AsyncGeneration]):
         from kit.studio.views import history_table
 
         if frame is not None:
-            return history_table(self.session, frame, size, None)
+            return history_table(self.session, frame, size)
         client = cast("AsyncClient", self.session.client)
 
         def renew() -> pd.DataFrame:

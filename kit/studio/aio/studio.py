@@ -27,9 +27,9 @@ from kit.studio.aio.sweeps import AsyncSweeps
 from kit.studio.aio.usage import AsyncUsage
 from kit.studio.billing import records_file
 from kit.studio.catalog import Models
+from kit.studio.generation import Session
 from kit.studio.operations import Operations
 from kit.studio.requests import merge_parameters
-from kit.studio.session import Session
 from kit.studio.starts import StartTrace
 from kit.widgets import preview
 from kit.widgets.progress import progress
@@ -67,23 +67,23 @@ class AsyncStudio:
         operations: Operations | None = None,
     ) -> None:
         self.client = client or AsyncClient(settings)
-        self._operations = operations or Operations(settings)
-        self.titles = AsyncTitles(self.client, self._operations.billing)
-        self.scripts = AsyncScripts(self.client, self._operations.billing)
+        operations = operations or Operations(settings)
+        self.session = Session(operations, self.client, AsyncGeneration)
+        self.titles = AsyncTitles(self.client, operations.billing)
+        self.scripts = AsyncScripts(self.client, operations.billing)
         self.usage = AsyncUsage(self.client)
-        self.costs = AsyncCosts(self.client, self._operations)
-        self.budget = self._operations.billing.budgets
+        self.costs = AsyncCosts(self.client, operations)
+        self.budget = operations.billing.budgets
         self.ratings = Ratings(JsonLines(records_file(settings, "ratings")))
-        self._session = Session(self._operations, self.client, AsyncGeneration)
-        self.sweep = AsyncSweeps(self._session, self.ratings, self._run)
+        self.sweep = AsyncSweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
         self.history = AsyncStudioHistory(
             get=self._get,
             pages=self._pages,
             started=self._pending,
-            receipts=self._operations.journal.credits,
-            kept=AsyncKept(self._session),
-            session=self._session,
+            receipts=operations.journal.credits,
+            kept=AsyncKept(self.session),
+            session=self.session,
         )
         preview.register()
 
@@ -126,10 +126,10 @@ class AsyncStudio:
         ConfigError
             The service does not say what the model costs.
         """
-        request = self._operations.request(
+        request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings)
         )
-        return await self._run(self._operations.quote(request))
+        return await self._run(self.session.operations.quote(request))
 
     async def start(
         self,
@@ -141,10 +141,10 @@ class AsyncStudio:
         **settings: Any,
     ) -> AsyncGeneration:
         """Start a generation and return it at once, still processing; see `generate`."""
-        request = self._operations.request(
+        request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings)
         )
-        return self._session.hold(await self._run(self._operations.start(request)))
+        return self.session.hold(await self._run(self.session.operations.start(request)))
 
     async def generate(
         self,
@@ -183,9 +183,9 @@ class AsyncStudio:
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
             given = merge_parameters(parameters, settings)
-            request = self._operations.request(model, prompt, media, given)
+            request = self.session.operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)
-            flow = self._operations.generate(
+            flow = self.session.operations.generate(
                 request,
                 again=again,
                 timeout=timeout,
@@ -195,7 +195,7 @@ class AsyncStudio:
             )
             try:
                 told = forms.report_waits(flow, on_update.saying)
-                return self._session.hold(await self._run(told), made_before=trace.before)
+                return self.session.hold(await self._run(told), made_before=trace.before)
             except asyncio.CancelledError as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 raise
@@ -210,21 +210,21 @@ class AsyncStudio:
         **settings: Any,
     ) -> Form:
         """Return a form for a model, with what is given filled in; show it to use it."""
-        found = await self._run(self._operations.model(model))
+        found = await self._run(self.session.operations.model(model))
         given = merge_parameters(parameters, settings)
-        return forms.build_form(self._session, found, prompt, media, given)
+        return forms.build_form(self.session, found, prompt, media, given)
 
     async def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
         """Return a panel that suggests titles and writes scripts; show it to use it."""
-        return writing.build_writing(self._session, topic)
+        return writing.build_writing(self.session, topic)
 
     async def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""
-        return panel.build_panel(self._session)
+        return panel.build_panel(self.session)
 
     async def account_panel(self) -> AccountPanel:
         """Return a panel with balance, spending and keys or profiles; show it to use it."""
-        return accounts.account_panel(self._session)
+        return accounts.account_panel(self.session)
 
     @property
     def last_response(self) -> LastResponse | None:
@@ -236,21 +236,23 @@ class AsyncStudio:
         await self.client.close()
 
     async def _models(self, *, refresh: bool) -> Models:
-        found = await self._run(self._operations.models(refresh=refresh))
+        found = await self._run(self.session.operations.models(refresh=refresh))
         return Models(found, again=partial(self._models, refresh=True))
 
     async def _get(self, generation_id: str) -> AsyncGeneration:
-        return self._session.hold(await self._run(self._operations.get(generation_id)))
+        return self.session.hold(await self._run(self.session.operations.get(generation_id)))
 
     async def _pages(self, query: Mapping[str, Any]) -> AsyncIterator[list[AsyncGeneration]]:
         following: calls.Call[list[wire.Generation]] | None = calls.list_generations(**query)
         while following:
             found = await self._run(flows.page(following))
-            yield [self._session.hold(facts) for facts in found.items]
+            yield [self.session.hold(facts) for facts in found.items]
             following = found.following if found.items else None
 
     async def _pending(self) -> list[AsyncGeneration]:
-        return [self._session.hold(facts) for facts in await self._run(self._operations.pending())]
+        return [
+            self.session.hold(facts) for facts in await self._run(self.session.operations.pending())
+        ]
 
     async def _run(self, flow: Flow[T]) -> T:
         try:
@@ -261,4 +263,4 @@ class AsyncStudio:
             raise
 
     async def _resume(self, generation_id: str) -> AsyncGeneration:
-        return self._session.hold(await self._run(self._operations.wait(generation_id)))
+        return self.session.hold(await self._run(self.session.operations.wait(generation_id)))

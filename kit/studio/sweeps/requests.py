@@ -10,7 +10,7 @@ from kit.client.actions import Flow
 from kit.errors import ConfigError
 from kit.explore.ratings import Ratings
 from kit.explore.sweeps.grid import PROMPT, SweepPlan, plan_rows_of, plan_values
-from kit.studio.session import Session
+from kit.studio.generation import Session
 from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Asked, Cell
 from kit.studio.sweeps.sweep import BaseSweep

@@ -16,8 +16,7 @@ from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import BEST, Ratings
 from kit.explore.sweeps.grid import SweepPlan
 from kit.studio.billing import records_file
-from kit.studio.generation import BaseGeneration
-from kit.studio.session import Session
+from kit.studio.generation import BaseGeneration, Session
 from kit.studio.sweeps import cells, results
 from kit.studio.sweeps.cells import Cell
 from kit.studio.sweeps.results import CellResult

@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from kit.explore.history.sync import History
-from kit.studio.history_sync import HistorySync, ProgressLine
-from kit.studio.session import Session
+from kit.studio.generation import Session
+from kit.studio.history_sync import ProgressLine
 from kit.studio.sync.generation import Generation
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Kept:
 
     def __init__(self, session: Session[Any]) -> None:
         self._client = cast("Client", session.client)
-        self._history_sync = HistorySync(session.operations)
+        self._history_sync = session.operations.history_sync
 
     def sync(self, *, show: bool) -> Synced:
         """Bring the archive up to date."""
@@ -78,7 +78,7 @@ class StudioHistory(History[Generation]):
         from kit.studio.views import history_table
 
         if frame is not None:
-            return history_table(self.session, frame, size, None)
+            return history_table(self.session, frame, size)
         client = cast("Client", self.session.client)
 
         def renew() -> pd.DataFrame:

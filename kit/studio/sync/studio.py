@@ -20,9 +20,9 @@ from kit.explore.ratings import Ratings
 from kit.studio import accounts, forms, panel, writing
 from kit.studio.billing import records_file
 from kit.studio.catalog import Models
+from kit.studio.generation import Session
 from kit.studio.operations import Operations
 from kit.studio.requests import merge_parameters
-from kit.studio.session import Session
 from kit.studio.starts import StartTrace
 from kit.studio.sync.costs import Costs
 from kit.studio.sync.generation import Generation
@@ -66,23 +66,23 @@ class Studio:
         operations: Operations | None = None,
     ) -> None:
         self.client = client or Client(settings)
-        self._operations = operations or Operations(settings)
-        self.titles = Titles(self.client, self._operations.billing)
-        self.scripts = Scripts(self.client, self._operations.billing)
+        operations = operations or Operations(settings)
+        self.session = Session(operations, self.client, Generation)
+        self.titles = Titles(self.client, operations.billing)
+        self.scripts = Scripts(self.client, operations.billing)
         self.usage = Usage(self.client)
-        self.costs = Costs(self.client, self._operations)
-        self.budget = self._operations.billing.budgets
+        self.costs = Costs(self.client, operations)
+        self.budget = operations.billing.budgets
         self.ratings = Ratings(JsonLines(records_file(settings, "ratings")))
-        self._session = Session(self._operations, self.client, Generation)
-        self.sweep = Sweeps(self._session, self.ratings, self._run)
+        self.sweep = Sweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
         self.history = StudioHistory(
             get=self._get,
             pages=self._pages,
             started=self._pending,
-            receipts=self._operations.journal.credits,
-            kept=Kept(self._session),
-            session=self._session,
+            receipts=operations.journal.credits,
+            kept=Kept(self.session),
+            session=self.session,
         )
         preview.register()
 
@@ -125,10 +125,10 @@ class Studio:
         ConfigError
             The service does not say what the model costs.
         """
-        request = self._operations.request(
+        request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings)
         )
-        return self._run(self._operations.quote(request))
+        return self._run(self.session.operations.quote(request))
 
     def start(
         self,
@@ -140,10 +140,10 @@ class Studio:
         **settings: Any,
     ) -> Generation:
         """Start a generation and return it at once, still processing; see `generate`."""
-        request = self._operations.request(
+        request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings)
         )
-        return self._session.hold(self._run(self._operations.start(request)))
+        return self.session.hold(self._run(self.session.operations.start(request)))
 
     def generate(
         self,
@@ -182,9 +182,9 @@ class Studio:
         """
         with progress(model, enabled=self.client.settings.progress) as on_update:
             given = merge_parameters(parameters, settings)
-            request = self._operations.request(model, prompt, media, given)
+            request = self.session.operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)
-            flow = self._operations.generate(
+            flow = self.session.operations.generate(
                 request,
                 again=again,
                 timeout=timeout,
@@ -194,7 +194,7 @@ class Studio:
             )
             try:
                 told = forms.report_waits(flow, on_update.saying)
-                return self._session.hold(self._run(told), made_before=trace.before)
+                return self.session.hold(self._run(told), made_before=trace.before)
             except KeyboardInterrupt as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 raise
@@ -209,21 +209,21 @@ class Studio:
         **settings: Any,
     ) -> Form:
         """Return a form for a model, with what is given filled in; show it to use it."""
-        found = self._run(self._operations.model(model))
+        found = self._run(self.session.operations.model(model))
         given = merge_parameters(parameters, settings)
-        return forms.build_form(self._session, found, prompt, media, given)
+        return forms.build_form(self.session, found, prompt, media, given)
 
     def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
         """Return a panel that suggests titles and writes scripts; show it to use it."""
-        return writing.build_writing(self._session, topic)
+        return writing.build_writing(self.session, topic)
 
     def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""
-        return panel.build_panel(self._session)
+        return panel.build_panel(self.session)
 
     def account_panel(self) -> AccountPanel:
         """Return a panel with balance, spending and keys or profiles; show it to use it."""
-        return accounts.account_panel(self._session)
+        return accounts.account_panel(self.session)
 
     @property
     def last_response(self) -> LastResponse | None:
@@ -235,21 +235,21 @@ class Studio:
         self.client.close()
 
     def _models(self, *, refresh: bool) -> Models:
-        found = self._run(self._operations.models(refresh=refresh))
+        found = self._run(self.session.operations.models(refresh=refresh))
         return Models(found, again=partial(self._models, refresh=True))
 
     def _get(self, generation_id: str) -> Generation:
-        return self._session.hold(self._run(self._operations.get(generation_id)))
+        return self.session.hold(self._run(self.session.operations.get(generation_id)))
 
     def _pages(self, query: Mapping[str, Any]) -> Iterator[list[Generation]]:
         following: calls.Call[list[wire.Generation]] | None = calls.list_generations(**query)
         while following:
             found = self._run(flows.page(following))
-            yield [self._session.hold(facts) for facts in found.items]
+            yield [self.session.hold(facts) for facts in found.items]
             following = found.following if found.items else None
 
     def _pending(self) -> list[Generation]:
-        return [self._session.hold(facts) for facts in self._run(self._operations.pending())]
+        return [self.session.hold(facts) for facts in self._run(self.session.operations.pending())]
 
     def _run(self, flow: Flow[T]) -> T:
         try:
@@ -260,4 +260,4 @@ class Studio:
             raise
 
     def _resume(self, generation_id: str) -> Generation:
-        return self._session.hold(self._run(self._operations.wait(generation_id)))
+        return self.session.hold(self._run(self.session.operations.wait(generation_id)))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kit.explore.ratings import Ratings
+from kit.studio.generation import Session
 from kit.studio.requests import merge_parameters
-from kit.studio.session import Session
 from kit.studio.sweeps import requests
 from kit.studio.sweeps.sweep import AT_ONCE, BaseSweep, H
 
