@@ -23,7 +23,7 @@ from kit.studio.operations import Operations
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.explore.costs import CostFrame
+    from kit.explore.costs import CostFrame, Forecast
     from kit.explore.filters import HistoryFilter, Moment
 
 T = TypeVar("T", wire.Entry, wire.Generation)
@@ -122,14 +122,20 @@ class CostReports:
             return (yield from flows.ask(calls.get_account())).credits
 
     def forecast(
-        self, days: int, window: int, level: float, tell: OnProgress = _unheard
-    ) -> Flow[CostFrame]:
-        """Return what the coming days will cost."""
+        self,
+        days: int,
+        window: int,
+        level: float,
+        as_of: Moment | None = None,
+        tell: OnProgress = _unheard,
+    ) -> Flow[Forecast]:
+        """Return what the coming days will cost, seen from a moment, or from now."""
         from kit.explore import costs
+        from kit.explore.filters import parse_filter
 
         spent = yield from self.spending(tell=tell)
         balance = yield from self.balance()
-        now = datetime.now(UTC)
+        now = parse_filter(until=as_of).until or datetime.now(UTC)
         return costs.forecast(spent, balance, now=now, days=days, window=window, level=level)
 
     def reconcile(self, tell: OnProgress = _unheard) -> Flow[CostFrame]:

@@ -170,49 +170,6 @@ def test_nothing_spent_is_an_empty_answer_everywhere() -> None:
     assert costs.summary(nothing).empty
 
 
-# ── forecast ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_steady_rate_is_forecast_exactly() -> None:
-    rows = [{"created_at": NOON - timedelta(days=n), "credits": 2} for n in range(1, 29)]
-    frame = costs.forecast(spent(*rows), Decimal(100), now=NOON, days=10)
-
-    assert frame[["expected", "low", "high", "left"]].iloc[-1].tolist() == [20, 20, 20, 80]
-    assert frame.attrs["rate"] == 2
-    assert frame.attrs["days_left"] == 50
-    assert frame["day"].iloc[0] == pd.Timestamp("2026-03-11")
-
-
-def test_the_interval_holds_what_comes_as_often_as_it_says() -> None:
-    import numpy as np
-
-    rng = np.random.default_rng(5)
-    inside = 0
-    for _ in range(25):
-        daily = rng.exponential(2.0, 42)
-        rows = [
-            {"created_at": NOON - timedelta(days=28 - n), "credits": round(float(c), 3)}
-            for n, c in enumerate(daily[:28])
-        ]
-        last = costs.forecast(spent(*rows), now=NOON, days=14).iloc[-1]
-        inside += bool(last["low"] <= daily[28:].sum() <= last["high"])
-    assert 15 <= inside <= 24
-
-
-def test_days_without_spending_count() -> None:
-    frame = costs.forecast(spent({"created_at": NOON - timedelta(days=10), "credits": 5}), now=NOON)
-
-    assert frame.attrs["rate"] == 0.5
-    assert frame.attrs["days_left"] is None
-
-
-def test_today_alone_is_no_history() -> None:
-    with pytest.raises(ConfigError, match="at least one whole day"):
-        costs.forecast(spent({}), now=NOON)
-    with pytest.raises(ConfigError, match="level between 0 and 1"):
-        costs.forecast(spent({}), now=NOON, level=80)
-
-
 # ── reconciling ──────────────────────────────────────────────────────────────────────────────────
 
 

@@ -5,16 +5,19 @@ Sums are made of whole millicredits, so they agree with the ledger to the last d
 
 from __future__ import annotations
 
-from kit.explore.costs.forecasts import forecast
+from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.frame import CostFrame
 from kit.explore.costs.prices import explain, sensitivity
 from kit.explore.costs.reconciliation import reconcile
 from kit.explore.costs.spending import NEEDED, groups, spending
 from kit.explore.costs.totals import by, failed, summary, top, trend
+from kit.explore.costs.unusual import unusual
 
 __all__ = [
     "NEEDED",
+    "Band",
     "CostFrame",
+    "Forecast",
     "by",
     "explain",
     "failed",
@@ -26,4 +29,5 @@ __all__ = [
     "summary",
     "top",
     "trend",
+    "unusual",
 ]

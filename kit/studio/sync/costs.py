@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.sync import Client
-    from kit.explore.costs import CostFrame
+    from kit.explore.costs import CostFrame, Forecast
     from kit.explore.filters import Moment
     from kit.studio.generation import BaseGeneration
 
@@ -72,10 +72,29 @@ class Costs:
 
         return costs.failed(self._spent(since, until))
 
-    def forecast(self, days: int = 30, *, window: int = 28, level: float = 0.8) -> CostFrame:
-        """Return what the coming days will cost; see `kit.explore.costs.forecast`."""
+    def forecast(
+        self, days: int = 30, *, window: int = 84, level: float = 0.8, as_of: When = None
+    ) -> Forecast:
+        """Return what the coming days will cost, and how long the credits last.
+
+        A row a day, beginning with the rest of today; ``.total`` and ``.days_left`` have ``low``,
+        ``expected`` and ``high``, between which ``level`` of outcomes lie. See
+        `kit.explore.costs.forecast`. ``as_of`` is a day or moment to look ahead from, instead of
+        now.
+
+        Raises
+        ------
+        ConfigError
+            There is too little history: fewer than 14 whole days.
+        """
         with self._telling() as tell:
-            return self._client.run(self._reports.forecast(days, window, level, tell))
+            return self._client.run(self._reports.forecast(days, window, level, as_of, tell))
+
+    def unusual(self, *, since: When = None, until: When = None) -> CostFrame:
+        """Return the days that cost far more than usual, by model and in all."""
+        from kit.explore import costs
+
+        return costs.unusual(self._spent(since, until))
 
     def reconcile(self) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, to the millicredit.

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from kit.errors import ConfigError
+from kit.explore import costs
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
+PAST, AHEAD = 84, 28
+
+Random = np.random.Generator
+Days = NDArray[np.float64]
+
+
+def spending(daily: Days, model: str = "poster") -> pd.DataFrame:
+    """Spending whose last day is the one before `NOON`'s, in the columns that are read."""
+    first = MIDNIGHT - timedelta(days=len(daily))
+    created = [first + timedelta(days=n, hours=9) for n in range(len(daily))]
+    frame = pd.DataFrame(
+        {
+            "model_id": pd.Series([model] * len(daily), dtype="string"),
+            "created_at": pd.Series(created, dtype="datetime64[us, UTC]"),
+            "net": pd.Series(np.round(daily * 1000).astype("int64"), dtype="Int64"),
+        }
+    )
+    return frame[frame["net"] > 0]
+
+
+# ── coverage ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def independent(random: Random, days: int) -> Days:
+    return random.lognormal(1, 0.6, days)
+
+
+def weekly(random: Random, days: int) -> Days:
+    factors = np.roll([1.4, 1.5, 1.3, 1.2, 1.0, 0.2, 0.1], random.integers(7))
+    return np.resize(factors, days) * random.lognormal(1.5, 0.5, days)
+
+
+def sparse(random: Random, days: int) -> Days:
+    return (random.random(days) < 0.12) * random.lognormal(2, 0.8, days)
+
+
+def autocorrelated(random: Random, days: int) -> Days:
+    found = np.zeros(days + 100)
+    for day in range(1, len(found)):
+        found[day] = 0.8 * found[day - 1] + random.normal()
+    return np.maximum(0, 10 + 2 * found[100:])
+
+
+def rising(random: Random, days: int) -> Days:
+    return np.maximum(0, 5 + 10 * np.arange(days) / PAST + random.normal(0, 3, days))
+
+
+def steeply_rising(random: Random, days: int) -> Days:
+    return (2 + 20 * np.arange(days) / PAST) * random.lognormal(0, 0.4, days)
+
+
+def falling(random: Random, days: int) -> Days:
+    return (15 - 9 * np.arange(days) / days) * random.lognormal(0, 0.4, days)
+
+
+@pytest.mark.parametrize(
+    "process",
+    [independent, weekly, sparse, autocorrelated, rising, steeply_rising, falling],
+)
+def test_four_of_five_totals_lie_within_a_band_of_80_percent(
+    process: Callable[[Random, int], Days],
+) -> None:
+    random = np.random.default_rng(7)
+    runs, inside = 120, 0
+    for _ in range(runs):
+        daily = process(random, PAST + AHEAD)
+        total = costs.forecast(spending(daily[:PAST]), now=MIDNIGHT, days=AHEAD - 1).total
+        inside += total.low <= daily[PAST:].sum() <= total.high
+    assert 0.7 <= inside / runs <= 0.9
+
+
+# ── figures ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_steady_rate_is_forecast_exactly_and_the_rest_of_today_counts() -> None:
+    frame = costs.forecast(spending(np.full(28, 2.0)), Decimal(100), now=NOON, days=10)
+
+    assert frame.total == costs.Band(21, 21, 21)
+    assert frame[["day", "expected"]].iloc[0].tolist() == [pd.Timestamp("2026-03-10"), 1]
+    assert frame[["expected", "low", "high", "running", "left"]].iloc[-1].tolist() == [
+        *(2, 2, 2, 21, 79)
+    ]
+    assert len(frame) == 11
+    assert frame.days_left == costs.Band(50, 50, 50)
+
+
+def test_a_larger_share_of_outcomes_needs_a_wider_band() -> None:
+    past = spending(independent(np.random.default_rng(1), PAST))
+    narrow, wide = (costs.forecast(past, now=NOON, level=level).total for level in (0.5, 0.95))
+
+    assert wide.low < narrow.low < narrow.expected < narrow.high < wide.high
+    assert narrow.expected == wide.expected
+
+
+def test_a_weekend_is_forecast_lower_where_weekends_were() -> None:
+    factors = np.resize([5.0, 5, 5, 5, 5, 1, 1], 35)  # 35 days before a Tuesday begin with one
+    frame = costs.forecast(spending(np.roll(factors, -1)), now=MIDNIGHT, days=13)
+    weekdays = frame.groupby(frame["day"].dt.day_of_week)["expected"].mean()
+
+    assert weekdays[[5, 6]].max() < 2 < 4 < weekdays[[0, 1, 2, 3, 4]].min()
+
+
+def test_credits_last_shorter_when_spending_rises() -> None:
+    random = np.random.default_rng(3)
+    flat = costs.forecast(spending(np.full(PAST, 10.0)), Decimal(600), now=NOON).days_left
+    steep = costs.forecast(spending(rising(random, PAST)), Decimal(600), now=NOON).days_left
+
+    assert flat is not None
+    assert steep is not None
+    assert flat.expected == 60
+    assert steep.low <= steep.expected <= steep.high < 60
+
+
+def test_days_left_are_unknown_without_a_balance_and_nothing_is_left_of_nothing() -> None:
+    past = spending(np.full(20, 1.0))
+
+    assert costs.forecast(past, now=NOON).days_left is None
+    assert costs.forecast(past, Decimal(0), now=NOON).days_left == costs.Band(0, 0, 0)
+
+
+def test_less_than_two_weeks_is_too_little_history() -> None:
+    for days in (0, 1, 13):
+        with pytest.raises(ConfigError, match=f"too little history.* 14 whole days.* {days}$"):
+            costs.forecast(spending(np.full(days, 1.0)), now=NOON)
+    assert len(costs.forecast(spending(np.full(14, 1.0)), now=NOON, days=1)) == 2
+
+
+def test_wrong_arguments_are_refused() -> None:
+    past = spending(np.full(20, 1.0))
+    for wrong in ({"level": 80}, {"days": 0}, {"window": 7}):
+        with pytest.raises(ConfigError, match="level between 0 and 1"):
+            costs.forecast(past, now=NOON, **wrong)  # type: ignore[arg-type]
+
+
+# ── what stands out ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_day_far_above_the_others_is_named_with_its_excess() -> None:
+    daily = np.full(20, 2.0)
+    daily[12] = 50.0
+    found = costs.unusual(spending(daily))
+
+    assert found[["model_id", "net", "usual", "excess", "times"]].values.tolist() == [
+        ["poster", 50.0, 2.0, 48.0, 25.0]
+    ]
+    assert found["day"].tolist() == [pd.Timestamp("2026-03-02")]
+
+
+def test_a_model_stands_out_although_the_sum_of_the_day_does_not() -> None:
+    small = np.full(20, 1.0)
+    small[5] = 9.0
+    both = pd.concat([spending(small, "poster"), spending(np.full(20, 100.0), "drift")])
+
+    assert costs.unusual(both)["model_id"].tolist() == ["poster"]
+
+
+def test_ordinary_variation_does_not_stand_out() -> None:
+    random = np.random.default_rng(11)
+    found = [len(costs.unusual(spending(weekly(random, PAST)))) for _ in range(20)]
+
+    assert sum(found) <= 0.01 * 20 * PAST
+
+
+def test_few_days_have_no_usual() -> None:
+    assert costs.unusual(spending(np.array([1.0, 1, 1, 90]))).empty
+    assert costs.unusual(spending(np.array([]))).empty
