@@ -25,6 +25,7 @@ from kit.explore.costs.frame import CostFrame
 from kit.explore.costs.spending import credits
 
 Days = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 #: Whole days without which nothing is forecast, and from which on weekdays are told apart.
 _LEAST, _WEEKLY = 14, 28
@@ -169,7 +170,7 @@ class _Model:
     deviation: float  # of the last day
     carried: float  # share of a deviation that is there on the next day
     variance: float  # of the deviations
-    uncertainty: NDArray[np.float64]  # covariance of the coefficients
+    uncertainty: Matrix  # covariance of the coefficients
     freedom: float  # independent days behind the variance
 
     def expected(self, steps: int) -> Days:
@@ -191,7 +192,7 @@ class _Model:
             sums + _quadratic(np.cumsum(regressors, axis=0), self.uncertainty),
         )
 
-    def _regressors(self, steps: int) -> NDArray[np.float64]:
+    def _regressors(self, steps: int) -> Matrix:
         """Return a row a coming day; a trend ends after as many days as it was seen."""
         ahead = np.minimum(np.arange(steps), self.length)
         return _line(self.length + ahead, self.length, len(self.coefficients) == 2)
@@ -215,7 +216,7 @@ def _fit_line(level: Days, season: Days, *, trend: bool) -> _Model:
     count = len(level)
     regressors = _line(np.arange(count), count, trend)
     unknowns = regressors.shape[1]
-    coefficients = np.linalg.lstsq(regressors, level, rcond=None)[0]
+    coefficients: Days = np.asarray(np.linalg.lstsq(regressors, level, rcond=None)[0], np.float64)
     rest = level - regressors @ coefficients
     carried = _carried(rest, unknowns)
     weights = 0.5 ** (np.arange(count)[::-1] / _HALF_LIFE) if trend else np.ones(count)
@@ -242,7 +243,8 @@ def _season(daily: Days) -> Days:
     means = np.array([days.mean() for days in weekdays])
     chance = float(np.mean([days.var(ddof=1) / len(days) for days in weekdays]))
     real = max(0.0, float(means.var(ddof=1)) - chance)
-    return (means - means.mean()) * (real / (real + chance) if real else 0.0)
+    found: Days = (means - means.mean()) * (real / (real + chance) if real else 0.0)
+    return found
 
 
 def _carried(rest: Days, unknowns: int) -> float:
@@ -254,14 +256,14 @@ def _carried(rest: Days, unknowns: int) -> float:
     return min(0.97, seen + (1 + (2 * unknowns + 1) * seen) / len(rest))
 
 
-def _line(position: NDArray[np.int_], count: int, trend: bool) -> NDArray[np.float64]:
-    columns = [np.ones(len(position))]
+def _line(position: NDArray[np.int_], count: int, trend: bool) -> Matrix:
+    columns: list[Days] = [np.ones(len(position))]
     if trend:
-        columns.append(position - (count - 1) / 2)
+        columns.append(np.asarray(position - (count - 1) / 2, np.float64))
     return np.column_stack(columns)
 
 
-def _quadratic(rows: NDArray[np.float64], matrix: NDArray[np.float64]) -> Days:
+def _quadratic(rows: Matrix, matrix: Matrix) -> Days:
     found: Days = np.einsum("ij,jk,ik->i", rows, matrix, rows)
     return found
 

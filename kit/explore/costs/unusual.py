@@ -71,7 +71,14 @@ def _outliers(days: pd.DataFrame) -> pd.DataFrame:
         usual = float(net.median())
     else:
         far, usual = net > np.inf, np.nan
-    found = used.loc[far, ["day", "model_id"]].assign(net=net[far], usual=usual)
-    return found.assign(
-        excess=(found["net"] - usual).round(3), times=(found["net"] / usual).round(1)
+    far_above: pd.Series[float] = net[far]
+    return pd.DataFrame(
+        {
+            "day": used.loc[far, "day"],
+            "model_id": used.loc[far, "model_id"],
+            "net": far_above,
+            "usual": usual,
+            "excess": (far_above - usual).round(3),
+            "times": (far_above / usual).round(1),
+        }
     )
