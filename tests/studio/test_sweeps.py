@@ -51,7 +51,7 @@ def test_a_run_makes_every_combination(studio: Studio, other: Server) -> None:
     frame = sweep.frame()
     assert frame["status"].tolist() == ["completed"] * 4
     assert frame["net"].tolist() == [0.25] * 4
-    assert frame[["prompt", "style"]].to_numpy().tolist() == [
+    assert frame[["prompt", "parameters.style"]].to_numpy().tolist() == [
         ["a", "oil"],
         ["a", "ink"],
         ["b", "oil"],
@@ -369,6 +369,46 @@ def test_each_row_is_a_request(studio: Studio, other: Server) -> None:
         "{'steps': 3, 'style': 'ink'}",
         "{}",
     ]
+
+
+def test_the_results_of_rows_keep_the_index_of_their_frame(studio: Studio) -> None:
+    frame = pd.DataFrame(
+        {"prompt": ["a", "b", "c", "d"], "style": ["ink", None, "oil", "ink"]},
+        index=["w", "x", "y", "z"],
+    )
+    made = studio.generate_many(frame.iloc[[3, 1]], model="paint").frame()
+
+    joined = frame.join(made)
+    assert made.index.tolist() == ["z", "x"]
+    assert joined["status"].fillna("-").tolist() == ["-", "completed", "-", "completed"]
+    known = joined.dropna(subset="generation_id")
+    prompts = studio.history.frame()["prompt"]
+    assert prompts[known["generation_id"]].tolist() == known["prompt"].tolist() == ["b", "d"]
+
+
+def test_settings_stand_beside_the_results_of_the_same_name(studio: Studio, other: Server) -> None:
+    words = ("seconds", "status", "price", "rating", "error")
+    model = {
+        "id": "odd",
+        "assetType": "image",
+        "creditsAtDefaults": 0.25,
+        "settingParameters": [{"name": word, "type": "string"} for word in words],
+    }
+    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": [model]}))
+
+    sweep = studio.sweep("odd", "a", seconds=["3", "4"], status=["x", "y"], price=["5"]).run()
+    frame = sweep.frame()
+
+    assert frame["parameters.seconds"].tolist() == ["3", "3", "4", "4"]
+    assert frame["parameters.status"].tolist() == ["x", "y", "x", "y"]
+    assert frame["status"].tolist() == ["completed"] * 4
+    assert frame["price"].tolist() == [0] * 4
+    assert "prompt" not in frame
+    assert sweep.frame(constants=True)["prompt"].tolist() == ["a"] * 4
+    assert studio.history.frame(parameters=True)["parameters.seconds"].value_counts().to_dict() == {
+        "3": 2,
+        "4": 2,
+    }
 
 
 def test_a_row_may_bring_its_files(studio: Studio, other: Server, media: Server) -> None:

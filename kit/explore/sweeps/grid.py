@@ -8,10 +8,13 @@ import json
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from kit.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Requests that a sweep may have.
 MOST = 10_000
@@ -32,12 +35,15 @@ class SweepPlan:
         The varying values of each request.
     grid : bool
         Whether every combination is there, so that a sheet has no holes.
+    rows : DataFrame or None
+        What the requests were given as: its index is that of the results.
     """
 
     axes: Mapping[str, list[Any]]
     fixed: Mapping[str, Any]
     requests: Sequence[Mapping[str, Any]]
     grid: bool
+    rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)
 
 
 def plan_values(

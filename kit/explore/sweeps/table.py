@@ -1,4 +1,8 @@
-"""A sweep as a table: what varies, what it costs, how it went."""
+"""A sweep as a table: what varies, what it costs, how it went.
+
+Settings are ``parameters.NAME``, as in a history, so that one called ``status`` or ``seconds``
+stands beside the result of that name.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,9 @@ import pandas as pd
 from kit import wire
 from kit.explore.sweeps.grid import SweepPlan
 
+PREFIX = "parameters."
+#: What a request has besides its settings -> its column in a history.
+_OWN = {"prompt": "prompt", "model": "model_id", "media": "media"}
 #: Columns after those that vary, with their dtypes.
 COLUMNS = {
     "price": "float64",
@@ -54,17 +61,37 @@ def table(
     results: Sequence[Outcome],
     receipts: Mapping[str, Decimal],
     ratings: Mapping[str, Mapping[str, Any]],
+    *,
+    constants: bool = False,
 ) -> pd.DataFrame:
-    """Return one row a request, numbered, with the columns that vary before those of `COLUMNS`."""
+    """Return one row a request: what varies, then `COLUMNS`.
+
+    Parameters
+    ----------
+    constants : bool
+        Whether what all requests share is there too.
+    """
     rows = [
         _row(price, result, receipts, ratings)
         for price, result in zip(prices, results, strict=True)
     ]
-    index = pd.RangeIndex(len(rows), name="cell")
+    index = pd.RangeIndex(len(rows), name="cell") if plan.rows is None else plan.rows.index
     made = pd.DataFrame(rows, columns=list(COLUMNS), index=index, dtype="object").astype(COLUMNS)
-    taken = [name for name in plan.axes if name not in COLUMNS]
-    values = {name: [request.get(name) for request in plan.requests] for name in taken}
+    requests = [{**plan.fixed, **request} for request in plan.requests]
+    names = [*plan.axes, *(plan.fixed if constants else ())]
+    values = {name_column(name): [request.get(name) for request in requests] for name in names}
     return pd.concat([pd.DataFrame(values, index=index), made], axis=1)
+
+
+def name_column(name: str) -> str:
+    """Return the column of something that a request is given.
+
+    Examples
+    --------
+    >>> name_column("size"), name_column("parameters.model"), name_column("prompt")
+    ('parameters.size', 'parameters.model', 'prompt')
+    """
+    return _OWN.get(name) or f"{PREFIX}{name.removeprefix(PREFIX)}"
 
 
 def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
@@ -73,13 +100,13 @@ def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
     hidden = _LATER if new else _BEFORE
     names = [n for n in shown if n not in hidden and (n not in COLUMNS or shown[n].notna().any())]
     head = "".join(
-        f'<th style="text-align:left;padding:2px 10px 2px 0">{escape(str(n))}</th>' for n in names
+        f'<th style="text-align:left;padding:2px 10px 2px 0">{escape(_head(n))}</th>' for n in names
     )
     lines = "".join(
         f'<tr><td style="padding:2px 10px 2px 0;{_FAINT}">{number}</td>'
         + "".join(f'<td style="padding:2px 10px 2px 0">{_text(row[n])}</td>' for n in names)
         + "</tr>"
-        for number, row in shown.to_dict("index").items()
+        for number, row in enumerate(shown.to_dict("records"))
     )
     more = f"<div>... and {len(frame) - _ROWS} more</div>" if len(frame) > _ROWS else ""
     hint = "<code>.run()</code> makes them; nothing was sent yet" if new else ""
@@ -122,6 +149,12 @@ def _row(
         facts.id,
         result.error or facts.error,
     ]
+
+
+def _head(name: str) -> str:
+    """Return the short name of a column, where it is no other's."""
+    short = name.removeprefix(PREFIX)
+    return name if short in COLUMNS else short
 
 
 def _text(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.client.actions import Flow
@@ -84,6 +85,8 @@ def plan_rows(
     requests = [_request(row[_MODEL], row.get(_MEDIA), row) for row in named]
     checked = yield from cells.check_cells(session.operations, requests, again)
     plan = plan_rows_of([_without(row, _MEDIA) for row in named])
+    if hasattr(frame, "columns"):
+        plan = replace(plan, rows=frame.copy())
     models = " and ".join(dict.fromkeys(model for model, *_ in requests))
     return _made(kind, session, ratings, plan, checked, f"{models} × {len(requests)}")
 

@@ -67,7 +67,7 @@ class BaseSweep(Generic[H]):
     def _repr_html_(self) -> str:
         from kit.explore.sweeps.table import html
 
-        return html(self.frame(), self.title, self._told(), new=not self._results)
+        return html(self._table(), self.title, self._told(), new=not self._results)
 
     @property
     def credits(self) -> Decimal | None:
@@ -102,23 +102,35 @@ class BaseSweep(Generic[H]):
         found = (self._result(n).generation for n in range(len(self)))
         return [self._session.hold(facts) for facts in found if facts is not None]
 
-    def frame(self) -> pd.DataFrame:
-        """Return one row a request, numbered.
+    def frame(self, *, constants: bool = False) -> pd.DataFrame:
+        """Return one row a request, numbered; the rows of a frame keep its index.
+
+        Parameters
+        ----------
+        constants : bool
+            Whether what all requests share is there too.
 
         Returns
         -------
         DataFrame
-            The values that vary, then ``price`` (credits that it costs from here on; 0 for what
+            What varies, as in a history: ``prompt``, ``model_id`` and ``parameters.NAME``. Columns
+            that the frame of the requests has are left out, so ``frame.join(sweep.frame())`` has
+            each once. Then ``price`` (credits that it costs from here on; 0 for what
             was made before, NaN where it is unknown), ``status`` (``planned``, ``refused``, or
             that of the generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``,
             ``rating``, ``generation_id`` and ``error``.
         """
+        found = self._table(constants)
+        rows = self.plan.rows
+        return found if rows is None else found.drop(columns=_shared(found, rows))
+
+    def _table(self, constants: bool = False) -> pd.DataFrame:
         from kit.explore.sweeps.table import table
 
         prices = [self._price(n) for n in range(len(self))]
         results = [self._result(n) for n in range(len(self))]
         receipts = self._session.operations.journal.credits()
-        return table(self.plan, prices, results, receipts, self.ratings.all())
+        return table(self.plan, prices, results, receipts, self.ratings.all(), constants=constants)
 
     def _draw_sheet(self, x: str | None, y: str | None, size: int) -> Sheet:
         from kit.explore.sweeps.sheet import lay_out_sheet
@@ -129,8 +141,8 @@ class BaseSweep(Generic[H]):
             )
             for n, asked in enumerate(self.plan.requests)
         ]
-        spent = f", {round(float(self.frame()['net'].sum()), 3):g} credits" if self._results else ""
-        title = f"{self.title}: {self._told()}{spent}"
+        spent = round(float(self._table()["net"].sum()), 3)
+        title = f"{self.title}: {self._told()}" + (f", {spent:g} credits" if self._results else "")
         return lay_out_sheet(self.plan, tiles, title, x=x, y=y, size=size)
 
     def best(self, *numbers: int) -> list[H]:
@@ -243,3 +255,10 @@ class BaseSweep(Generic[H]):
     def _told(self) -> str:
         found = [self._result(n) for n in range(len(self))]
         return results.describe_progress(found, self._cells, self.credits)
+
+
+def _shared(results: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
+    """Return the columns of requests that the caller's frame has under the same name."""
+    from kit.explore.sweeps.table import COLUMNS
+
+    return [name for name in results if name in rows and name not in COLUMNS]
