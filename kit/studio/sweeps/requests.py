@@ -85,7 +85,7 @@ def plan_rows(
     requests = [_request(row[_MODEL], row.get(_MEDIA), row) for row in named]
     checked = yield from cells.check_cells(session.operations, requests, again)
     plan = plan_rows_of([_without(row, _MEDIA) for row in named])
-    if hasattr(frame, "columns"):
+    if not isinstance(frame, Sequence):
         plan = replace(plan, rows=frame.copy())
     models = " and ".join(dict.fromkeys(model for model, *_ in requests))
     return _made(kind, session, ratings, plan, checked, f"{models} × {len(requests)}")

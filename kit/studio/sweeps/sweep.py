@@ -261,4 +261,4 @@ def _shared(results: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
     """Return the columns of requests that the caller's frame has under the same name."""
     from kit.explore.sweeps.table import COLUMNS
 
-    return [name for name in results if name in rows and name not in COLUMNS]
+    return [str(name) for name in results if name in rows and name not in COLUMNS]
