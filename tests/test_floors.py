@@ -79,10 +79,9 @@ ROOMS: dict[str, set[str]] = {
     },
     "kit.service.http": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.metrics"},
-    "kit.service.sweeper": DOMAIN | {"kit.service.domain", "kit.service.http"},
     "kit.service.app": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.writer", "kit.service.http"}
-    | {"kit.service.metrics", "kit.service.sweeper"},
+    | {"kit.service.metrics"},
     "kit.service.connections": SERVICE | {"kit.service.http"},
     "kit.service.server": SERVICE
     | {"kit.service.app", "kit.service.connections", "kit.service.storage"}

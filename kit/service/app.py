@@ -20,35 +20,33 @@ from kit.private import tighten
 from kit.service.domain import catalog
 from kit.service.domain.credits import Turnover
 from kit.service.domain.readiness import Readiness
+from kit.service.domain.sweeper import Sweeper
 from kit.service.domain.writing import Writer
 from kit.service.http import (
     account,
     docs,
-    document,
-    errors,
     events,
     generations,
     health,
     media,
     models,
-    outputs,
     scripts,
-    usage,
 )
 from kit.service.http import (
     metrics as published,
 )
 from kit.service.http import uploads as upload_routes
 from kit.service.http.context import Context, clock
-from kit.service.http.gate import Gate
-from kit.service.http.lane import fast
-from kit.service.http.limits import MemoryLimiter
+from kit.service.http.errors import install_error_handlers
+from kit.service.http.fast_path import find_fast_route
+from kit.service.http.middleware import ApiMiddleware
+from kit.service.http.openapi import install_openapi
+from kit.service.http.rate_limits import RateLimiter
 from kit.service.metrics import COMMIT_SECONDS, COMMIT_SIZE, ServiceMetrics
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
-from kit.service.sweeper import Sweeper
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
@@ -62,9 +60,7 @@ _ROUTERS = (
     upload_routes,
     generations,
     events,
-    outputs,
     scripts,
-    usage,
     media,
     health,
     published,
@@ -129,24 +125,26 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    errors.install(app)
-    document.install(app)
+    install_error_handlers(app)
+    install_openapi(app)
     for module in _ROUTERS:
         app.include_router(module.router)
     return app
 
 
 class _Application(FastAPI):
-    """The framework's application behind the gate, which is the outermost layer."""
+    """The framework's application inside the middleware, which is the outermost layer."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self._gate = Gate(super().__call__, lambda: self.state.context, fast)
+        self._middleware = ApiMiddleware(
+            super().__call__, lambda: self.state.context, find_fast_route
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or start and stop."""
         scope["app"] = self
-        await self._gate(scope, receive, send)
+        await self._middleware(scope, receive, send)
 
 
 def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = None) -> SQLite:
@@ -233,7 +231,7 @@ async def _assemble(
         database=database,
         storage=storage,
         catalog=offered,
-        limiter=MemoryLimiter(
+        limiter=RateLimiter(
             {"requests": settings.requests_per_minute, "starts": settings.starts_per_minute}
         ),
         writer=writer,
@@ -244,6 +242,6 @@ async def _assemble(
         turnover=Turnover(clock()),
         clock=clock,
     )
-    sweeper = asyncio.create_task(Sweeper(context).run())
+    sweeper = asyncio.create_task(Sweeper(database, storage, settings, readiness, clock).run())
     stack.callback(sweeper.cancel)
     return context

@@ -214,7 +214,7 @@ class _Server(uvicorn.Server):
         """Take the note away, unless a later service has written its own, and stop."""
         context = getattr(_application(self).state, "context", None)
         if context:
-            context.dispatcher.hub.close()  # open event streams would be waited for
+            context.dispatcher.watchers.close()  # open event streams would be waited for
         if _read(self._note).get("url") == self._url:
             self._note.unlink(missing_ok=True)
         await super().shutdown(sockets)

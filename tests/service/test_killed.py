@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
+from kit.service.sweeper import Sweeper
 
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import output_key, owner
-from kit.service.sweeper import Sweeper
 from tests.conftest import ALL_SCOPES, Service, awaited
 from tests.waiting import GENERATIONS, balance, finished, read, running, started, until
 

@@ -30,7 +30,7 @@ from kit.service.connections.bounds import (
 )
 from kit.service.connections.transport import Gathering
 from kit.service.http.errors import envelope
-from kit.service.http.gate import new_request_id
+from kit.service.http.middleware import new_request_id
 
 #: Seconds in which a client must take a refusal.
 _FAREWELL_SECONDS = 2.0

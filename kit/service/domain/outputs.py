@@ -6,6 +6,7 @@ and its line in that list with it: what a crash leaves behind is removed by the 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,9 +16,12 @@ from kit.errors import ConflictError
 from kit.service.domain import audit
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import STATUSES, get
+from kit.service.storage.base import Storage
 from kit.service.storage.keys import owner
 from kit.service.store import generations, removals
-from kit.service.store.database import Transaction, every, one
+from kit.service.store.database import Database, Transaction, every, one
+
+_log = logging.getLogger("kit.service")
 
 _DAY_MS = 24 * 3600 * 1000
 #: Rows that are looked at, and files that are removed, at once.
@@ -41,7 +45,7 @@ def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]
     row = yield from get(generation_id, payer.account_id)
     if STATUSES[row.state] == "processing":
         raise ConflictError("the generation is still processing; cancel it or wait for its end")
-    keys = yield from _deleted(row, now)
+    keys = yield from _delete(row, now)
     if keys:
         actor = f"key:{payer.key_prefix}"
         yield from audit.note("outputs.deleted", generation_id, actor, now)
@@ -69,7 +73,7 @@ def expire(after: str, days: float, now: int, *, most: int = PAGE) -> Transactio
     for row in (yield from every(generations.OLDEST(after=after, most=most))):
         if row.created_at >= before or STATUSES[row.state] == "processing":
             break
-        if (yield from _deleted(row, now)):
+        if (yield from _delete(row, now)):
             gone.append(row.id)
         after = row.id
     if gone:
@@ -95,14 +99,28 @@ def orphans(keys: Iterable[str]) -> Transaction[list[str]]:
     return found
 
 
+async def remove_files(database: Database, storage: Storage, keys: Sequence[str]) -> bool:
+    """Remove files that no row names any more; False when one has to be tried again later."""
+    gone = []
+    for key in keys:
+        try:
+            await storage.remove(key)
+        except OSError as error:  # being read, where the system then keeps it
+            _log.warning("%s could not be removed: %s", key, error.strerror or error)
+        else:
+            gone.append(key)
+    if gone:
+        await database.write(_note_removed(gone))
+    return len(gone) == len(keys)
+
+
 def keys_to_delete() -> Transaction[list[str]]:
     """Return the keys of some files that are to be removed."""
     rows = yield from every(removals.SOME(most=PAGE))
     return [row.key for row in rows]
 
 
-def note_deleted(keys: Sequence[str]) -> Transaction[None]:
-    """Note that files are gone."""
+def _note_removed(keys: Sequence[str]) -> Transaction[None]:
     for key in keys:
         yield removals.DONE(which=key)
 
@@ -117,7 +135,7 @@ def files_of(result: Mapping[str, Any]) -> list[str]:
     return [key for key in (result["key"], result.get("thumbnail")) if key]
 
 
-def _deleted(row: Any, now: int) -> Transaction[list[str]]:
+def _delete(row: Any, now: int) -> Transaction[list[str]]:
     if row.output is None or row.outputs_deleted_at is not None:
         return []
     yield generations.DELETE_OUTPUTS(which=row.id, now=now)

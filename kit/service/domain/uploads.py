@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
+
 from kit import pricing
 from kit.errors import (
     AccessDeniedError,
@@ -119,8 +121,14 @@ def fill(upload_id: str, *, sha256: str, duration_ms: int | None, now: int) -> T
         yield from waiting(upload_id, now)
 
 
-def of_generation(upload_ids: list[str]) -> Transaction[dict[str, Any]]:
-    """Return the rows of a generation's input files by id; what was removed is left out."""
+def of_generations(rows: Iterable[Any]) -> Transaction[dict[str, Any]]:
+    """Return the rows of some generations' input files by id; what was removed is left out."""
+    groups = (group for row in rows for group in orjson.loads(row.media).values())
+    return (yield from find(upload_id for group in groups for upload_id in group))
+
+
+def find(upload_ids: Iterable[str]) -> Transaction[dict[str, Any]]:
+    """Return the rows of some uploads by id; what was removed is left out."""
     rows = {}
     for upload_id in upload_ids:
         row = yield from one(uploads.FIND(which=upload_id))

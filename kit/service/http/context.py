@@ -21,8 +21,8 @@ from kit.service.domain.idempotency import Answer, Label
 from kit.service.domain.keys import Caller
 from kit.service.domain.readiness import Readiness
 from kit.service.domain.writing import Writer
-from kit.service.http.limits import Limiter
-from kit.service.http.written import Written
+from kit.service.http.rate_limits import RateLimiter
+from kit.service.http.response_cache import ResponseCache
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage.local import LocalStorage
@@ -45,14 +45,14 @@ class Context:
     database: Database
     storage: LocalStorage
     catalog: Catalog
-    limiter: Limiter
+    limiter: RateLimiter
     writer: Writer
     dispatcher: Dispatcher
     inspectors: Inspectors
     readiness: Readiness
     metrics: ServiceMetrics = field(default_factory=ServiceMetrics)
     turnover: Turnover = field(default_factory=Turnover)
-    written: Written = field(default_factory=Written)
+    responses: ResponseCache = field(default_factory=ResponseCache)
     #: Uploads whose file is just coming in.
     arriving: set[str] = field(default_factory=set)
     clock: Callable[[], int] = clock
@@ -68,7 +68,7 @@ def context_of(request: Request) -> Context:
 
 
 def caller_of(request: Request) -> Caller:
-    """Return who sent a request; the gate has let it through."""
+    """Return who sent a request; the middleware has let it through."""
     caller: Caller = request.scope["caller"]
     return caller
 
@@ -110,7 +110,7 @@ def label_of(request: Request, content: bytes) -> Label | None:
     return Label(caller_of(request).account_id, key, hashlib.sha256(asked).hexdigest())
 
 
-class Ready(Response):
+class JsonResponse(Response):
     """JSON that is bytes already: nothing is rendered, negotiated or guessed for it."""
 
     def __init__(
@@ -132,12 +132,12 @@ def to_response(answer: Answer) -> Response:
     headers = dict(answer.headers)
     if answer.replayed:
         headers["Idempotency-Replayed"] = "true"
-    return Ready(answer.body, answer.status, headers)
+    return JsonResponse(answer.body, answer.status, headers)
 
 
 def json(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return JSON bytes as a response."""
-    return Ready(orjson.dumps(value), status, headers)
+    return JsonResponse(orjson.dumps(value), status, headers)
 
 
 def number(millicredits: int) -> float | int:
@@ -158,17 +158,3 @@ def moment(milliseconds: int | None) -> str | None:
 def _second(seconds: int) -> str:
     # Kept, because a page of generations asks for the same few seconds again and again.
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-
-
-__all__ = [
-    "Context",
-    "base_of",
-    "caller_of",
-    "clock",
-    "context_of",
-    "json",
-    "label_of",
-    "moment",
-    "number",
-    "to_response",
-]

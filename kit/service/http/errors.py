@@ -1,4 +1,4 @@
-"""Errors as they leave: one envelope, whatever raised them."""
+"""Exceptions as answers: one envelope, whatever raised them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _log = logging.getLogger("kit.http")
 #: a limit of a file's size, a folder that was made read-only, a disk that fails.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-#: What the log says of a request whose client was gone before it was answered.
-GONE = 499
+#: The status in the log of a request whose client disconnected before it was answered.
+DISCONNECTED = 499
 #: Status of the framework's own errors -> our class and what it says.
 _FRAMEWORK: dict[int, tuple[type[ApiError], str]] = {
     404: (NotFoundError, "there is nothing at this address"),
@@ -45,18 +45,18 @@ def envelope(error: ApiError, request_id: str) -> Response:
 
     Source: API document, "Errors"; contract, "Conventions".
     """
-    told: dict[str, Any] = {"code": error.code, "message": error.message}
+    problem: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.details is not None:
-        told["details"] = error.details
-    told["requestId"] = request_id
+        problem["details"] = error.details
+    problem["requestId"] = request_id
     headers = dict(error.headers)
     if error.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    body = orjson.dumps({"error": told})
+    body = orjson.dumps({"error": problem})
     return Response(body, error.status, headers, "application/json")
 
 
-def install(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """Make an application answer every error with the envelope."""
 
     @app.exception_handler(ApiError)
@@ -78,13 +78,13 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def _unexpected(request: Request, error: Exception) -> Response:
-        # Raised again by the framework once this is sent: the gate logs it.
+        # Raised again by the framework once this is sent: the middleware logs it.
         ours = InternalError("the service failed unexpectedly")
         return envelope(ours, request.scope["request_id"])
 
     @app.exception_handler(ClientDisconnect)
     async def _gone(request: Request, error: ClientDisconnect) -> Response:
-        return Response(status_code=GONE)
+        return Response(status_code=DISCONNECTED)
 
     @app.exception_handler(HTTPException)
     async def _theirs(request: Request, error: HTTPException) -> Response:

@@ -1,4 +1,4 @@
-"""Operations 5, 6 and 7: start, get and list generations; and what they would cost."""
+"""Operations 5, 6 and 7: start, get and list generations; estimates, cancel, deleted outputs."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from pydantic_core import PydanticCustomError
 
 from kit import wire
 from kit.pricing import credits
-from kit.service.domain import accounts, generations, idempotency, keys, uploads
+from kit.service.domain import accounts, generations, idempotency, keys, outputs, uploads
 from kit.service.domain.generations import STATUSES, StartPlan
 from kit.service.domain.idempotency import Answer
 from kit.service.domain.keys import Caller
 from kit.service.http.bodies import body_of
 from kit.service.http.context import (
     Context,
-    Ready,
+    JsonResponse,
     base_of,
     caller_of,
     context_of,
     label_of,
     to_response,
 )
-from kit.service.http.described import ADDRESS_SECONDS, Describer, media_of, receipt
-from kit.service.http.patience import granted_wait, hold_answer
+from kit.service.http.long_polling import grant_wait, hold_answer
+from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, serialize_receipt
 from kit.service.metrics import FINISHED
 from kit.service.store import ids
 from kit.service.store.database import Transaction
 
 router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
 _POLL_SECONDS = "1"
-#: Generations that are written out without a break.
+#: Generations that are serialized before other requests get their turn.
 _AT_ONCE = 50
 
 
-def _dated(text: Any) -> Any:
+def _require_date(text: Any) -> Any:
     """Refuse a number, which would be read as seconds since 1970."""
     if not re.match(r"\d{4}-\d\d-\d\d", str(text)):
         raise PydanticCustomError("moment", "must be a time such as 2026-03-01T12:00:00Z")
     return text
 
 
-Moment = Annotated[datetime, BeforeValidator(_dated)]
+Moment = Annotated[datetime, BeforeValidator(_require_date)]
 Status = Literal["processing", "completed", "failed", "canceled"]
 
 
@@ -59,18 +59,18 @@ async def start_generation(request: Request) -> Response:
     context, payer = context_of(request), caller_of(request).payer
     order, content = await body_of(request, wire.StartGeneration)
     label, now, base = label_of(request, content), context.clock(), base_of(request)
-    # Before the order is looked at: what was answered is answered again, whatever has changed.
+    # Before the order is checked: a kept answer is given again, whatever has changed.
     if label and (known := await context.database.read(idempotency.find_answer(label, now))):
         return to_response(known)
-    plan = await _planned(context, order, payer.account_id)
+    plan = await _plan(context, order, payer.account_id)
 
-    with context.dispatcher.seat(plan.model.id) as seat:
+    with context.dispatcher.reserve(plan.model.id) as reservation:
 
         def work() -> Transaction[Answer]:
-            row = yield from generations.start(plan, payer, now, seat.claim)
-            seat.row = row
-            told = receipt(row.id, plan.model, row.millicredits, now, base)
-            return Answer(202, orjson.dumps(told), {"Location": told["statusUrl"]})
+            row = yield from generations.start(plan, payer, now, reservation.claim)
+            reservation.row = row
+            receipt = serialize_receipt(row.id, plan.model, row.millicredits, now, base)
+            return Answer(202, orjson.dumps(receipt), {"Location": receipt["statusUrl"]})
 
         answer = await context.database.write(idempotency.once(label, work(), now))
     return to_response(answer)
@@ -81,9 +81,12 @@ async def estimate_generation(request: Request) -> Response:
     """Return what a start with this body would charge, and why; nothing is charged."""
     context, account_id = context_of(request), caller_of(request).account_id
     order, _ = await body_of(request, wire.StartGeneration)
-    plan = await _planned(context, order, account_id)
+    plan = await _plan(context, order, account_id)
     account = await context.database.read(accounts.get(account_id))
-    return _quoted(plan, account.balance)
+    available = credits(account.balance)
+    affordable = plan.quote.total <= available
+    quote = plan.quote.model_copy(update={"affordable": affordable, "balance": available})
+    return JsonResponse(quote.model_dump_json(by_alias=True).encode())
 
 
 @router.get("/generations", response_model=list[wire.Generation])
@@ -104,12 +107,12 @@ async def list_generations(
         "state": status,
         "asset_type": asset_type,
         "model": model_id,
-        "after": _floor(created_after),
-        "until": [cursor, _floor(created_before)],
+        "after": _first_id(created_after),
+        "until": [cursor, _first_id(created_before)],
     }
     last, bodies = await _page(request, limit, filters)
     headers = {"Link": _next(request, last)} if last else None
-    return Ready(b"[" + b",".join(bodies) + b"]", headers=headers)
+    return JsonResponse(b"[" + b",".join(bodies) + b"]", headers=headers)
 
 
 @router.get("/generations/{generation_id}", response_model=wire.Generation)
@@ -117,32 +120,32 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     """Return a generation as it is now, or with `Prefer: wait=30` as soon as it is finished."""
     context, caller = context_of(request), caller_of(request)
     account_id = caller.account_id
-    known, hub = request.headers.get("if-none-match", ""), context.dispatcher.hub
-    patience = granted_wait(request.headers, hub, account_id)
+    known, watchers = request.headers.get("if-none-match", ""), context.dispatcher.watchers
+    wait = grant_wait(request.headers, watchers, account_id)
 
-    async def look() -> _Seen:
-        if patience:  # whose key is revoked while it waits sees nothing more
+    async def look() -> _State:
+        if wait:  # a key may be revoked meanwhile
             await context.database.read(keys.still_good(caller, context.clock()))
         row = await context.database.read(generations.version(generation_id, account_id))
-        return _Seen(row, _tag(context, caller, row))
+        return _State(row, _tag(context, caller, row))
 
-    def news(seen: _Seen) -> bool:
-        return seen.tag not in known if known else seen.finished
+    def is_news(state: _State) -> bool:
+        return state.tag not in known if known else state.finished
 
-    watch = partial(hub.watch, generation_id, account_id)
-    seen = await (hold_answer(hub, watch, look, news, patience) if patience else look())
-    headers = {"ETag": seen.tag, "Cache-Control": "private, no-cache"}
-    if not seen.finished:
+    watch = partial(watchers.watch, generation_id, account_id)
+    state = await (hold_answer(watchers, watch, look, is_news, wait) if wait else look())
+    headers = {"ETag": state.tag, "Cache-Control": "private, no-cache"}
+    if not state.finished:
         headers["Retry-After"] = _POLL_SECONDS
-    if patience:
-        headers["Preference-Applied"] = f"wait={patience:g}"
-    if seen.tag in known:
+    if wait:
+        headers["Preference-Applied"] = f"wait={wait:g}"
+    if state.tag in known:
         return Response(status_code=304, headers=headers)
-    body = context.written.recall(caller, base_of(request), seen.row, context.clock())
+    body = context.responses.get(caller, base_of(request), state.row, context.clock())
     if body is None:
         whole = await context.database.read(generations.get(generation_id, account_id))
-        (body,) = await _written(request, [whole])
-    return Ready(body, headers=headers)
+        (body,) = await _serialize(request, [whole])
+    return JsonResponse(body, headers=headers)
 
 
 @router.post("/generations/{generation_id}/cancel", response_model=wire.Generation)
@@ -155,10 +158,10 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
 
     def work() -> Transaction[Answer]:
         row = yield from generations.cancel(generation_id, caller.payer, now)
-        files = yield from uploads.of_generation(media_of([row]))
-        told = Describer(context, base_of(request), files, caller.sign_outs)(row)
+        files = yield from uploads.of_generations([row])
+        serialize = GenerationSerializer(context, base_of(request), files, caller.sign_outs)
         ended.append(row)
-        return Answer(200, orjson.dumps(told))
+        return Answer(200, orjson.dumps(serialize(row)))
 
     answer = await context.database.write(idempotency.once(label, work(), now))
     for row in ended:
@@ -168,16 +171,28 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
     return to_response(answer)
 
 
-async def _planned(context: Context, order: wire.StartGeneration, account_id: str) -> StartPlan:
-    """Return the plan of an order that can work as far as anybody knows."""
+@router.delete("/generations/{generation_id}/outputs", status_code=204)
+async def delete_outputs(request: Request, generation_id: str) -> Response:
+    """Delete the files of a finished generation; the generation stays, and doing so again is fine.
+
+    Its `outputUrl` is null from then on, and `outputsDeletedAt` says when.
+    """
+    context, payer = context_of(request), caller_of(request).payer
+    keys = await context.database.write(outputs.delete(generation_id, payer, context.clock()))
+    await outputs.remove_files(context.database, context.storage, keys)
+    return Response(status_code=204)
+
+
+async def _plan(context: Context, order: wire.StartGeneration, account_id: str) -> StartPlan:
+    """Return the plan of an order that its engine has no objection to."""
     plan: StartPlan = await context.database.read(
         generations.plan(context.catalog, order, account_id)
     )
     return await generations.approve(context.catalog, plan)
 
 
-class _Seen(NamedTuple):
-    """A generation's state at one moment, and the tag of an answer that tells it."""
+class _State(NamedTuple):
+    """A generation at one moment, and the tag of the answer about it."""
 
     row: Any
     tag: str
@@ -198,7 +213,7 @@ def _tag(context: Context, caller: Caller, row: Any) -> str:
 async def _page(
     request: Request, limit: int, filters: dict[str, Any]
 ) -> tuple[str | None, list[bytes]]:
-    """Return a page written out, and the id of its last generation if there are more."""
+    """Return a page as JSON, and the id of its last generation if there are more."""
     context, caller = context_of(request), caller_of(request)
     account_id = caller.account_id
     now, base = context.clock(), base_of(request)
@@ -207,40 +222,36 @@ async def _page(
     )
     page = rows[:limit]
     last = page[-1].id if len(rows) > limit else None
-    kept = [context.written.recall(caller, base, row, now) for row in page]
-    bodies = [body for body in kept if body is not None]
-    if len(bodies) < len(kept):
+    cached = [context.responses.get(caller, base, row, now) for row in page]
+    bodies = [body for body in cached if body is not None]
+    if len(bodies) < len(cached):
         # From the same first one on: what was started meanwhile would push the last one out.
         filters["until"] = [ids.next_to(page[0].id)]
         whole = await context.database.read(generations.page(account_id, most=limit, **filters))
-        bodies = await _written(request, whole)
+        bodies = await _serialize(request, whole)
     return last, bodies
 
 
-async def _written(request: Request, rows: list[Any]) -> list[bytes]:
-    """Return generations written out, and keep those that are finished."""
+async def _serialize(request: Request, rows: list[Any]) -> list[bytes]:
+    """Return generations as JSON; those that are finished are cached."""
     context, base, caller = context_of(request), base_of(request), caller_of(request)
     bodies: list[bytes] = []
     while part := rows[len(bodies) : len(bodies) + _AT_ONCE]:
         if bodies:
             await asyncio.sleep(0)  # others are answered in between
-        files = await context.database.read(uploads.of_generation(media_of(part)))
-        describe, now = Describer(context, base, files, caller.sign_outs), context.clock()
+        files = await context.database.read(uploads.of_generations(part))
+        serialize, now = (
+            GenerationSerializer(context, base, files, caller.sign_outs),
+            context.clock(),
+        )
         for row in part:
-            body = orjson.dumps(describe(row))
-            context.written.keep(caller, base, row, body, now)
+            body = orjson.dumps(serialize(row))
+            context.responses.put(caller, base, row, body, now)
             bodies.append(body)
     return bodies
 
 
-def _quoted(plan: StartPlan, balance: int) -> Response:
-    available = credits(balance)
-    affordable = plan.quote.total <= available
-    quote = plan.quote.model_copy(update={"affordable": affordable, "balance": available})
-    return Response(quote.model_dump_json(by_alias=True), 200, media_type="application/json")
-
-
-def _floor(instant: datetime | None) -> str | None:
+def _first_id(instant: datetime | None) -> str | None:
     if instant is None:
         return None
     aware = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant

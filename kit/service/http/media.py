@@ -1,17 +1,10 @@
-"""Files under signed addresses: sent once with a ticket, read with ranges."""
+"""Files under signed addresses, read as a whole or in ranges."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import os
 import re
-import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.convertors import PathConvertor, register_url_convertor
@@ -20,17 +13,13 @@ from starlette.responses import FileResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from kit.errors import (
-    AccessDeniedError,
     BadRequestError,
-    ConflictError,
     NotFoundError,
     RangeNotSatisfiableError,
 )
-from kit.private import make_folder
-from kit.service.domain import accounts, uploads
-from kit.service.http.context import Context, context_of, json
-from kit.service.storage.keys import content_type, owner, upload_key
-from kit.service.storage.local import UPLOADS
+from kit.service.domain import accounts
+from kit.service.http.context import context_of
+from kit.service.storage.keys import content_type, owner
 from kit.service.storage.signing import Grant
 
 router = APIRouter(prefix="/media", tags=["media"])
@@ -102,84 +91,3 @@ def _check_range(asked: str) -> None:
     if asked and not (orderly and _RANGES.fullmatch(asked)):
         sentence = f"must be like 'bytes=0-99', not {asked[:60]!r}"
         raise BadRequestError.fields([("Range", sentence)])
-
-
-@router.put("/uploads/{upload_id}", status_code=200)
-async def fill_ticket(
-    request: Request, upload_id: str, expires: Expires, signature: Signature
-) -> Response:
-    """Take in the file of a ticket: checked while it arrives, and decoded once it is here."""
-    context = context_of(request)
-    ended = await context.database.read(accounts.sign_outs(upload_id))
-    grant = replace(_announced(request, upload_id, expires), sign_outs=ended)
-    context.storage.signer.check(grant, signature, context.clock())
-    with _only_one(context.arriving, upload_id):
-        row = await context.database.read(uploads.waiting(upload_id, context.clock()))
-        path, digest = await _received(request.stream(), context.settings.scratch, row.size_bytes)
-        try:
-            async with context.inspectors.turn(row.account_id):
-                facts = await context.inspectors.inspect(row, path)
-                await _filled(context, row, path, digest, facts)
-        finally:
-            await asyncio.to_thread(path.unlink, missing_ok=True)
-    return json({"uploadId": upload_id, "sha256": digest})
-
-
-@contextmanager
-def _only_one(arriving: set[str], upload_id: str) -> Iterator[None]:
-    """Take in one file for a ticket at a time, each of which takes room."""
-    if upload_id in arriving:
-        raise ConflictError("a file for this ticket is just coming in: one PUT at a time")
-    arriving.add(upload_id)
-    try:
-        yield
-    finally:
-        arriving.discard(upload_id)
-
-
-def _announced(request: Request, upload_id: str, expires: int) -> Grant:
-    """Return what the request says it brings; the signature tells whether it may."""
-    length = request.headers.get("content-length", "")
-    if not length.isascii() or not length.isdigit():
-        raise AccessDeniedError("send the header Content-Length as the ticket has it")
-    kind = request.headers.get("content-type", "")
-    return Grant("PUT", UPLOADS + upload_id, expires, kind, int(length))
-
-
-async def _received(body: AsyncIterator[bytes], folder: Path, length: int) -> tuple[Path, str]:
-    """Write a body to a file of its own and return it with its SHA-256."""
-    make_folder(folder)
-    descriptor, name = tempfile.mkstemp(suffix=".part", dir=folder)
-    path, digest, size = Path(name), hashlib.sha256(), 0
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            async for chunk in body:
-                size += len(chunk)
-                if size > length:
-                    raise AccessDeniedError(
-                        f"the file is longer than the {length:,} bytes announced"
-                    )
-                digest.update(chunk)
-                await asyncio.to_thread(file.write, chunk)
-        if size != length:
-            sentence = f"the file has {size:,} bytes, {length:,} were announced"
-            raise BadRequestError.fields([("fileSizeBytes", sentence)])
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return path, digest.hexdigest()
-
-
-async def _filled(
-    context: Context, row: Any, path: Path, digest: str, facts: dict[str, Any]
-) -> None:
-    key = upload_key(row._replace(sha256=digest))
-    await context.storage.keep({key: path})
-    seconds = facts.get("duration_seconds")
-    length = None if seconds is None else round(seconds * 1000)
-    filled = uploads.fill(row.id, sha256=digest, duration_ms=length, now=context.clock())
-    try:
-        await context.database.write(filled)
-    except NotFoundError:
-        await context.storage.remove(UPLOADS + row.id)
-        raise

@@ -71,7 +71,7 @@ async def read(context: Context) -> Reading:
         refunded=turnover.refunded,
         here=context.dispatcher.running,
         slots=context.settings.workers,
-        watchers=context.dispatcher.hub.watchers,
+        watchers=context.dispatcher.watchers.count,
     )
 
 

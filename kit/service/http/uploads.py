@@ -1,20 +1,44 @@
-"""Operation 4: permission to send a file."""
+"""Operation 4: permission to send a file; and the file that comes with it."""
 
 from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from kit import wire
-from kit.service.domain import idempotency, uploads
+from kit.errors import AccessDeniedError, BadRequestError, ConflictError, NotFoundError
+from kit.private import make_folder
+from kit.service.domain import accounts, idempotency, uploads
 from kit.service.domain.idempotency import Answer
 from kit.service.http.bodies import body_of
-from kit.service.http.context import base_of, caller_of, context_of, label_of, to_response
+from kit.service.http.context import (
+    Context,
+    base_of,
+    caller_of,
+    context_of,
+    json,
+    label_of,
+    to_response,
+)
+from kit.service.http.media import Expires, Signature
+from kit.service.storage.keys import upload_key
+from kit.service.storage.local import UPLOADS
+from kit.service.storage.signing import Grant
 from kit.service.store.database import Transaction
 
-router = APIRouter(prefix="/v1/creative-studio/media-uploads", tags=["uploads"])
+router = APIRouter(tags=["uploads"])
 
 
-@router.post("", status_code=201, response_model=wire.Ticket)
+@router.post("/v1/creative-studio/media-uploads", status_code=201, response_model=wire.Ticket)
 async def request_upload(request: Request) -> Response:
     """Return a ticket: PUT the file to `uploadUrl` with exactly the headers it names."""
     context, caller = context_of(request), caller_of(request)
@@ -35,3 +59,84 @@ async def request_upload(request: Request) -> Response:
         return Answer(201, ticket.model_dump_json(by_alias=True).encode())
 
     return to_response(await context.database.write(idempotency.once(label, work(), now)))
+
+
+@router.put("/media/uploads/{upload_id}")
+async def fill_ticket(
+    request: Request, upload_id: str, expires: Expires, signature: Signature
+) -> Response:
+    """Receive the file of a ticket: checked while it arrives, and decoded once it is complete."""
+    context = context_of(request)
+    ended = await context.database.read(accounts.sign_outs(upload_id))
+    grant = replace(_grant_of(request, upload_id, expires), sign_outs=ended)
+    context.storage.signer.check(grant, signature, context.clock())
+    with _one_at_a_time(context.arriving, upload_id):
+        row = await context.database.read(uploads.waiting(upload_id, context.clock()))
+        path, digest = await _receive(request.stream(), context.settings.scratch, row.size_bytes)
+        try:
+            async with context.inspectors.lock(row.account_id):
+                facts = await context.inspectors.inspect(row, path)
+                await _store(context, row, path, digest, facts)
+        finally:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+    return json({"uploadId": upload_id, "sha256": digest})
+
+
+@contextmanager
+def _one_at_a_time(arriving: set[str], upload_id: str) -> Iterator[None]:
+    """Receive one file for a ticket at a time: each takes room on the disk."""
+    if upload_id in arriving:
+        raise ConflictError("a file for this ticket is just coming in: one PUT at a time")
+    arriving.add(upload_id)
+    try:
+        yield
+    finally:
+        arriving.discard(upload_id)
+
+
+def _grant_of(request: Request, upload_id: str, expires: int) -> Grant:
+    """Return what the request says that it brings, for the signature to be checked against."""
+    length = request.headers.get("content-length", "")
+    if not length.isascii() or not length.isdigit():
+        raise AccessDeniedError("send the header Content-Length as the ticket has it")
+    kind = request.headers.get("content-type", "")
+    return Grant("PUT", UPLOADS + upload_id, expires, kind, int(length))
+
+
+async def _receive(body: AsyncIterator[bytes], folder: Path, length: int) -> tuple[Path, str]:
+    """Write a body to a file of its own and return it with its SHA-256."""
+    make_folder(folder)
+    descriptor, name = tempfile.mkstemp(suffix=".part", dir=folder)
+    path, digest, size = Path(name), hashlib.sha256(), 0
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            async for chunk in body:
+                size += len(chunk)
+                if size > length:
+                    raise AccessDeniedError(
+                        f"the file is longer than the {length:,} bytes announced"
+                    )
+                digest.update(chunk)
+                await asyncio.to_thread(file.write, chunk)
+        if size != length:
+            sentence = f"the file has {size:,} bytes, {length:,} were announced"
+            raise BadRequestError.fields([("fileSizeBytes", sentence)])
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path, digest.hexdigest()
+
+
+async def _store(
+    context: Context, row: Any, path: Path, digest: str, facts: dict[str, Any]
+) -> None:
+    key = upload_key(row._replace(sha256=digest))
+    await context.storage.keep({key: path})
+    seconds = facts.get("duration_seconds")
+    length = None if seconds is None else round(seconds * 1000)
+    filled = uploads.fill(row.id, sha256=digest, duration_ms=length, now=context.clock())
+    try:
+        await context.database.write(filled)
+    except NotFoundError:
+        await context.storage.remove(UPLOADS + row.id)
+        raise

@@ -17,7 +17,7 @@ class Storage(Protocol):
     a key never changes.
     """
 
-    shelf: OutputFolder
+    outputs: OutputFolder
     """Where render processes of this machine put their results themselves."""
 
     async def keep(self, files: Mapping[str, Path]) -> None:

@@ -37,13 +37,13 @@ class LocalStorage:
     def __init__(
         self, folder: Path, signer: Signer, flush: Callable[[Path], None] | None = None
     ) -> None:
-        self.shelf = OutputFolder(folder, flush)
+        self.outputs = OutputFolder(folder, flush)
         self.signer = signer
         make_folder(folder)
 
     async def keep(self, files: Mapping[str, Path]) -> None:
         """Move finished files in and flush them, and the folders that lead to them, to disk."""
-        await asyncio.to_thread(self.shelf.put, files)
+        await asyncio.to_thread(self.outputs.put, files)
 
     async def local(self, key: str, folder: Path) -> Path:
         """Return where a file lies."""
@@ -103,7 +103,7 @@ class LocalStorage:
 
     def _tried(self) -> bool:
         try:
-            with tempfile.TemporaryFile(dir=self.shelf.folder, prefix=".ready-") as file:
+            with tempfile.TemporaryFile(dir=self.outputs.folder, prefix=".ready-") as file:
                 file.write(bytes(_TRIED_BYTES))
         except OSError:
             return False
@@ -111,4 +111,4 @@ class LocalStorage:
 
     def path(self, key: str) -> Path:
         """Return where a key lies; one that leads out of the folder leads nowhere."""
-        return self.shelf.path(key)
+        return self.outputs.path(key)

@@ -1,7 +1,7 @@
 """The render process: takes tasks from its parent over one socket, one at a time, and stays warm.
 
-It ends with its parent, whatever it is doing. Whoever cancels a job kills its process. Nothing in
-here knows of accounts, credits or databases.
+It ends with its parent, whatever it is doing. To cancel a job is to kill its process. Nothing here
+knows of accounts, credits or databases.
 """
 
 from __future__ import annotations
@@ -29,79 +29,74 @@ from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from kit.private import make_folder
 from kit.service.storage.output_folder import OutputFolder
-from kit.service.worker import bounds
 from kit.service.worker.environment import set_variables
-from kit.service.worker.offline import block_network
-from kit.service.worker.outcome import keep_files
-from kit.service.worker.pulse import Pulse
+from kit.service.worker.progress import ProgressReporter
+from kit.service.worker.results import store_result
+from kit.service.worker.sandbox import block_network, limit_cpu, limit_memory, lower_priority
 
 #: The threads of this process that are not an engine's.
-_THREADS = {"MainThread", "parent", "pulse"}
-#: Characters of what an engine says is wrong: to whoever ordered, and to the log.
+_THREADS = {"MainThread", "parent", "progress"}
+#: Characters of an engine's error: in the answer, and in the log.
 _SENTENCE, _DETAIL = 500, 4000
-#: What is said for an engine that fails without a word, and characters of an error's name.
+#: The sentence of an error without one, and characters of the name of an error's class.
 _SILENT, _NAME = "the engine gives no reason", 64
 _CODE = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
-class ChildLine:
+class ChildChannel:
     """The socket to the parent: one JSON object a line, both ways.
 
     Every line names the task that it is about, and only the process that the parent has started
-    says any: a copy of it that an engine makes has no part in the conversation.
+    sends any: a copy of it that an engine forks ends instead.
     """
 
-    def __init__(self, link: socket.socket) -> None:
-        link.set_inheritable(False)  # what an engine starts would keep it open after our end
-        self._link = link
-        self._lines = link.makefile("rb")
+    def __init__(self, connection: socket.socket) -> None:
+        connection.set_inheritable(False)  # what an engine starts would keep it open after our end
+        self._connection = connection
+        self._lines = connection.makefile("rb")
         self._lock = threading.Lock()
-        self._speaker = os.getpid()
+        self._process = os.getpid()
         self._task = ""
         if hasattr(os, "register_at_fork"):  # not on Windows, which has no copies
-            os.register_at_fork(after_in_child=self._hang_up)
+            os.register_at_fork(after_in_child=self._disconnect)
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Tell the parent something about the task that came last."""
-        if os.getpid() != self._speaker:
+        """Send the parent a message about the task that came last."""
+        if os.getpid() != self._process:
             os._exit(0)
         with self._lock:
-            self._link.sendall(orjson.dumps({**message, "task": self._task}) + b"\n")
+            self._connection.sendall(orjson.dumps({**message, "task": self._task}) + b"\n")
 
     def tasks(self) -> Iterator[dict[str, Any]]:
-        """Yield what the parent asks for, until it is gone."""
+        """Yield the parent's tasks, until it is gone."""
         for line in self._lines:
             task = orjson.loads(line)
             self._task = task["task"]
             yield task
 
-    def pulse(self) -> Pulse:
-        """Return what tells the parent how far a task is, also while an engine is silent."""
-        return Pulse(lambda fraction: self.send({"progress": fraction}))
-
-    def _hang_up(self) -> None:
-        # The number stays taken: what the copy opens next must not pass for the line.
+    def _disconnect(self) -> None:
+        # The number stays taken: what the copy opens next must not pass for the connection.
         nothing = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nothing, self._link.fileno(), inheritable=False)
+        os.dup2(nothing, self._connection.fileno(), inheritable=False)
         os.close(nothing)
 
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Render a job, put its files on the shelf and return the facts about them."""
+    """Render a job, store its files and return the facts about them."""
     folder = Path(task["folder"])
     # It stays from job to job: to make one each time would nearly double what a flush takes.
     make_folder(folder)
     os.chdir(folder)  # a file that an engine names without a folder is its job's
     try:
-        return _rendered(task, folder, progress)
+        return _render_in(folder, task, progress)
     finally:
-        os.chdir(folder.parent)  # Windows removes no folder that somebody is in
-        with suppress(OSError):  # an engine may have removed it, or made it nobody's
+        os.chdir(folder.parent)  # Windows removes no folder that a process is in
+        with suppress(OSError):  # an engine may have removed it, or its rights
             if any(folder.iterdir()):  # what an engine left, or one that failed
                 shutil.rmtree(folder)
 
 
-def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
+def _render_in(folder: Path, task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     job = Job(
         prompt=task["prompt"],
         parameters=task["parameters"],
@@ -117,20 +112,20 @@ def _rendered(task: Mapping[str, Any], folder: Path, progress: Progress) -> dict
     }
     started = time.perf_counter()
     place = ModelSource(*map(Path, task["engines"]))
-    with _one_process(), priced(paid), set_variables(task.get("environment", {})):
+    with _end_copies(), priced(paid), set_variables(task.get("environment", {})):
         engine = engine_for(task["model_id"], place)
         asset = engine.render(job, progress)
     seconds = time.perf_counter() - started
     made = engine.definition.asset_type
-    facts = keep_files(
-        asset, made, task["generation_id"], folder, OutputFolder(Path(task["shelf"]))
+    facts = store_result(
+        asset, made, task["generation_id"], folder, OutputFolder(Path(task["outputs"]))
     )
     return {**facts, "seconds": seconds}
 
 
 @contextmanager
-def _one_process() -> Iterator[None]:
-    """Do something that may copy the process; a copy that comes out of it ends there."""
+def _end_copies() -> Iterator[None]:
+    """Run a block that may fork; a copy of the process that comes out of it ends there."""
     process = os.getpid()
     try:
         yield
@@ -141,10 +136,10 @@ def _one_process() -> Iterator[None]:
 
 def inspect(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Decode an uploaded file as far as needed to know that it is what it claims to be."""
-    from kit.engines.media.inspection import inspect as inspected
+    from kit.engines.media.inspection import inspect as inspect_media
 
     progress.check()
-    return dict(inspected(Path(task["path"]), task["content_type"]))
+    return dict(inspect_media(Path(task["path"]), task["content_type"]))
 
 
 TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
@@ -165,26 +160,28 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     """
     if offline:
         block_network()  # first: it does not concern threads that run already
-    os.umask(0o077)  # what is made here is for nobody else, whatever the service was started with
-    bounds.hold(memory)
-    bounds.give_way()
-    threading.Thread(target=_end_with_parent, args=(_input(),), name="parent", daemon=True).start()
-    line = ChildLine(socket.socket(fileno=descriptor))
-    line.send({"result": {"process": os.getpid()}})
-    pulse = line.pulse()
-    for task in line.tasks():
-        bounds.allow(cpu_seconds)
-        with pulse as report:
+    os.umask(0o077)  # files made here are private, whatever the service was started with
+    limit_memory(memory)
+    lower_priority()
+    threading.Thread(
+        target=_end_with_parent, args=(_replace_stdin(),), name="parent", daemon=True
+    ).start()
+    channel = ChildChannel(socket.socket(fileno=descriptor))
+    channel.send({"result": {"process": os.getpid()}})
+    reporter = ProgressReporter(lambda fraction: channel.send({"progress": fraction}))
+    for task in channel.tasks():
+        limit_cpu(cpu_seconds)
+        with reporter as report:
             progress = Progress(report)
-            # Whoever cancels asks first: an engine may have something to say to another machine.
+            # Asked first, killed later: an engine may have to cancel a job on another machine.
             signal.signal(signal.SIGTERM, lambda *_, progress=progress: progress.cancel())
-            outcome = _attempted(task, progress)
+            answer = _run_task(task, progress)
         progress.cancel()  # a thread that the engine has left running ends at its next report
-        line.send({**outcome, "alone": _alone(task["folder"])})
+        channel.send({**answer, "alone": _is_alone(task["folder"])})
 
 
-def _alone(folder: str) -> bool:
-    """Return whether nothing is left of a job that could still write to its folder.
+def _is_alone(folder: str) -> bool:
+    """Return whether nothing of a job is left that could still write to its folder.
 
     Otherwise the folder is removed, and the next job is given another one.
     """
@@ -197,7 +194,7 @@ def _alone(folder: str) -> bool:
 
 def _has_children() -> bool:
     if not hasattr(os, "waitid"):
-        return True  # nobody knows
+        return True  # there is no way to know
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -205,10 +202,10 @@ def _has_children() -> bool:
     return True
 
 
-def _input() -> int:
-    """Return what standard input was; from now on an engine that asks for any finds it at its end.
+def _replace_stdin() -> int:
+    """Return what standard input was; from now on an engine that reads it finds its end.
 
-    Nobody is there to answer: it would wait until its time is up.
+    There is no user to answer: it would wait until its time is up.
     """
     parent = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -234,48 +231,48 @@ def _end() -> NoReturn:
     os._exit(1)
 
 
-def _attempted(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+def _run_task(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     try:
         return {"result": TASKS[task["do"]](task, progress)}
     except EngineError as error:
-        return _told(error, task)
+        return _engine_error(error, task)
     except CanceledError as error:
         if not progress.is_canceled:  # an engine that gives up by itself
-            return _failed(error)
+            return _unexpected_error(error)
         return {"error": "canceled", "code": "canceled"}
     except SpentError as error:
-        sys.stderr.write(f"{task.get('model_id')}: {_shown(error, _SENTENCE)}\n")
+        sys.stderr.write(f"{task.get('model_id')}: {_printable(error, _SENTENCE)}\n")
         sys.stderr.flush()
         _end()
     except MemoryError:
         return {"error": "the job needs more memory than it may use", "code": "out_of_memory"}
     except BaseException as error:  # noqa: BLE001 - an engine may raise anything
-        return _failed(error)
+        return _unexpected_error(error)
 
 
-def _told(error: EngineError, task: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer after a failure that an engine tells; its detail goes to the log."""
-    sentence = _shown(error, _SENTENCE).strip() or _SILENT
+def _engine_error(error: EngineError, task: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer after an error that an engine explains; its detail goes to the log."""
+    sentence = _printable(error, _SENTENCE).strip() or _SILENT
     if error.detail:
-        model, detail = task.get("model_id", "an upload"), _shown(error.detail, _DETAIL)
+        model, detail = task.get("model_id", "an upload"), _printable(error.detail, _DETAIL)
         sys.stderr.write(f"{model}: {sentence} ({error.code!s:.64}): {detail}\n")
     known = _CODE.fullmatch(str(error.code))
     return {"error": sentence, "code": str(error.code) if known else "render_failed"}
 
 
-def _failed(error: BaseException) -> dict[str, Any]:
+def _unexpected_error(error: BaseException) -> dict[str, Any]:
     """Return the answer after an error that no engine should raise.
 
     The trace goes to the log; the message may hold paths and stays out of the answer.
     """
     traceback.print_exception(error, file=sys.stderr)
-    kind = " ".join(_shown(type(error).__name__, _NAME).split())
+    kind = " ".join(_printable(type(error).__name__, _NAME).split())
     return {"error": f"the engine failed ({kind})", "code": "engine_failed"}
 
 
-def _shown(said: object, most: int) -> str:
-    """Return so many characters of what an engine says, without those that steer a terminal."""
-    text = str(said)
+def _printable(value: object, most: int) -> str:
+    """Return so many characters of a text, without those that control a terminal."""
+    text = str(value)
     cut = text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
     return "".join(c if c.isprintable() or c == "\n" else " " for c in cut)
 
@@ -283,7 +280,7 @@ def _shown(said: object, most: int) -> str:
 if __name__ == "__main__":
     try:
         main(*map(int, sys.argv[1:]))
-    except BaseException:  # noqa: BLE001 - told, and the process ends all the same
+    except BaseException:  # noqa: BLE001 - printed, and the process ends all the same
         traceback.print_exc()
     finally:
         _end()

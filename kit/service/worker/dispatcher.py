@@ -1,6 +1,6 @@
-"""The dispatcher: claims generations, has them rendered, settles them.
+"""The dispatcher: claims generations, has them rendered, and records their results.
 
-It holds no truth of its own: every claim, report and result is a transaction that is fenced by the
+The rows are the only truth: every claim, report and result is a transaction that is fenced by the
 attempt. Whatever is killed, the rows say what to do next.
 """
 
@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from kit.engines.base import Engine
@@ -21,19 +22,32 @@ from kit.service.metrics import FINISHED, RENDER_SECONDS, ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.store.database import Database, Transaction
-from kit.service.worker import tasks
 from kit.service.worker.environment import pick_variables
-from kit.service.worker.hub import Hub
-from kit.service.worker.losses import Losses
+from kit.service.worker.jobs import build_task, log_job
 from kit.service.worker.pool import JobError, LostError, Pool
-from kit.service.worker.presence import Presence
-from kit.service.worker.seat import Seat
-from kit.service.worker.turns import Turns
+from kit.service.worker.recovery import Recovery, WorkerLock
+from kit.service.worker.watchers import Watchers
 
 _log = logging.getLogger("kit.worker")
 
-#: Seconds between two looks at the queue when nobody says that there is something.
-_LOOK_EVERY = 1.0
+#: Seconds between two looks at the queue when nothing wakes the dispatcher.
+_POLL_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Reservation:
+    """A free render process that is reserved for a generation about to be started.
+
+    Parameters
+    ----------
+    claim : Claim or None
+        What to start the generation with; None when no process is free.
+    row : optional
+        The row of the generation, set by the caller that started it.
+    """
+
+    claim: queue.Claim | None
+    row: Any = None
 
 
 class Dispatcher:
@@ -44,7 +58,9 @@ class Dispatcher:
     clock : callable
         Milliseconds since 1970.
     engines : mapping of str to Engine
-        What jobs need: turns where an engine is resident, and variables.
+        Says which variables a model's jobs need, and which engines are resident: they keep large
+        weights, so their jobs run one after another, always in the same process. Other jobs do not
+        wait for them.
     """
 
     def __init__(
@@ -54,87 +70,93 @@ class Dispatcher:
         pool: Pool,
         settings: ServiceSettings,
         clock: Callable[[], int],
-        metrics: ServiceMetrics | None = None,
-        engines: Mapping[str, Engine] | None = None,
+        metrics: ServiceMetrics,
+        engines: Mapping[str, Engine],
     ) -> None:
         self.name = secrets.token_hex(8)
-        #: How far the jobs of this process are, by generation id; newer than the rows.
+        #: Progress of the jobs of this process by generation id; newer than the rows.
         self.progress: dict[str, float] = {}
-        #: Wakes whoever watches a generation.
-        self.hub = Hub(settings.watchers, settings.watchers_per_account)
-        self._presence = Presence(settings.data / "workers", self.name)
+        self.watchers = Watchers(settings.watchers, settings.watchers_per_account)
+        self._lock = WorkerLock(settings.data / "workers", self.name)
         self._database = database
         self._storage = storage
         self._pool = pool
         self._settings = settings
         self._clock = clock
-        self._metrics = metrics or ServiceMetrics()
-        self._losses = Losses(database, self._presence, settings, clock, self._metrics)
-        self._engines = engines or {}
-        self._turns = Turns(name for name, engine in self._engines.items() if engine.resident)
+        self._metrics = metrics
+        self._recovery = Recovery(database, self._lock, settings.attempts, clock, metrics)
+        self._engines = engines
+        self._resident = frozenset(name for name, engine in engines.items() if engine.resident)
+        #: Jobs of resident engines that are rendered now.
+        self._resident_jobs: set[tuple[str, int]] = set()
         self._wake = asyncio.Event()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._loops: list[asyncio.Task[None]] = []
-        self._promised = 0
-        #: Whether something may wait for which there was no free process.
-        self._more = False
+        self._reserved = 0
+        #: Whether generations may wait for which there was no free process.
+        self._has_backlog = False
         self._stopping = False
 
     async def start(self) -> None:
-        """Take over what killed runs have left, and begin to work."""
-        await self._inherit()
-        steps = {self._inherit: _LOOK_EVERY}
+        """Take over the jobs of killed workers, and begin to work."""
+        await self._take_over()
+        steps = {self._take_over: _POLL_SECONDS}
         if self._pool.slots:
-            steps |= {self._fill: _LOOK_EVERY, self._watch: _LOOK_EVERY}
-            steps[self._beat] = self._settings.lease_seconds / 3
+            steps |= {self._fill: _POLL_SECONDS, self._sync_rows: _POLL_SECONDS}
+            steps[self._renew_claims] = self._settings.lease_seconds / 3
         self._loops = [
-            asyncio.create_task(self._forever(step, every)) for step, every in steps.items()
+            asyncio.create_task(self._repeat(step, every)) for step, every in steps.items()
         ]
 
     @property
     def running(self) -> int:
-        """How many jobs are rendered here just now."""
+        """How many jobs are rendered here now."""
         return len(self._jobs)
 
     @property
     def _free(self) -> int:
-        """How many processes have nothing to do and are promised to nobody."""
-        return 0 if self._stopping else self._pool.slots - len(self._jobs) - self._promised
+        """How many processes have neither a job nor a reservation."""
+        return 0 if self._stopping else self._pool.slots - len(self._jobs) - self._reserved
+
+    @property
+    def _waiting_models(self) -> frozenset[str]:
+        """The models whose jobs have to wait now: those of resident engines while one renders."""
+        return self._resident if self._resident_jobs else frozenset()
 
     @contextmanager
-    def seat(self, model_id: str) -> Iterator[Seat]:
-        """Offer a free process to a job of a model that is about to be started, or none.
+    def reserve(self, model_id: str) -> Iterator[Reservation]:
+        """Reserve a free process, if there is one, for a job that is about to be started.
 
-        Whoever starts it leaves its row there; without one, or after an error, the process is free
-        again.
+        The caller sets the row of the generation that it starts. Without one, or after an error,
+        the process is free again.
         """
-        if self._wake.is_set() or self._free <= 0 or model_id in self._turns.later:
+        if self._wake.is_set() or self._free <= 0 or model_id in self._waiting_models:
             # What waits already comes first.
-            yield Seat(None)
+            yield Reservation(None)
             self.wake()
             return
-        seat = Seat(queue.Claim(self.name, self._lease(self._clock())))
-        self._promised += 1
+        reservation = Reservation(queue.Claim(self.name, self._lease_end(self._clock())))
+        self._reserved += 1
         try:
-            yield seat
+            yield reservation
         except BaseException:
-            seat.row = None  # whatever was begun is undone
+            reservation.row = None  # the start was rolled back
             raise
         finally:
-            self._promised -= 1
-            if seat.row is None:
+            self._reserved -= 1
+            if reservation.row is None:
                 self.wake()
             else:
-                self._begin(seat.row)
+                self._begin(reservation.row)
 
     def wake(self) -> None:
-        """Say that something was queued."""
+        """Look at the queue now."""
         self._wake.set()
 
     def cancel(self, generation_id: str) -> None:
         """Kill the process of a generation that was canceled, if it runs here."""
         self._pool.cancel(generation_id)
-        self.hub.tell(generation_id)
+        self.watchers.notify(generation_id)
 
     async def stop(self) -> None:
         """Let running jobs finish for a while, hand the rest back, end the processes."""
@@ -147,116 +169,124 @@ class Dispatcher:
         with suppress(UnavailableError):
             await self._database.write(idempotency.disown(self.name))
         self._pool.close()
-        self._presence.close()
+        self._lock.release()
 
-    async def _forever(self, step: Callable[[], Any], every: float) -> None:
+    async def _repeat(self, step: Callable[[], Any], every: float) -> None:
         while True:
             try:
                 await step()
             except Exception:  # noqa: BLE001 - logged
-                # The next look may find a database that answers again.
+                # The next round may find a database that answers again.
                 _log.exception("the dispatcher could not %s", step.__name__.strip("_"))
             with suppress(TimeoutError):
                 async with asyncio.timeout(every):
                     await self._wake.wait() if step == self._fill else await asyncio.sleep(every)
 
     async def _fill(self) -> None:
-        """Claim as many as there are free processes, until nothing waits."""
+        """Claim as many generations as there are free processes, until none waits."""
         while (free := self._free) > 0:
             self._wake.clear()
             rows = await self._database.write(self._claim(free), durable=False)
             if not rows:
-                self._more = False
+                self._has_backlog = False
                 return
             for row in rows:
                 self._begin(row)
-        self._more = True
+        self._has_backlog = True
         self._wake.clear()
 
     def _claim(self, most: int) -> Transaction[list[Any]]:
-        now, most, later = self._clock(), self._turns.at_once(most), self._turns.later
-        return queue.claim(self.name, most, lease=self._lease(now), now=now, later=later)
+        now, waiting = self._clock(), self._waiting_models
+        if self._resident and not self._resident_jobs:
+            most = 1  # of several that are claimed together, two could be of resident engines
+        return queue.claim(self.name, most, lease=self._lease_end(now), now=now, later=waiting)
 
     def _begin(self, row: Any) -> None:
-        self._turns.begin(row)
-        self._jobs[row.id, row.attempt] = asyncio.create_task(self._one(row))
+        job = row.id, row.attempt
+        if row.model_id in self._resident:
+            self._resident_jobs.add(job)
+        self._jobs[job] = asyncio.create_task(self._run(row))
 
-    async def _beat(self) -> None:
-        """Prolong the claims of running jobs and take over what others lost."""
+    async def _renew_claims(self) -> None:
+        """Prolong the claims of running jobs, and take over those that ran out."""
         now = self._clock()
         if self._jobs:
-            claims = queue.renew(list(self._jobs), lease=self._lease(now))
+            claims = queue.renew(list(self._jobs), lease=self._lease_end(now))
             await self._database.write(claims, durable=False)
-        if await self._losses.expired():
+        if await self._recovery.settle_expired():
             self.wake()
 
-    async def _inherit(self) -> None:
+    async def _take_over(self) -> None:
         """Take over at once what workers on this machine had claimed when they were killed."""
-        if await self._losses.inherited():
+        if await self._recovery.settle_dead_workers():
             self.wake()
 
-    async def _watch(self) -> None:
-        """Write progress down for other processes, and stop jobs that were canceled by them."""
+    async def _sync_rows(self) -> None:
+        """Write progress for other processes, and stop jobs that were canceled by them."""
         if not self._jobs:
             return
         held = await self._database.read(queue.running_claims(self.name))
         now = self._clock()
-        for claim in list(self._jobs):
-            generation_id, attempt = claim
+        for job in list(self._jobs):
+            generation_id, attempt = job
             fraction = self.progress.get(generation_id, 0.0)
-            if claim not in held:
+            if job not in held:
                 self._pool.cancel(generation_id)
-            elif fraction > held[claim]:
+            elif fraction > held[job]:
                 report = queue.report(generation_id, attempt, fraction, now)
                 await self._database.write(report, durable=False)
 
-    async def _one(self, row: Any) -> None:
+    async def _run(self, row: Any) -> None:
+        job = row.id, row.attempt
         try:
-            await self._settle(row)
+            await self._render(row)
         except asyncio.CancelledError:
-            now = self._clock()
-            await self._database.write(queue.hand_back(row.id, row.attempt, now))
+            await self._database.write(queue.hand_back(*job, self._clock()))
             raise
         except Exception:  # noqa: BLE001 - logged
             # Not settled: the claim runs out and the job is tried again.
             _log.exception("generation %s could not be settled", row.id)
         finally:
-            self._turns.end(row)
-            self._jobs.pop((row.id, row.attempt), None)
+            self._resident_jobs.discard(job)
+            self._jobs.pop(job, None)
             self.progress.pop(row.id, None)
-            self.hub.tell(row.id)
-            if self._more:
+            self.watchers.notify(row.id)
+            if self._has_backlog:
                 self.wake()
 
-    async def _settle(self, row: Any) -> None:
+    async def _render(self, row: Any) -> None:
         """Have a generation rendered, settle it and begin the next."""
         attempt, started = row.attempt, time.perf_counter()
-        tasks.note("claimed", row, 0.0)
+        log_job("claimed", row, 0.0)
         result: dict[str, Any] = {}
+
+        def report(fraction: float) -> None:
+            self.progress[row.id] = fraction
+            self.watchers.notify(row.id)
+
         try:
-            task, report = await self._task(row), self._reporter(row.id)
-            resident = self._turns.takes(row.model_id)
+            task = await self._build_task(row)
+            resident = row.model_id in self._resident
             result = await self._pool.run(row.id, task, report, resident=resident)
             self._metrics.measure(RENDER_SECONDS, result.pop("seconds"), row.model_id)
-            done, state = queue.finish(row.id, attempt, result, self._clock()), "completed"
+            settle, state = queue.finish(row.id, attempt, result, self._clock()), "completed"
         except JobError as error:
-            done = queue.fail(row.id, attempt, str(error), error.code, self._clock())
+            settle = queue.fail(row.id, attempt, str(error), error.code, self._clock())
             state = "failed"
         except LostError:
-            done, state = self._losses.mine(row), "lost"
-        self._turns.end(row)
+            settle, state = self._recovery.settle_lost(row), "lost"
+        self._resident_jobs.discard((row.id, attempt))
+        counts, claimed = await self._database.write(self._settle_and_claim(settle))
+        for following in claimed:
+            self._begin(following)
         # What no longer counts was canceled, or taken over by another worker.
-        counts, following = await self._database.write(self._and_claim(done))
-        for claimed in following:
-            self._begin(claimed)
-        tasks.note(state if counts else "canceled", row, time.perf_counter() - started)
-        if counts:
-            if state != "lost":
-                self._metrics.count(FINISHED, row.model_id, state)
-            else:
-                self._losses.count([row])
-        elif result:
-            await self._discard(outputs.files_of(result))
+        log_job(state if counts else "canceled", row, time.perf_counter() - started)
+        if not counts:
+            await self._discard(outputs.files_of(result) if result else [])
+        elif state == "lost":
+            self._recovery.count_lost([row])
+        else:
+            self._metrics.count(FINISHED, row.model_id, state)
         if state == "lost":
             self.wake()  # it may be back in the queue
 
@@ -266,16 +296,16 @@ class Dispatcher:
             with suppress(OSError):  # the sweeper tries again
                 await self._storage.remove(key)
 
-    def _and_claim(self, done: Transaction[bool]) -> Transaction[tuple[bool, list[Any]]]:
-        """Settle a job and claim the next for the process that is free now, in one transaction."""
-        counts = yield from done
-        following = [] if self._stopping else (yield from self._claim(1))
-        return counts, following
+    def _settle_and_claim(self, settle: Transaction[bool]) -> Transaction[tuple[bool, list[Any]]]:
+        """Settle a job and claim the next for its process, in one transaction."""
+        counts = yield from settle
+        claimed = [] if self._stopping else (yield from self._claim(1))
+        return counts, claimed
 
-    async def _task(self, row: Any) -> dict[str, Any]:
-        files = await self._database.read(uploads.of_generation(tasks.uploads_of(row)))
+    async def _build_task(self, row: Any) -> dict[str, Any]:
+        files = await self._database.read(uploads.of_generations([row]))
         try:
-            task = await tasks.task_of(row, files, self._storage, self._settings.scratch)
+            task = await build_task(row, files, self._storage, self._settings.scratch)
         except NotFoundError:
             raise JobError("an input file is gone; send it again", "input_gone") from None
         places = (self._settings.engines_file, self._settings.engine_copies)
@@ -283,12 +313,5 @@ class Dispatcher:
         variables = pick_variables(engine.environment) if engine else {}
         return {**task, "engines": [str(place) for place in places], "environment": variables}
 
-    def _reporter(self, generation_id: str) -> Callable[[float], None]:
-        def report(fraction: float) -> None:
-            self.progress[generation_id] = fraction
-            self.hub.tell(generation_id)
-
-        return report
-
-    def _lease(self, now: int) -> int:
+    def _lease_end(self, now: int) -> int:
         return now + int(self._settings.lease_seconds * 1000)

@@ -1,7 +1,7 @@
-"""Inspection: uploads are looked at in processes of their own, in turns between accounts.
+"""Inspection: uploads are decoded in processes of their own, one at a time for each account.
 
-A file may be made to keep whoever opens it busy, and what it holds is not known before. So the time
-for one is short, and no account has more than one process: the others are there for others.
+A file may be made to keep the program that opens it busy. So the time for one is short, and no
+account has more than one process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MEMORY = 2 << 30
 
 
 class Inspectors:
-    """The processes that look at uploads.
+    """The processes that inspect uploads.
 
     Parameters
     ----------
@@ -44,18 +44,18 @@ class Inspectors:
             offline=True,
         )
         self._warming: asyncio.Task[None] | None = None
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def turn(self, account_id: str) -> AsyncIterator[None]:
-        """Wait until nothing else of an account is looked at, or put on disk."""
-        turn = self._turns.get(account_id) or asyncio.Lock()
-        self._turns[account_id] = turn
-        async with turn:
+    async def lock(self, account_id: str) -> AsyncIterator[None]:
+        """Wait until no other file of an account is inspected or stored."""
+        lock = self._locks.get(account_id) or asyncio.Lock()
+        self._locks[account_id] = lock
+        async with lock:
             yield
 
     async def inspect(self, row: Any, path: Path) -> dict[str, Any]:
-        """Return the size and length of the file of an upload, whose account has its `turn`.
+        """Return the size and length of the file of an upload, whose account is locked, see `lock`.
 
         Parameters
         ----------
@@ -65,16 +65,16 @@ class Inspectors:
         Raises
         ------
         BadRequestError
-            It is not what its ticket says, is broken, or cannot be looked through in time.
+            It is not what its ticket says, is broken, or cannot be decoded in time.
         """
-        self._prepare()
+        self._warm_up()
         task = {"do": "inspect", "path": str(path), "content_type": row.content_type}
         try:
             return await self._pool.run(row.id, task, lambda _: None)
         except (JobError, LostError) as error:
-            raise BadRequestError.fields([("file", self._told(error))]) from None
+            raise BadRequestError.fields([("file", self._sentence(error))]) from None
         finally:
-            self._prepare()
+            self._warm_up()
 
     async def close(self) -> None:
         """End the processes."""
@@ -83,8 +83,8 @@ class Inspectors:
             await asyncio.gather(self._warming, return_exceptions=True)
         self._pool.close()
 
-    def _prepare(self) -> None:
-        """Have a process ready for others: to start one takes longer than most files do."""
+    def _warm_up(self) -> None:
+        """Have a process ready: to start one takes longer than to inspect most files."""
         if self._warming is None or self._warming.done():
             self._warming = asyncio.create_task(self._warm())
 
@@ -92,11 +92,11 @@ class Inspectors:
         with suppress(LostError):
             await self._pool.warm()
 
-    def _told(self, error: JobError | LostError) -> str:
+    def _sentence(self, error: JobError | LostError) -> str:
         code = getattr(error, "code", "lost")
         if code == "timed_out":
             return (
-                f"looking through the file takes longer than {self._seconds:g} s: "
+                f"decoding the file takes longer than {self._seconds:g} s: "
                 "write it anew with another program"
             )
         if code in ("lost", "out_of_memory", "engine_failed"):

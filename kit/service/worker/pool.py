@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from kit.errors import KitError
+from kit.service.worker.channel import Channel, LostError
 from kit.service.worker.environment import allowed_variables
-from kit.service.worker.link import Link, LostError
 
 __all__ = ["JobError", "LostError", "Pool"]
 
@@ -37,19 +37,19 @@ ENVIRONMENT = {
     "MALLOC_MMAP_THRESHOLD_": str(16 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
 }
-#: What a canceled job gets to say goodbye; its process, and what it has loaded, is kept then.
+#: Seconds for a canceled job to end by itself; its process, and what it has loaded, is kept then.
 _GRACE_SECONDS = 0.8
 _START_SECONDS = 60.0
-#: Failures that nobody foresaw. What ran before in the process may be to blame, such as an engine
-#: that keeps memory or changes a library for all; and nobody knows what state it is in now.
-_UNFORESEEN = frozenset({"engine_failed", "out_of_memory"})
+#: Errors that the process itself may be to blame for: an engine before may have kept memory or
+#: changed a library, and what state the process is in now is unknown.
+_UNEXPECTED = frozenset({"engine_failed", "out_of_memory"})
 
 #: What ends a process that used up its processor time; Windows has no such limit.
 _XCPU: int | None = getattr(signal, "SIGXCPU", None)
 
 
 class JobError(KitError):
-    """The job failed for good; the sentence is for whoever ordered it."""
+    """The job failed for good; the sentence is for the customer."""
 
     def __init__(self, sentence: str, code: str) -> None:
         super().__init__(sentence)
@@ -57,30 +57,30 @@ class JobError(KitError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Child:
+class RenderProcess:
     process: subprocess.Popen[bytes]
-    link: Link
+    channel: Channel
     folder: Path
-    #: Whether it is kept for the jobs that take turns.
+    #: Whether it is the one for engines that keep large weights.
     resident: bool
     #: Whether it has had a job before.
     used: bool = False
 
     def stop(self) -> None:
-        """Have it end, and whatever an engine has started in it."""
-        # Nobody has fetched its end yet, so the number is still that of its group and no other.
+        """Kill the process, and whatever an engine has started in it."""
+        # Not waited for yet, so the number is still that of its group and no other.
         if self.process.returncode is None and hasattr(os, "killpg"):
             with suppress(OSError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
 
     def kill(self) -> None:
-        """End it; it is gone a little later, for there may be gigabytes in it."""
+        """Kill the process and remove its folder soon: it may take a while to free gigabytes."""
         self.stop()
-        self.link.close()
-        threading.Thread(target=self._clear, daemon=True).start()
+        self.channel.close()
+        threading.Thread(target=self._clean_up, daemon=True).start()
 
-    def _clear(self) -> None:
+    def _clean_up(self) -> None:
         self.process.wait()
         if self.process.stdin:
             self.process.stdin.close()
@@ -90,8 +90,8 @@ class _Child:
 class Pool:
     """Warm render processes, started when they are first needed.
 
-    Jobs of engines that keep large weights take turns in one more process, which is not bounded:
-    drivers of GPUs reserve more addresses than there is memory. See `Engine.resident`.
+    Jobs of engines that keep large weights run one after another in one more process, which has no
+    limits: drivers of GPUs reserve more addresses than there is memory. See `Engine.resident`.
 
     Parameters
     ----------
@@ -106,9 +106,9 @@ class Pool:
     scratch : Path
         Where each process has a folder of its own to write to.
     log : Path, optional
-        A file for what they say on standard error; else it goes where ours goes.
+        A file for their standard error, which else goes where ours goes.
     offline : bool
-        Whether they get no network, see `kit.service.worker.offline`.
+        Whether they get no network, see `kit.service.worker.sandbox`.
     """
 
     def __init__(
@@ -129,23 +129,24 @@ class Pool:
         self._scratch = scratch
         self._log = log
         self._cpu_seconds = math.ceil(cpu_seconds)
-        self._idle: list[_Child] = []
-        self._busy: dict[str, _Child] = {}
+        #: The processes that wait for a job.
+        self.idle: list[RenderProcess] = []
+        self._busy: dict[str, RenderProcess] = {}
         self._free = asyncio.Semaphore(slots)
-        self._turn = asyncio.Lock()
+        self._resident_lock = asyncio.Lock()
 
     async def warm(self) -> None:
-        """Start bounded processes ahead of their jobs, until there is one for each slot."""
+        """Start processes ahead of their jobs, until there is one for each slot."""
         while self._started < self.slots:
             child = await self._start()
             if self._started < self.slots:
-                self._idle.append(child)
+                self.idle.append(child)
             else:
                 child.kill()
 
     @property
     def _started(self) -> int:
-        children = (*self._idle, *self._busy.values())
+        children = (*self.idle, *self._busy.values())
         return sum(not child.resident for child in children)
 
     async def run(
@@ -161,49 +162,49 @@ class Pool:
         Parameters
         ----------
         name : str
-            What `cancel` knows the task by.
+            The name of the task for `cancel`.
         resident : bool
-            Whether it takes turns with others in the process that is kept for them.
+            Whether it runs in the one process for engines that keep large weights.
 
         Raises
         ------
         JobError
             The task failed, or took too long.
         LostError
-            The process ended under it.
+            The process ended during it.
         """
-        async with self._turn if resident else nullcontext(), self._free:
-            child = await self._fit(resident)
-            answer = await self._answer(child, name, task, on_progress)
+        async with self._resident_lock if resident else nullcontext(), self._free:
+            child = await self._take(resident)
+            answer = await self._run_in(child, name, task, on_progress)
             if child.used and not self._is_kept(child, answer):
                 child = await self._start(resident)
-                answer = await self._answer(child, name, task, on_progress)
+                answer = await self._run_in(child, name, task, on_progress)
         if "error" in answer:
             raise JobError(answer["error"], answer["code"])
         result: dict[str, Any] = answer["result"]
         return result
 
-    async def _answer(
+    async def _run_in(
         self,
-        child: _Child,
+        child: RenderProcess,
         name: str,
         task: Mapping[str, Any],
         on_progress: Callable[[float], None],
     ) -> dict[str, Any]:
-        """Return what a process answers to a task; it waits for the next one then, or is ended."""
+        """Return a process's answer to a task; it is kept for the next one, or killed."""
         self._busy[name] = child
         try:
             async with asyncio.timeout(self._seconds):
-                asked = {**task, "folder": str(child.folder)}
-                # A name that was never there: nothing can answer to it that was not asked.
-                answer = await child.link.ask(secrets.token_hex(8), asked, on_progress)
+                task = {**task, "folder": str(child.folder)}
+                # A new name: nothing that was left of an earlier task can answer to it.
+                answer = await child.channel.run(secrets.token_hex(8), task, on_progress)
         except TimeoutError:
             child.kill()
             sentence = f"the job took longer than {self._seconds:g} s"
             raise JobError(sentence, "timed_out") from None
         except LostError:
             child.kill()
-            self._explain(child)
+            self._check_cpu(child)
             raise
         except BaseException:
             child.kill()
@@ -212,15 +213,15 @@ class Pool:
             self._busy.pop(name, None)
         if self._is_kept(child, answer):
             # What an engine has left running may write to the old folder.
-            folder = child.folder if answer.get("alone") else self._folder()
-            self._idle.append(replace(child, folder=folder, used=True))
+            folder = child.folder if answer.get("alone") else self._new_folder()
+            self.idle.append(replace(child, folder=folder, used=True))
         else:
             child.kill()
         return answer
 
-    def _is_kept(self, child: _Child, answer: Mapping[str, Any]) -> bool:
-        """Return whether a process is fit for another job: large weights are not loaded anew."""
-        return child.resident or answer.get("code") not in _UNFORESEEN
+    def _is_kept(self, child: RenderProcess, answer: Mapping[str, Any]) -> bool:
+        """Return whether a process may have another job: large weights are not loaded anew."""
+        return child.resident or answer.get("code") not in _UNEXPECTED
 
     def cancel(self, name: str) -> bool:
         """Ask the process of a task to stop, and kill it if it does not; False if there is none."""
@@ -228,73 +229,73 @@ class Pool:
         if child is None:
             return False
         child.process.terminate()
-        asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._end, name, child)
+        asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._kill_running, name, child)
         return True
 
-    def _end(self, name: str, child: _Child) -> None:
+    def _kill_running(self, name: str, child: RenderProcess) -> None:
         if self._busy.get(name) is child:
             child.stop()
 
     def close(self) -> None:
         """Kill every process."""
-        children = [*self._idle, *self._busy.values()]
+        children = [*self.idle, *self._busy.values()]
         for child in children:
             child.kill()
         for child in children:
             child.process.wait()
-        self._idle.clear()
+        self.idle.clear()
 
-    def _explain(self, child: _Child) -> None:
-        """Raise what is known of a process that ended under its job."""
+    def _check_cpu(self, child: RenderProcess) -> None:
+        """Raise `JobError` for a process that ended because its processor time was used up."""
         if _XCPU is not None and child.process.wait() == -_XCPU:
             sentence = f"the job used more than {self._cpu_seconds} s of processor time"
             raise JobError(sentence, "timed_out")
 
-    async def _fit(self, resident: bool) -> _Child:
-        """Return a process that waits, or a new one; those that cannot be trusted are ended."""
-        for child in [child for child in reversed(self._idle) if child.resident == resident]:
-            self._idle.remove(child)
-            if not child.link.broken:
+    async def _take(self, resident: bool) -> RenderProcess:
+        """Return an idle process, or a new one; those that cannot be trusted are killed."""
+        for child in [child for child in reversed(self.idle) if child.resident == resident]:
+            self.idle.remove(child)
+            if not child.channel.broken:
                 return child
             child.kill()
         return await self._start(resident)
 
-    def _folder(self) -> Path:
+    def _new_folder(self) -> Path:
         return self._scratch / secrets.token_hex(8)
 
-    async def _start(self, resident: bool = False) -> _Child:
+    async def _start(self, resident: bool = False) -> RenderProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             loop = asyncio.get_running_loop()
-            _, link = await loop.create_connection(Link, sock=ours)
+            _, channel = await loop.create_connection(Channel, sock=ours)
             bounds = (0, 0) if resident else (self._memory, self._cpu_seconds)
-            process = _spawned(theirs.fileno(), *bounds, self._offline, self._log)
-            child = _Child(process, link, self._folder(), resident)
+            process = _spawn(theirs.fileno(), *bounds, self._offline, self._log)
+            child = RenderProcess(process, channel, self._new_folder(), resident)
         try:
             async with asyncio.timeout(_START_SECONDS):
-                await link.ready()
+                await channel.wait_ready()
         except TimeoutError:
             child.kill()
             raise LostError("a render process did not start") from None
-        except BaseException:  # it ended, or is called off
+        except BaseException:  # it ended, or the task was canceled
             child.kill()
             raise
         return child
 
 
-def _spawned(
+def _spawn(
     descriptor: int, memory: int, cpu_seconds: int, offline: bool, log: Path | None
 ) -> subprocess.Popen[bytes]:
     environment = allowed_variables(os.environ, network=not offline) | ENVIRONMENT
     limits = (descriptor, memory, cpu_seconds, int(offline))
-    with log.open("ab") if log else nullcontext() as said:
+    with log.open("ab") if log else nullcontext() as errors:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             # Not from the folder that we happen to be in: a notebook may lie beside a `random.py`.
             [sys.executable, "-P", "-m", "kit.service.worker.child", *map(str, limits)],
             pass_fds=(descriptor,),
             stdin=subprocess.PIPE,  # never written to: it ends when we do
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=errors,
             env=environment,
             start_new_session=True,  # a Ctrl-C in the terminal is for the service, not for it
         )

@@ -78,7 +78,7 @@ def test_a_file_comes_once(write: Write, ticket: Any) -> None:
     with pytest.raises(ConflictError):
         write(uploads.fill(ticket.id, sha256="b", duration_ms=None, now=NOW))
 
-    assert write(uploads.of_generation([ticket.id]))[ticket.id].sha256 == "a"
+    assert write(uploads.find([ticket.id]))[ticket.id].sha256 == "a"
 
 
 def test_an_unknown_ticket_is_not_found(write: Write) -> None:
@@ -110,7 +110,7 @@ def test_what_no_generation_was_started_with_for_so_many_days_goes_with_its_byte
     assert write(uploads.expire(2, NOW + 48 * HOUR + 1)) == 0
 
     assert write(outputs.keys_to_delete()) == [f"uploads/{ticket.id}"]
-    assert write(uploads.of_generation([ticket.id, unused.id])).keys() == {unused.id}
+    assert write(uploads.find([ticket.id, unused.id])).keys() == {unused.id}
     assert write(accounts.get(payer.account_id)).upload_bytes == 70
     [line] = [it for it in write(audit.entries(most=9)) if it.act == "uploads.expired"]
     assert (line.actor, line.subject) == ("service", ticket.id)

@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from kit.errors import ApiError
-from kit.service.http import document
 from kit.service.http.docs.examples import BODIES, example
 from kit.service.http.docs.notes import NOTES
 from kit.service.http.docs.schemas import prose, type_of
+from kit.service.http.openapi import BODIES as BODY_MODELS
 from tests.conftest import Service
 
 
@@ -108,7 +108,7 @@ def test_the_address_is_that_of_the_request(service: Service) -> None:
     assert "<b>.example" not in text
 
 
-@pytest.mark.parametrize("kind", [*document.BODIES.values()], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*BODY_MODELS.values()], ids=lambda kind: kind.__name__)
 def test_an_example_of_a_body_is_one(kind: Any) -> None:
     kind.model_validate(BODIES[kind.__name__])
 

@@ -15,8 +15,8 @@ import pytest
 
 from kit.service.domain import keys, queue
 from kit.service.http.context import clock
-from kit.service.http.events import EventStream, Seen, last_id, seen_of
-from kit.service.worker.hub import Hub
+from kit.service.http.events import EventStream, StreamEvent, events_of, parse_last_id
+from kit.service.worker.watchers import Watchers
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, finished, read, running, started, until
 
@@ -126,7 +126,7 @@ def test_a_reconnect_goes_on_after_the_last_event(service: Service, http: httpx.
     with stream(http, generation_id) as answer:
         last = next(e for e in events(answer.iter_lines()) if e.name == "progress")
 
-    until(lambda: service.context.dispatcher.hub.watchers, lambda it: it == 0)
+    until(lambda: service.context.dispatcher.watchers.count, lambda it: it == 0)
     http.post(f"{GENERATIONS}/{generation_id}/cancel")
     again = follow(http, generation_id, last.id)
 
@@ -178,9 +178,9 @@ def test_a_client_that_leaves_leaves_nothing_behind(start_service: Start) -> Non
         with stream(http, generation_id) as answer:
             lines = events(answer.iter_lines())
             next(lines)
-            assert service.context.dispatcher.hub.watchers == 1
+            assert service.context.dispatcher.watchers.count == 1
 
-        until(lambda: service.context.dispatcher.hub.watchers, lambda it: it == 0)
+        until(lambda: service.context.dispatcher.watchers.count, lambda it: it == 0)
 
 
 def test_a_service_that_stops_does_not_wait_for_open_streams(start_service: Start) -> None:
@@ -217,13 +217,13 @@ def test_the_scope_to_generate_is_needed(service: Service, account: str) -> None
     [("", -1), ("12", 12), ("-3", -1), ("abc", -1), ("٣", -1), ("9" * 40, -1), ("1.5", -1)],
 )
 def test_an_id_that_is_none_of_ours_counts_as_none(text: str, last: int) -> None:
-    assert last_id(text) == last
+    assert parse_last_id(text) == last
 
 
 def test_ids_grow_with_attempts_progress_and_the_end() -> None:
     def ids(state: str, attempt: int, fraction: float = 0.0) -> list[int]:
         row = SimpleNamespace(state=state, attempt=attempt)
-        return [event.id for event in seen_of(row, fraction, lambda row: {})]
+        return [event.id for event in events_of(row, fraction, lambda row: {})]
 
     story = [
         *ids("queued", 0),
@@ -242,15 +242,18 @@ def test_progress_that_races_is_thinned_out_and_the_end_is_not_held_back() -> No
     sent: list[tuple[float, bytes]] = []
 
     async def watch() -> float:
-        hub, loop = Hub(), asyncio.get_running_loop()
+        watchers, loop = Watchers(), asyncio.get_running_loop()
         began = loop.time()
 
-        async def look() -> list[Seen]:
+        async def look() -> list[StreamEvent]:
             passed = loop.time() - began
-            loop.call_later(0.005, hub.tell, "gen_x")
+            loop.call_later(0.005, watchers.notify, "gen_x")
             if passed > 0.6:
-                return [Seen(9999, "status", b"{}", final=True)]
-            return [Seen(0, "status", b"{}"), Seen(1 + int(passed * 1000), "progress", b"{}")]
+                return [StreamEvent(9999, "status", b"{}", final=True)]
+            return [
+                StreamEvent(0, "status", b"{}"),
+                StreamEvent(1 + int(passed * 1000), "progress", b"{}"),
+            ]
 
         async def send(message: Any) -> None:
             sent.append((loop.time() - began, message.get("body", b"")))
@@ -258,9 +261,9 @@ def test_progress_that_races_is_thinned_out_and_the_end_is_not_held_back() -> No
         async def receive() -> Any:
             await asyncio.Event().wait()
 
-        watch = partial(hub.watch, "gen_x", "acc_x")
-        await EventStream(hub, watch, look, -1, 15.0)({"type": "http"}, receive, send)
-        assert hub.watchers == 0
+        watch = partial(watchers.watch, "gen_x", "acc_x")
+        await EventStream(watchers, watch, look, -1, 15.0)({"type": "http"}, receive, send)
+        assert watchers.count == 0
         assert asyncio.all_tasks() == {asyncio.current_task()}
         return loop.time() - began
 

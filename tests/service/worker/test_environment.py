@@ -142,7 +142,7 @@ def test_the_inspector_has_no_secret_and_no_network(http: httpx.Client) -> None:
 _TRY = """
 import socket, sys, threading
 ours, theirs = socket.socketpair()
-from kit.service.worker.offline import block_network
+from kit.service.worker.sandbox import block_network
 print(block_network())
 def attempt():
     for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX):

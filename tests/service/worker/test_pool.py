@@ -21,7 +21,7 @@ def task(folder: Path, does: str = "works") -> dict[str, Any]:
         "do": "render",
         "generation_id": "gen_01JD0000000000000000000000",
         "engines": [str(folder / "engines.toml"), str(folder / "engines.cache")],
-        "shelf": str(folder / "objects"),
+        "outputs": str(folder / "objects"),
         "model_id": "flat",
         "prompt": "x",
         "parameters": {"does": does},
@@ -88,9 +88,9 @@ def test_a_failure_that_an_engine_tells_keeps_the_process_warm(
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError) as caught:
             await pool.run("a", task(tmp_path, does), silent)
-        [child] = pool._idle
+        [child] = pool.idle
         await pool.run("b", task(tmp_path), silent)
-        return caught.value, child.process is pool._idle[0].process
+        return caught.value, child.process is pool.idle[0].process
 
     error, same = with_pool(work, scratch=tmp_path / "scratch")
 
@@ -107,7 +107,7 @@ def test_after_a_failure_that_nobody_foresaw_the_process_is_not_used_again(
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError) as caught:
             await pool.run("a", task(tmp_path, does), silent)
-        assert not pool._idle
+        assert not pool.idle
         await pool.run("b", task(tmp_path), silent)
         return caught.value
 
@@ -128,7 +128,7 @@ def test_a_job_that_hangs_is_ended_in_time(tmp_path: Path) -> None:
 def test_a_canceled_job_says_goodbye_and_its_process_goes_on(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         await pool.run("first", task(tmp_path), silent)
-        [child] = pool._idle
+        [child] = pool.idle
         begun = asyncio.Event()
         job = asyncio.create_task(pool.run("a", task(tmp_path, "hangs"), lambda _: begun.set()))
         await begun.wait()
@@ -136,7 +136,7 @@ def test_a_canceled_job_says_goodbye_and_its_process_goes_on(tmp_path: Path) -> 
         with pytest.raises(JobError) as raised:
             await job
         assert raised.value.code == "canceled"
-        return pool._idle == [child]
+        return pool.idle == [child]
 
     assert with_pool(work)
 
@@ -159,7 +159,7 @@ def test_a_cancel_ends_its_job_alone_even_a_deaf_one(tmp_path: Path) -> None:
 def test_closing_ends_every_process(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         await pool.warm()
-        [child] = pool._idle
+        [child] = pool.idle
         pool.close()
         return child.process.returncode
 
@@ -232,7 +232,7 @@ from tests.service.worker.test_pool import task
 async def main():
     pool = Pool(1, seconds=60, cpu_seconds=60, memory=4 << 30, scratch=Path(sys.argv[1]))
     await pool.warm()
-    [child] = pool._idle
+    [child] = pool.idle
     begun = lambda _: print(child.process.pid, flush=True)
     await pool.run("a", task(Path(sys.argv[1]), "hangs"), begun)
 
@@ -256,7 +256,7 @@ def test_its_libraries_are_told_how_to_run_and_it_sees_no_key(
 
     async def work(pool: Pool) -> list[str]:
         await pool.warm()
-        [child] = pool._idle
+        [child] = pool.idle
         return Path(f"/proc/{child.process.pid}/environ").read_text().split("\0")
 
     told = with_pool(work)

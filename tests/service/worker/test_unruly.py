@@ -79,8 +79,8 @@ def test_an_answer_that_nobody_can_vouch_for_counts_as_a_crash(
 def test_what_is_said_after_the_answer_goes_to_no_other_job(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         await pool.run("a", deed(tmp_path, "says something later"), silent)
-        [child] = pool._idle
-        while not child.link.broken:
+        [child] = pool.idle
+        while not child.channel.broken:
             await asyncio.sleep(0.01)
         return child, await pool.run("b", deed(tmp_path, "behaves"), silent)
 
@@ -117,8 +117,8 @@ def test_what_an_engine_has_left_running_writes_to_no_other_job(
 def test_a_process_that_is_told_to_end_waits_for_no_thread_and_no_exit_hook(tmp_path: Path) -> None:
     async def work(pool: Pool) -> None:
         await pool.run("a", deed(tmp_path, "clings"), silent)
-        [child] = pool._idle
-        child.link.close()
+        [child] = pool.idle
+        child.channel.close()
         await asyncio.to_thread(child.process.wait, 20)
         assert await pool.run("b", deed(tmp_path, "behaves"), silent)
 

@@ -1,17 +1,20 @@
-"""The sweeper: removes what has had its time, in rounds, while the service runs."""
+"""The sweeper: removes expired uploads, outputs, kept answers and scratch files, in rounds."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from kit.service.domain import idempotency, outputs, uploads
-from kit.service.http.context import Context
-from kit.service.http.outputs import remove_files
+from kit.service.domain.readiness import Readiness
+from kit.service.settings import ServiceSettings
+from kit.service.storage.base import Storage
 from kit.service.storage.keys import OUTPUTS
+from kit.service.store.database import Database
 
 _log = logging.getLogger("kit.service")
 
@@ -22,19 +25,38 @@ _FILES, _AT_ONCE = 20_000, 50
 
 
 class Sweeper:
-    """Removes unused uploads, outputs that are old or nobody's, kept answers and scratch files."""
+    """Removes unused uploads, old outputs, files without a row, kept answers and scratch files.
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    Parameters
+    ----------
+    readiness : Readiness
+        Examines the database, once a day.
+    clock : callable
+        Milliseconds since 1970.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        storage: Storage,
+        settings: ServiceSettings,
+        readiness: Readiness,
+        clock: Callable[[], int],
+    ) -> None:
+        self._database = database
+        self._storage = storage
+        self._settings = settings
+        self._readiness = readiness
+        self._clock = clock
         #: The last generation whose outputs were looked at: each is looked at once a run.
         self._seen = ""
         #: The folders of outputs that were not looked at in this turn, oldest first.
         self._folders: list[str] = []
 
     async def run(self) -> None:
-        """Sweep now and again and again, until canceled; look through the database daily."""
+        """Sweep in rounds until canceled; examine the database daily."""
         while True:
-            for step in (self.sweep, self._context.readiness.examine):
+            for step in (self.sweep, self._readiness.examine):
                 try:
                     await step()
                 except Exception:  # noqa: BLE001 - logged; the next round may go better
@@ -43,20 +65,20 @@ class Sweeper:
 
     async def sweep(self) -> None:
         """Do one round."""
-        context, now = self._context, self._context.clock()
-        while await context.database.write(uploads.sweep(now)):
+        now = self._clock()
+        while await self._database.write(uploads.sweep(now)):
             pass
-        await context.database.write(idempotency.prune(now))
+        await self._database.write(idempotency.prune(now))
         await self._expire(now)
-        while keys := await context.database.read(outputs.keys_to_delete()):
-            if not await remove_files(context, keys):
+        while keys := await self._database.read(outputs.keys_to_delete()):
+            if not await outputs.remove_files(self._database, self._storage, keys):
                 break
         await self._remove_orphans()
-        await asyncio.to_thread(_sweep_scratch, context.settings.scratch, now / 1000)
+        await asyncio.to_thread(_sweep_scratch, self._settings.scratch, now / 1000)
 
     async def _remove_orphans(self) -> None:
-        """Look at as many stored outputs as a round may, and remove those that nobody has."""
-        storage, left = self._context.storage, _FILES
+        """Check as many stored outputs as a round may, and remove those without a generation."""
+        storage, left = self._storage, _FILES
         if not self._folders:
             self._folders = await storage.names(OUTPUTS)
         while self._folders and left > 0:
@@ -65,14 +87,14 @@ class Sweeper:
             left -= len(names)
             for first in range(0, len(names), _AT_ONCE):
                 keys = [f"{folder}/{name}" for name in names[first : first + _AT_ONCE]]
-                for key in await self._context.database.read(outputs.orphans(keys)):
-                    with suppress(OSError):  # the next time will tell
+                for key in await self._database.read(outputs.orphans(keys)):
+                    with suppress(OSError):  # the next round tries again
                         await storage.remove(key)
-                await asyncio.sleep(0)  # whoever asks for something meanwhile comes first
+                await asyncio.sleep(0)  # requests come first
 
     async def _expire(self, now: int) -> None:
-        """Delete outputs that were kept for their days, and uploads that none used since then."""
-        database, days = self._context.database, self._context.settings.keep_outputs_days
+        """Delete outputs and unused uploads after the days that they are kept."""
+        database, days = self._database, self._settings.keep_outputs_days
         if days is None:
             return
         while (seen := await database.write(outputs.expire(self._seen, days, now))) != self._seen:

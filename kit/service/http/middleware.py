@@ -1,7 +1,7 @@
-"""The gate: every request gets an id, and those below /v1 show a key, keep to their rate and scope.
+"""The middleware: request ids, and below /v1 the API key, the rate limits and the scopes.
 
 One pure ASGI layer: framework middleware and dependencies for the same cost three times as much.
-Whatever goes wrong below it leaves as the error envelope.
+Every exception below it is answered with the error envelope.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from kit.errors import (
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
 from kit.service.http.context import Context
-from kit.service.http.errors import GONE, METHODS, envelope
-from kit.service.http.limits import Verdict
+from kit.service.http.errors import DISCONNECTED, METHODS, envelope
+from kit.service.http.rate_limits import Verdict
 from kit.service.metrics import REQUEST_SECONDS, REQUESTS, ServiceMetrics
 from kit.service.store import ids
 
@@ -47,12 +47,13 @@ SCOPES = (
 )
 #: A key's last use is noted at most once in this time, in milliseconds.
 _TOUCH_MS = 60_000
-_MOST_CALLERS = 1000
-#: Fields of a query; to read thousands takes long.
-_MOST_FIELDS = 100
+#: Callers that are cached.
+_MAX_CALLERS = 1000
+#: Fields of a query; to parse thousands takes long.
+_MAX_FIELDS = 100
 
 
-class Gate:
+class ApiMiddleware:
     """An ASGI application in front of another.
 
     Parameters
@@ -60,7 +61,8 @@ class Gate:
     context : callable
         Returns the service's parts; they exist only once it has started.
     fast : callable
-        Returns a way past the application for a request, see `kit.service.http.lane`, or None.
+        Returns the handler of a request that bypasses the application, or None; see
+        `kit.service.http.fast_path`.
     """
 
     def __init__(
@@ -70,37 +72,37 @@ class Gate:
         self._context = context
         self._fast = fast
         self._touched: dict[str, int] = {}
-        self._known = _Known()
+        self._callers = _CallerCache()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer why not."""
+        """Answer a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         path = below(scope)
         scope["request_id"] = _request_id(scope)
-        answer = _Answer(scope["request_id"], send)
+        response = _ResponseStart(scope["request_id"], send)
         started = time.perf_counter()
         try:
             if path.startswith("/v1/"):
-                await self._admit(scope, path, answer)
-            await self._pass(scope, path, receive, answer.send)
+                await self._authorize(scope, path, response)
+            await self._dispatch(scope, path, receive, response.send)
         except ApiError as error:
-            await answer.fail(error, scope, receive)
+            await response.fail(error, scope, receive)
         except ClientDisconnect:
-            answer.status = GONE
+            response.status = DISCONNECTED
         except Exception:  # noqa: BLE001 - logged and answered
             _log.exception("%s failed", scope["request_id"])
-            await answer.fail(InternalError("the service failed unexpectedly"), scope, receive)
+            await response.fail(InternalError("the service failed unexpectedly"), scope, receive)
         finally:
             seconds = time.perf_counter() - started
-            _count(self._context().metrics, scope, answer.status, seconds)
+            _count_request(self._context().metrics, scope, response.status, seconds)
             if _log.isEnabledFor(logging.INFO):
-                _note(scope, answer.status, seconds)
+                _log_request(scope, response.status, seconds)
 
-    async def _pass(self, scope: Scope, path: str, receive: Receive, send: Send) -> None:
-        if scope["query_string"].count(b"&") >= _MOST_FIELDS:
-            raise BadRequestError(f"the query has more than {_MOST_FIELDS} fields")
+    async def _dispatch(self, scope: Scope, path: str, receive: Receive, send: Send) -> None:
+        if scope["query_string"].count(b"&") >= _MAX_FIELDS:
+            raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
         fast = self._fast(scope, path)
         if fast is None:
             await self._app(scope, receive, send)
@@ -109,10 +111,10 @@ class Gate:
         response = await fast.call(Request(scope, receive))
         await response(scope, receive, send)
 
-    async def _admit(self, scope: Scope, path: str, answer: _Answer) -> None:
+    async def _authorize(self, scope: Scope, path: str, response: _ResponseStart) -> None:
         context = self._context()
         caller = scope["caller"] = await self._caller(context, _header(scope, b"authorization"))
-        answer.verdict = _counted(context, caller, scope["method"], path)
+        response.verdict = _check_rate(context, caller, scope["method"], path)
         needed = needed_scope(path)
         if needed not in caller.scopes:
             raise InsufficientScopeError(f"this key lacks the scope {needed!r}")
@@ -122,26 +124,26 @@ class Gate:
         if kind.lower() != "bearer" or not text.strip():
             raise MissingApiKeyError("send the header 'Authorization: Bearer <API key>'")
         now = context.clock()
-        caller = await self._known.caller(context, text.strip(), now)
+        caller = await self._callers.get(context, text.strip(), now)
         key_id = caller.payer.key_id or ""
         if now - self._touched.get(key_id, 0) >= _TOUCH_MS:
             self._touched[key_id] = now
-            with suppress(UnavailableError):  # what only reads works on a full disk, too
+            with suppress(UnavailableError):  # reading works on a full disk, too
                 await context.database.write(keys.touch(key_id, now), durable=False)
         return caller
 
 
-class _Known:
-    """Callers that were looked up since anything was last written: what a poller is."""
+class _CallerCache:
+    """The callers that were looked up since the database last changed."""
 
     def __init__(self) -> None:
         self._version: object = None
         self._callers: dict[str, Caller] = {}
 
-    async def caller(self, context: Context, text: str, now: int) -> Caller:
+    async def get(self, context: Context, text: str, now: int) -> Caller:
         """Return who is behind a key, as `kit.service.domain.keys.caller` does."""
         version = context.database.version()
-        if version != self._version or len(self._callers) > _MOST_CALLERS:
+        if version != self._version or len(self._callers) > _MAX_CALLERS:
             self._callers.clear()
             self._version = version
         caller = self._callers.get(text)
@@ -151,8 +153,8 @@ class _Known:
         return caller
 
 
-class _Answer:
-    """The answer to one request: adds the headers that every answer has."""
+class _ResponseStart:
+    """Adds the headers that every answer has, and remembers its status."""
 
     def __init__(self, request_id: str, send: Send) -> None:
         self.status = 0
@@ -167,13 +169,13 @@ class _Answer:
             headers = message["headers"]
             headers.append((b"x-request-id", self._request_id.encode()))
             headers.append(_NO_SNIFFING)
-            # One that has been refused says how long to wait in the error's own headers.
+            # A refused request has them in the headers of its error.
             if self.verdict:
                 headers.extend(self.verdict.raw())
         await self._send(message)
 
     async def fail(self, error: ApiError, scope: Scope, receive: Receive) -> None:
-        """Answer an error, unless the answer has begun already."""
+        """Answer with an error, unless an answer has begun already."""
         if self.status == 0:
             await envelope(error, self._request_id)(scope, receive, self.send)
 
@@ -193,7 +195,7 @@ def needed_scope(path: str) -> str:
     return next(scope for prefix, scope in SCOPES if path.startswith(prefix))
 
 
-def _counted(context: Context, caller: Caller, method: str, path: str) -> Verdict:
+def _check_rate(context: Context, caller: Caller, method: str, path: str) -> Verdict:
     key_id = caller.payer.key_id or caller.account_id
     verdict = context.limiter.hit("requests", key_id)
     if verdict.wait == 0 and method == "POST" and path == GENERATIONS:
@@ -225,7 +227,7 @@ def _request_id(scope: Scope) -> str:
     return new_request_id()
 
 
-def _count(metrics: ServiceMetrics, scope: Scope, status: int, seconds: float) -> None:
+def _count_request(metrics: ServiceMetrics, scope: Scope, status: int, seconds: float) -> None:
     """Count a request under its route's template: ids and unknown paths make no new series."""
     method = scope["method"] if scope["method"] in METHODS else "other"
     route = getattr(scope.get("route"), "path", "none")
@@ -233,7 +235,7 @@ def _count(metrics: ServiceMetrics, scope: Scope, status: int, seconds: float) -
     metrics.measure(REQUEST_SECONDS, seconds, method, route)
 
 
-def _note(scope: Scope, status: int, seconds: float) -> None:
+def _log_request(scope: Scope, status: int, seconds: float) -> None:
     """Log one line for a request; never its query, which may hold a signature."""
     caller: Caller | None = scope.get("caller")
     facts = {
@@ -250,7 +252,7 @@ def _note(scope: Scope, status: int, seconds: float) -> None:
     _log.info("%(request)s %(method)s %(path)s %(status)d %(ms).1f ms %(key)s %(account)s", facts)
 
 
-#: Ids of requests: one drawn for the process, and a number.
+#: Ids of requests: drawn for the process, and counted.
 _RUN = ids.new("req", time.time_ns() // 1_000_000)[:-8]
 _NUMBERS = count(1)
 _NO_SNIFFING = (b"x-content-type-options", b"nosniff")

@@ -15,7 +15,7 @@ from kit.engines.base import Asset
 from kit.engines.media.clip import Clip
 from kit.errors import EngineError
 from kit.service.storage.output_folder import OutputFolder
-from kit.service.worker.outcome import keep_files
+from kit.service.worker.results import store_result
 
 ID = "gen_01JD0000000000000000000000"
 
@@ -35,12 +35,12 @@ def keep(tmp_path: Path, folder: Path) -> Callable[..., dict[str, Any]]:
         plain = {"content_type": "image/png", "width": 40, "height": 30}
         asset = Asset(path=path, **{**plain, **facts})
         kind = makes or str(asset.content_type).partition("/")[0]
-        return keep_files(asset, kind, ID, folder, shelf(tmp_path))
+        return store_result(asset, kind, ID, folder, output_folder(tmp_path))
 
     return keep
 
 
-def shelf(tmp_path: Path) -> OutputFolder:
+def output_folder(tmp_path: Path) -> OutputFolder:
     return OutputFolder(tmp_path / "objects", lambda _: None)
 
 
@@ -109,9 +109,9 @@ def test_a_file_outside_the_folder_is_refused_and_stays(
 def test_a_model_of_videos_may_not_hand_over_a_picture_nor_the_other_way_round(
     tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]]
 ) -> None:
-    with pytest.raises(EngineError, match="the model makes videos, and this is image/png"):
+    with pytest.raises(EngineError, match="the model makes videos, not image/png"):
         keep(drawn(folder / "a.png"), makes="video")
-    with pytest.raises(EngineError, match="the model makes images, and this is video/mp4"):
+    with pytest.raises(EngineError, match="the model makes images, not video/mp4"):
         keep(filmed(folder / "a.mp4"), makes="image", content_type="video/mp4")
 
     assert not (tmp_path / "objects").exists()
@@ -246,7 +246,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(
 @pytest.mark.parametrize("odd", [None, 7, "a.png"])
 def test_what_is_no_asset_is_refused(tmp_path: Path, folder: Path, odd: Any) -> None:
     with pytest.raises(EngineError, match="the engine returned none"):
-        keep_files(odd, "image", ID, folder, shelf(tmp_path))
+        store_result(odd, "image", ID, folder, output_folder(tmp_path))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")

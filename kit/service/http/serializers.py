@@ -1,8 +1,8 @@
-"""How rows look on the wire: the one place where generations, receipts and entries are written."""
+"""Rows as the API answers them: generations, receipts and entries of the ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -16,7 +16,9 @@ from kit.wire import Model
 ADDRESS_SECONDS = 24 * 3600
 
 
-def receipt(generation_id: str, model: Model, charged: int, now: int, base: str) -> dict[str, Any]:
+def serialize_receipt(
+    generation_id: str, model: Model, charged: int, now: int, base: str
+) -> dict[str, Any]:
     """Return what the start operation answers. Source: API document, "Generation"."""
     return {
         "id": generation_id,
@@ -29,8 +31,8 @@ def receipt(generation_id: str, model: Model, charged: int, now: int, base: str)
     }
 
 
-class Describer:
-    """Writes generations out, with addresses that are signed afresh.
+class GenerationSerializer:
+    """Serializes generations, with addresses that are signed afresh.
 
     Parameters
     ----------
@@ -44,8 +46,8 @@ class Describer:
         self, context: Context, base: str, files: Mapping[str, Any], sign_outs: int
     ) -> None:
         self._storage = context.storage
-        self._live = context.dispatcher.progress
-        # To the minute, so that what is kept for a minute is good for a day.
+        self._progress = context.dispatcher.progress
+        # To the minute, so that an answer that is cached for a minute is good for a day.
         self._expires = context.clock() // 60_000 * 60 + 60 + ADDRESS_SECONDS
         self._base = base
         self._files = files
@@ -69,7 +71,7 @@ class Describer:
             "error": row.error,
             "createdAt": moment(row.created_at),
             "updatedAt": moment(row.updated_at),
-            "progress": max(self._live.get(row.id, 0.0), row.progress),
+            "progress": max(self._progress.get(row.id, 0.0), row.progress),
             "creditsCharged": number(row.millicredits),
             "creditsRefunded": number(row.refunded),
             "startedAt": moment(row.started_at),
@@ -81,7 +83,7 @@ class Describer:
         }
 
     def _output(self, output: dict[str, Any], deleted: int | None) -> dict[str, Any]:
-        """Return what is known of the files; of deleted ones all but where they are."""
+        """Return the facts about the files; deleted ones have no addresses."""
         thumbnail = output.get("thumbnail") if deleted is None else None
         return {
             "contentType": output["content_type"],
@@ -99,15 +101,15 @@ class Describer:
         if media == "{}":
             return {}
         groups: dict[str, list[str]] = orjson.loads(media)
-        # What was removed since, because it was old, has no address any more.
-        there = {
+        # A file that was removed since has no address any more.
+        found = {
             name: [self._address(upload_key(self._files[i])) for i in group if i in self._files]
             for name, group in groups.items()
         }
         return {
-            name: found[0] if len(groups[name]) == 1 else found
-            for name, found in there.items()
-            if found
+            name: urls[0] if len(groups[name]) == 1 else urls
+            for name, urls in found.items()
+            if urls
         }
 
     def _address(self, key: str) -> str:
@@ -117,23 +119,12 @@ class Describer:
 
 
 def _words(output: dict[str, Any]) -> dict[str, Any]:
-    """Return what a model tells about the prompt: the words that it used, and the others."""
-    told = output.get("metadata") or {}
-    return {"words": told["words"]} if "words" in told else {}
+    """Return which words of the prompt the model used, and which not, as far as it says so."""
+    metadata = output.get("metadata") or {}
+    return {"words": metadata["words"]} if "words" in metadata else {}
 
 
-def media_of(rows: Iterable[Any]) -> list[str]:
-    """Return the ids of all uploads that some generations used."""
-    return [
-        upload_id
-        for row in rows
-        if row.media != "{}"
-        for group in orjson.loads(row.media).values()
-        for upload_id in group
-    ]
-
-
-def entry(row: Any) -> dict[str, Any]:
+def serialize_entry(row: Any) -> dict[str, Any]:
     """Return a line of the ledger as the usage operation answers it."""
     return {
         "id": row.id,

@@ -1,6 +1,6 @@
 """Rate limits: the generic cell rate algorithm, per key and class of request.
 
-It keeps one number a key, knows exactly when the next request is welcome, and has no window whose
+It keeps one number a key, knows exactly when the next request is allowed, and has no window whose
 edge lets twice the rate through.
 """
 
@@ -10,25 +10,24 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 _MINUTE = 60.0
 #: Keys that are remembered before the idle ones are forgotten.
-_MOST = 10_000
+_MAX_KEYS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a request may pass.
+    """Whether a request is allowed.
 
     Parameters
     ----------
     wait : float
-        Seconds until the next request is welcome; 0 when this one is.
+        Seconds until the next request is allowed; 0 when this one is.
     remaining : int
-        Requests that may still come at once.
+        Requests that are still allowed at once.
     reset : float
-        Seconds until the limit is as if nothing had come.
+        Seconds until the limit is restored in full.
     """
 
     limit: int
@@ -37,7 +36,7 @@ class Verdict:
     reset: float
 
     def raw(self) -> list[tuple[bytes, bytes]]:
-        """Return the headers of a request that passes, as they are sent."""
+        """Return the headers of an allowed request, as they are sent."""
         left = b'"default";r=%d;t=%d' % (self.remaining, math.ceil(self.reset))
         return [
             (b"ratelimit-policy", b'"default";q=%d;w=60' % self.limit),
@@ -45,7 +44,7 @@ class Verdict:
         ]
 
     def headers(self) -> dict[str, str]:
-        """Return the headers that tell a client how it stands.
+        """Return the headers that describe the limit and what is left of it.
 
         Source: draft-ietf-httpapi-ratelimit-headers.
         """
@@ -58,16 +57,8 @@ class Verdict:
         return told
 
 
-class Limiter(Protocol):
-    """What counts requests; this one in memory, others may share their counts."""
-
-    def hit(self, kind: str, key: str) -> Verdict:
-        """Count a request of a class by a key."""
-        ...
-
-
-class MemoryLimiter:
-    """Counts in this process.
+class RateLimiter:
+    """Counts the requests that this process gets.
 
     Parameters
     ----------
@@ -78,7 +69,7 @@ class MemoryLimiter:
 
     Examples
     --------
-    >>> limiter = MemoryLimiter({"any": 60}, clock=lambda: 0.0)
+    >>> limiter = RateLimiter({"any": 60}, clock=lambda: 0.0)
     >>> [limiter.hit("any", "key").wait for _ in range(61)][-1]
     1.0
     """
@@ -88,14 +79,15 @@ class MemoryLimiter:
     ) -> None:
         self._per_minute = per_minute
         self._clock = clock
-        self._due: dict[tuple[str, str], float] = {}
+        #: When each key that was seen is back at its full allowance.
+        self.due: dict[tuple[str, str], float] = {}
 
     def hit(self, kind: str, key: str) -> Verdict:
         """Count a request, unless it comes too early."""
         limit = self._per_minute[kind]
         every = _MINUTE / limit
         now = self._clock()
-        due = max(self._due.get((kind, key), now), now)
+        due = max(self.due.get((kind, key), now), now)
         wait = due + every - _MINUTE - now
         # Summed fractions of a minute come out a little over: that is no reason to wait.
         if wait > 1e-9:
@@ -105,6 +97,6 @@ class MemoryLimiter:
         return Verdict(limit, 0.0, left, due + every - now)
 
     def _remember(self, kind: str, key: str, due: float, now: float) -> None:
-        if len(self._due) >= _MOST:
-            self._due = {k: v for k, v in self._due.items() if v > now}
-        self._due[kind, key] = due
+        if len(self.due) >= _MAX_KEYS:
+            self.due = {k: v for k, v in self.due.items() if v > now}
+        self.due[kind, key] = due

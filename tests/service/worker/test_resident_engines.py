@@ -1,10 +1,9 @@
-"""Engines that keep large weights: their jobs take turns in one process; others do not wait."""
+"""Engines that keep large weights: their jobs share one process; other jobs do not wait."""
 
 import asyncio
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -13,7 +12,6 @@ import pytest
 from kit.service.domain import credits
 from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import LostError, Pool
-from kit.service.worker.turns import Turns
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.worker.test_pool import BOUNDS, silent, task
 from tests.waiting import balance, finished, read, running, started
@@ -57,21 +55,6 @@ def in_pool(folder: Path, work: Callable[[Pool], Any]) -> Any:
             pool.close()
 
     return asyncio.run(inside())
-
-
-def test_turns_are_one_at_a_time_and_whoever_has_none_goes_on() -> None:
-    turns = Turns(["a", "b"])
-    first, light = SimpleNamespace(id="1", attempt=1, model_id="a"), SimpleNamespace(model_id="c")
-
-    assert (turns.later, turns.at_once(4)) == (frozenset(), 1), "two of them could be among four"
-    turns.begin(light)
-    assert turns.later == frozenset()
-    turns.begin(first)
-    assert (turns.later, turns.at_once(4)) == ({"a", "b"}, 4)
-    turns.end(first)
-    turns.end(first)
-    assert turns.later == frozenset()
-    assert (turns.takes("b"), turns.takes("c"), Turns([]).at_once(4)) == (True, False, 4)
 
 
 def test_their_jobs_share_a_process_that_is_not_bounded(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""The fast lane: what pollers ask for again and again goes past the framework's own layers.
+"""The fast path: the three busiest operations bypass the framework's own layers.
 
 The framework spends more on finding and wrapping a handler than these handlers take. They are the
-same functions that its routes name, so there is one behavior and one document.
+same functions as in its routes, so there is one behavior and one document.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from kit.service.http import generations
-from kit.service.http.gate import GENERATIONS
+from kit.service.http.middleware import GENERATIONS
 
 
 @dataclass(frozen=True, slots=True)
-class Fast:
+class FastRoute:
     """A handler and the template of its route, as the framework would name it."""
 
     path: str
@@ -29,15 +29,17 @@ def _one(request: Request) -> Awaitable[Response]:
     return generations.get_generation(request, request.scope["path"].rpartition("/")[2])
 
 
-_GET = Fast(f"{GENERATIONS}/{{generation_id}}", _one)
+_GET = FastRoute(f"{GENERATIONS}/{{generation_id}}", _one)
 _EXACT = {
-    ("GET", GENERATIONS): Fast(GENERATIONS, lambda request: generations.list_generations(request)),
-    ("POST", GENERATIONS): Fast(GENERATIONS, generations.start_generation),
+    ("GET", GENERATIONS): FastRoute(
+        GENERATIONS, lambda request: generations.list_generations(request)
+    ),
+    ("POST", GENERATIONS): FastRoute(GENERATIONS, generations.start_generation),
 }
 
 
-def fast(scope: Scope, path: str) -> Fast | None:
-    """Return the fast way to answer a request, or None: then the framework does.
+def find_fast_route(scope: Scope, path: str) -> FastRoute | None:
+    """Return the route of a request that bypasses the framework, or None.
 
     Parameters
     ----------

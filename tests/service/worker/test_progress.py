@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from kit.service.worker.pulse import Pulse
+from kit.service.worker.progress import ProgressReporter
 
 
 def test_a_silent_task_is_told_of_again_and_again() -> None:
@@ -16,18 +16,18 @@ def test_a_silent_task_is_told_of_again_and_again() -> None:
         if seen.count(0.4) == 3:
             enough.set()
 
-    with Pulse(tell, every=0.01) as report:
+    with ProgressReporter(tell, every=0.01) as report:
         report(0.4)
         assert enough.wait(20)
 
     assert seen == sorted(seen)
     for thread in threading.enumerate():
-        if thread.name == "pulse":
+        if thread.name == "progress":
             thread.join(20)
-    assert not any(thread.name == "pulse" for thread in threading.enumerate())
+    assert not any(thread.name == "progress" for thread in threading.enumerate())
 
 
-def test_one_pulse_serves_many_tasks_with_one_thread_and_tells_of_none_between() -> None:
+def test_one_reporter_serves_many_tasks_with_one_thread_and_tells_of_none_between() -> None:
     seen: list[float] = []
     enough = threading.Event()
 
@@ -35,14 +35,14 @@ def test_one_pulse_serves_many_tasks_with_one_thread_and_tells_of_none_between()
         seen.append(fraction)
         enough.set()
 
-    pulse = Pulse(tell, every=0.2)
+    reporter = ProgressReporter(tell, every=0.2)
     for _ in range(50):
-        with pulse as report:
+        with reporter as report:
             report(0.9)
-    assert [thread.name for thread in threading.enumerate()].count("pulse") == 1
+    assert [thread.name for thread in threading.enumerate()].count("progress") == 1
     assert seen == []
 
-    with pulse as report:
+    with reporter as report:
         report(0.1)
         assert enough.wait(20)
 
@@ -52,7 +52,7 @@ def test_one_pulse_serves_many_tasks_with_one_thread_and_tells_of_none_between()
 def test_a_task_that_reports_all_the_time_is_told_of_now_and_then() -> None:
     seen: list[float] = []
 
-    with Pulse(seen.append, every=60) as report:
+    with ProgressReporter(seen.append, every=60) as report:
         for number in range(1000):
             report(number / 1000)
 
@@ -62,7 +62,7 @@ def test_a_task_that_reports_all_the_time_is_told_of_now_and_then() -> None:
 def test_what_is_told_never_shrinks() -> None:
     seen: list[float] = []
 
-    with Pulse(seen.append, every=0) as report:
+    with ProgressReporter(seen.append, every=0) as report:
         for fraction in (0.1, 0.5, 0.3, 0.6):
             report(fraction)
 
@@ -72,12 +72,12 @@ def test_what_is_told_never_shrinks() -> None:
 
 def test_what_is_reported_after_a_task_counts_for_no_other() -> None:
     seen: list[float] = []
-    pulse = Pulse(seen.append, every=0)
+    reporter = ProgressReporter(seen.append, every=0)
 
-    with pulse as late:
+    with reporter as late:
         late(0.1)
     late(0.9)
-    with pulse as report:
+    with reporter as report:
         late(0.8)
         report(0.2)
 
@@ -87,7 +87,7 @@ def test_what_is_reported_after_a_task_counts_for_no_other() -> None:
 def test_a_fraction_may_be_any_number() -> None:
     seen: list[float] = []
 
-    with Pulse(seen.append, every=0) as report:
+    with ProgressReporter(seen.append, every=0) as report:
         report(np.float32(0.5))
 
     assert {type(fraction) for fraction in seen} == {float}

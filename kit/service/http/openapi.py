@@ -1,7 +1,7 @@
 """The OpenAPI document: what the framework cannot know is added here, from the same tables.
 
-Handlers read their bodies themselves and the gate checks keys, so bodies, security, headers and
-errors are described in this one place; a test holds the document against the running service.
+Handlers read their bodies themselves and the middleware checks keys, so bodies, security, headers
+and errors are described in this one place; a test compares the document with the running service.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pydantic import BaseModel
 from kit import wire
 from kit.errors import ApiError
 from kit.service.http.docs.examples import BODIES as EXAMPLES
-from kit.service.http.gate import GENERATIONS, needed_scope
-from kit.service.http.patience import LONGEST
+from kit.service.http.long_polling import MAX_WAIT
+from kit.service.http.middleware import GENERATIONS, needed_scope
 
 DESCRIPTION = """\
 Creative Studio models, uploads, asynchronous image and video generation, titles and voice-over
@@ -72,24 +72,24 @@ _FILE, _TICKET = "/media/{key}", "/media/uploads/{upload_id}"
 _METHODS = ("get", "post", "put", "delete", "head")
 
 
-def install(app: FastAPI) -> None:
+def install_openapi(app: FastAPI) -> None:
     """Make an application describe itself completely at ``/openapi.json``."""
 
-    def document() -> dict[str, Any]:
+    def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _document(app)
+            app.openapi_schema = _build_document(app)
         return app.openapi_schema
 
-    app.openapi = document  # type: ignore[method-assign]
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
-def _document(app: FastAPI) -> dict[str, Any]:
+def _build_document(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(
         title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes
     )
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    described: tuple[type[BaseModel], ...] = (*BODIES.values(), wire.Problems)
-    for model in described:
+    models: tuple[type[BaseModel], ...] = (*BODIES.values(), wire.Problems)
+    for model in models:
         schemas.update(_schemas(model))
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
@@ -263,7 +263,7 @@ _PREFER = {
     "in": "header",
     "required": False,
     "description": (
-        f"`wait=N` holds the answer up to N seconds, {LONGEST} at most, until the generation is"
+        f"`wait=N` holds the answer up to N seconds, {MAX_WAIT} at most, until the generation is"
         " finished, or with If-None-Match until it has changed"
     ),
     "schema": {"type": "string"},

@@ -2,20 +2,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kit.service.worker.presence import Presence
+from kit.service.worker.recovery import WorkerLock
 
 HOLD = """
 import sys
 from pathlib import Path
-from kit.service.worker.presence import Presence
-held = Presence(Path(sys.argv[1]), "other")
+from kit.service.worker.recovery import WorkerLock
+held = WorkerLock(Path(sys.argv[1]), "other")
 print("here", flush=True)
 sys.stdin.read()
 """
 
 
 def test_a_killed_worker_is_known_to_be_dead(tmp_path: Path) -> None:
-    ours = Presence(tmp_path, "ours")
+    ours = WorkerLock(tmp_path, "ours")
     other = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)],
         stdin=subprocess.PIPE,
@@ -25,14 +25,14 @@ def test_a_killed_worker_is_known_to_be_dead(tmp_path: Path) -> None:
     with other:
         assert other.stdout
         assert other.stdout.readline() == "here\n"
-        assert ours.dead(["other", "ours", "nobody"]) == []
+        assert ours.find_dead(["other", "ours", "nobody"]) == []
         other.kill()
 
-    assert ours.dead(["other", "ours", "nobody"]) == ["other"]
-    ours.close()
+    assert ours.find_dead(["other", "ours", "nobody"]) == ["other"]
+    ours.release()
 
 
 def test_a_worker_that_leaves_takes_its_file_away(tmp_path: Path) -> None:
-    Presence(tmp_path, "ours").close()
+    WorkerLock(tmp_path, "ours").release()
 
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""A generation's row as a task for a render process, and what is told of it."""
+"""A generation's row as the task that a render process gets, and the log line of a job."""
 
 from __future__ import annotations
 
@@ -16,21 +16,15 @@ from kit.service.storage.keys import upload_key
 _log = logging.getLogger("kit.worker")
 
 
-def uploads_of(row: Any) -> list[str]:
-    """Return the ids of the uploads that a generation uses."""
-    media: Mapping[str, list[str]] = orjson.loads(row.media)
-    return [upload_id for group in media.values() for upload_id in group]
-
-
-async def task_of(
+async def build_task(
     row: Any, files: Mapping[str, Any], storage: Storage, scratch: Path
 ) -> dict[str, Any]:
-    """Return what a render process is told.
+    """Return the task of a generation.
 
     Parameters
     ----------
     files : mapping of str to row
-        The uploads that it uses, by id.
+        The uploads that are left of those that it uses, by id.
     scratch : Path
         Where inputs are put that lie elsewhere.
 
@@ -40,7 +34,7 @@ async def task_of(
         One of its uploads was removed.
     """
     media: Mapping[str, list[str]] = orjson.loads(row.media)
-    if any(upload_id not in files for upload_id in uploads_of(row)):
+    if any(upload_id not in files for group in media.values() for upload_id in group):
         raise NotFoundError("the file is gone")
     paths = {
         upload_id: str(await storage.local(upload_key(file), scratch))
@@ -49,7 +43,7 @@ async def task_of(
     return {
         "do": "render",
         "generation_id": row.id,
-        "shelf": str(storage.shelf.folder),
+        "outputs": str(storage.outputs.folder),
         "model_id": row.model_id,
         "prompt": row.prompt,
         "parameters": orjson.loads(row.parameters),
@@ -63,11 +57,11 @@ async def task_of(
     }
 
 
-#: What happened to a job -> how loud it is said.
+#: What happened to a job -> the level of its log line.
 _LEVELS = {"failed": logging.WARNING, "lost": logging.WARNING}
 
 
-def note(what: str, row: Any, seconds: float) -> None:
+def log_job(what: str, row: Any, seconds: float) -> None:
     """Log one line for a job; never its prompt, nor what an engine said, which may repeat it."""
     level = _LEVELS.get(what, logging.INFO)
     if _log.isEnabledFor(level):

@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 
 from kit.service.domain import keys
-from kit.service.http import patience
+from kit.service.http import long_polling
 from kit.service.http.context import clock
-from kit.service.worker.hub import Hub
+from kit.service.worker.watchers import Watchers
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, started, until
 
@@ -22,17 +22,17 @@ from tests.waiting import GENERATIONS, started, until
         ("respond-async, wait=7", 7),
         ("Wait = 3", 3),
         ('wait="4"', 4),
-        ("wait=100000", patience.LONGEST),
+        ("wait=100000", long_polling.MAX_WAIT),
         ("await=5", 0),
         ("wait=soon", 0),
         ("return=minimal", 0),
     ],
 )
 def test_the_header_is_read_as_its_standard_has_it(prefer: str, seconds: int) -> None:
-    assert patience.requested_wait({"prefer": prefer}) == seconds
+    assert long_polling.parse_wait({"prefer": prefer}) == seconds
 
 
-def looking_at(states: list[str], hub: Hub, seconds: float) -> tuple[str, int]:
+def looking_at(states: list[str], watchers: Watchers, seconds: float) -> tuple[str, int]:
     """Wait for `done`, each look showing the next state; return what was seen, and the looks."""
     looks = 0
 
@@ -42,44 +42,46 @@ def looking_at(states: list[str], hub: Hub, seconds: float) -> tuple[str, int]:
         return states[min(looks, len(states)) - 1]
 
     async def inside() -> str:
-        asyncio.get_running_loop().call_later(0.01, hub.tell, "gen_1")
-        watch = partial(hub.watch, "gen_1", "acc_1")
-        return await patience.hold_answer(hub, watch, look, lambda seen: seen == "done", seconds)
+        asyncio.get_running_loop().call_later(0.01, watchers.notify, "gen_1")
+        watch = partial(watchers.watch, "gen_1", "acc_1")
+        return await long_polling.hold_answer(
+            watchers, watch, look, lambda seen: seen == "done", seconds
+        )
 
     return asyncio.run(inside()), looks
 
 
 def test_what_happens_here_is_seen_as_soon_as_it_is_told() -> None:
-    hub = Hub()
+    watchers = Watchers()
 
-    assert looking_at(["running", "running", "done"], hub, 30) == ("done", 3)
-    assert hub.watchers == 0
+    assert looking_at(["running", "running", "done"], watchers, 30) == ("done", 3)
+    assert watchers.count == 0
 
 
 def test_a_service_that_stops_holds_nobody() -> None:
-    hub = Hub()
-    hub.close()
+    watchers = Watchers()
+    watchers.close()
 
-    assert looking_at(["running"], hub, 30)[0] == "running"
+    assert looking_at(["running"], watchers, 30)[0] == "running"
 
 
 def test_the_time_is_up_some_day() -> None:
-    assert looking_at(["running"], Hub(), 0.05)[0] == "running"
+    assert looking_at(["running"], Watchers(), 0.05)[0] == "running"
 
 
 def test_an_account_that_waits_often_is_answered_at_once_and_others_wait(
     start_service: Callable[..., Service],
 ) -> None:
     service = start_service(workers=0, watchers_per_account=2)
-    hub, patient = service.context.dispatcher.hub, {"Prefer": "wait=30"}
+    watchers, patient = service.context.dispatcher.watchers, {"Prefer": "wait=30"}
     one, other = (service.key(service.account(), *ALL_SCOPES) for _ in range(2))
     with service.client(one) as http, service.client(other) as stranger, ThreadPoolExecutor() as go:
         mine, theirs = f"{GENERATIONS}/{started(http)}", f"{GENERATIONS}/{started(stranger)}"
         held = [go.submit(http.get, mine, headers=patient) for _ in range(2)]
-        until(lambda: hub.watchers, lambda it: it == 2)
+        until(lambda: watchers.count, lambda it: it == 2)
         at_once = http.get(mine, headers=patient)
         held.append(go.submit(stranger.get, theirs, headers=patient))
-        until(lambda: hub.watchers, lambda it: it == 3)
+        until(lambda: watchers.count, lambda it: it == 3)
         http.post(f"{mine}/cancel")
         stranger.post(f"{theirs}/cancel")
         answers = [each.result() for each in held]
@@ -95,13 +97,13 @@ def test_an_account_that_waits_often_is_answered_at_once_and_others_wait(
 def test_a_wait_ends_when_its_key_is_revoked(service: Service) -> None:
     account = service.account()
     key, other = service.key(account, *ALL_SCOPES), service.key(account, *ALL_SCOPES)
-    hub = service.context.dispatcher.hub
+    watchers = service.context.dispatcher.watchers
     with service.client(key) as http, service.client(other) as waiter, ThreadPoolExecutor() as pool:
         hanging = started(http, does="hangs")
         held = pool.submit(
             waiter.get, f"{GENERATIONS}/{hanging}", headers={"Prefer": "wait=30"}, timeout=60
         )
-        until(lambda: hub.watchers, lambda it: it == 1)
+        until(lambda: watchers.count, lambda it: it == 1)
         row = service.write(keys.caller(other, service.context.secret, clock()))
         service.write(keys.revoke(row.payer.key_id, clock()))
         answer = held.result()
@@ -109,14 +111,14 @@ def test_a_wait_ends_when_its_key_is_revoked(service: Service) -> None:
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "invalid_api_key")
     assert answer.elapsed.total_seconds() < 5
-    assert hub.watchers == 0
+    assert watchers.count == 0
 
 
 def test_a_pause_ends_by_itself_or_when_it_is_ended() -> None:
     async def paused(seconds: float, ended: float) -> float:
         loop, woken = asyncio.get_running_loop(), asyncio.Event()
         began, timer = loop.time(), loop.call_later(ended, woken.set)
-        await patience.until(woken, seconds)
+        await long_polling.wait_until(woken, seconds)
         timer.cancel()
         return loop.time() - began
 

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 
 from kit import wire
 from kit.service.app import create_app
-from kit.service.http.document import BODIES, PAID, REPEATABLE
+from kit.service.http.openapi import BODIES, PAID, REPEATABLE
 from kit.service.settings import ServiceSettings
 from kit.wire import WireShape
 

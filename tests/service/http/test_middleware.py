@@ -14,7 +14,7 @@ import pytest
 from kit.service.app import create_app
 from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
-from kit.service.http.gate import below, needed_scope
+from kit.service.http.middleware import below, needed_scope
 from kit.service.settings import ServiceSettings
 from tests.conftest import Service
 from tests.waiting import finished, started, until

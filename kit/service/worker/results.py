@@ -1,7 +1,7 @@
-"""What an engine hands over, looked at before it is kept: nothing of it is taken at its word.
+"""The result of an engine, checked before it is stored: nothing in it is trusted.
 
 An engine may come from anywhere, and its files are moved: one that named a file outside its job's
-folder would take it away from whoever it belongs to.
+folder would take that file away from its owner.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _SMALL = 512
 _METADATA = 64_000
 
 
-def keep_files(
-    asset: Asset, asset_type: str, generation_id: str, folder: Path, shelf: OutputFolder
+def store_result(
+    asset: Asset, asset_type: str, generation_id: str, folder: Path, outputs: OutputFolder
 ) -> dict[str, Any]:
-    """Put a job's files on the shelf and return what its generation's row says of them.
+    """Store a job's files and return what the row of its generation says of them.
 
     Parameters
     ----------
@@ -50,19 +50,19 @@ def keep_files(
     Raises
     ------
     EngineError
-        The asset is none that can be served (``bad_result``), and nothing was moved; or there is
-        no room for it (``not_stored``).
+        The asset cannot be served (``bad_result``), and nothing was moved; or there is no room
+        for it (``not_stored``).
     """
     if not isinstance(asset, Asset):
-        raise _refusal("the engine returned none", f"render() returned {type(asset).__name__}")
+        raise _bad_result("the engine returned none", f"render() returned {type(asset).__name__}")
     # The folder is not followed: an engine could have put a link in its place.
-    folder = _resolved(folder.parent) / folder.name
+    folder = _resolve(folder.parent) / folder.name
     path = _inside(asset.path, folder, "its file")
-    size = _looked_at(path, asset.content_type, asset_type)
-    facts = _facts(asset)
-    facts |= _measures(path, facts, size)
+    size = _check_type(path, asset.content_type, asset_type)
+    facts = _read_facts(asset)
+    facts |= _true_size(path, facts, size)
     thumbnail = _thumbnail(asset, path, folder, facts)
-    digest, length = _measured(path)
+    digest, length = _hash_file(path)
     facts |= {
         "key": output_key(generation_id, digest, SUFFIXES[asset.content_type]),
         "sha256": digest,
@@ -73,7 +73,7 @@ def keep_files(
         facts["thumbnail"] = output_key(generation_id, "small", ".jpg")
         files[facts["thumbnail"]] = thumbnail
     try:
-        shelf.put(files)
+        outputs.put(files)
     except OSError as error:
         sentence = f"the result could not be stored ({type(error).__name__})"
         raise EngineError(sentence, code="not_stored", detail=str(error)) from error
@@ -81,7 +81,7 @@ def keep_files(
 
 
 @functools.cache
-def _resolved(folder: Path) -> Path:
+def _resolve(folder: Path) -> Path:
     return folder.resolve()
 
 
@@ -90,34 +90,34 @@ def _inside(path: Any, folder: Path, what: str) -> Path:
     try:
         found = Path(path).resolve(strict=True)
     except (OSError, TypeError, ValueError, RuntimeError) as error:
-        raise _refusal(f"{what} is missing", f"{path!r}: {error}") from None
+        raise _bad_result(f"{what} is missing", f"{path!r}: {error}") from None
     if not found.is_relative_to(folder):
-        raise _refusal(f"{what} lies outside the job's folder", f"{path} is not in {folder}")
+        raise _bad_result(f"{what} lies outside the job's folder", f"{path} is not in {folder}")
     if not found.is_file():
-        raise _refusal(f"{what} is no file", str(path))
+        raise _bad_result(f"{what} is no file", str(path))
     return found
 
 
-def _looked_at(path: Path, content_type: Any, asset_type: str) -> tuple[int, int]:
-    """Refuse a file that is not what it has to be; return the width and height it tells.
+def _check_type(path: Path, content_type: Any, asset_type: str) -> tuple[int, int]:
+    """Refuse a file of the wrong type; return the width and height that it declares.
 
-    Only its beginning is read. A picture may lie on its side, see `_measures`.
+    Only its beginning is read. A picture may be stored on its side, see `_true_size`.
     """
     kind = str(content_type).partition("/")[0]
     if content_type not in MAGIC or kind not in _KINDS:
-        raise _refusal(f"its type {content_type!r} is none that is served", str(path))
+        raise _bad_result(f"its type {content_type!r} is none that is served", str(path))
     if kind != asset_type:
-        raise _refusal(f"the model makes {asset_type}s, and this is {content_type}", str(path))
+        raise _bad_result(f"the model makes {asset_type}s, not {content_type}", str(path))
     with path.open("rb") as file:
-        if not _begins_as(file, content_type):
-            raise _refusal(f"its content is not {content_type}", str(path))
+        if not _has_magic(file, content_type):
+            raise _bad_result(f"its content is not {content_type}", str(path))
         try:
-            return _told_size(path, file, content_type)
+            return _declared_size(path, file, content_type)
         except Exception as error:
-            raise _refusal("its file cannot be read", f"{path}: {error}") from error
+            raise _bad_result("its file cannot be read", f"{path}: {error}") from error
 
 
-def _told_size(path: Path, file: IO[bytes], content_type: str) -> tuple[int, int]:
+def _declared_size(path: Path, file: IO[bytes], content_type: str) -> tuple[int, int]:
     if content_type in IMAGES:
         file.seek(0)
         with open_picture(file, [IMAGES[content_type]]) as image:
@@ -130,22 +130,22 @@ def _told_size(path: Path, file: IO[bytes], content_type: str) -> tuple[int, int
         return stream.width, stream.height
 
 
-def _measures(path: Path, facts: Mapping[str, Any], told: tuple[int, int]) -> dict[str, int]:
-    """Return the true width and height.
+def _true_size(path: Path, facts: Mapping[str, Any], declared: tuple[int, int]) -> dict[str, int]:
+    """Return the width and height where those of the asset are wrong.
 
-    What an asset says is right in nearly every case, and then this costs nothing. Where it says
-    something else than its file, the file is looked at as it is shown: turned, with square pixels.
+    They are right in nearly every case, and then this costs nothing. Where asset and file disagree,
+    the file is measured as it is displayed: turned, with square pixels.
     """
-    if (facts["width"], facts["height"]) == told:
+    if (facts["width"], facts["height"]) == declared:
         return {}
     try:
-        width, height = _shown_size(path, facts["content_type"])
+        width, height = _displayed_size(path, facts["content_type"])
     except Exception as error:
-        raise _refusal("its file cannot be read", f"{path}: {error}") from error
+        raise _bad_result("its file cannot be read", f"{path}: {error}") from error
     return {"width": width, "height": height}
 
 
-def _shown_size(path: Path, content_type: str) -> tuple[int, int]:
+def _displayed_size(path: Path, content_type: str) -> tuple[int, int]:
     if content_type in IMAGES:
         from PIL import ExifTags
 
@@ -158,45 +158,45 @@ def _shown_size(path: Path, content_type: str) -> tuple[int, int]:
         return footage.width, footage.height
 
 
-def _begins_as(file: IO[bytes], content_type: str) -> bool:
+def _has_magic(file: IO[bytes], content_type: str) -> bool:
     head = file.read(32)
     return any(head[at : at + len(mark)] == mark for at, mark in MAGIC[content_type])
 
 
-def _facts(asset: Asset) -> dict[str, Any]:
-    """Return what an asset says of itself; it may say it in numbers of numpy."""
+def _read_facts(asset: Asset) -> dict[str, Any]:
+    """Return the facts of an asset, whose numbers may be numpy's."""
     try:
         return {
             "content_type": asset.content_type,
             "width": operator.index(asset.width),
             "height": operator.index(asset.height),
-            "duration_seconds": _length(asset),
-            "metadata": _plain(asset.metadata),
+            "duration_seconds": _duration(asset),
+            "metadata": _to_json(asset.metadata),
         }
     except (TypeError, ValueError, OverflowError) as error:
-        raise _refusal("its size, length or metadata makes no sense", str(error)) from error
+        raise _bad_result("its size, length or metadata makes no sense", str(error)) from error
 
 
-def _length(asset: Asset) -> float | None:
-    """Return how many seconds a video lasts, as far as the engine knows."""
+def _duration(asset: Asset) -> float | None:
+    """Return the seconds that a video lasts, as far as the engine knows."""
     if asset.duration_seconds is None:
         return None
     if asset.content_type in IMAGES:
-        raise _refusal("a picture has no length", f"duration_seconds={asset.duration_seconds!r}")
+        raise _bad_result("a picture has no length", f"duration_seconds={asset.duration_seconds!r}")
     seconds = float(asset.duration_seconds)
     if not 0 <= seconds < math.inf:
         raise ValueError(f"duration_seconds={seconds}")
     return seconds
 
 
-def _plain(metadata: Mapping[str, Any]) -> Any:
-    """Return what an engine tells of its work as JSON has it."""
+def _to_json(metadata: Mapping[str, Any]) -> Any:
+    """Return an engine's metadata as values of JSON."""
     if not metadata:
         return {}
     text = orjson.dumps(dict(metadata), option=_TOLERANT)
     if len(text) > _METADATA:
         most = f"{_METADATA // 1000} KB"
-        raise _refusal(f"its metadata is longer than {most}", f"it has {len(text):,} bytes")
+        raise _bad_result(f"its metadata is longer than {most}", f"it has {len(text):,} bytes")
     return orjson.loads(text)
 
 
@@ -208,7 +208,7 @@ def _thumbnail(asset: Asset, path: Path, folder: Path, facts: Mapping[str, Any])
     if asset.thumbnail is not None:
         found = _inside(asset.thumbnail, folder, "its thumbnail")
         with found.open("rb") as file:
-            if found != path and _begins_as(file, "image/jpeg"):
+            if found != path and _has_magic(file, "image/jpeg"):
                 return found
     if asset.content_type in IMAGES and max(facts["width"], facts["height"]) <= _SMALL:
         return None
@@ -220,7 +220,7 @@ def _thumbnail(asset: Asset, path: Path, folder: Path, facts: Mapping[str, Any])
     try:
         return picture.write_thumbnail(_pixels(path, asset), own)
     except Exception as error:
-        raise _refusal("its file cannot be read", f"{path}: {error}") from error
+        raise _bad_result("its file cannot be read", f"{path}: {error}") from error
 
 
 def _pixels(path: Path, asset: Asset) -> Any:
@@ -237,13 +237,13 @@ def _pixels(path: Path, asset: Asset) -> Any:
         return next(iter(footage.frames(rate))) if found is None else found
 
 
-def _measured(path: Path) -> tuple[str, int]:
+def _hash_file(path: Path) -> tuple[str, int]:
     """Return a file's SHA-256 and size."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
         return digest.hexdigest(), file.tell()
 
 
-def _refusal(why: str, detail: str) -> EngineError:
+def _bad_result(why: str, detail: str) -> EngineError:
     sentence = f"the engine's result cannot be used: {why}"
     return EngineError(sentence, code="bad_result", detail=detail)

@@ -1,0 +1,161 @@
+"""The parent's end of the channel to a render process: one JSON object a line, answers only.
+
+An engine shares its process with the code that answers for it. So every line names the task that it
+is about; the first line that names another one, cannot be read, or comes while no task runs breaks
+the channel for good, and its content is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import orjson
+
+from kit.errors import KitError
+
+_log = logging.getLogger("kit.worker")
+
+#: Bytes of the longest line; what an engine may put into one is bounded far below.
+_LINE_LIMIT = 1 << 20
+#: The task that the first line of a process names.
+_READY = ""
+
+
+class LostError(KitError):
+    """The process ended during the job, or cannot be trusted: its outcome is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    task: str
+    on_progress: Callable[[float], None]
+    answer: asyncio.Future[dict[str, Any]]
+
+
+class Channel(asyncio.Protocol):
+    """The channel to one render process, for one task at a time.
+
+    Attributes
+    ----------
+    broken : bool
+        Whether the process is gone, or sent something that was not asked for. It stays so.
+    """
+
+    def __init__(self) -> None:
+        self.broken = False
+        self._unread = b""
+        self._pending: _Pending | None = None
+        self._transport: asyncio.Transport | None = None
+
+    async def wait_ready(self) -> None:
+        """Wait until the process says that it has started.
+
+        Raises
+        ------
+        LostError
+            It ended before.
+        """
+        await self._wait_for(_READY, lambda _: None)
+
+    async def run(
+        self, name: str, task: Mapping[str, Any], on_progress: Callable[[float], None]
+    ) -> dict[str, Any]:
+        """Send a task and return its answer.
+
+        Parameters
+        ----------
+        name : str
+            What the answer has to name. It must not be guessable, nor be used again.
+
+        Returns
+        -------
+        dict
+            Either ``result``, a dictionary, or the strings ``error`` and ``code``.
+
+        Raises
+        ------
+        LostError
+            The channel is broken, or broke before the answer.
+        """
+        if self._transport is not None and not self.broken:
+            self._transport.write(orjson.dumps({**task, "task": name}) + b"\n")
+        return await self._wait_for(name, on_progress)
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def _wait_for(self, task: str, on_progress: Callable[[float], None]) -> dict[str, Any]:
+        if self.broken:
+            raise LostError("the render process is gone")
+        pending = _Pending(task, on_progress, asyncio.get_running_loop().create_future())
+        self._pending = pending
+        try:
+            return await pending.answer
+        finally:
+            self._pending = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = cast(asyncio.Transport, transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the task up: the process has ended, or closed its end."""
+        self._break("")
+
+    def data_received(self, data: bytes) -> None:
+        """Handle the lines that are complete."""
+        *lines, self._unread = (self._unread + data).split(b"\n")
+        for line in lines:
+            self._handle(line)
+        if self._unread and (self._pending is None or len(self._unread) > _LINE_LIMIT):
+            self._break("it sent more than was asked for")
+
+    def _handle(self, line: bytes) -> None:
+        pending = self._pending
+        message = _parse(line)
+        if pending is None:
+            self._break("it sent something that was not asked for")
+        elif message is None:
+            self._break("it sent something that is no message")
+        elif message["task"] != pending.task:
+            self._break("it answered another task")
+        elif "progress" in message:
+            pending.on_progress(message["progress"])
+        elif not pending.answer.done():
+            self._pending = None
+            pending.answer.set_result(message)
+
+    def _break(self, why: str) -> None:
+        """Trust the process no more."""
+        if self.broken:
+            return
+        self.broken = True
+        pending, self._pending = self._pending, None
+        if pending is not None and not pending.answer.done():
+            pending.answer.set_exception(LostError("the render process ended during its job"))
+        if why:
+            _log.warning("a render process is given up: %s", why)
+            self.close()
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    """Return the message on a line, or None where it is not well formed."""
+    try:
+        message = orjson.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(message, dict) or "task" not in message:
+        return None
+    if "progress" in message:
+        known = isinstance(message["progress"], int | float) and 0 <= message["progress"] <= 1
+    elif "result" in message:
+        known = isinstance(message["result"], dict)
+    else:
+        known = all(isinstance(message.get(name), str) for name in ("error", "code"))
+    return message if known else None

@@ -1,0 +1,116 @@
+"""What a render process may take of the machine, set by the process before an engine runs in it.
+
+Memory, size of files and processor time are bounded, and a process that only decodes what strangers
+send gets no network: the kernel refuses it new sockets for good. The wall clock is not here, for
+the parent keeps it. Windows has none of these bounds; the wall clock still holds there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+_FILE_BYTES = 2 << 30
+#: How much a render gives way to the service, and to whatever else is asked of the machine.
+_NICENESS = 5
+
+
+#: Processor -> its number in audits, and its numbers of the calls `socket` and `io_uring_setup`,
+#: which could make sockets as well.
+_CALLS = {"x86_64": (0xC000003E, 41, 425), "aarch64": (0xC00000B7, 198, 425)}
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+#: Where a filter finds the call's number and the processor's.
+_NUMBER, _PROCESSOR = 0, 4
+#: From here on calls of another convention on x86-64, under other numbers.
+_X32 = 0x40000000
+_ALLOW, _FAIL = 0x7FFF0000, 0x00050000 | errno.EPERM
+_NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
+
+
+def limit_memory(memory: int) -> None:
+    """Let this process use so much memory and write no huge files; it leaves no core dumps.
+
+    Parameters
+    ----------
+    memory : int
+        Address space in bytes; 0 where neither that nor the size of files is bounded.
+    """
+    limits = {"RLIMIT_CORE": 0}
+    if memory:
+        limits |= {"RLIMIT_AS": memory, "RLIMIT_FSIZE": _FILE_BYTES}
+    with suppress(ImportError):  # Windows
+        import resource
+
+        for name, most in limits.items():
+            limit = getattr(resource, name)
+            _, hard = resource.getrlimit(limit)
+            bounded = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(limit, (bounded, hard))
+
+
+def limit_cpu(cpu_seconds: int) -> None:
+    """Let the next task use so much processor time; more ends the process.
+
+    Parameters
+    ----------
+    cpu_seconds : int
+        From now on; 0 where it is not bounded.
+    """
+    if not cpu_seconds:
+        return
+    with suppress(ImportError):  # Windows
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        soft = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
+        bounded = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (bounded, hard))
+
+
+def lower_priority() -> None:
+    """Let everything else on the machine go first."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    # Linux may weigh sessions and not processes, and this one has a session of its own.
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(_NICENESS))
+
+
+def block_network() -> bool:
+    """Let this process make no socket from now on; return whether that is so.
+
+    Threads that run already are not concerned: call it before there are any.
+
+    Source: https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html
+    """
+    known = _CALLS.get(platform.machine())
+    if known is None or not sys.platform.startswith("linux"):
+        return False
+    program = _program(*known)
+    steps = ctypes.create_string_buffer(program)
+    # struct sock_fprog: how many steps, and where
+    whole = ctypes.create_string_buffer(
+        struct.pack("HP", len(program) // 8, ctypes.addressof(steps))
+    )
+    prctl = ctypes.CDLL(None).prctl
+    prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+    filtered = _SECCOMP, _FILTER, ctypes.addressof(whole), 0, 0
+    return not prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) and not prctl(*filtered)
+
+
+def _program(processor: int, *calls: int) -> bytes:
+    """Return a filter that refuses some calls, and any made for another processor."""
+    tests = [(_IF_AT_LEAST, _X32), *((_IF_EQUAL, call) for call in calls)]
+    steps = [(_LOAD, 0, 0, _PROCESSOR), (_IF_EQUAL, 0, len(tests) + 2, processor)]
+    steps.append((_LOAD, 0, 0, _NUMBER))
+    for left, (kind, number) in zip(range(len(tests), 0, -1), tests, strict=True):
+        steps.append((kind, left, 0, number))
+    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _FAIL)]
+    return b"".join(struct.pack("HBBI", *step) for step in steps)
