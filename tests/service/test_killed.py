@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from kit.service.sweeper import Sweeper
 
+from kit.service.domain.sweeper import Sweeper
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import output_key, owner
 from tests.conftest import ALL_SCOPES, Service, awaited
@@ -206,6 +206,8 @@ def test_a_file_whose_generation_is_not_finished_is_left_alone(
     name = output_key(made, "1" * 32, ".png")
     (service.settings.objects / name).parent.mkdir(parents=True)
     (service.settings.objects / name).write_bytes(b"x")
-    awaited(Sweeper(service.context).sweep())
+    it = service.context
+    sweeper = Sweeper(it.database, it.storage, it.settings, it.readiness, it.clock)
+    awaited(sweeper.sweep())
 
     assert stored(service) == {name}
