@@ -101,8 +101,16 @@ class Billing:
         return price_by_default(request) if quote is None else quote
 
     def quote(self, request: Request) -> Flow[wire.Quote]:
-        """Return the price of a request and whether the balance allows it; see `price`."""
+        """Return the price of a request and whether the balance allows it; see `price`.
+
+        A service like ours is asked, because the model itself may refuse a request that breaks no
+        rule; the price stays that of the rule.
+        """
         quote = yield from self.price(request)
+        checked = yield from self.check(request)
+        if checked is not None:
+            known = {"balance": checked.balance, "affordable": checked.affordable}
+            return quote.model_copy(update=known)
         if quote.affordable is not None:
             return quote
         try:
@@ -112,6 +120,24 @@ class Billing:
         if balance is None:
             return quote
         return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
+
+    def check(self, request: Request) -> Flow[wire.Quote | None]:
+        """Have a service like ours check a request without files as it would check a start.
+
+        Returns
+        -------
+        Quote or None
+            None of another service, and of a request with files, which are checked when they are
+            sent.
+
+        Raises
+        ------
+        BadRequestError
+            The model would refuse the request; the message says why.
+        """
+        if request.media or not parameters.is_own(request.model) or not self._estimates:
+            return None
+        return (yield from self._by_service(request))
 
     def learned(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
         """Return the price that receipts and the synced history support, or None.

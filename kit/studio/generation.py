@@ -98,6 +98,19 @@ class BaseGeneration:
     client: Client | AsyncClient
     made_before: bool = False
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same generation of the same service, however far it is."""
+        if not isinstance(other, BaseGeneration):
+            return NotImplemented
+        return (self.id, self._service) == (other.id, other._service)
+
+    def __hash__(self) -> int:
+        return hash((self.id, self._service))
+
+    @property
+    def _service(self) -> str:
+        return self.operations.settings.base_url
+
     @property
     def id(self) -> str:
         """Identifier at the service."""

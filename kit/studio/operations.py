@@ -65,16 +65,14 @@ class Operations:
         self.passing = passing
         self.journal = Journal.of(settings)
         self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
-        self._policy = policy
-        self._notices = Notices()
-        self.billing = Billing(settings, policy=policy, notices=self._notices, models=self.models)
+        self.policy = policy
+        self.notices = Notices()
+        self.billing = Billing(settings, policy=policy, notices=self.notices, models=self.models)
         self.history_sync = HistorySync(settings, self.models, self.journal.credits)
         self._shared_wait = SharedWait(policy)
         self._catalog = ModelCatalog(policy)
-        self._starts = Starts(settings, policy, self.journal, self.billing, self._notices)
-        self._reusable = ReusableResults(
-            self.journal, self._notices, policy, self.get, self.fetched
-        )
+        self._starts = Starts(settings, policy, self.journal, self.billing, self.notices)
+        self._reusable = ReusableResults(self.journal, self.notices, policy, self.get, self.fetched)
 
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id; they are asked for once."""
@@ -144,7 +142,7 @@ class Operations:
             Learns how far the request came, and whether it was made before.
         """
         trace = StartTrace() if trace is None else trace
-        clock = self._policy.clock
+        clock = self.policy.clock
         began = clock()
         starting = self._started(wanted, again=again, on_sent=on_sent, trace=trace)
         ends = None if timeout is None else began + timeout
@@ -160,8 +158,8 @@ class Operations:
     def fetched(self, generation: wire.Generation) -> Flow[wire.Generation]:
         """Return a completed generation whose output is in the cache."""
         address = self._starts.addresses.get(generation.id)
-        found = yield from downloads.wait_for_address(generation, self._policy, status_url=address)
-        yield from downloads.output(self.cache, found, self._policy)
+        found = yield from downloads.wait_for_address(generation, self.policy, status_url=address)
+        yield from downloads.output(self.cache, found, self.policy)
         return found
 
     def _started(
@@ -230,7 +228,7 @@ class Operations:
         """Return a generation as it is now."""
         address = self._starts.addresses.get(generation_id)
         call = calls.get_generation(generation_id, status_url=address)
-        found = yield from flows.ask(call, self._policy)
+        found = yield from flows.ask(call, self.policy)
         if found.finished:
             self._note(found)
         return found
@@ -238,7 +236,7 @@ class Operations:
     def cancel(self, generation_id: str) -> Flow[wire.Generation]:
         """Stop a generation and return it as it is then; a finished one stays as it is."""
         try:
-            yield from flows.ask(calls.cancel_generation(generation_id), self._policy)
+            yield from flows.ask(calls.cancel_generation(generation_id), self.policy)
         except ConflictError:
             pass  # it ended before the wish arrived: the answer below says how
         except _UNHEARD as error:
@@ -249,7 +247,7 @@ class Operations:
     def delete_outputs(self, generation_id: str) -> Flow[wire.Generation]:
         """Delete the files of a generation at the service and return it as it is then."""
         try:
-            yield from flows.ask(calls.delete_outputs(generation_id), self._policy)
+            yield from flows.ask(calls.delete_outputs(generation_id), self.policy)
         except _UNHEARD as error:
             yield from self.get(generation_id)  # an unknown id is the clearer error
             raise NoAnswerError(
@@ -309,11 +307,11 @@ class Operations:
         self, request: Request, on_sent: OnSent = lambda _name, _share: None
     ) -> Flow[References]:
         """Send the files of a request and return their ids."""
-        return (yield from uploads.upload_all(request.model, request.media, self._policy, on_sent))
+        return (yield from uploads.upload_all(request.model, request.media, self.policy, on_sent))
 
     def _note(self, generation: wire.Generation) -> None:
         self.billing.settled(generation)
-        self._notices.try_write(partial(self._ended, generation), f"the end of {generation.id}")
+        self.notices.try_write(partial(self._ended, generation), f"the end of {generation.id}")
 
     def _ended(self, generation: wire.Generation) -> None:
         if generation.id in self.journal.pending():

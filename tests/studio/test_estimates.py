@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as trying
 from hypothesis import strategies as st
 
+import kit
 from kit import pricing, wire
 from kit.client.actions import Flow
 from kit.client.settings import Settings
@@ -281,3 +282,18 @@ def _pixel() -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", (32, 32), "teal").save(buffer, "PNG")
     return buffer.getvalue()
+
+
+def test_what_a_model_itself_refuses_is_refused_when_it_is_priced(tmp_path: Path) -> None:
+    with kit.connect(data=tmp_path / "data") as studio:
+        balance = studio.account.credits
+        for priced in (
+            lambda: studio.estimate("scene", "zzyzx qwrt"),
+            lambda: studio.sweep("scene", ["a lake", "zzyzx qwrt"]),
+        ):
+            with pytest.raises(BadRequestError, match="names nothing that this model can"):
+                priced()
+        fine = studio.estimate("scene", "a lake")
+
+        assert (fine.source, fine.affordable, fine.balance) == ("rule", True, balance)
+        assert studio.account.credits == balance

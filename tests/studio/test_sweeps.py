@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
+from collections import deque
 from decimal import Decimal
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from kit.client.actions import Flow, Reply, SendRequest, Sleep
+from kit.client.calls import Call
+from kit.client.flows import problem
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import BudgetError, ConfigError, InsufficientCreditsError, ParameterError
@@ -170,27 +175,89 @@ def test_a_service_that_gets_busy_after_a_start_is_not_paid_twice(
     assert len(starts(other)) == len(party.orders) == 2
 
 
-def test_an_interrupt_stops_the_run_and_says_how_it_goes_on(
-    studio: Studio, party: ThirdParty, monkeypatch: pytest.MonkeyPatch
+def test_an_interrupted_run_is_joined_by_the_next_and_pays_nothing_twice(
+    studio: Studio, party: ThirdParty
 ) -> None:
     party.polls = 10**9
-    sweep = studio.sweep("paint", [str(n) for n in range(9)])
-    join = SweepRun.join
-
-    def interrupted(run: SweepRun, seconds: float) -> bool:
-        if not seconds:
-            return join(run, seconds)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SweepRun, "join", interrupted)
-        with pytest.raises(KeyboardInterrupt) as caught:
-            sweep.run()
+    sweep = studio.sweep("paint", [str(n) for n in range(9)]).run(background=True)
+    while not party.orders:
+        threading.Event().wait(0.01)
+    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        sweep.wait()
 
     assert "pays nothing" in caught.value.__notes__[0]
-    assert sweep._run is not None
-    assert sweep._run.join(10)
     assert len(party.orders) <= 4
+    party.polls = 0
+    assert sweep.run().frame()["status"].tolist() == ["completed"] * 9
+    assert len(party.orders) == 9
+
+
+def test_a_run_that_goes_on_in_the_background_is_joined(studio: Studio, party: ThirdParty) -> None:
+    party.polls = 50
+    sweep = studio.sweep("paint", ["a", "b", "c"]).run(background=True)
+
+    assert sweep.run().frame()["status"].tolist() == ["completed"] * 3
+    assert len(party.orders) == 3
+
+
+def test_all_wait_when_one_is_asked_to_wait() -> None:
+    now, sent = [0.0], list[tuple[int, float]]()
+    asked = Reply(429, {"retry-after": "30"}, b"{}")
+
+    class Client:
+        """Answers the first request that the service is busy."""
+
+        def block(self, flow: Flow[Any]) -> Any:
+            answer: Any = None
+            try:
+                while True:
+                    step = flow.send(answer)
+                    answer = None
+                    if isinstance(step, Sleep):
+                        now[0] += step.seconds
+                    else:
+                        sent.append((int(step.call.path), now[0]))
+                        answer = Reply(200) if len(sent) > 1 else asked
+            except StopIteration as end:
+                return end.value
+
+    def work(number: int) -> Flow[None]:
+        reply = yield SendRequest(Call("GET", str(number), None), {})
+        if number == 0:
+            raise problem(reply) or AssertionError
+
+    failed: list[int] = []
+    tasks = deque([0, 1, 2])
+    run = SweepRun(Client(), work, lambda n, _: failed.append(n), tasks, lambda: now[0])
+    run.begin(1)
+    assert run.join(30)
+    assert [number for number, _ in sent] == [0, 0, 1, 2] or failed == [0]
+    assert all(moment >= 30 for _, moment in sent[1:])
+
+
+def test_a_run_without_some_results_says_so(
+    studio: Studio, other: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    refused = third_party.problem(400, "validation_error", "no ink today")
+    other.first("POST", START, refused)
+    sweep = studio.sweep("paint", ["a", "b"]).run(at_once=1)
+
+    assert sweep.frame()["status"].tolist() == ["refused", "completed"]
+    assert "1 of 2 requests have no result; request 0: no ink today" in caplog.text
+
+
+def test_a_sweep_is_a_sequence_of_its_generations(studio: Studio) -> None:
+    sweep = studio.sweep("paint", ["a", "b", "c"])
+    assert list(sweep) == [None, None, None]
+
+    sweep.run()
+
+    assert [g.prompt for g in sweep if g is not None] == ["a", "b", "c"]
+    assert sweep[0] == sweep[-3] == sweep.generations[0]
+    assert [g.prompt for g in sweep[1:] if g is not None] == ["b", "c"]
+    with pytest.raises(IndexError):
+        sweep[3]
 
 
 def test_at_most_so_many_run_at_once(

@@ -100,7 +100,8 @@ def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
     hidden = _LATER if new else _BEFORE
     names = [n for n in shown if n not in hidden and (n not in COLUMNS or shown[n].notna().any())]
     head = "".join(
-        f'<th style="text-align:left;padding:2px 10px 2px 0">{escape(_head(str(n)))}</th>' for n in names
+        f'<th style="text-align:left;padding:2px 10px 2px 0">{escape(_head(str(n)))}</th>'
+        for n in names
     )
     lines = "".join(
         f'<tr><td style="padding:2px 10px 2px 0;{_FAINT}">{number}</td>'

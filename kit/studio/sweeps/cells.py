@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from kit import wire
 from kit.client.actions import Flow
-from kit.errors import ConfigError, KitError, NotFoundError, ParameterError
+from kit.errors import BadRequestError, ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.json_lines import JsonLines
 from kit.parameters import Request
 from kit.studio.billing import most_expected
@@ -25,6 +25,8 @@ from kit.studio.starts import StartTrace
 
 #: Problems that one message names.
 _NAMED = 20
+#: Different requests of a sweep that a service like ours is asked about before anything is sent.
+_ASKED = 300
 #: Where prices come from, the least sure first.
 _SOURCES = ("default", "receipts", "service", "rule")
 
@@ -160,10 +162,16 @@ def digest_cells(cells: Sequence[Cell]) -> str:
 
 def _checked(operations: Operations, requests: Sequence[Asked]) -> Flow[list[Request]]:
     checked, problems = [], []
+    made = set(operations.journal.starts())
     for number, asked in enumerate(requests):
         try:
-            checked.append((yield from operations.request(*asked)))
-        except (ParameterError, NotFoundError) as error:
+            request = yield from operations.request(*asked)
+            checked.append(request)
+            digest = digests_of(request)[0]
+            if digest not in made and number < _ASKED:
+                made.add(digest)
+                yield from operations.billing.check(request)
+        except (BadRequestError, NotFoundError) as error:
             problems.append(f"request {number}: {error}")
     if problems:
         more = f" ... and {len(problems) - _NAMED} more" if len(problems) > _NAMED else ""

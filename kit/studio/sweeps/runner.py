@@ -2,7 +2,8 @@
 
 Threads serve both faces: the blocking one runs a flow on its own thread anyway, and the awaited one
 runs them all on the private loop while the threads wait. A request that the service has no room for
-waits for as long as it asks, and all the others wait with it.
+waits for as long as it asks, and all the others wait with it. A run that was stopped and has not
+come to its end goes on where it is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from kit.client.actions import Flow, Sleep
+from kit.client import flows
+from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep
 from kit.errors import (
     BudgetError,
     ExpiredApiKeyError,
@@ -78,14 +80,20 @@ class SweepRun:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _tries: dict[int, int] = field(default_factory=dict)
     _threads: list[threading.Thread] = field(default_factory=list)
-    _rest: float = 0.0
+    _working: int = 0
+    _busy_until: float = 0.0
 
     def begin(self, at_once: int) -> None:
-        """Start working in the background."""
-        for number in range(min(at_once, len(self.tasks))):
-            thread = threading.Thread(target=self._loop, name=f"kit-sweep-{number}", daemon=True)
-            self._threads.append(thread)
-            thread.start()
+        """Start working in the background, or go on with what a stop has left undone."""
+        with self._lock:
+            self.fatal = None
+            self.stop.clear()
+            missing = min(at_once - self._working, len(self.tasks))
+            for number in range(self._working, self._working + max(0, missing)):
+                name = f"kit-sweep-{number}"
+                self._threads.append(threading.Thread(target=self._loop, name=name, daemon=True))
+                self._threads[-1].start()
+                self._working += 1
 
     def join(self, seconds: float) -> bool:
         """Wait until all is done, at most some seconds, and return whether it is."""
@@ -95,26 +103,35 @@ class SweepRun:
         return not any(thread.is_alive() for thread in self._threads)
 
     def _loop(self) -> None:
-        while not self.stop.is_set():
-            self._pause()
-            with self._lock:
-                if not self.tasks or self.stop.is_set():
-                    return
-                task = self.tasks.popleft()
+        while (task := self._next_task()) is not None:
             try:
-                self.client.block(self.work(task))
+                self.client.block(self._share_rests(self.work(task)))
             except RunStopped:
-                return
+                self._put_back(task)
             except _BUSY as error:
                 self._again(task, error)
             except FATAL as error:
                 self.fatal = self.fatal or error
                 self.stop.set()
+                self._put_back(task)
                 self.failed(task, error)
             except KitError as error:
                 self.failed(task, error)
             except Exception as error:  # noqa: BLE001 - a bug must not end as a thread's silence
                 self.failed(task, KitError(f"{type(error).__name__}: {error}"))
+
+    def _next_task(self) -> int | None:
+        """Return the next task, or None at the end of a thread's work."""
+        self.client.block(self._rest())
+        with self._lock:
+            if self.stop.is_set() or not self.tasks:
+                self._working -= 1
+                return None
+            return self.tasks.popleft()
+
+    def _put_back(self, task: int) -> None:
+        with self._lock:
+            self.tasks.appendleft(task)
 
     def _again(self, task: int, error: RateLimitError | UnavailableError) -> None:
         """Put a task back and let everybody rest; after many tries it has failed.
@@ -125,18 +142,35 @@ class SweepRun:
             tries = self._tries[task] = self._tries.get(task, 0) + 1
             if tries < _TRIES and not error.unsettled:
                 self.tasks.appendleft(task)
-                self._rest = max(self._rest, error.retry_after or _REST)
+                self._busy_until = max(
+                    self._busy_until, self.clock() + (error.retry_after or _REST)
+                )
                 return
         self.failed(task, error)
 
-    def _pause(self) -> None:
+    def _share_rests(self, flow: Flow[T]) -> Flow[T]:
+        """Run a flow; what it is asked to wait, all wait before their next request."""
+        try:
+            step = next(flow)
+            while True:
+                if isinstance(step, SendRequest):
+                    yield from self._rest()
+                outcome = yield step
+                if isinstance(outcome, (Reply, NoReply)):
+                    error = flows.problem(outcome)
+                    if isinstance(error, _BUSY) and error.retry_after:
+                        self._note_busy(error.retry_after)
+                step = flow.send(outcome)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        finally:
+            flow.close()
+
+    def _note_busy(self, seconds: float) -> None:
+        self._busy_until = max(self._busy_until, self.clock() + seconds)
+
+    def _rest(self) -> Flow[None]:
         """Wait out the rest that the service asked for, in slices that a stop can end."""
-        with self._lock:
-            left, self._rest = self._rest, 0.0
-        while left > 0 and not self.stop.is_set():
-            self.client.block(_sleep(min(left, _SLICE)))
-            left -= _SLICE
-
-
-def _sleep(seconds: float) -> Flow[None]:
-    yield Sleep(seconds)
+        while (left := self._busy_until - self.clock()) > 0 and not self.stop.is_set():
+            yield Sleep(min(left, _SLICE))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from kit import wire
 from kit.client.actions import Flow
@@ -60,6 +60,20 @@ class BaseSweep(Generic[H]):
 
     def __len__(self) -> int:
         return len(self._cells)
+
+    def __iter__(self) -> Iterator[H | None]:
+        return (self[n] for n in range(len(self)))
+
+    @overload
+    def __getitem__(self, number: int) -> H | None: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[H | None]: ...
+    def __getitem__(self, number: int | slice) -> H | list[H | None] | None:
+        """Return the generation of a request, by its number; None where there is none yet."""
+        if isinstance(number, slice):
+            return [self[n] for n in range(len(self))[number]]
+        facts = self._result(range(len(self))[number]).generation
+        return None if facts is None else self._session.hold(facts)
 
     def __repr__(self) -> str:
         return f"<Sweep {self.title}: {self._told()}>"
@@ -179,6 +193,12 @@ class BaseSweep(Generic[H]):
         if run.fatal is not None:
             run.fatal.add_note(f"{self._told()}; run() again goes on from here")
             raise run.fatal
+        refused = [(n, r.error) for n in range(len(self)) if (r := self._result(n)).error]
+        if refused:
+            number, why = refused[0]
+            self._session.operations.notices.notify(
+                f"{len(refused)} of {len(self)} requests have no result; request {number}: {why}"
+            )
 
     def _stop(self, interruption: BaseException) -> None:
         """Start nothing more, because whoever waits was interrupted."""
@@ -195,10 +215,11 @@ class BaseSweep(Generic[H]):
 
     def _begin(self, at_once: int, unpriced: bool) -> None:
         with self._lock:
-            if self._run is not None and not self._run.join(0):
-                raise ConfigError("this sweep runs already; cancel() stops it")
             if not 1 <= at_once <= 32:
                 raise ConfigError(f"between 1 and 32 requests are made at once, not {at_once}")
+            if self._run is not None and not self._run.join(0):
+                self._run.begin(at_once)  # it was interrupted, or somebody waits for it already
+                return
             self._cells = cells.refresh_cells(self._session.operations, self._cells)
             if self.credits is None and not unpriced:
                 raise ConfigError(
@@ -210,7 +231,8 @@ class BaseSweep(Generic[H]):
             self._session.operations.billing.budgets.check(
                 total, f"a sweep of {len(left)} requests"
             )
-            self._run = SweepRun(self._session.client, self._work, self._failed, deque(left))
+            clock = self._session.operations.policy.clock
+            self._run = SweepRun(self._session.client, self._work, self._failed, deque(left), clock)
             self._run.begin(at_once)
 
     def _work(self, number: int) -> Flow[None]:
