@@ -112,8 +112,6 @@ KEEPERS: dict[str, tuple[str, ...]] = {
         "kit.studio.aio.history",
         "kit.studio.sync.history",
     ),
-    "sqlalchemy": ("kit.service.store",),
-    "alembic": ("kit.service.store.migrations",),
 }
 
 

@@ -42,7 +42,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_importing_kit_loads_nothing_heavy() -> None:
     code = "import kit, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"httpx", "pydantic", "pandas", "numpy", "ipywidgets", "fastapi", "sqlalchemy", "cv2"}
+    heavy = {"httpx", "pydantic", "pandas", "numpy", "ipywidgets", "fastapi", "cv2"}
 
     assert heavy & set(done.stdout.split()) == set()
 

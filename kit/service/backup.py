@@ -29,8 +29,9 @@ from kit.service.domain.uploads import forget
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import upload_key
 from kit.service.store import generations, uploads
-from kit.service.store.database import Query, Transaction, every
+from kit.service.store.database import Transaction, every
 from kit.service.store.sqlite import SQLite, damage, snapshot
+from kit.service.store.statements import Statement
 from kit.version import __version__
 
 T = TypeVar("T")
@@ -237,8 +238,8 @@ async def _on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T
 
 async def _named(database: SQLite) -> tuple[list[Stored], int]:
     """Return the files that a database names, and how many generations are unfinished."""
-    outputs = await database.read(_pages(generations.WITH_OUTPUT))
-    filled = await database.read(_pages(uploads.WITH_FILE))
+    outputs = await database.read(_pages(generations.with_output))
+    filled = await database.read(_pages(uploads.with_file))
     stored = [one for row in outputs for one in _of_output(row)]
     for row in filled:
         stored.append(Stored(upload_key(row), row.id, row.sha256, spare=row.used_at is None))
@@ -256,10 +257,10 @@ def _deleted_owners(gone: Sequence[Stored]) -> Transaction[dict[str, int]]:
     found = {}
     for owner in {one.owner for one in gone}:
         if owner.startswith("upl_"):
-            if not (yield uploads.FIND(which=owner)):
+            if not (yield uploads.find(id=owner)):
                 found[owner] = 0
         else:
-            for row in (yield generations.DELETED(which=owner)):
+            for row in (yield generations.deleted(id=owner)):
                 found[owner] = row.outputs_deleted_at
     return found
 
@@ -271,7 +272,7 @@ def _forget(gone: Sequence[Stored], deleted: Mapping[str, int]) -> Transaction[N
             if one.spare or one.owner in deleted:
                 yield from forget(one.owner, _EVER)
         elif one.owner in deleted:
-            yield generations.DELETE_OUTPUTS(which=one.owner, now=deleted[one.owner])
+            yield generations.delete_outputs(id=one.owner, now=deleted[one.owner])
 
 
 def _of_output(row: Any) -> Iterator[Stored]:
@@ -281,10 +282,10 @@ def _of_output(row: Any) -> Iterator[Stored]:
         yield Stored(key, row.id)
 
 
-def _pages(query: Query) -> Transaction[list[Any]]:
+def _pages(statement: Statement) -> Transaction[list[Any]]:
     found: list[Any] = []
     while True:
-        page = yield from every(query(after=found[-1].id if found else "", most=_PAGE))
+        page = yield from every(statement(after=found[-1].id if found else "", most=_PAGE))
         found.extend(page)
         if len(page) < _PAGE:
             return found

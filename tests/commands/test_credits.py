@@ -43,7 +43,7 @@ def test_the_books_can_be_verified_while_somebody_writes(kit: Kit, account: str)
 
 def test_books_that_are_wrong_are_said_and_are_a_failure(kit: Kit, account: str) -> None:
     settings = service_settings.load()
-    transact(settings, every(accounts.MOVE(which=account, amount=5, charge=0, back=0)))
+    transact(settings, every(accounts.move(id=account, amount=5, charged=0, refunded=0)))
 
     done, told = kit("ledger", "verify"), kit("ledger", "verify", "--json")
     assert (done.code, done.out, told.code) == (1, "", 1)

@@ -8,7 +8,7 @@ import pytest
 
 from kit.service.domain import keys
 from kit.service.http.context import clock
-from kit.service.store.keys import OF_ACCOUNT
+from kit.service.store import keys as statements
 from tests.conftest import ALL_SCOPES, Service
 
 STUDIO = "/v1/creative-studio"
@@ -63,7 +63,7 @@ def test_a_revoked_key_stops_at_once(service: Service, account: str, http: httpx
     assert http.get("/v1/account").status_code == 200
 
     def revoke_all() -> Any:
-        for row in (yield OF_ACCOUNT(account=account)):
+        for row in (yield statements.of_account(account_id=account)):
             yield from keys.revoke(row.id, clock())
 
     service.write(revoke_all())

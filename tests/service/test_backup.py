@@ -155,7 +155,7 @@ def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
     assert backup(service.settings, tmp_path / "copy").files == 1
     restore(tmp_path / "copy", back)
 
-    rows = run(back, every(uploads.WITH_FILE(after="", most=10)))
+    rows = run(back, every(uploads.with_file(after="", most=10)))
     assert [row.id for row in rows] == [kept]
 
 
@@ -182,10 +182,10 @@ def test_what_is_deleted_while_it_is_copied_is_not_in_the_copy(
     restore(tmp_path / "copy", back)
 
     assert (report.files, report.missing) == (1, [])
-    rows = {row.id: row for row in run(back, every(generations.OLDEST(after="", most=9)))}
+    rows = {row.id: row for row in run(back, every(generations.oldest(after="", most=9)))}
     assert rows[used].outputs_deleted_at == row.outputs_deleted_at
     assert rows[kept].outputs_deleted_at is None
-    assert run(back, every(uploads.WITH_FILE(after="", most=10))) == []
+    assert run(back, every(uploads.with_file(after="", most=10))) == []
 
 
 def test_an_output_that_is_gone_is_said_and_can_be_left_out(
@@ -241,7 +241,7 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(
 
 
 def test_books_that_are_wrong_are_refused(service: Service, account: str, tmp_path: Path) -> None:
-    service.write(every(accounts.MOVE(which=account, amount=5, charge=0, back=0)))
+    service.write(every(accounts.move(id=account, amount=5, charged=0, refunded=0)))
     backup(service.settings, tmp_path / "copy")
 
     with pytest.raises(ConfigError, match=f"the ledger is wrong: {account}: balance 100.005"):

@@ -19,15 +19,14 @@ from typing import Any
 import httpx
 import orjson
 import pytest
-from sqlalchemy import select
 
 from kit.service import settings
 from kit.service.app import open_database
 from kit.service.domain import accounts, credits, keys, outputs
 from kit.service.http.context import clock
 from kit.service.settings import ServiceSettings
-from kit.service.store.database import Query, every
-from kit.service.store.tables import generations, ledger
+from kit.service.store.database import every
+from kit.service.store.statements import Statement
 from tests.waiting import until
 
 SECONDS = float(os.environ.get("KIT_TEST_CHAOS_SECONDS", "60"))
@@ -143,8 +142,8 @@ def load(url: str, key: str, until: float) -> Iterator[set[str]]:
 async def audit(config: ServiceSettings) -> dict[str, list[Any]]:
     """Read everything that was written down."""
     database = open_database(config)
-    rows = await database.read(every(Query(select(generations))()))
-    entries = await database.read(every(Query(select(ledger))()))
+    rows = await database.read(every(Statement({"": "SELECT * FROM generations"})()))
+    entries = await database.read(every(Statement({"": "SELECT * FROM ledger"})()))
     unbalanced = await database.read(credits.verify())
     await database.close()
     return {"generations": rows, "ledger": entries, "unbalanced": unbalanced}

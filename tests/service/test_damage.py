@@ -101,7 +101,7 @@ def test_the_database_of_another_application_is_refused_and_left_alone(
     [
         ("DROP TABLE titles", "has lost titles, titles_by_topic; bring"),
         ("DROP INDEX ledger_by_account", "has lost ledger_by_account; bring"),
-        ("DELETE FROM alembic_version", "has lost its revision; bring"),
+        ("DELETE FROM schema_version", "has lost its version; bring"),
     ],
 )
 def test_a_database_that_lacks_a_part_is_refused(

@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -138,3 +140,35 @@ def test_a_service_that_cannot_start_says_why(config: ServiceSettings) -> None:
     (config.data / "secret").write_bytes(b"short")
     with pytest.raises(ConfigError):
         server.start(config)
+
+
+_SERVED = """
+import json, sys, urllib.request
+from kit.commands.options import transact
+from kit.commands.serve import command
+from kit.service import server, settings
+from kit.service.domain import accounts, keys
+from kit.service.http.context import clock
+
+config = settings.load({}, data=sys.argv[1], workers=0)
+account = transact(config, accounts.create("Ada", "ada@localhost", 1000, clock()))
+wish = keys.Wish(account_id=account.id, name="a", scopes=("creative:generate",))
+key = transact(config, keys.create(wish, config.secret(), clock()))
+running = server.start(config)
+for path in ("creative-studio/models", "creative-studio/generations", "usage", "account"):
+    asked = urllib.request.Request(
+        f"{running.url}/v1/{path}", headers={"Authorization": f"Bearer {key.text}"}
+    )
+    with urllib.request.urlopen(asked) as answer:
+        json.load(answer)
+running.stop()
+print(sorted({"asyncpg", "websockets", "numpy", "pandas"} & sys.modules.keys()))
+"""
+
+
+def test_a_new_service_starts_and_answers_without_what_it_does_not_need(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _SERVED, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "[]", done.stderr

@@ -77,8 +77,7 @@ def make(
     def work() -> Transaction[tuple[str, tuple[int, int]]]:
         account_id = ids.floor("acc", since)
         about = {"name": "Demo", "email": "demo@localhost", "created_at": since}
-        sums = {"balance": 0, "charged": 0, "refunded": 0, "sign_outs": 0, "upload_bytes": 0}
-        yield accounts.ADD(id=account_id, **about, **sums)
+        yield accounts.add(id=account_id, **about)
         wish = keys.Wish(account_id=account_id, name="demo", scopes=_SCOPES, live=False)
         key = yield from keys.create(wish, config.secret(), since)
         events = story(models, count, seed=seed, since=since + 1, until=until)

@@ -13,7 +13,8 @@ import orjson
 from kit.commands.demo_data.story import Event
 from kit.pricing import MILLI
 from kit.service.store import accounts, generations, ids, ledger, writing
-from kit.service.store.database import Step, Transaction
+from kit.service.store.database import Transaction
+from kit.service.store.statements import Step
 
 #: Credits at the beginning, what is bought each time, and the balance below which that happens.
 FIRST, MORE, LOW = 1000 * MILLI, 2000 * MILLI, 200 * MILLI
@@ -44,7 +45,7 @@ def write_history(
             subject = f"grt_demo_{number}"
             yield book.entry(event.created, "grant", MORE, subject=subject, note="top-up")
         name = _id("gen", event.created, number)
-        yield generations.ADD(**_row(name, account_id, key.id, event))
+        yield generations.add(**_row(name, account_id, key.id, event))
         paid = {"subject": name, "generation": name, "model": event.model.id}
         yield book.entry(event.created, "generation", -event.millicredits, **paid)
         if event.refunded:
@@ -54,8 +55,8 @@ def write_history(
             subject = f"{kind}_demo_{number}"
             yield book.entry(event.created, kind, -price, subject=subject)
             yield _text(kind, subject, account_id, event)
-    sums = {"amount": book.balance, "charge": book.charged, "back": book.refunded}
-    yield accounts.MOVE(which=account_id, **sums)
+    sums = {"amount": book.balance, "charged": book.charged, "refunded": book.refunded}
+    yield accounts.move(id=account_id, **sums)
     return number, book.balance
 
 
@@ -86,7 +87,7 @@ class _Book:
         self.refunded += amount if kind == "refund" else 0
         granted = kind == "grant"
         details = {"note" if granted else "reason": note}
-        return ledger.ADD(
+        return ledger.add(
             id=_id("led", moment, self._number),
             account_id=self._account_id,
             kind=kind,
@@ -122,13 +123,13 @@ def _text(kind: str, subject: str, account_id: str, event: Event) -> Step:
         "created_at": event.created,
     }
     if kind == "title":
-        return writing.ADD_TITLE(**row)
+        return writing.add_title(**row)
     spoken = {
         "content": event.prompt,
         "duration_ms": 10_000,
         "word_count": len(event.prompt.split()),
     }
-    return writing.ADD_SCRIPT(**row, batch_id=subject, **spoken)
+    return writing.add_script(**row, batch_id=subject, **spoken)
 
 
 def _id(prefix: str, moment: int, number: int) -> str:

@@ -37,8 +37,7 @@ def create(
     if millicredits < 0:
         raise BadRequestError.fields([("credits", "must not be negative")])
     account_id = ids.new("acc", now)
-    counts = {"balance": 0, "charged": 0, "refunded": 0, "sign_outs": 0, "upload_bytes": 0}
-    yield accounts.ADD(id=account_id, name=name, email=email, created_at=now, **counts)
+    yield accounts.add(id=account_id, name=name, email=email, created_at=now)
     yield from audit.note("account.created", account_id, actor, now, name=name)
     if millicredits:
         yield from credits.grant(account_id, millicredits, now, actor=actor)
@@ -47,7 +46,7 @@ def create(
 
 def get(account_id: str) -> Transaction[Any]:
     """Return an account's row."""
-    row = yield from one(accounts.FIND(which=account_id))
+    row = yield from one(accounts.find(id=account_id))
     if row is None:
         raise NotFoundError(f"there is no account {account_id!r}")
     return row
@@ -55,11 +54,11 @@ def get(account_id: str) -> Transaction[Any]:
 
 def sign_outs(owner: str) -> Transaction[int]:
     """Return how often the account of a generation or an upload was signed out; 0 for neither."""
-    found = accounts.OF_UPLOAD if owner.startswith("upl_") else accounts.OF_GENERATION
-    row = yield from one(found(which=owner))
+    found = accounts.of_upload if owner.startswith("upl_") else accounts.of_generation
+    row = yield from one(found(id=owner))
     return row.sign_outs if row else 0
 
 
 def every_one() -> Transaction[Rows]:
     """Return all accounts, oldest first."""
-    return (yield from every(accounts.ALL()))
+    return (yield from every(accounts.all()))

@@ -28,7 +28,7 @@ def note(act: str, subject: str, actor: str, now: int, **details: Any) -> Transa
         Facts, never a secret; what is None is left out.
     """
     facts = {name: value for name, value in details.items() if value is not None}
-    yield audit.ADD(
+    yield audit.add(
         id=ids.new("aud", now),
         actor=actor,
         act=act,
@@ -40,7 +40,4 @@ def note(act: str, subject: str, actor: str, now: int, **details: Any) -> Transa
 
 def entries(*, most: int, before: str | None = None) -> Transaction[Rows]:
     """Return the acts, newest first, below an id."""
-    values: dict[str, Any] = {"most": most}
-    if before is not None:
-        values["before"] = before
-    return (yield from every(audit.page(before=before is not None)(**values)))
+    return (yield from every(audit.page(before=before or ids.ceiling("aud"), most=most)))

@@ -134,7 +134,7 @@ def group_models(models: Iterable[Model]) -> Models:
 
 def with_estimate(model: Model) -> Transaction[Model]:
     """Return a model with the mean charge of its last 100 generations as its estimate."""
-    recent = yield from one(generations.RECENT_CHARGES(model=model.id))
+    recent = yield from one(generations.recent_charges(model_id=model.id))
     if not recent.number:
         return model
     mean = Decimal(int(recent.total)) / int(recent.number) / pricing.MILLI

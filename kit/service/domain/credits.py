@@ -69,16 +69,16 @@ def take(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int
     row = None
     if amount <= _MOST:
         row = yield from one(
-            accounts.MOVE(which=payer.account_id, amount=-amount, charge=amount, back=0)
+            accounts.move(id=payer.account_id, amount=-amount, charged=amount, refunded=0)
         )
     if row is None:
-        account = yield from one(accounts.FIND(which=payer.account_id))
+        account = yield from one(accounts.find(id=payer.account_id))
         raise InsufficientCreditsError.short(
             required=credits(amount), available=credits(account.balance)
         )
     if payer.cap is not None:
         month = _month_start(now)
-        counted = keys.SPEND(which=payer.key_id, amount=amount, month=month)
+        counted = keys.spend(id=payer.key_id, amount=amount, month=month)
         if (yield from one(counted)) is None:
             yield from _check_cap(payer, amount, now)
     yield from _enter(payer, -amount, row, reason, now)
@@ -88,7 +88,9 @@ def take(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int
 def give(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
     """Add millicredits, as a grant or a refund, and return the new balance."""
     back = amount if reason.kind == "refund" else 0
-    row = yield from one(accounts.MOVE(which=payer.account_id, amount=amount, charge=0, back=back))
+    row = yield from one(
+        accounts.move(id=payer.account_id, amount=amount, charged=0, refunded=back)
+    )
     if row is None:
         raise NotFoundError(f"there is no account {payer.account_id!r}")
     yield from _enter(payer, amount, row, reason, now)
@@ -104,11 +106,11 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
         model_id=row.model_id,
         details={"reason": sentence},
     )
-    key = (yield from one(keys.FIND(which=row.key_id))) if row.key_id else None
+    key = (yield from one(keys.find(id=row.key_id))) if row.key_id else None
     payer = Payer(row.account_id, row.key_id or None, key.prefix if key else None)
     # What was charged in an earlier month is no longer counted.
     if key and key.cap is not None and row.id >= ids.floor("gen", key.spent_since):
-        yield keys.UNSPEND(which=key.id, amount=row.millicredits)
+        yield keys.unspend(id=key.id, amount=row.millicredits)
     yield from give(payer, row.millicredits, reason, now)
 
 
@@ -132,7 +134,7 @@ def grant(
 
 def check(payer: Payer, amount: int, now: int) -> Transaction[None]:
     """Refuse what the balance or the key's cap does not allow, without taking anything."""
-    account = yield from one(accounts.FIND(which=payer.account_id))
+    account = yield from one(accounts.find(id=payer.account_id))
     if account.balance < amount:
         raise InsufficientCreditsError.short(
             required=credits(amount), available=credits(account.balance)
@@ -142,10 +144,10 @@ def check(payer: Payer, amount: int, now: int) -> Transaction[None]:
 
 def balance(account_id: str, now: int) -> Transaction[dict[str, int]]:
     """Return balance, reserved, charged and refunded in the last 30 days, in millicredits."""
-    account = yield from one(accounts.FIND(which=account_id))
-    reserved = yield from one(generations.RESERVED(account=account_id))
+    account = yield from one(accounts.find(id=account_id))
+    reserved = yield from one(generations.reserved(account_id=account_id))
     since = ids.floor("led", now - _MONTH_MS)
-    before = yield from one(ledger.TOTALS_BEFORE(account=account_id, since=since))
+    before = yield from one(ledger.totals_before(account_id=account_id, before=since))
     return {
         "balance": account.balance,
         "reserved": reserved.total,
@@ -156,10 +158,8 @@ def balance(account_id: str, now: int) -> Transaction[dict[str, int]]:
 
 def usage(account_id: str, *, most: int, before: str | None) -> Transaction[Rows]:
     """Return an account's entries, newest first, below an entry's id."""
-    values: dict[str, Any] = {"account": account_id, "most": most}
-    if before is not None:
-        values["before"] = before
-    return (yield from every(ledger.page(before=before is not None)(**values)))
+    before = before or ids.ceiling("led")
+    return (yield from every(ledger.page(account_id=account_id, before=before, most=most)))
 
 
 class Turnover:
@@ -185,7 +185,7 @@ def turnover(known: Turnover, now: int) -> Transaction[Turnover]:
     """
     until = ids.floor("led", now - _SETTLED_MS)
     for row in (
-        yield from every(ledger.SUMS(after=known.last, until=until, most=_ENTRIES_AT_ONCE))
+        yield from every(ledger.sums(after=known.last, until=until, most=_ENTRIES_AT_ONCE))
     ):
         known.last = max(known.last, row.last)
         if row.kind == "refund":
@@ -218,7 +218,7 @@ def verify() -> Transaction[list[Mistake]]:
     it failed), and every charge is for something that the account has.
     """
     found = []
-    for row in (yield from every(ledger.UNBALANCED())):
+    for row in (yield from every(ledger.unbalanced())):
         for name, kept, summed in (
             ("balance", row.balance, row.total),
             ("charged in all", row.charged, row.debits),
@@ -227,11 +227,11 @@ def verify() -> Transaction[list[Mistake]]:
             if kept != summed:
                 problem = f"{name} {credits(kept):f}, ledger {credits(summed):f}"
                 found.append(Mistake(row.id, row.id, problem))
-    for row in (yield from every(ledger.BROKEN())):
+    for row in (yield from every(ledger.broken())):
         how = "no entry goes on from" if row.steps > 0 else "no entry leads to"
         problem = f"{how} a balance of {credits(row.value):f}"
         found.append(Mistake(row.account_id, row.account_id, problem))
-    for row in (yield from every(ledger.MISCHARGED())):
+    for row in (yield from every(ledger.mischarged())):
         amounts = (row.millicredits, row.charged, row.refunded, row.given)
         cost, charged, back, given = (f"{credits(amount):f}" for amount in amounts)
         problem = (
@@ -239,7 +239,7 @@ def verify() -> Transaction[list[Mistake]]:
             f"refunded {back} and the ledger gives back {given}"
         )
         found.append(Mistake(row.account_id, row.id, problem))
-    for row in (yield from every(ledger.UNFOUNDED())):
+    for row in (yield from every(ledger.unfounded())):
         problem = f"a {row.kind} entry for {row.subject}, which the account does not have"
         found.append(Mistake(row.account_id, row.id, problem))
     return found
@@ -248,7 +248,7 @@ def verify() -> Transaction[list[Mistake]]:
 def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:
     if payer.cap is None:
         return
-    key = yield from one(keys.FIND(which=payer.key_id))
+    key = yield from one(keys.find(id=payer.key_id))
     spent = key.spent if key.spent_since >= _month_start(now) else 0
     left = max(key.cap - spent, 0)
     if amount > left:
@@ -266,7 +266,7 @@ def _month_start(now: int) -> int:
 
 
 def _enter(payer: Payer, amount: int, account: Any, reason: Reason, now: int) -> Transaction[None]:
-    yield ledger.ADD(
+    yield ledger.add(
         id=ids.new("led", now),
         account_id=payer.account_id,
         kind=reason.kind,

@@ -23,7 +23,8 @@ from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import generations, ids, uploads
 from kit.service.store.database import Rows, Transaction, every, one
-from kit.wire import Model, Quote, StartGeneration
+from kit.service.store.statements import merge
+from kit.wire import CATEGORIES, Model, Quote, StartGeneration
 
 #: States inside -> statuses outside. Source: contract, "Generations".
 STATUSES = {
@@ -124,7 +125,7 @@ def start(
         now,
     )
     for upload_id in (upload for group in plan.media.values() for upload in group):
-        if (yield from one(uploads.USE(which=upload_id, now=now))) is None:
+        if (yield from one(uploads.use(id=upload_id, now=now))) is None:
             raise NotFoundError(f"the upload {shorten(upload_id)} was removed; send the file again")
     values = dict(plan.values)
     seed = values.get(SEED)
@@ -155,13 +156,13 @@ def start(
         "updated_at": now,
     }
     row = {**_EMPTY, **row, **(_claimed(claim, now) if claim else {})}
-    yield generations.ADD(**row)
+    yield generations.add(**row)
     return SimpleNamespace(**row)
 
 
 def get(generation_id: str, account_id: str) -> Transaction[Any]:
     """Return a generation's row; another account's does not exist."""
-    row = yield from one(generations.FIND(which=generation_id, account=account_id))
+    row = yield from one(generations.find(id=generation_id, account_id=account_id))
     if row is None:
         raise NotFoundError(f"there is no generation {shorten(generation_id)}")
     return row
@@ -169,7 +170,7 @@ def get(generation_id: str, account_id: str) -> Transaction[Any]:
 
 def version(generation_id: str, account_id: str) -> Transaction[Any]:
     """Return what tells whether a generation has changed; another account's does not exist."""
-    row = yield from one(generations.VERSION(which=generation_id, account=account_id))
+    row = yield from one(generations.version(id=generation_id, account_id=account_id))
     if row is None:
         raise NotFoundError(f"there is no generation {shorten(generation_id)}")
     return row
@@ -182,7 +183,9 @@ def page(
     whole: bool = True,
     after: str | None = None,
     until: Iterable[str | None] = (),
-    **filters: Any,
+    state: str | None = None,
+    asset_type: str | None = None,
+    model: str | None = None,
 ) -> Transaction[Rows]:
     """Return an account's generations, newest first.
 
@@ -196,17 +199,20 @@ def page(
         The first id that counts.
     until : iterable of str or None
         Ids that all that count come before.
-    **filters
-        Names of `kit.service.store.generations.FILTERS`; None counts as not given.
+    state : str, optional
+        A status outside.
     """
-    given = {name: value for name, value in filters.items() if value is not None}
-    if given.get("state") == "processing":
-        given["processing"] = given.pop("state")
-    query = generations.page(frozenset(given), whole=whole)
-    given.pop("processing", None)
-    given["after"] = after or ids.floor("gen", 0)
+    own: list[dict[str, str]] = [{}]
+    given: dict[str, Any] = {"account_id": account_id, "after": after or ids.floor("gen", 0)}
     given["until"] = min((bound for bound in until if bound), default=ids.ceiling("gen"))
-    return (yield from every(query(account=account_id, most=most, **given)))
+    run = "run" if whole else "versions"
+    if state or asset_type or model:
+        run += "_of_model" if model else "_of_state"
+        given |= {"model_id": model} if model else {}
+        states = [inside for inside, outside in STATUSES.items() if state in (None, outside)]
+        types = [asset_type] if asset_type else CATEGORIES
+        own = [{"state": name, "asset_type": kind} for name in states for kind in types]
+    return (yield from every(merge(getattr(generations, run), own, most=most, **given)))
 
 
 def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
@@ -226,8 +232,8 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
         raise ConflictError(f"the generation is {row.state} and cannot be canceled any more")
     back = row.millicredits if row.state == "queued" and row.attempt == 0 else 0
     canceled = yield from one(
-        generations.CANCEL(
-            which=generation_id, account=payer.account_id, as_seen=row.state, back=back, now=now
+        generations.cancel(
+            id=generation_id, account_id=payer.account_id, seen=row.state, refunded=back, now=now
         )
     )
     if back:
@@ -262,7 +268,7 @@ def _files(
     for name, upload_ids in media.items():
         files[name] = []
         for upload_id in upload_ids:
-            row = yield from one(uploads.FIND(which=upload_id))
+            row = yield from one(uploads.find(id=upload_id))
             if row is None or row.account_id != account_id:
                 raise NotFoundError(f"mediaUploads.{name}: there is no upload {shorten(upload_id)}")
             files[name].append(row)

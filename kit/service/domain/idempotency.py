@@ -93,8 +93,7 @@ def once(label: Label | None, work: Transaction[Answer], now: int) -> Transactio
         work.close()
         return known
     answer = yield from work
-    yield from _forget(label)
-    yield idempotency.ADD(**_row(label, now, answer))
+    yield idempotency.add(**_row(label, now, answer))
     return answer
 
 
@@ -108,52 +107,39 @@ def begin(label: Label, now: int, owner: str) -> Transaction[Answer | None]:
     """
     known = yield from find_answer(label, now)
     if known is None:
-        yield from _forget(label)
-        yield idempotency.ADD(**_row(label, now, None, owner))
+        yield idempotency.add(**_row(label, now, None, owner))
     return known
 
 
 def keep(label: Label, answer: Answer) -> Transaction[None]:
     """Keep the answer of a request that was noted as running."""
-    row = _row(label, 0, answer)
-    yield idempotency.KEEP(
-        account=label.account_id,
-        label=label.key,
-        code=row["status"],
-        fields=row["headers"],
-        answer=row["body"],
-    )
+    yield idempotency.keep(account_id=label.account_id, key=label.key, **_written(answer))
 
 
 def release(label: Label) -> Transaction[None]:
     """Forget a request that failed without a charge: it may be tried again under its key."""
-    yield idempotency.RELEASE(account=label.account_id, label=label.key)
+    yield idempotency.release(account_id=label.account_id, key=label.key)
 
 
 def owners() -> Transaction[list[str]]:
     """Return the runs of the service that work at requests."""
-    rows = yield from every(idempotency.OWNERS())
+    rows = yield from every(idempotency.owners())
     return [row.owner for row in rows if row.owner]
 
 
 def disown(owner: str) -> Transaction[None]:
     """Forget what a run of the service was working at that has ended: nothing was charged."""
-    yield idempotency.DISOWNED(worker=owner)
+    yield idempotency.disowned(owner=owner)
 
 
 def prune(now: int) -> Transaction[None]:
     """Forget answers that are older than a day and requests that were cut off."""
-    yield idempotency.PRUNE(limit=now - KEPT_MS)
-    yield idempotency.ABANDONED(limit=now - _RUNNING_MS)
-
-
-def _forget(label: Label) -> Transaction[None]:
-    """Remove what is left of a request whose time is over; there is nothing else by now."""
-    yield idempotency.FORGET(account=label.account_id, label=label.key)
+    yield idempotency.prune(before=now - KEPT_MS)
+    yield idempotency.abandoned(before=now - _RUNNING_MS)
 
 
 def _find(label: Label, now: int) -> Transaction[Any]:
-    row = yield from one(idempotency.FIND(account=label.account_id, label=label.key))
+    row = yield from one(idempotency.find(account_id=label.account_id, key=label.key))
     if row is None:
         return None
     age = now - row.created_at
@@ -166,9 +152,14 @@ def _row(label: Label, now: int, answer: Answer | None, owner: str | None = None
         "account_id": label.account_id,
         "key": label.key,
         "fingerprint": label.fingerprint,
-        "status": answer.status if answer else None,
-        "headers": orjson.dumps(dict(answer.headers)).decode() if answer else None,
-        "body": answer.body.decode() if answer else None,
         "created_at": now,
         "owner": owner,
+        **_written(answer),
     }
+
+
+def _written(answer: Answer | None) -> dict[str, Any]:
+    if answer is None:
+        return {"status": None, "headers": None, "body": None}
+    headers = orjson.dumps(dict(answer.headers)).decode()
+    return {"status": answer.status, "headers": headers, "body": answer.body.decode()}

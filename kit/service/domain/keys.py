@@ -120,7 +120,7 @@ def create(
     """
     _check(wish, now)
     yield from accounts.get(wish.account_id)
-    active = yield from one(keys.ACTIVE(account=wish.account_id, now=now))
+    active = yield from one(keys.active(account_id=wish.account_id, now=now))
     if active.active >= ACTIVE_KEYS:
         raise ConflictError(
             f"the account has {active.active} active keys and may have {ACTIVE_KEYS}; "
@@ -129,22 +129,19 @@ def create(
     text = draw(live=wish.live)
     scopes = [scope for scope in SCOPES if scope == "read" or scope in wish.scopes]
     key_id = ids.new("key", now)
-    yield keys.ADD(
-        id=key_id,
-        account_id=wish.account_id,
-        name=wish.name.strip(),
-        prefix=text[:_SHOWN],
-        digest=digest(text, secret),
-        scopes=" ".join(scopes),
-        cap=wish.cap,
-        created_at=now,
-        expires_at=wish.expires_at,
-        last_used_at=None,
-        revoked_at=None,
-        spent=0,
-        spent_since=0,
+    row = yield from one(
+        keys.add(
+            id=key_id,
+            account_id=wish.account_id,
+            name=wish.name.strip(),
+            prefix=text[:_SHOWN],
+            digest=digest(text, secret),
+            scopes=" ".join(scopes),
+            cap=wish.cap,
+            created_at=now,
+            expires_at=wish.expires_at,
+        )
     )
-    row = yield from one(keys.FIND(which=key_id))
     facts = {
         "account": row.account_id,
         "name": row.name,
@@ -169,22 +166,22 @@ def revoke(
     actor : str
         Who gave the order, see `kit.service.domain.audit.note`.
     """
-    revoked = yield from one(keys.REVOKE(which=key_id, now=now))
-    row = yield from one(keys.FIND(which=key_id))
+    revoked = yield from one(keys.revoke(id=key_id, now=now))
+    row = yield from one(keys.find(id=key_id))
     if row is None:
         raise NotFoundError(f"there is no key {key_id!r}")
     facts = {"account": row.account_id, "name": row.name, "prefix": row.prefix}
     if revoked is not None:
         yield from audit.note("key.revoked", key_id, actor, now, **facts)
     if sign_out:
-        yield store.SIGN_OUT(which=row.account_id)
+        yield store.sign_out(id=row.account_id)
         yield from audit.note("account.signed_out", row.account_id, actor, now, key=key_id)
     return row
 
 
 def list_keys(account_id: str | None = None) -> Transaction[Rows]:
     """Return the keys of an account, or all of them, oldest first."""
-    step = keys.ALL() if account_id is None else keys.OF_ACCOUNT(account=account_id)
+    step = keys.all() if account_id is None else keys.of_account(account_id=account_id)
     return (yield from every(step))
 
 
@@ -199,7 +196,7 @@ def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
         It is past its date.
     """
     wanted = _wanted(text, secret)
-    row = yield from one(keys.BY_DIGEST(digest=wanted))
+    row = yield from one(keys.by_digest(digest=wanted))
     if row is None or not hmac.compare_digest(row.digest, wanted):
         raise InvalidApiKeyError("the API key is unknown")
     if row.revoked_at is not None:
@@ -212,7 +209,7 @@ def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
 
 def still_good(caller: Caller, now: int) -> Transaction[None]:
     """Refuse a caller whose key was revoked or has run out since it was looked up."""
-    row = yield from one(keys.FIND(which=caller.payer.key_id))
+    row = yield from one(keys.find(id=caller.payer.key_id))
     if row is None or row.revoked_at is not None:
         raise InvalidApiKeyError("the API key was revoked")
     if row.expires_at is not None and row.expires_at <= now:
@@ -229,7 +226,7 @@ def _wanted(text: str, secret: bytes) -> str:
 
 def touch(key_id: str, now: int) -> Transaction[None]:
     """Note when a key was last used."""
-    yield keys.TOUCH(which=key_id, now=now)
+    yield keys.touch(id=key_id, now=now)
 
 
 def _check(wish: Wish, now: int) -> None:

@@ -70,7 +70,7 @@ def expire(after: str, days: float, now: int, *, most: int = PAGE) -> Transactio
     """
     before = now - days * _DAY_MS
     gone = []
-    for row in (yield from every(generations.OLDEST(after=after, most=most))):
+    for row in (yield from every(generations.oldest(after=after, most=most))):
         if row.created_at >= before or STATUSES[row.state] == "processing":
             break
         if (yield from _delete(row, now)):
@@ -90,7 +90,7 @@ def orphans(keys: Iterable[str]) -> Transaction[list[str]]:
     """
     found = []
     for key in keys:
-        row = yield from one(generations.RESULT(which=owner(key)))
+        row = yield from one(generations.result(id=owner(key)))
         if row is None or STATUSES[row.state] == "processing":
             continue
         has = row.output is not None and row.outputs_deleted_at is None
@@ -116,13 +116,13 @@ async def remove_files(database: Database, storage: Storage, keys: Sequence[str]
 
 def keys_to_delete() -> Transaction[list[str]]:
     """Return the keys of some files that are to be removed."""
-    rows = yield from every(removals.SOME(most=PAGE))
+    rows = yield from every(removals.some(most=PAGE))
     return [row.key for row in rows]
 
 
 def _note_removed(keys: Sequence[str]) -> Transaction[None]:
     for key in keys:
-        yield removals.DONE(which=key)
+        yield removals.done(key=key)
 
 
 def keys_of(output: str) -> list[str]:
@@ -138,8 +138,8 @@ def files_of(result: Mapping[str, Any]) -> list[str]:
 def _delete(row: Any, now: int) -> Transaction[list[str]]:
     if row.output is None or row.outputs_deleted_at is not None:
         return []
-    yield generations.DELETE_OUTPUTS(which=row.id, now=now)
+    yield generations.delete_outputs(id=row.id, now=now)
     keys = keys_of(row.output)
     for key in keys:
-        yield removals.ADD(key=key, created_at=now)
+        yield removals.add(key=key, created_at=now)
     return keys

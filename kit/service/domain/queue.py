@@ -26,12 +26,10 @@ def claim(
     later : collection of str
         Models whose generations are left in the queue.
     """
-    values: dict[str, Any] = {"worker": worker, "lease": lease, "now": now}
-    query = generations.CLAIM
-    if later:
-        query, values["later"] = generations.CLAIM_OTHERS, f",{','.join(sorted(later))},"
+    others = f",{','.join(sorted(later))}," if later else ""
+    first = generations.claim(owner=worker, lease_until=lease, now=now, others=others)
     rows: Rows = []
-    while len(rows) < most and (row := (yield from one(query(**values)))) is not None:
+    while len(rows) < most and (row := (yield from one(first))) is not None:
         rows.append(row)
     return rows
 
@@ -44,7 +42,7 @@ def next_round(account_id: str) -> Transaction[int]:
 
     Source: start-time fair queueing, Goyal, Vin and Cheng, SIGCOMM 1996; every job weighs the same.
     """
-    first, *own = yield from one(generations.ROUNDS(account=account_id))
+    first, *own = yield from one(generations.rounds(account_id=account_id))
     return max(int(first or 0), *(int(last) + 1 for last in own if last is not None), 0)
 
 
@@ -66,7 +64,9 @@ def renew(claims: Sequence[tuple[str, int]], *, lease: int) -> Transaction[list[
     """Prolong a worker's claims and return the ids of those that no longer stand."""
     lost = []
     for generation_id, attempt in claims:
-        row = yield from one(generations.RENEW(which=generation_id, fence=attempt, lease=lease))
+        row = yield from one(
+            generations.renew(id=generation_id, attempt=attempt, lease_until=lease)
+        )
         if row is None:
             lost.append(generation_id)
     return lost
@@ -74,7 +74,7 @@ def renew(claims: Sequence[tuple[str, int]], *, lease: int) -> Transaction[list[
 
 def report(generation_id: str, attempt: int, fraction: float, now: int) -> Transaction[None]:
     """Note how far an attempt is, 0 to 1."""
-    yield generations.REPORT(which=generation_id, fence=attempt, fraction=fraction, now=now)
+    yield generations.report(id=generation_id, attempt=attempt, progress=fraction, now=now)
 
 
 def finish(
@@ -83,7 +83,7 @@ def finish(
     """Complete an attempt with its output; False when the attempt no longer counts."""
     result = orjson.dumps(output).decode()
     row = yield from one(
-        generations.COMPLETE(which=generation_id, fence=attempt, result=result, now=now)
+        generations.complete(id=generation_id, attempt=attempt, output=result, now=now)
     )
     return row is not None
 
@@ -91,7 +91,9 @@ def finish(
 def fail(generation_id: str, attempt: int, sentence: str, code: str, now: int) -> Transaction[bool]:
     """Fail an attempt and give the credits back in full; False when it no longer counts."""
     row = yield from one(
-        generations.FAIL(which=generation_id, fence=attempt, sentence=sentence, code=code, now=now)
+        generations.fail(
+            id=generation_id, attempt=attempt, error=sentence, error_code=code, now=now
+        )
     )
     if row is not None and row.millicredits:
         yield from credits.refund(row, sentence, now)
@@ -115,18 +117,18 @@ def lose(
     if losses + 1 >= attempts:
         sentence = f"the render process was lost {attempts} times"
         return (yield from fail(generation_id, attempt, sentence, "worker_lost", now))
-    row = yield from one(generations.RETURN(which=generation_id, fence=attempt, lost=1, now=now))
+    row = yield from one(generations.hand_back(id=generation_id, attempt=attempt, lost=1, now=now))
     return row is not None
 
 
 def hand_back(generation_id: str, attempt: int, now: int) -> Transaction[None]:
     """Put an attempt back in the queue that its worker has no time for; it counts as no loss."""
-    yield generations.RETURN(which=generation_id, fence=attempt, lost=0, now=now)
+    yield generations.hand_back(id=generation_id, attempt=attempt, lost=0, now=now)
 
 
 def expire(*, attempts: int, now: int) -> Transaction[Rows]:
     """Deal with the claims that nobody renews and return them as they were."""
-    lost = yield from every(generations.LOST(now=now))
+    lost = yield from every(generations.lost(now=now))
     for row in lost:
         yield from lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
     return lost
@@ -134,7 +136,7 @@ def expire(*, attempts: int, now: int) -> Transaction[Rows]:
 
 def abandon(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:
     """Deal with all claims of a worker that is known to be dead and return them as they were."""
-    lost = yield from every(generations.HELD(worker=worker))
+    lost = yield from every(generations.held(owner=worker))
     for row in lost:
         yield from lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
     return lost
@@ -142,23 +144,23 @@ def abandon(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:
 
 def owners() -> Transaction[list[str]]:
     """Return the workers that have claims."""
-    rows = yield from every(generations.OWNERS())
+    rows = yield from every(generations.owners())
     return [row.owner for row in rows]
 
 
 def running_claims(worker: str) -> Transaction[dict[tuple[str, int], float]]:
     """Return a worker's claims that still stand, as (id, attempt), with the progress on record."""
-    rows = yield from every(generations.HELD(worker=worker))
+    rows = yield from every(generations.held(owner=worker))
     return {(row.id, row.attempt): row.progress for row in rows}
 
 
 def states() -> Transaction[dict[str, int]]:
     """Return how many generations wait and how many are rendered, wherever."""
-    running = yield from one(generations.RUNNING())
+    running = yield from one(generations.running())
     return {"queued": (yield from waiting()), "running": int(running.number)}
 
 
 def waiting() -> Transaction[int]:
     """Return how many generations wait for a worker."""
-    row = yield from one(generations.QUEUED())
-    return int(row.waiting)
+    row = yield from one(generations.queued())
+    return int(row.number)

@@ -79,7 +79,7 @@ class Readiness:
 
     async def examine(self) -> None:
         """Have the database looked through if that was not done for a day."""
-        last = await self._database.read(one(checks.FIND(which=_EXAMINED)))
+        last = await self._database.read(one(checks.find(name=_EXAMINED)))
         if last is None or self._clock() - last.at >= _DAY_MS:
             await asyncio.shield(self._examined())
 
@@ -118,8 +118,7 @@ class Readiness:
 
 
 def _mark(name: str, now: int) -> Transaction[None]:
-    if (yield from one(checks.MARK(which=name, now=now))) is None:
-        yield checks.ADD(name=name, at=now)
+    yield checks.mark(name=name, at=now)
 
 
 def _task(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

@@ -67,23 +67,21 @@ def ticket(
     yield from _check_open(payer.account_id, now)
     yield from _reserve(payer.account_id, order.file_size_bytes, settings.account_upload_bytes)
     upload_id = ids.new("upl", now)
-    yield uploads.ADD(
-        id=upload_id,
-        account_id=payer.account_id,
-        model_id=model.id,
-        kind=kind,
-        file_name=order.file_name,
-        content_type=order.content_type,
-        size_bytes=order.file_size_bytes,
-        state="waiting",
-        sha256=None,
-        duration_ms=None,
-        created_at=now,
-        expires_at=now + TICKET_MS,
-        filled_at=None,
-        used_at=None,
+    return (
+        yield from one(
+            uploads.add(
+                id=upload_id,
+                account_id=payer.account_id,
+                model_id=model.id,
+                kind=kind,
+                file_name=order.file_name,
+                content_type=order.content_type,
+                size_bytes=order.file_size_bytes,
+                created_at=now,
+                expires_at=now + TICKET_MS,
+            )
+        )
     )
-    return (yield from one(uploads.FIND(which=upload_id)))
 
 
 def waiting(upload_id: str, now: int) -> Transaction[Any]:
@@ -96,7 +94,7 @@ def waiting(upload_id: str, now: int) -> Transaction[Any]:
     ConflictError
         Its file is here already.
     """
-    row = yield from one(uploads.FIND(which=upload_id))
+    row = yield from one(uploads.find(id=upload_id))
     if row is None:
         raise NotFoundError("there is no such upload")
     if row.state == "filled":
@@ -116,7 +114,9 @@ def fill(upload_id: str, *, sha256: str, duration_ms: int | None, now: int) -> T
     NotFoundError
         It took so long that the ticket was removed.
     """
-    row = yield from one(uploads.FILL(which=upload_id, digest=sha256, length=duration_ms, now=now))
+    row = yield from one(
+        uploads.fill(id=upload_id, sha256=sha256, duration_ms=duration_ms, now=now)
+    )
     if row is None:
         yield from waiting(upload_id, now)
 
@@ -131,7 +131,7 @@ def find(upload_ids: Iterable[str]) -> Transaction[dict[str, Any]]:
     """Return the rows of some uploads by id; what was removed is left out."""
     rows = {}
     for upload_id in upload_ids:
-        row = yield from one(uploads.FIND(which=upload_id))
+        row = yield from one(uploads.find(id=upload_id))
         if row is not None:
             rows[upload_id] = row
     return rows
@@ -146,8 +146,8 @@ def sweep(now: int) -> Transaction[int]:
         How many; 0 when none are left. Their files are to be removed, see
         `kit.service.domain.outputs.keys_to_delete`.
     """
-    stale = yield from every(uploads.STALE(limit=now - UNUSED_MS))
-    expired = yield from every(uploads.EXPIRED(limit=now - LATE_MS))
+    stale = yield from every(uploads.stale(before=now - UNUSED_MS))
+    expired = yield from every(uploads.expired(before=now - LATE_MS))
     gone = yield from _forget_all(dict.fromkeys(row.id for row in (*stale, *expired)), 0, now)
     return len(gone)
 
@@ -161,7 +161,7 @@ def expire(days: float, now: int) -> Transaction[int]:
         How many; 0 when none are left, as for `sweep`.
     """
     limit = now - round(days * _DAY_MS)
-    old = yield from every(uploads.OLD(limit=limit))
+    old = yield from every(uploads.old(before=limit))
     gone = yield from _forget_all([row.id for row in old], limit, now)
     if gone:
         facts = {"uploads": len(gone), "last": gone[-1], "days": days}
@@ -177,9 +177,9 @@ def forget(upload_id: str, limit: int = 0) -> Transaction[bool]:
     limit : int
         A use before it does not count, in milliseconds since 1970.
     """
-    row = yield from one(uploads.REMOVE(which=upload_id, limit=limit))
+    row = yield from one(uploads.remove(id=upload_id, before=limit))
     if row is not None:
-        yield accounts.RELEASE(which=row.account_id, size=row.size_bytes)
+        yield accounts.release(id=row.account_id, size=row.size_bytes)
     return row is not None
 
 
@@ -187,13 +187,13 @@ def _forget_all(upload_ids: Iterable[str], limit: int, now: int) -> Transaction[
     gone = []
     for upload_id in upload_ids:
         if (yield from forget(upload_id, limit)):
-            yield removals.ADD(key=UPLOADS + upload_id, created_at=now)
+            yield removals.add(key=UPLOADS + upload_id, created_at=now)
             gone.append(upload_id)
     return gone
 
 
 def _check_open(account_id: str, now: int) -> Transaction[None]:
-    found = yield from one(uploads.OPEN(account=account_id, now=now))
+    found = yield from one(uploads.open(account_id=account_id, now=now))
     if found.tickets >= OPEN_TICKETS:
         wait = max(1, -(-(found.first - now) // 1000))
         raise RateLimitError(
@@ -204,8 +204,8 @@ def _check_open(account_id: str, now: int) -> Transaction[None]:
 
 
 def _reserve(account_id: str, size: int, most: int) -> Transaction[None]:
-    if (yield from one(accounts.RESERVE(which=account_id, size=size, most=most))) is None:
-        account = yield from one(accounts.FIND(which=account_id))
+    if (yield from one(accounts.reserve(id=account_id, size=size, most=most))) is None:
+        account = yield from one(accounts.find(id=account_id))
         raise PayloadTooLargeError(
             f"the uploads of the account take {account.upload_bytes:,} bytes, and with this one "
             f"they would take more than the {most:,} that they may; what no generation uses is "

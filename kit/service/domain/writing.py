@@ -113,7 +113,7 @@ def titles_given(account_id: str, topic: str) -> Transaction[list[str]]:
 
     They are more than the built-in writer knows of any topic, and no more than can be read at once.
     """
-    rows = yield from every(writing.TITLES(account=account_id, subject=topic, most=_TITLES_SEEN))
+    rows = yield from every(writing.titles(account_id=account_id, topic=topic, most=_TITLES_SEEN))
     return [row.title for row in reversed(rows)]
 
 
@@ -138,7 +138,7 @@ def deliver_title(
     given = yield from titles_given(payer.account_id, topic)
     if _times(title.title, given) > _times(title.title, seen):
         raise TakenError
-    yield writing.ADD_TITLE(
+    yield writing.add_title(
         id=title_id, account_id=payer.account_id, topic=topic, title=title.title, created_at=now
     )
 
@@ -163,7 +163,7 @@ def deliver_scripts(
             "word_count": draft.words,
             "created_at": now,
         }
-        yield writing.ADD_SCRIPT(**row)
+        yield writing.add_script(**row)
         rows.append(row)
     return rows
 

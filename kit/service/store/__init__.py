@@ -1,19 +1,16 @@
-"""The store: tables, statements and the databases that run them.
-
-A module of statements that is taken from here (`from kit.service.store import keys`) is a stand-in
-that knows them as text; see `kit.service.store.prepared`.
-"""
+"""The store: named statements, a file of SQL a noun, and the databases that run them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from kit.service.store.statements import Statements
 
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        from kit.service.store.prepared import stand_in
-
-        found = stand_in(name)
-        if found is None:  # a module without statements, which the import then looks for
-            raise AttributeError(name)
-        return found
+accounts = Statements("accounts")
+audit = Statements("audit")
+checks = Statements("checks")
+generations = Statements("generations")
+idempotency = Statements("idempotency")
+keys = Statements("keys")
+ledger = Statements("ledger")
+removals = Statements("removals")
+uploads = Statements("uploads")
+writing = Statements("writing")

@@ -36,7 +36,7 @@ def enter(account: str, amount: int, left: int, kind: str, subject: str, **more:
     row = {**totals, "generation_id": None, "model_id": None, "key_id": None, "key_prefix": None}
     amounts = {"millicredits": amount, "balance_after": left, "details": None, "created_at": NOW}
     named = {"id": ids.new("led", NOW), "account_id": account, "kind": kind, "subject": subject}
-    return ledger.ADD(**{**row, **amounts, **named, **more})
+    return ledger.add(**{**row, **amounts, **named, **more})
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_books_of_everything_that_can_happen_are_right(
 
 
 def test_a_balance_that_is_not_the_sum_is_found(write: Write, payer: Payer) -> None:
-    write(every(accounts.MOVE(which=payer.account_id, amount=5, charge=1, back=2)))
+    write(every(accounts.move(id=payer.account_id, amount=5, charged=1, refunded=2)))
 
     assert {
         (payer.account_id, "balance 10.005, ledger 10"),
@@ -113,7 +113,7 @@ def test_entries_that_two_processes_numbered_otherwise_than_they_wrote_them_are_
 
 def granted(payer: Payer, now: int, left: int) -> Transaction[None]:
     """Grant a credit as a process does that numbers its entries by a clock of its own."""
-    yield accounts.MOVE(which=payer.account_id, amount=1000, charge=0, back=0)
+    yield accounts.move(id=payer.account_id, amount=1000, charged=0, refunded=0)
     name = ids.floor("led", now)
     yield enter(payer.account_id, 1000, left, "grant", name, id=name)
 

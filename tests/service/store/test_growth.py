@@ -14,10 +14,10 @@ import pytest
 
 from kit.service.domain import accounts, credits, generations, idempotency, keys, queue, writing
 from kit.service.domain.credits import Payer, Reason
+from kit.service.store import generations as statements
 from kit.service.store import ids
-from kit.service.store.database import Transaction, one
-from kit.service.store.prepared import load_statements
-from kit.service.store.sqlite import NAME, SQLite, dialect
+from kit.service.store.database import Transaction, one, row_maker
+from kit.service.store.sqlite import NAME, SQLite
 from tests.benchmarks.bench_pages import DAY_MS, write_history
 
 NOW = 1_700_000_000_000
@@ -51,16 +51,22 @@ class History:
         try:
             step = next(work)
             while True:
-                compiled = step.query.compiled(NAME, dialect)
-                found = self.connection.execute(
-                    compiled.text, {**compiled.constants, **step.values}
-                )
-                step = work.send([compiled.row(row) for row in found] if compiled.row else [*found])
+                cursor = self.connection.execute(step.statement.text(NAME), step.values)
+                step = work.send(named(cursor))
         except StopIteration:
             return sum(taken)
         finally:
             self.connection.trace_v2(0, None)
             self.connection.execute("ROLLBACK")
+
+
+def named(cursor: apsw.Cursor) -> list[Any]:
+    """Return the rows of a cursor as transactions receive them."""
+    try:
+        row = row_maker(name for name, *_ in cursor.getdescription())
+    except apsw.ExecutionCompleteError:
+        return []
+    return [row(values) for values in cursor]
 
 
 async def _begun(path: Path) -> tuple[Payer, str]:
@@ -117,9 +123,7 @@ _READS: dict[str, Callable[[History], Transaction[Any]]] = {
         it.payer.account_id, most=51, before=ids.floor("led", NOW - DAY_MS)
     ),
     "the titles": lambda it: writing.titles_given(it.payer.account_id, "SPACE"),
-    "the mean charge": lambda it: one(
-        load_statements("generations").RECENT_CHARGES(model="poster")
-    ),
+    "the mean charge": lambda it: one(statements.recent_charges(model_id="poster")),
     "the queue": lambda it: queue.states(),
     "a place in the queue": lambda it: queue.next_round(it.payer.account_id),
     "a claim": lambda it: queue.claim("worker", 4, lease=NOW, now=NOW),

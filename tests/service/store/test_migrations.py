@@ -1,126 +1,123 @@
-"""The schema as it is made and as it is migrated to are one."""
+"""A database of every release is brought to the newest schema, with what is in it."""
 
 import asyncio
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
-from sqlalchemy.dialects import postgresql
 
 from kit.errors import ConfigError
+from kit.service.domain import credits, generations, queue
 from kit.service.http.context import clock
-from kit.service.store import migrations
-from kit.service.store.sqlite import SQLite, dialect
+from kit.service.store import ids, migrations
+from kit.service.store.sqlite import NAME, SQLite
 
-
-def normalized(sql: str) -> list[str]:
-    """Return the clauses of a statement, without quotes and blanks, in no order."""
-    plain = re.sub(r"\s+", " ", sql.replace('"', "")).replace("( ", "(").replace(" )", ")")
-    head, _, rest = plain.partition("(")
-    clauses = re.split(r", (?![^(]*\))", rest.strip().removesuffix(")"))
-    return [head.strip(), *sorted(clause.strip() for clause in clauses)]
-
-
-def schema(*statements: str) -> dict[str, list[str]]:
-    """Return the objects of a database that some statements made."""
-    connection = apsw.Connection(":memory:")
-    for statement in statements:
-        connection.execute(statement).fetchall()
-    rows = connection.execute(
-        "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
-    ).fetchall()
-    connection.close()
-    return {str(name): normalized(str(sql)) for name, sql in rows}
-
-
-def test_a_new_schema_is_the_migrated_one() -> None:
-    created = schema(*migrations.schema_statements(dialect()))
-    migrated = schema(migrations.migration_sql("base", dialect()))
-
-    assert created.keys() == migrated.keys()
-    ours = created.keys() - {"alembic_version"}
-    assert {name: created[name] for name in ours} == {name: migrated[name] for name in ours}
-    assert len(created) > 15
-
-
-def test_head_is_the_newest_file() -> None:
-    folder = Path(migrations.__file__).parent / "versions"
-    newest = max(path.name for path in folder.glob("[0-9]*.py"))
-
-    assert newest.partition("_")[0] == migrations.HEAD
-
-
-def test_both_ways_end_at_the_head() -> None:
-    for statements in (
-        migrations.schema_statements(dialect()),
-        [migrations.migration_sql("base", dialect())],
-    ):
-        connection = apsw.Connection(":memory:")
-        for statement in statements:
-            connection.execute(statement).fetchall()
-        rows = connection.execute("SELECT version_num FROM alembic_version").fetchall()
-        assert rows == [(migrations.HEAD,)]
-        connection.close()
-
-
-def test_the_schema_is_written_for_postgresql_too() -> None:
-    other = postgresql.dialect()
-
-    assert any("WHERE state = 'queued'" in text for text in migrations.schema_statements(other))
-    assert "CREATE TABLE generations" in migrations.migration_sql("base", other)
+#: What Alembic made before the migrations were SQL.
+REVISIONS = range(1, 8)
+RELEASED = (Path(__file__).parent / "released" / "0007.sql").read_text()
 
 
 @pytest.fixture
-def newer(tmp_path: Path) -> Path:
-    """A database that a later version of the kit has been at."""
-    path = tmp_path / "kit.db"
+def path(tmp_path: Path) -> Path:
+    """Where the database is."""
+    return tmp_path / "kit.db"
+
+
+def write(path: Path, *texts: str) -> None:
     connection = apsw.Connection(str(path))
-    connection.execute(
-        "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
-    )
-    connection.execute("INSERT INTO alembic_version VALUES ('9999')")
+    for text in texts:
+        connection.execute(text).fetchall()
     connection.close()
-    return path
 
 
-def test_a_newer_database_is_refused_with_a_sentence(newer: Path) -> None:
-    with pytest.raises(ConfigError, match=r"'9999'.*a newer one made it"):
-        SQLite(newer)
+def released(path: Path, revision: int, *rows: str) -> None:
+    """Make a database as the release of an Alembic revision made it, with some rows."""
+    texts = [text for number, text in migrations.missing(NAME, 0) if number <= revision]
+    version = f"CREATE TABLE alembic_version AS SELECT '{revision:04}' AS version_num"
+    write(path, *texts, version, *rows)
 
 
-class Recorded:
-    """A schema that is at a revision and notes what is run."""
-
-    def __init__(self, version: str | None) -> None:
-        self.ran: list[str] = []
-        self._version = version
-
-    def version(self) -> str | None:
-        return self._version
-
-    def run(self, statements: Callable[[str | None], Any]) -> None:
-        self.ran += statements(self._version)
+def schema(path: Path) -> dict[str, list[str]]:
+    """Return the columns and clauses of each table and index, in no order."""
+    connection = apsw.Connection(str(path))
+    rows = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    found = {str(name): normalized(str(sql)) for name, sql in rows}
+    connection.close()
+    return found
 
 
-def test_nothing_is_run_at_the_head() -> None:
-    schema = Recorded(migrations.HEAD)
-    migrations.upgrade(schema, dialect)
+def normalized(sql: str) -> list[str]:
+    plain = re.sub(r"\s+", " ", sql.replace('"', "")).replace("( ", "(").replace(" )", ")")
+    head, _, rest = plain.partition("(")
+    return [head.strip(), *sorted(re.split(r", (?![^(]*\))", rest.strip().removesuffix(")")))]
 
-    assert schema.ran == []
+
+def opened(path: Path) -> None:
+    asyncio.run(SQLite(path).close())
 
 
-def test_a_process_that_comes_second_finds_the_work_done() -> None:
-    class Raced(Recorded):
-        def run(self, statements: Callable[[str | None], Any]) -> None:
-            self.ran += statements(migrations.HEAD)
+def read(path: Path, sql: str) -> list[tuple[object, ...]]:
+    connection = apsw.Connection(str(path))
+    try:
+        return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
 
-    schema = Raced(None)
-    migrations.upgrade(schema, dialect)
 
-    assert schema.ran == []
+def test_a_new_database_has_every_part_of_the_newest_schema(path: Path) -> None:
+    opened(path)
+
+    assert schema(path).keys() == migrations.parts(NAME)
+    assert len(migrations.parts(NAME)) > 15
+    assert read(path, "SELECT number FROM schema_version") == [(migrations.newest(NAME),)]
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_database_of_every_release_gets_the_schema_of_a_new_one(
+    path: Path, tmp_path: Path, revision: int
+) -> None:
+    released(path, revision)
+    opened(path)
+    opened(tmp_path / "new.db")
+
+    assert schema(path) == schema(tmp_path / "new.db")
+    assert read(path, "SELECT number FROM schema_version") == [(migrations.newest(NAME),)]
+
+
+def test_the_last_release_made_what_the_migrations_make(path: Path, tmp_path: Path) -> None:
+    write(path, RELEASED)
+    released(tmp_path / "same.db", 7)
+    tables = schema(path), schema(tmp_path / "same.db")
+
+    ours = tables[0].keys() - {"alembic_version"}
+    assert {name: tables[0][name] for name in ours} == {name: tables[1][name] for name in ours}
+    assert len(ours) > 15
+
+
+def test_a_database_of_the_last_release_goes_on_where_it_was(path: Path) -> None:
+    write(path, RELEASED)
+
+    async def work() -> tuple[list[str], list[str], int, list[credits.Mistake]]:
+        database = SQLite(path)
+        ((account,),) = read(path, "SELECT id FROM accounts")
+        page = await database.read(generations.page(str(account), most=9, model="scene-fast"))
+        claimed = await database.write(queue.claim("w", 9, lease=2**41, now=2**41))
+        balance = await database.read(credits.balance(str(account), 0))
+        wrong = await database.read(credits.verify())
+        await database.close()
+        return (
+            [row.state for row in page],
+            [row.id for row in claimed],
+            balance["balance"],
+            wrong,
+        )
+
+    states, claimed, balance, wrong = asyncio.run(work())
+
+    assert states == ["queued", "completed", "failed"]
+    assert claimed == ["gen_01M8AGH1BBC31FAPGGAK7GG01K"]
+    assert (balance, wrong) == (9940, [])
 
 
 _OLD = """
@@ -135,29 +132,70 @@ INSERT INTO ledger VALUES
 """
 
 
-def test_an_older_database_is_brought_here_with_its_totals(tmp_path: Path) -> None:
-    path, now = tmp_path / "kit.db", clock()
-    first, _, _ = migrations.migration_sql("base", dialect()).partition(
-        "-- Running upgrade 0001 -> 0002"
-    )
-    connection = apsw.Connection(str(path))
-    connection.execute(first).fetchall()
-    connection.execute(_OLD.format(now=now)).fetchall()
-    connection.close()
-    asyncio.run(SQLite(path).close())
+@pytest.mark.parametrize("early", ["gen_Z1", "gen_00"])
+def test_an_older_database_is_brought_here_with_its_totals(path: Path, early: str) -> None:
+    now = clock()
+    released(path, 1, _OLD.format(now=now).replace("gen_Z1", early))
+    opened(path)
 
-    connection = apsw.Connection(str(path))
-    read = lambda sql: connection.execute(sql).fetchall()  # noqa: E731
-    assert read("SELECT version_num FROM alembic_version") == [(migrations.HEAD,)]
-    assert read("SELECT charged, refunded FROM accounts ORDER BY id") == [(250, 100), (0, 0)]
-    assert read("SELECT charged_after, refunded_after FROM ledger ORDER BY id") == [
+    assert read(path, "SELECT charged, refunded FROM accounts ORDER BY id") == [(250, 100), (0, 0)]
+    assert read(path, "SELECT charged_after, refunded_after FROM ledger ORDER BY id") == [
         (0, 0),
         (100, 0),
         (100, 100),
         (250, 100),
     ]
     # What was given back this month was spent in it as far as its id tells.
-    ((spent, since),) = read("SELECT spent, spent_since FROM keys")
-    assert spent == 50
+    ((spent, since),) = read(path, "SELECT spent, spent_since FROM keys")
+    assert spent == (50 if early == "gen_Z1" else 150)
+    assert isinstance(since, int)
     assert now - 32 * 24 * 3600 * 1000 < since <= now
-    connection.close()
+
+
+def test_the_month_of_a_migration_is_the_month_of_the_ids(path: Path) -> None:
+    released(path, 1, _OLD.format(now=clock()))
+    opened(path)
+    ((since,),) = read(path, "SELECT spent_since FROM keys")
+    assert isinstance(since, int)
+    first = ids.floor("gen", since)
+    path.unlink()
+    for name, spent in ((first, 50), (ids.floor("gen", since - 1), 150)):
+        released(path, 1, _OLD.format(now=clock()).replace("gen_Z1", name))
+        opened(path)
+        assert read(path, "SELECT spent FROM keys") == [(spent,)]
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        "CREATE TABLE alembic_version AS SELECT '9999' AS version_num",
+        "CREATE TABLE schema_version AS SELECT 9999 AS number",
+    ],
+)
+def test_a_newer_database_is_refused_with_a_sentence(path: Path, version: str) -> None:
+    write(path, version)
+
+    with pytest.raises(ConfigError, match=r"9999.*a newer one made it"):
+        SQLite(path)
+
+
+def test_processes_that_come_at_once_make_one_database(path: Path) -> None:
+    released(path, 3)
+
+    async def work() -> None:
+        databases = await asyncio.gather(*(asyncio.to_thread(SQLite, path) for _ in range(4)))
+        for database in databases:
+            await database.close()
+
+    asyncio.run(work())
+    assert schema(path).keys() == migrations.parts(NAME)
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(path: Path) -> None:
+    released(path, 6, "CREATE TABLE checks (x)")
+    before = schema(path)
+
+    with pytest.raises(apsw.SQLError, match="checks already exists"):
+        SQLite(path)
+    assert schema(path) == before

@@ -8,8 +8,11 @@ import pytest
 
 from kit.errors import ConfigError, UnavailableError
 from kit.service.store import accounts
-from kit.service.store.database import DuplicateError, Step, Transaction, every, one
+from kit.service.store.database import DuplicateError, Transaction, every
 from kit.service.store.sqlite import SQLite
+from kit.service.store.statements import Statement, Step
+
+NEGATIVE = Statement({"": "UPDATE accounts SET balance = -1"})
 
 
 @pytest.fixture
@@ -18,9 +21,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "kit.db"
 
 
-def account(name: str, balance: int = 0) -> Step:
-    counts = {"charged": 0, "refunded": 0, "sign_outs": 0, "upload_bytes": 0}
-    return accounts.ADD(id=name, name=name, email="a@b", created_at=1, balance=balance, **counts)
+def account(name: str) -> Step:
+    return accounts.add(id=name, name=name, email="a@b", created_at=1)
 
 
 def add(name: str) -> Transaction[str]:
@@ -34,7 +36,7 @@ def add_and_fail(name: str) -> Transaction[None]:
 
 
 def names() -> Transaction[list[str]]:
-    return [row.id for row in (yield from every(accounts.ALL()))]
+    return [row.id for row in (yield from every(accounts.all()))]
 
 
 async def opened(path: Path, work: Any) -> Any:
@@ -77,7 +79,8 @@ def test_a_unit_that_fails_takes_only_its_own_rows_back(path: Path) -> None:
 
 def test_a_broken_rule_of_the_schema_is_no_duplicate(path: Path) -> None:
     def negative() -> Transaction[Any]:
-        return (yield from one(account("a", balance=-1)))
+        yield account("a")
+        return (yield NEGATIVE())
 
     async def work(database: SQLite) -> Any:
         await database.write(negative())

@@ -99,7 +99,7 @@ def test_a_page_that_makes_no_sense_is_remembered(tmp_path: Path) -> None:
         database = SQLite(path)
         before = database.damage
         with pytest.raises(UnavailableError, match="is damaged; nothing was charged"):
-            await database.read(every(accounts.ALL()))
+            await database.read(every(accounts.all()))
         await database.close()
         return before, database.damage
 

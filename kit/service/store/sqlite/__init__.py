@@ -14,28 +14,31 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
 from kit.errors import UnavailableError
-from kit.service.store import migrations, prepared
-from kit.service.store.database import DuplicateError, Examination, Step, Transaction
+from kit.service.store.database import (
+    DuplicateError,
+    Examination,
+    Rows,
+    Transaction,
+    row_maker,
+)
 from kit.service.store.sqlite.file import (
+    NAME,
     RESTORE,
-    Schema,
     damage,
     holds_keys,
+    migrate,
     open_connection,
     snapshot,
 )
+from kit.service.store.statements import Statement, Step
 
-if TYPE_CHECKING:
-    from sqlalchemy import Dialect
-
-__all__ = ["NAME", "RESTORE", "SQLite", "damage", "dialect", "holds_keys", "snapshot"]
+__all__ = ["NAME", "RESTORE", "SQLite", "damage", "holds_keys", "snapshot"]
 
 T = TypeVar("T")
 _log = logging.getLogger("kit.store")
@@ -48,15 +51,6 @@ _STUCK = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw
 _BATCH = 256
 #: Seconds that an examination works at a time, and how many times as long it then rests.
 _STRETCH, _REST = 0.002, 4
-NAME = "sqlite"
-
-
-@cache
-def dialect() -> Dialect:
-    """Return what statements are compiled with that were not written down."""
-    from sqlalchemy.dialects.sqlite.base import SQLiteDialect
-
-    return SQLiteDialect(paramstyle="named")
 
 
 class _Order(NamedTuple):
@@ -91,10 +85,9 @@ class SQLite:
         self._path = path
         self._on_commit = on_commit
         self._writer = open_connection(path, vfs)
+        self._on_writer = _Driver(self._writer)
         try:
-            made, schema = prepared.schema(NAME), Schema(self._writer)
-            migrations.upgrade(schema, dialect, made)
-            schema.check(made or migrations.schema_statements(dialect()))
+            migrate(self._writer)
         except BaseException:
             self._writer.close()
             raise
@@ -102,6 +95,7 @@ class SQLite:
         self._reader.execute("PRAGMA query_only = ON")
         # Not mapped into memory: a file that is cut short, or a bad sector, would end the process.
         self._reader.execute("PRAGMA mmap_size = 0")
+        self._on_reader = _Driver(self._reader)
         self._durable = True
         self._closed = threading.Event()
         self._examiners: list[threading.Thread] = []
@@ -112,7 +106,7 @@ class SQLite:
     async def read(self, transaction: Transaction[T]) -> T:
         """Run a transaction that only reads, here and now: an indexed read is faster than a hop."""
         try:
-            return _drive(self._reader, transaction)
+            return self._on_reader.drive(transaction)
         except apsw.ReadOnlyError:  # it does not only read
             raise
         except apsw.Error as error:
@@ -217,7 +211,7 @@ class SQLite:
         connection = self._writer
         connection.execute("SAVEPOINT unit")
         try:
-            result = _drive(connection, transaction)
+            result = self._on_writer.drive(transaction)
         except Exception as error:
             if not connection.in_transaction:  # a full disk ends it for the whole batch
                 raise
@@ -230,7 +224,7 @@ class SQLite:
     def _alone(self, transaction: Transaction[Any]) -> Callable[[], Any]:
         """Run and commit the only transaction of a batch: it needs no savepoint."""
         try:
-            result = _drive(self._writer, transaction)
+            result = self._on_writer.drive(transaction)
         except Exception as error:  # noqa: BLE001 - its caller gets it, whatever it is
             self._roll_back()
             return _raiser(self._translated(error))
@@ -259,21 +253,34 @@ class SQLite:
         return error
 
 
-def _drive(connection: apsw.Connection, transaction: Transaction[T]) -> T:
-    try:
-        step = next(transaction)
-        while True:
-            step = transaction.send(_run(connection, step))
-    except StopIteration as end:
-        result: T = end.value
-        return result
+class _Driver:
+    """Runs transactions on a connection and names the columns of their rows."""
 
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        #: What makes a named tuple of a statement's row; known when it first had one.
+        self._rows: dict[Statement, Callable[[Any], Any]] = {}
 
-def _run(connection: apsw.Connection, step: Step) -> list[Any]:
-    compiled = step.query.compiled(NAME, dialect)
-    values = {**compiled.constants, **step.values} if compiled.constants else step.values
-    rows = connection.execute(compiled.text, values)
-    return [compiled.row(row) for row in rows] if compiled.row else rows.fetchall()
+    def drive(self, transaction: Transaction[T]) -> T:
+        """Run a transaction's steps and return what it returns."""
+        try:
+            step = next(transaction)
+            while True:
+                step = transaction.send(self._run(step))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def _run(self, step: Step) -> Rows:
+        cursor = self.connection.execute(step.statement.text(NAME), step.values)
+        row = self._rows.get(step.statement)
+        if row is None:
+            try:
+                columns = [name for name, *_ in cursor.getdescription()]
+            except apsw.ExecutionCompleteError:  # there are no rows
+                return []
+            row = self._rows[step.statement] = row_maker(columns)
+        return [row(values) for values in cursor]
 
 
 def _answer(batch: list[_Order], results: list[Callable[[], Any]]) -> None:

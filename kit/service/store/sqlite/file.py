@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 
 from kit.errors import ConfigError
+from kit.service.store import migrations
 
 _WAIT_MS = 10_000
 _NAMES = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
 #: Steps of the database's machine, or pages that are looked at: less than a millisecond.
 _ASKED_EVERY = 1_000
-_VERSION = "alembic_version"
-_CREATED = re.compile(r"\s*CREATE (?:TABLE|INDEX) (\w+)")
+NAME = "sqlite"
+#: Where a file says the number of its schema; those of releases before 8 were Alembic's revisions.
+_VERSIONS = {
+    "schema_version": "SELECT number FROM schema_version",
+    "alembic_version": "SELECT version_num FROM alembic_version",
+}
+_OWN_TABLE = 8
 #: What to do about a database that is not whole.
 RESTORE = "bring both back with 'kit restore' from a backup"
 
@@ -36,7 +41,7 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
         connection = apsw.Connection(os.fspath(path), vfs=vfs)
         connection.set_busy_timeout(_WAIT_MS)
         names = _names(connection)
-        if names and _VERSION not in names:
+        if names and not names & _VERSIONS.keys():
             connection.close()
             raise ConfigError(f"{path} is a database of something else than the service")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -56,51 +61,43 @@ def _names(connection: apsw.Connection) -> set[str]:
     return {str(name) for (name,) in connection.execute(_NAMES).fetchall()}
 
 
-class Schema:
-    """What the migrations may do with this database."""
+def migrate(connection: apsw.Connection) -> None:
+    """Bring a file to the newest schema; nothing of it stays when that fails.
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-        self._path = connection.filename
-
-    def version(self) -> str | None:
-        """Return the revision the file is at, or None for a new one.
-
-        Raises
-        ------
-        ConfigError
-            It does not say its revision.
-        """
-        if not _names(self._connection):
-            return None
-        rows = self._connection.execute("SELECT version_num FROM alembic_version").fetchall()
-        if not rows:
-            raise ConfigError(f"the database {self._path} has lost its revision; {RESTORE}")
-        return str(rows[0][0])
-
-    def check(self, made: Iterable[str]) -> None:
-        """Refuse a file that lacks a part of the newest schema.
-
-        Parameters
-        ----------
-        made : iterable of str
-            The statements that make a new database.
-        """
-        wanted = {found[1] for text in made if (found := _CREATED.match(text))}
-        if missing := sorted(wanted - _names(self._connection)):
-            raise ConfigError(f"the database {self._path} has lost {', '.join(missing)}; {RESTORE}")
-
-    def run(self, statements: Callable[[str | None], Iterable[str]]) -> None:
-        """Run statements chosen by the version, alone and as a whole."""
-        self._connection.execute("BEGIN EXCLUSIVE")
+    Raises
+    ------
+    ConfigError
+        It is newer, does not say its version, or lacks a part of the schema.
+    """
+    if _version(connection) != migrations.newest(NAME):
+        connection.execute("BEGIN EXCLUSIVE")
         try:
-            for statement in statements(self.version()):
+            # Asked again: another process may have been faster.
+            for number, text in migrations.missing(NAME, _version(connection)):
                 # All of it: what returns a row would stop there.
-                self._connection.execute(statement).fetchall()
-            self._connection.execute("COMMIT")
+                connection.execute(text).fetchall()
+                if number >= _OWN_TABLE:
+                    connection.execute("UPDATE schema_version SET number = ?", (number,))
+            connection.execute("COMMIT")
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            connection.execute("ROLLBACK")
             raise
+    if lost := sorted(migrations.parts(NAME) - _names(connection)):
+        raise ConfigError(
+            f"the database {connection.filename} has lost {', '.join(lost)}; {RESTORE}"
+        )
+
+
+def _version(connection: apsw.Connection) -> int:
+    """Return the number of a file's schema; that of a new one is 0."""
+    names = _names(connection)
+    if not names:
+        return 0
+    query = _VERSIONS["schema_version" if "schema_version" in names else "alembic_version"]
+    rows = connection.execute(query).fetchall()
+    if not rows:
+        raise ConfigError(f"the database {connection.filename} has lost its version; {RESTORE}")
+    return int(str(rows[0][0]))
 
 
 def snapshot(path: Path, target: Path) -> None:

@@ -1,0 +1,93 @@
+-- The credit ledger: entries are added, never changed.
+
+-- name: add
+-- An entry, with the account's balance and totals after it.
+INSERT INTO ledger (
+    id, account_id, kind, subject, millicredits, balance_after, generation_id, model_id, key_id,
+    key_prefix, details, created_at, charged_after, refunded_after
+) VALUES (
+    :id, :account_id, :kind, :subject, :millicredits, :balance_after, :generation_id, :model_id,
+    :key_id, :key_prefix, :details, :created_at, :charged_after, :refunded_after
+)
+
+-- name: page
+-- An account's entries before an id, newest first.
+SELECT * FROM ledger WHERE account_id = :account_id AND id < :before ORDER BY id DESC LIMIT :most
+
+-- name: totals_before
+-- The totals after an account's last entry before an id.
+SELECT charged_after, refunded_after FROM ledger
+WHERE account_id = :account_id AND id < :before
+ORDER BY id DESC LIMIT 1
+
+-- name: sums
+-- Sums of all accounts by kind between two ids, with the last id that is in them.
+SELECT kind, sum(millicredits) AS total, max(id) AS last
+FROM (
+    SELECT id, kind, millicredits FROM ledger
+    WHERE id > :after AND id < :until ORDER BY id LIMIT :most
+) AS span
+GROUP BY kind
+
+-- name: unbalanced
+-- Accounts whose balance or totals are not the sums of their entries; there are none, ever.
+SELECT * FROM (
+    SELECT
+        accounts.id, balance, charged, refunded,
+        coalesce(sum(millicredits), 0) AS total,
+        coalesce(sum(CASE WHEN millicredits < 0 THEN -millicredits ELSE 0 END), 0) AS debits,
+        coalesce(sum(CASE WHEN kind = 'refund' THEN millicredits ELSE 0 END), 0) AS refunds
+    FROM accounts LEFT JOIN ledger ON ledger.account_id = accounts.id
+    GROUP BY accounts.id, balance, charged, refunded
+) AS sums
+WHERE balance <> total OR charged <> debits OR refunded <> refunds
+
+-- name: broken
+-- Balances that an account came to and not from, or the other way about. Each entry goes on from
+-- what another one left, from nothing to today's balance; in which order does not matter, because
+-- two processes may number their entries otherwise than they write them.
+SELECT account_id, value, sum(step) AS steps
+FROM (
+    SELECT id AS account_id, 0 AS value, 1 AS step FROM accounts
+    UNION ALL SELECT account_id, balance_after, 1 FROM ledger
+    UNION ALL SELECT account_id, balance_after - millicredits, -1 FROM ledger
+    UNION ALL SELECT id, balance, -1 FROM accounts
+) AS balances
+GROUP BY account_id, value
+HAVING sum(step) <> 0
+ORDER BY account_id, value
+
+-- name: mischarged
+-- Generations that were charged or refunded other than their row says, and failed ones that were
+-- not refunded in full.
+-- Summed before they are joined: an account's entries would be read anew for each generation.
+SELECT
+    generations.id, generations.account_id, generations.millicredits, refunded, state,
+    coalesce(sums.charged, 0) AS charged, coalesce(sums.given, 0) AS given
+FROM generations LEFT JOIN (
+    SELECT
+        generation_id, account_id,
+        sum(CASE WHEN kind = 'generation' THEN -millicredits ELSE 0 END) AS charged,
+        sum(CASE WHEN kind = 'refund' THEN millicredits ELSE 0 END) AS given
+    FROM ledger WHERE generation_id IS NOT NULL
+    GROUP BY generation_id, account_id
+) AS sums ON sums.generation_id = generations.id AND sums.account_id = generations.account_id
+WHERE coalesce(sums.charged, 0) <> generations.millicredits
+    OR coalesce(sums.given, 0) <> refunded
+    OR (state = 'failed' AND refunded <> generations.millicredits)
+ORDER BY generations.id
+
+-- name: unfounded
+-- Entries for what the account never got: an order of another account, or none at all.
+SELECT id, account_id, kind, subject FROM ledger
+WHERE
+    (kind IN ('generation', 'refund') AND NOT EXISTS (
+        SELECT 1 FROM generations
+        WHERE generations.id = ledger.generation_id AND generations.account_id = ledger.account_id
+    ))
+    OR (kind = 'title' AND NOT EXISTS (
+        SELECT 1 FROM titles
+        WHERE titles.id = ledger.subject AND titles.account_id = ledger.account_id
+    ))
+    OR (kind = 'script' AND subject NOT IN (SELECT batch_id FROM scripts))
+ORDER BY id

@@ -1,0 +1,125 @@
+"""Named SQL: statements are written by hand in the ``.sql`` files of this folder.
+
+::
+
+    -- name: find
+    -- One generation of an account.
+    SELECT * FROM generations WHERE id = :id AND account_id = :account_id
+
+Each has a name, a sentence and ``:name`` parameters. Where the databases spell one differently,
+``-- name: claim (postgresql)`` heads that database's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_FOLDER = Path(__file__).parent
+_HEAD = re.compile(r"^-- name: (\w+)(?: \((\w+)\))?$", re.MULTILINE)
+_COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
+
+
+class Statement:
+    """A statement that is called with its values.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+        The SQL by database; that of "" is for all others.
+    """
+
+    __slots__ = ("_texts",)
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def __call__(self, **values: Any) -> Step:
+        """Return the step that runs this statement with these values."""
+        return Step(self, values)
+
+    def text(self, database: str) -> str:
+        """Return the SQL for a database."""
+        return self._texts.get(database) or self._texts[""]
+
+    @property
+    def databases(self) -> Sequence[str]:
+        """The databases that have a text of their own, and "" where the others have one."""
+        return [*self._texts]
+
+
+class Step(NamedTuple):
+    """A statement and its values, as a transaction yields it."""
+
+    statement: Statement
+    values: dict[str, Any]
+
+
+class Statements:
+    """The statements of a file by their names; it is read when the first of them is wanted."""
+
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
+
+    def __getattr__(self, name: str) -> Statement:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        # The next one to ask finds it without asking here.
+        vars(self).update(self.load())
+        found = vars(self).get(name)
+        if found is None:
+            raise AttributeError(f"{self._noun}.sql has no statement {name!r}")
+        return found  # type: ignore[no-any-return]
+
+    def load(self) -> dict[str, Statement]:
+        """Return all of them by name."""
+        _, *parts = _HEAD.split((_FOLDER / f"{self._noun}.sql").read_text(encoding="utf-8"))
+        texts: dict[str, dict[str, str]] = {}
+        for name, database, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            texts.setdefault(name, {})[database or ""] = _COMMENT.sub("", text).strip()
+        return {name: Statement(found) for name, found in texts.items()}
+
+
+def merge(run: Statement, runs: Sequence[Mapping[str, Any]], **values: Any) -> Step:
+    """Return the step for the first rows of several runs of an index together, newest first.
+
+    One select reads each run in the order of its ids, and the database merges them. So a page costs
+    the same however many rows there are that it leaves out.
+
+    Parameters
+    ----------
+    run : Statement
+        Selects one run.
+    runs : sequence of mapping
+        The values that each run has for itself.
+    **values
+        Those that all have in common, and `most`.
+
+    Examples
+    --------
+    >>> run = Statement({"": "SELECT id FROM t WHERE kind = :kind AND id > :after"})
+    >>> step = merge(run, [{"kind": "a"}, {"kind": "b"}], after="x", most=3)
+    >>> print(step.statement.text("sqlite"))
+    SELECT id FROM t WHERE kind = :kind_0 AND id > :after
+    UNION ALL
+    SELECT id FROM t WHERE kind = :kind_1 AND id > :after
+    ORDER BY id DESC LIMIT :most
+    >>> step.values
+    {'after': 'x', 'most': 3, 'kind_0': 'a', 'kind_1': 'b'}
+    """
+    own = {f"{name}_{place}": one[name] for place, one in enumerate(runs) for name in one}
+    return Step(_merged(run, len(runs), tuple(runs[0])), {**values, **own})
+
+
+@cache
+def _merged(run: Statement, count: int, own: Sequence[str]) -> Statement:
+    names = re.compile(rf":({'|'.join(own) or '(?!)'})\b")
+
+    def merged(text: str) -> str:
+        selects = [names.sub(rf":\g<1>_{place}", text) for place in range(count)]
+        return "\nUNION ALL\n".join(selects) + "\nORDER BY id DESC LIMIT :most"
+
+    return Statement({database: merged(run.text(database)) for database in run.databases})

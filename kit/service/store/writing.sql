@@ -1,0 +1,20 @@
+-- Titles and scripts that were given out.
+
+-- name: add_title
+-- A title that an account has now, so that it does not get it again.
+INSERT INTO titles (id, account_id, topic, title, created_at)
+VALUES (:id, :account_id, :topic, :title, :created_at)
+
+-- name: add_script
+-- A script as it was delivered.
+INSERT INTO scripts (
+    id, account_id, batch_id, topic, title, content, duration_ms, word_count, created_at
+) VALUES (
+    :id, :account_id, :batch_id, :topic, :title, :content, :duration_ms, :word_count, :created_at
+)
+
+-- name: titles
+-- The titles of a topic that an account was given last, newest first.
+SELECT title FROM titles
+WHERE account_id = :account_id AND topic = :topic
+ORDER BY id DESC LIMIT :most
