@@ -125,7 +125,7 @@ def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
         kept = f"saved as {name!r}" if name else "not saved"
         return f"signed in as {studio.account.name or 'an account'}; {kept}. studio = login.studio"
 
-    return SignIn(enter, address=base_url, name=profile, tell=tell)
+    return SignIn(enter, address=base_url, name=profile, describe=tell)
 
 
 def _asked(ask: Callable[[str], str], question: str, what: str) -> str:

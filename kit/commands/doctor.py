@@ -54,8 +54,21 @@ def command(data: Data = None, as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-def examine(settings: ServiceSettings) -> Iterator[Finding]:
-    """Yield what was found, cheap things first."""
+def examine(
+    settings: ServiceSettings, find_models: Callable[[ModelSource], Listing] = survey
+) -> Iterator[Finding]:
+    """Yield what was found, cheap things first.
+
+    Parameters
+    ----------
+    find_models : callable
+        Returns the models that there are, and why others are left out.
+    """
+    source = ModelSource(settings.engines_file, settings.engine_copies)
+
+    def models() -> Listing:
+        return find_models(source)
+
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
     for name, (least, below) in _PACKAGES.items():
         yield _package(name, least, below)
@@ -63,20 +76,16 @@ def examine(settings: ServiceSettings) -> Iterator[Finding]:
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _privacy(settings)
     yield _checked("database", lambda: check_database(settings), "see the sentence above")
-    yield _checked("models", lambda: ", ".join(_survey(settings).engines), _AGAIN)
-    yield from _engines(settings)
+    yield _checked("models", lambda: ", ".join(models().engines), _AGAIN)
+    yield from _engines(models)
     yield _checked("a picture", _picture, "see the sentence above")
 
 
-def _survey(settings: ServiceSettings) -> Listing:
-    return survey(ModelSource(settings.engines_file, settings.engine_copies))
-
-
-def _engines(settings: ServiceSettings) -> Iterator[Finding]:
+def _engines(models: Callable[[], Listing]) -> Iterator[Finding]:
     """Yield what is not served, or will fail when it is asked for; each with the reason."""
     try:
-        found = _survey(settings)
-    except KitError:  # said already
+        found = models()
+    except KitError:  # the models' own finding has the sentence
         return
     for broken in found.left_out:
         yield Finding("left out", False, f"{broken.what}: {broken.why}", broken.remedy)

@@ -124,9 +124,9 @@ def build_panel(session: Session[Any]) -> Panel:
 
 
 class PanelAccounts:
-    """One panel, and for each account that was opened in it a book of pages.
+    """One panel, and for each account that was opened in it a set of pages.
 
-    A book that was left stays as it is: its forms are found again, and what they started goes on.
+    Pages that were left stay as they are: their forms are kept, and what they started goes on.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ class PanelAccounts:
         """Return the panel, open at the studio's own account."""
         from kit.widgets.panel import Panel
 
-        book = self._reports[self.connections.own] = self._first.book()
-        self._panel = Panel(book=book, snapshot=self._first.snapshot, on_close=self.close)
+        page_set = self._reports[self.connections.own] = self._first.page_set()
+        self._panel = Panel(page_set=page_set, snapshot=self._first.snapshot, on_close=self.close)
         return self._panel
 
     def close(self) -> None:
@@ -155,9 +155,9 @@ class PanelAccounts:
     def go(self, connection: AccountConnection) -> None:
         """Go over to another account, on the page that is open."""
         if connection not in self._reports:
-            self._reports[connection] = self._first.of(connection).book()
+            self._reports[connection] = self._first.of(connection).page_set()
         if self._panel is not None:
-            self._panel.book = self._reports[connection]
+            self._panel.page_set = self._reports[connection]
 
     def turn_to(self, page: str) -> None:
         """Open a page."""
@@ -200,7 +200,7 @@ class PanelPages:
         """Return the panel with all pages, none of them built yet but the first."""
         return self.library.panel()
 
-    def book(self) -> PageSet:
+    def page_set(self) -> PageSet:
         """Return the pages of this account, none of them built yet."""
         from kit.widgets.panel import PageSet, PanelPage
         from kit.widgets.panel.panel import banner

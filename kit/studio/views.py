@@ -64,7 +64,7 @@ def gallery(
     """
     from kit.widgets.gallery import Gallery
 
-    return Gallery(_exhibits(generations, studio), columns, size, embed)
+    return Gallery(_gallery_items(generations, studio), columns, size, embed)
 
 
 def compare(*generations: Any, studio: SessionOwner | None = None, size: int = 320) -> Comparison:
@@ -88,7 +88,7 @@ def compare(*generations: Any, studio: SessionOwner | None = None, size: int = 3
     """
     from kit.widgets.compare import Comparison
 
-    shown = _exhibits(generations, studio)
+    shown = _gallery_items(generations, studio)
     if len(shown) < 2:
         raise ConfigError(f"it takes two generations to compare, not {len(shown)}")
     return Comparison(shown, size)
@@ -129,7 +129,7 @@ class EntryList(list[wire.Entry]):
         return preview.entries(self)
 
 
-def exhibit(generation: BaseGeneration) -> GalleryItem:
+def gallery_item(generation: BaseGeneration) -> GalleryItem:
     """Return a generation with the means to show it."""
     from kit.widgets.gallery import GalleryItem
 
@@ -139,14 +139,14 @@ def exhibit(generation: BaseGeneration) -> GalleryItem:
     return GalleryItem(generation.facts, generation.credits, fetch)
 
 
-def _exhibits(items: Any, studio: SessionOwner | None) -> list[GalleryItem]:
+def _gallery_items(items: Any, studio: SessionOwner | None) -> list[GalleryItem]:
     """Return what is to be shown, in its order; ids are asked for side by side."""
     wanted = list(_spread(items))
     ids = [item for item in wanted if isinstance(item, str)]
     if ids and studio is None:
         raise ConfigError("ids need the studio that made them: pass studio=studio")
     found = dict(zip(ids, _asked(ids, studio), strict=True)) if studio is not None else {}
-    return [exhibit(found[item] if isinstance(item, str) else item) for item in wanted]
+    return [gallery_item(found[item] if isinstance(item, str) else item) for item in wanted]
 
 
 def _spread(items: Any) -> Iterable[BaseGeneration | str]:

@@ -1,4 +1,4 @@
-"""Piles: widgets of which the newest stands first, and none is drawn anew for it.
+"""Boxes of which the newest child stands first, without redrawing the others.
 
 A page keeps the children of a box up to the first one that is another: to put one before the others
 makes all of them anew, films begin again, and keys that are pressed meanwhile are lost. So before
@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets
 
 #: Boxes in boxes, after which all is drawn anew, once.
-DEEP = 48
+DEEPEST = 48
 _CLASSES = ("kit-newest-first",)
 
 
@@ -29,10 +29,10 @@ class NewestFirst(ipywidgets.VBox):
 
     Examples
     --------
-    >>> pile = NewestFirst(2)
+    >>> results = NewestFirst(2)
     >>> for words in ("first", "second", "third"):
-    ...     pile.put(ipywidgets.HTML(words))
-    >>> [one.value for one in pile.shown]
+    ...     results.add(ipywidgets.HTML(words))
+    >>> [one.value for one in results.shown]
     ['third', 'second']
     """
 
@@ -49,16 +49,16 @@ class NewestFirst(ipywidgets.VBox):
         """The widgets in it, the newest first."""
         return [box.children[1] for box in reversed(self._boxes[:-1]) if len(box.children) > 1]
 
-    def put(self, widget: Any) -> None:
+    def add(self, widget: Any) -> None:
         """Show a widget above all others."""
-        if len(self._boxes) > DEEP:
+        if len(self._boxes) > DEEPEST:
             self._flatten()
-        self._lay(widget)
+        self._insert(widget)
         old = [box for box in self._boxes[:-1] if len(box.children) > 1][: -self._most]
         for box in old:
             box.children = box.children[:1]
 
-    def _lay(self, widget: Any) -> None:
+    def _insert(self, widget: Any) -> None:
         place = self._box(_dom_classes=_CLASSES)
         self._boxes[-1].children = (place, widget)
         self._boxes.append(place)
@@ -69,4 +69,4 @@ class NewestFirst(ipywidgets.VBox):
         for box in old:
             box.close()
         for widget in reversed(kept):
-            self._lay(widget)
+            self._insert(widget)

@@ -48,37 +48,37 @@ class Comparison:
 
     Parameters
     ----------
-    exhibits : sequence of GalleryItem
+    items : sequence of GalleryItem
         At least two.
     size : int
         Pixels across of each picture.
     """
 
-    exhibits: Sequence[GalleryItem]
+    items: Sequence[GalleryItem]
     size: int = 320
     folder: Path | None = None
 
     def __repr__(self) -> str:
         differing = [row.name for row in self.rows() if row.differs]
-        words = f"differ in {', '.join(differing)}" if differing else "made alike"
-        return f"<Comparison of {len(self.exhibits)} generations · {words}>"
+        words = f"differ in {', '.join(differing)}" if differing else "no differences"
+        return f"<Comparison of {len(self.items)} generations · {words}>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
 
     def rows(self) -> list[Row]:
         """Return what each was asked for: model, prompt and every setting that one of them has."""
-        everyone = [exhibit.facts for exhibit in self.exhibits]
+        everyone = [item.facts for item in self.items]
         rows = [Row(name, tuple(map(get, everyone))) for name, get in _ASKED.items()]
-        names = dict.fromkeys(name for e in self.exhibits for name in e.settings())
+        names = dict.fromkeys(name for e in self.items for name in e.settings())
         for name in names:
-            values = [e.settings().get(name) for e in self.exhibits]
+            values = [e.settings().get(name) for e in self.items]
             rows.append(Row(name, tuple(_text(value) for value in values)))
         return rows
 
     def html(self) -> str:
         """Return the comparison as HTML, at most about a megabyte."""
-        count = len(self.exhibits)
+        count = len(self.items)
         limit = min(media.IMAGE_LIMIT, TOTAL // max(count, 1))
         fit = media.Fit(
             limit=limit,
@@ -87,7 +87,7 @@ class Comparison:
             aspect=self._aspect(),
             style=_SHOWN,
         )
-        shown = draw_items(self.exhibits, fit, whole=True, folder=self.folder)
+        shown = draw_items(self.items, fit, whole=True, folder=self.folder)
         rows = self.rows()
         lines = [
             _heads(shown),
@@ -100,22 +100,22 @@ class Comparison:
 
     def _aspect(self) -> float:
         """Return the shape all are cut to: that of the first whose size is known."""
-        for exhibit in self.exhibits:
-            made = exhibit.facts.output
+        for item in self.items:
+            made = item.facts.output
             if made and made.width and made.height:
                 return made.width / made.height
         return 1.0
 
     def _made(self) -> list[tuple[str, list[str]]]:
-        prices = [exhibit.cost for exhibit in self.exhibits]
+        prices = [item.cost for item in self.items]
         first = prices[0]
         return [
             ("credits", [_price(price, first, n) for n, price in enumerate(prices)]),
-            *((name, [escape(get(e.facts)) for e in self.exhibits]) for name, get in _MADE.items()),
+            *((name, [escape(get(e.facts)) for e in self.items]) for name, get in _MADE.items()),
         ]
 
     def _table(self) -> str:
-        across = 110 + (self.size + 12) * len(self.exhibits)
+        across = 110 + (self.size + 12) * len(self.items)
         return f"{markup.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
 
 

@@ -35,7 +35,7 @@ class GalleryItem:
     Parameters
     ----------
     charged : Decimal or None
-        What it was charged, where anybody says.
+        What it was charged, as far as known.
     fetch : callable
         Returns the file and the thumbnail; asked with False it may leave out a picture's file
         where there is a thumbnail.
@@ -80,27 +80,27 @@ class GalleryItem:
 
 
 def draw_items(
-    exhibits: Sequence[GalleryItem],
+    items: Sequence[GalleryItem],
     fit: media.Fit,
     *,
     whole: bool = False,
     folder: Path | None = None,
 ) -> list[str]:
-    """Return the element of each exhibit, fetched and encoded side by side."""
+    """Return the element of each item, fetched and encoded side by side."""
     draw = partial(GalleryItem.html, fit=fit, whole=whole, folder=folder)
-    if len(exhibits) < 2:
-        return [draw(exhibit) for exhibit in exhibits]
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-exhibits") as pool:
-        return list(pool.map(draw, exhibits))
+    if len(items) < 2:
+        return [draw(item) for item in items]
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-gallery") as pool:
+        return list(pool.map(draw, items))
 
 
-def total(exhibits: Iterable[GalleryItem]) -> Decimal | None:
+def total(items: Iterable[GalleryItem]) -> Decimal | None:
     """Return what all cost together, or None where the price of one is unknown."""
     amount = Decimal(0)
-    for exhibit in exhibits:
-        if exhibit.cost is None:
+    for item in items:
+        if item.cost is None:
             return None
-        amount += exhibit.cost
+        amount += item.cost
     return amount
 
 
@@ -166,14 +166,14 @@ class Gallery:
         Where the notebook is; None: here.
     """
 
-    exhibits: Sequence[GalleryItem]
+    items: Sequence[GalleryItem]
     columns: int | None = None
     size: int = 220
     embed: bool = False
     folder: Path | None = None
 
     def __len__(self) -> int:
-        return len(self.exhibits)
+        return len(self.items)
 
     def __repr__(self) -> str:
         return f"<Gallery {self._summary()}>"
@@ -183,11 +183,11 @@ class Gallery:
 
     def html(self) -> str:
         """Return the grid as HTML of bounded size: about 1.5 MB, videos beside it not counted."""
-        shown = self.exhibits[:TILES]
+        shown = self.items[:TILES]
         tiles = draw_items(shown, self._fit(len(shown)), folder=self.folder)
         lines = (self._tile(e, tile) for e, tile in zip(shown, tiles, strict=True))
         grid = f'<ul style="{_LIST}">{"".join(lines)}</ul>'
-        left = len(self.exhibits) - len(shown)
+        left = len(self.items) - len(shown)
         words = self._summary() + (f" · {left} more are not shown" if left else "")
         foot = f"<div>{markup.faint(words)}</div>"
         return f'<div style="{markup.FONT};{markup.COLOR}">{grid}{foot}</div>'
@@ -202,10 +202,10 @@ class Gallery:
             style=_FILLS,
         )
 
-    def _tile(self, exhibit: GalleryItem, shown: str) -> str:
-        facts, prompt = exhibit.facts, exhibit.facts.prompt or ""
+    def _tile(self, item: GalleryItem, shown: str) -> str:
+        facts, prompt = item.facts, item.facts.prompt or ""
         state = "" if facts.state == "completed" else f"{markup.status(facts.state)} · "
-        price = "" if exhibit.cost is None else markup.credits(exhibit.cost)
+        price = "" if item.cost is None else markup.credits(item.cost)
         words = filter(None, (price, preview.caption(facts, None)))
         line = f"{state}{escape(' · '.join(words))}"
         caption = (
@@ -215,7 +215,7 @@ class Gallery:
         return (
             f'<li style="display:inline"><details style="{_TILE};min-width:{self._across()}">'
             f'<summary style="display:block;cursor:pointer">{shown}{caption}</summary>'
-            f'<div style="width:{_WIDE}px;max-width:100%">{_more(exhibit)}</div></details></li>'
+            f'<div style="width:{_WIDE}px;max-width:100%">{_more(item)}</div></details></li>'
         )
 
     def _across(self) -> str:
@@ -223,14 +223,14 @@ class Gallery:
         return f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
 
     def _summary(self) -> str:
-        count = len(self.exhibits)
-        price = total(self.exhibits)
+        count = len(self.items)
+        price = total(self.items)
         spent = f" · {markup.credits(price)}" if price is not None and count else ""
         return f"{count} generation{'' if count == 1 else 's'}{spent}"
 
 
-def _more(exhibit: GalleryItem) -> str:
+def _more(item: GalleryItem) -> str:
     """Return what an opened tile says beside its picture."""
-    facts = exhibit.facts
-    rows = {"prompt": facts.prompt, **exhibit.settings(), "id": facts.id}
+    facts = item.facts
+    rows = {"prompt": facts.prompt, **item.settings(), "id": facts.id}
     return markup.facts({name: value for name, value in rows.items() if value is not None})

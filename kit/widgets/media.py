@@ -25,7 +25,7 @@ POSTER_LIMIT = 20_000
 #: Pixels across of a preview and of a shown video.
 WIDTH = 640
 
-#: Attempts at a preview of the asked size, and the lowest quality of WebP that is looked at gladly.
+#: Attempts at a preview of the asked size, and the lowest quality of WebP without visible blocks.
 _ATTEMPTS = 6
 _LOWEST = 55
 

@@ -34,7 +34,7 @@ from kit.widgets.markup import (
 )
 from kit.widgets.prices import quote, quote_text
 
-#: Seconds that a word takes to speak, about, where nobody has measured the text.
+#: Seconds that a word takes to speak, about, where the service does not say.
 _WORD = 0.4
 _SENTENCE = re.compile(r"\s*\S.*?[.!?…]+[\"'”’)]*(?=\s|$)", re.DOTALL)
 _OPENING = (
@@ -73,11 +73,11 @@ def spoken(item: wire.Script) -> str:
     'about 2 s to speak · 5 words'
     """
     words = int(item.metrics.word_count) or len(item.content.split())
-    told = item.metrics.duration.strip()
-    if not told:
+    seconds = item.metrics.duration.strip()
+    if not seconds:
         return f"about {words * _WORD:.0f} s to speak · {count_of(words, 'word')}"
-    pace = f" · {words * 60 / float(told):.0f} words/min" if _positive(told) else ""
-    return f"{told} s to speak · {count_of(words, 'word')}{pace}"
+    pace = f" · {words * 60 / float(seconds):.0f} words/min" if _positive(seconds) else ""
+    return f"{seconds} s to speak · {count_of(words, 'word')}{pace}"
 
 
 def _positive(text: str) -> bool:

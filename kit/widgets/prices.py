@@ -18,12 +18,12 @@ _GUESSES = {
     "receipts": "a guess from what was paid before",
 }
 #: Where a price comes from -> how sure it is, in words.
-_SOURCES = {"rule": "", "service": "says the service", **_GUESSES}
+_SOURCES = {"rule": "", "service": "from the service", **_GUESSES}
 
 
 def quote(item: wire.Quote) -> str:
     """Draw a price with the terms it is made of."""
-    rows = [(escape(_term(t)), escape(signed_amount(t.credits))) for t in item.terms]
+    rows = [(escape(term_text(t)), escape(signed_amount(t.credits))) for t in item.terms]
     short = ""
     if item.affordable is False:
         left = f": {credits(item.balance)}" if item.balance is not None else ""
@@ -49,14 +49,6 @@ def quote_text(item: wire.Quote) -> str:
 
 def _total(item: wire.Quote) -> str:
     return f"about {credits(item.total)}" if item.source in _GUESSES else credits(item.total)
-
-
-def _term(term: wire.Term) -> str:
-    if term.kind == "unit":
-        return f"{term.parameter}: {term.value}"
-    if term.kind == "multiplier":
-        return f"{term.parameter}: {term.value} (× {figure(term.factor)})"
-    return term.kind
 
 
 def usual(model: wire.Model) -> str:
@@ -143,14 +135,14 @@ def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
         A better answer is on its way.
     """
     if quote is None:
-        return _faint("asking for the price …" if asking else "price unknown")
+        return faint("asking for the price …" if asking else "price unknown")
     terms = "; ".join(f"{term_text(t)} {_signed(t.credits)}" for t in quote.terms)
     how = _SOURCES.get(quote.source, quote.source)
     about = "about " if how.startswith("a guess") else ""
     hover = escape(terms or how or credits(quote.total))
     parts = [f'<b title="{hover}">{about}{escape(credits(quote.total))}</b>']
-    faint = [how, _short_terms(quote), _after(quote), "asking …" if asking else ""]
-    parts.append(_faint(" · ".join(filter(None, faint))))
+    words = [how, _short_terms(quote), _after(quote), "asking …" if asking else ""]
+    parts.append(faint(" · ".join(filter(None, words))))
     if quote.affordable is False:
         parts.append(_too_dear(quote))
     return " ".join(parts)
@@ -173,12 +165,12 @@ def term_text(term: wire.Term) -> str:
 def _after(quote: wire.Quote) -> str:
     if quote.balance is None or quote.affordable is False:
         return ""
-    return f"balance after it {_number(quote.balance - quote.total)}"
+    return f"balance afterwards {_number(quote.balance - quote.total)}"
 
 
 def _too_dear(quote: wire.Quote) -> str:
-    there = "" if quote.balance is None else f", {credits(quote.balance)} there"
-    words = f"not enough: {credits(quote.total)} needed{there}"
+    available = "" if quote.balance is None else f", {figure(quote.balance)} available"
+    words = f"not enough credits: {figure(quote.total)} needed{available}"
     return f'<div class="kit-bad" role="alert">{escape(words)}</div>'
 
 
@@ -195,7 +187,3 @@ def _signed(amount: Decimal) -> str:
 def _number(amount: Decimal) -> str:
     sign = "−" if amount < 0 else ""
     return sign + credits(abs(amount)).partition(" ")[0]
-
-
-def _faint(words: str) -> str:
-    return f'<span class="kit-note">{escape(words)}</span>' if words else ""

@@ -31,7 +31,7 @@ class SecretInput(anywidget.AnyWidget):
     action : str
         What stands on the button.
     on_submit : callable, optional
-        Called with the secret, on any thread; whoever takes it keeps it, and nothing is kept here.
+        Called with the secret, on any thread; nothing is kept here then.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class SecretInput(anywidget.AnyWidget):
         self._lock = threading.Lock()
         self._secret: str | None = None
         super().__init__(label=label, placeholder=placeholder, action=action)
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
 
     def __repr__(self) -> str:
         state = "nothing set" if self._secret is None else "set"
@@ -87,7 +87,7 @@ class SecretInput(anywidget.AnyWidget):
             raise ConfigError(f"nothing was typed into {self.label!r} yet")
         return secret
 
-    def _heard(self, _: Any, content: Any, buffers: Any) -> None:
+    def _receive(self, _: Any, content: Any, buffers: Any) -> None:
         """Take the secret out of a message, so that it does not lie about in there."""
         secret = content.pop("secret", None) if isinstance(content, dict) else None
         if not isinstance(secret, str):
@@ -106,7 +106,7 @@ class SecretInput(anywidget.AnyWidget):
 
 
 class OneTimeSecret(anywidget.AnyWidget):
-    """A secret that the first page which asks for it shows, and nobody after it.
+    """A secret that is shown once: by the first page that asks for it.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class OneTimeSecret(anywidget.AnyWidget):
         self._lock = threading.Lock()
         self._secret: str | None = secret
         super().__init__(hint=hint)
-        self.on_msg(self._asked)
+        self.on_msg(self._send_once)
 
     def __repr__(self) -> str:
         return f"<OneTimeSecret, {'seen' if self._secret is None else 'waiting to be seen'}>"
@@ -140,7 +140,7 @@ class OneTimeSecret(anywidget.AnyWidget):
             self._secret = None
         self.send({"gone": True})
 
-    def _asked(self, _: Any, content: Any, buffers: Any) -> None:
+    def _send_once(self, _: Any, content: Any, buffers: Any) -> None:
         if not isinstance(content, dict) or not content.get("ready"):
             return
         with self._lock:

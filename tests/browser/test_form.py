@@ -55,7 +55,7 @@ def test_a_form_is_used(notebook: Notebook) -> None:
     expect(flat.get_by_text("1.2 credits")).to_be_visible()
     flat.locator(".widget-slider .noUi-handle").first.press("ArrowRight")
     expect(flat.get_by_text("1.4 credits")).to_be_visible()
-    expect(flat.get_by_text("balance after it 998.6")).to_be_visible()
+    expect(flat.get_by_text("balance afterwards 998.6")).to_be_visible()
 
     # a mistake is told at its field, and nothing is sent with one
     seed.press_sequentially("12x")
@@ -75,7 +75,7 @@ def test_a_form_is_used(notebook: Notebook) -> None:
     expect(flat.get_by_role("button", name="Generate")).to_be_enabled()
     generate(flat)
     expect(flat.get_by_text("completed")).to_have_count(2)
-    expect(flat.get_by_text("balance after it 995.8")).to_be_visible()
+    expect(flat.get_by_text("balance afterwards 995.8")).to_be_visible()
 
     # what runs can be stopped
     flat.get_by_label("does").select_option("hangs")

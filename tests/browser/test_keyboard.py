@@ -70,7 +70,7 @@ def look_through_the_table(notebook: Notebook) -> None:
     expect(table.get_by_role("spinbutton", name="page")).to_have_value("1")
 
     press(table.get_by_role("checkbox").first, "Space")
-    none = table.get_by_role("button", name="choose none")
+    none = table.get_by_role("button", name="clear selection")
     press(none, "Enter")
     expect(none).to_be_hidden()
     expect(table.locator(":focus")).to_have_count(1)

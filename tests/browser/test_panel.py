@@ -30,7 +30,7 @@ def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
         form = page.locator(".kit-form")
         expect(form).to_contain_text("Poster Landscape")
         form.get_by_label("prompt").fill("a misty lake at dawn")
-        expect(form).to_contain_text("balance after it")
+        expect(form).to_contain_text("balance afterwards")
         form.get_by_role("button", name="Generate").click()
         picture = page.locator(".kit-page:visible img").first
         expect(picture).to_be_visible(timeout=30_000)

@@ -34,7 +34,7 @@ def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
     """A notebook of widgets, all of them there before their kernel is far away."""
     with opened(lab, browser, *CELLS, script=HOLDS_BACK) as notebook:
         notebook.run_all()
-        expect(notebook.output(0)).to_contain_text("balance after it")
+        expect(notebook.output(0)).to_contain_text("balance afterwards")
         expect(notebook.output(1)).to_contain_text("1–1 of 2")
         expect(notebook.output(2)).to_contain_text("leaves")
         expect(notebook.output(3).get_by_role("button", name="Create key")).to_be_enabled()

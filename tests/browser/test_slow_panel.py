@@ -68,7 +68,7 @@ def test_what_is_changed_while_a_change_is_on_its_way_is_as_it_was_left(
     prompt = form.get_by_label("prompt *")
     prompt.press_sequentially("a lake", delay=30)
     expect(model.locator("option:checked")).to_have_text("Flat (image)")
-    expect(form).to_contain_text("balance after it")
+    expect(form).to_contain_text("balance afterwards")
 
     generate = form.get_by_role("button", name="Generate")
     generate.click()

@@ -97,7 +97,7 @@ def test_a_picture_is_made_on_a_page_without_a_notebook(page: Page) -> None:
     page.get_by_label("Model", exact=True).select_option(label="Poster Landscape (image)")
     expect(form).to_contain_text("Poster Landscape")
     form.get_by_label("prompt").fill("a misty lake at dawn")
-    expect(form).to_contain_text("balance after it")
+    expect(form).to_contain_text("balance afterwards")
     form.get_by_role("button", name="Generate").click()
     picture = here.locator("img").first
     expect(picture).to_be_visible(timeout=30_000)

@@ -6,16 +6,14 @@ import pytest
 from kit.commands import doctor
 from kit.engines.configured.place import Listing
 from kit.engines.registry import survey
+from kit.service import settings as service_settings
 from tests.commands.conftest import Kit
 
 
-def test_the_doctor_finds_nothing_wrong(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "survey", lambda place: Listing(survey(place).engines))
+def test_the_doctor_finds_nothing_wrong(kit: Kit) -> None:
+    findings = doctor.examine(service_settings.load(), lambda place: Listing(survey(place).engines))
 
-    found = kit("doctor", "--json")
-
-    assert [finding for finding in found.json if not finding["ok"]] == []
-    assert found.code == 0
+    assert [finding for finding in findings if not finding.ok] == []
 
 
 def test_the_doctor_lists_a_plug_in_that_is_left_out_and_says_why(kit: Kit) -> None:

@@ -180,10 +180,10 @@ def test_the_whole_panel_goes_over_and_comes_back(
     panel.page = "Create"
     form = until(lambda: getattr(page(panel).children[0], "form", None))
     form.value = {"prompt": "half typed"}
-    mine = panel.book
+    mine = panel.page_set
 
     pick(panel, "Profile").value = "work"
-    until(lambda: panel.book is not mine)
+    until(lambda: panel.page_set is not mine)
     assert panel.page == "Account"
     said = until(lambda: text(panel), lambda said: "Bob" in said and "7 credits" in said)
     assert "profile work" in said
@@ -196,7 +196,7 @@ def test_the_whole_panel_goes_over_and_comes_back(
     assert studio.account.name == "Ada", "the studio in the cells stays what it was"
 
     pick(panel, "Profile").value = other.url
-    until(lambda: panel.book is mine)
+    until(lambda: panel.page_set is mine)
     panel.page = "Create"
     assert page(panel).children[0].form is form
     assert form.value["prompt"] == "half typed"
@@ -218,9 +218,9 @@ def test_what_runs_meanwhile_goes_on(panel: Panel, party: ThirdParty) -> None:
 
 
 def test_forms_of_another_profile_pay_there(panel: Panel, neighbor: Server, other: Server) -> None:
-    mine = panel.book
+    mine = panel.page_set
     pick(panel, "Profile").value = "work"
-    until(lambda: panel.book is not mine)
+    until(lambda: panel.page_set is not mine)
     panel.page = "Create"
     form = until(lambda: getattr(page(panel).children[0], "form", None))
     assert form.model.id == "carve"
@@ -236,14 +236,14 @@ def test_a_profile_that_is_refused_says_so_and_nothing_changes(
     panel: Panel, neighbor: Server
 ) -> None:
     neighbor.first("GET", "/v1/account", third_party.problem(401, "invalid_api_key", "who?"))
-    mine, chosen = panel.book, pick(panel, "Profile")
+    mine, chosen = panel.page_set, pick(panel, "Profile")
     before = chosen.value
 
     chosen.value = "work"
 
     until(lambda: text(page(panel)), lambda said: "who?" in said)
     until(lambda: chosen.value == before)
-    assert panel.book is mine
+    assert panel.page_set is mine
 
 
 def test_the_awaited_panel_creates_awaited_generations_there(

@@ -24,7 +24,7 @@ class Page:
 
     # what a widget calls of its comm
     def on_msg(self, call: Callable[[Any], None]) -> None:
-        self._call = call
+        self.call = call
 
     def send(self, data: Any, buffers: Any = None) -> None:
         if data["method"] == "custom":
@@ -40,7 +40,7 @@ class Page:
         message = {"do": do, "id": id, "n": self.sent, **more}
         buffers = [] if piece is None else [memoryview(piece)]
         content = {"data": {"method": "custom", "content": message}}
-        self._call({"content": content, "buffers": buffers})
+        self.call({"content": content, "buffers": buffers})
         answers = self.heard[before:]
         assert all((a.pop("id"), a.pop("n")) == (id, self.sent) for a in answers)
         return answers[-1] if answers else None

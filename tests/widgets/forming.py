@@ -13,6 +13,7 @@ from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.form import Form, Request
+from tests.widgets.tree import find, styled
 
 
 @dataclass
@@ -165,29 +166,33 @@ def model(**changed: Any) -> wire.Model:
 
 def control(form: Form, path: str) -> Any:
     """The widget of a field whose value a user changes."""
-    return next(one for one in form._fields if one.path == path).heard
+    return form.fields[path].control
 
 
 def note(form: Form, path: str) -> str:
     """What stands beside a field."""
-    return str(next(one for one in form._fields if one.path == path).note.value)
+    return str(form.fields[path].note.value)
 
 
 def price(form: Form) -> str:
     """What stands beside the button."""
-    return str(form._face.price.value)
+    return str(styled(form, "kit-price").value)
+
+
+def submit_button(form: Form) -> Any:
+    """The button that starts."""
+    return find(form, "Generate")
 
 
 def click(form: Form, stage: Stage) -> None:
     """Click Generate, and let the moment pass that a click takes to settle."""
-    form._face.go.click()
+    submit_button(form).click()
     stage.wait(0.6)
 
 
 def button(form: Form, word: str) -> Any:
     """A button of the bar, by its word."""
-    bar = form._face._frame[2].children
-    return next(w for w in bar if getattr(w, "description", "") == word)
+    return find(form, word)
 
 
 def shown(form: Form) -> list[str]:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from ipywidgets import Checkbox
 
 from kit import wire
 from kit.errors import ConfigError, ConflictError, InvalidApiKeyError, NoAnswerError
@@ -13,6 +14,8 @@ from kit.widgets.account.data import AccountChoice, Key, Spent
 from kit.widgets.account.panel import SHOWN_SECONDS, AccountPanel, Facts
 from kit.widgets.account.signin import SignIn
 from kit.widgets.background import BackgroundRunner
+from kit.widgets.secret import OneTimeSecret, SecretInput
+from tests.widgets.tree import every, find, send
 
 SECRET = "cs_test_" + "s3cr3t" * 6
 
@@ -86,14 +89,14 @@ class Row:
         self.active = name
         return "signed in as Bob"
 
-    def look(self) -> Facts:
+    def load(self) -> Facts:
         name = {"home": "Ada", "work": "Bob"}[self.active]
         return Facts(self.active, wire.Account(id="a", name=name))
 
 
 def typed(form: SignIn, secret: str, later: Later) -> None:
     """Type a secret and send it, as the page does, and let the moment after it pass."""
-    form._key._heard(form._key, {"secret": secret}, [])
+    send(every(form, SecretInput)[0], {"secret": secret})
     ((_, work),) = later.due
     later.due.clear()
     work()
@@ -123,7 +126,7 @@ def asked_by_a_page(box: Any) -> list[Any]:
     """Return what a page is answered that has just drawn a box with a secret."""
     answers: list[Any] = []
     box.send = answers.append
-    box._handle_custom_msg({"ready": True}, [])
+    send(box, {"ready": True})
     del box.send
     return answers
 
@@ -177,21 +180,21 @@ def test_keys_are_listed_and_only_active_ones_can_be_revoked(background: Backgro
 def test_a_new_key_is_shown_once_and_leaves_no_trace(
     background: BackgroundRunner, later: Later
 ) -> None:
-    ring = Ring()
-    panel = AccountPanel(facts, keys=ring, background=background)
-    panel.ring._name.value = "laptop"
-    panel.ring._scopes[0].value = False
+    key_list = Ring()
+    panel = AccountPanel(facts, keys=key_list, background=background)
+    find(panel.key_list, "Name").value = "laptop"
+    every(panel.key_list, Checkbox)[0].value = False
     buttons(panel, "Create key")[0].click()
 
-    assert ring.asked == [("laptop", ("creative:generate",), 90)]
-    box = panel.ring._new.children[0]
+    assert key_list.asked == [("laptop", ("creative:generate",), 90)]
+    box = every(panel, OneTimeSecret)[0]
     assert asked_by_a_page(box) == [{"secret": SECRET}]
     assert SECRET not in texts(panel)
     assert SECRET not in str(box.get_state())
 
     buttons(panel, "I have copied it")[0].click()
 
-    assert panel.ring._new.children == ()
+    assert every(panel, OneTimeSecret) == []
     assert SECRET not in str(vars(panel)) + str(vars(box))
 
 
@@ -199,58 +202,58 @@ def test_two_clicks_make_one_key_and_a_name_that_is_typed_meanwhile_stays(
     later: Later,
 ) -> None:
     begun: list[Callable[[], None]] = []
-    ring = Ring()
+    key_list = Ring()
     panel = AccountPanel(
-        facts, keys=ring, background=BackgroundRunner(begin=begun.append, after=later)
+        facts, keys=key_list, background=BackgroundRunner(begin=begun.append, after=later)
     )
     begun.pop()()
-    panel.ring._name.value = "laptop"
+    find(panel.key_list, "Name").value = "laptop"
 
     for _ in range(2):
         buttons(panel, "Create key")[0].click()
-    panel.ring._name.value = "tablet"
+    find(panel.key_list, "Name").value = "tablet"
     for work in begun:
         work()
 
-    assert [asked[0] for asked in ring.asked] == ["laptop"]
-    assert panel.ring._name.value == "tablet"
-    assert not panel.ring.make.disabled
+    assert [asked[0] for asked in key_list.asked] == ["laptop"]
+    assert find(panel.key_list, "Name").value == "tablet"
+    assert not panel.key_list.make.disabled
 
 
 def test_a_key_that_nobody_copies_goes_away_by_itself(
     background: BackgroundRunner, later: Later
 ) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
-    panel.ring._name.value = "laptop"
+    find(panel.key_list, "Name").value = "laptop"
     buttons(panel, "Create key")[0].click()
-    box = panel.ring._new.children[0]
-    ((seconds, ring),) = later.due
+    box = every(panel, OneTimeSecret)[0]
+    ((seconds, key_list),) = later.due
 
-    ring()
+    key_list()
 
     assert seconds == SHOWN_SECONDS
-    assert panel.ring._new.children == ()
+    assert every(panel, OneTimeSecret) == []
     assert SECRET not in str(vars(box))
 
 
 def test_a_key_is_revoked_on_the_second_click(background: BackgroundRunner) -> None:
-    ring = Ring()
-    panel = AccountPanel(facts, keys=ring, background=background)
+    key_list = Ring()
+    panel = AccountPanel(facts, keys=key_list, background=background)
     button = buttons(panel, "Revoke")[0]
 
     button.click()
-    assert ring.asked == []
+    assert key_list.asked == []
     assert "will be shut out" in texts(panel)
     button.click()
 
-    assert ring.asked == [("key_1",)]
+    assert key_list.asked == [("key_1",)]
 
 
 def test_what_goes_wrong_is_said_in_the_panel(background: BackgroundRunner) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
     buttons(panel, "Create key")[0].click()
     assert "name: must have 1 to 100 characters" in texts(panel)
-    assert not panel.ring.make.disabled
+    assert not panel.key_list.make.disabled
 
     def gone() -> Facts:
         raise NoAnswerError("no connection to <there>")
@@ -260,30 +263,30 @@ def test_what_goes_wrong_is_said_in_the_panel(background: BackgroundRunner) -> N
 
 def test_a_profile_is_gone_over_to_by_choosing_it(background: BackgroundRunner) -> None:
     row = Row()
-    panel = AccountPanel(row.look, profiles=row, background=background)
+    panel = AccountPanel(row.load, profiles=row, background=background)
     assert "Ada" in texts(panel)
     assert "This is yours." in texts(panel)
     assert "kit.connect" not in texts(panel)
 
-    panel.switch._pick.value = "work"
+    find(panel, "Profile").value = "work"
 
     assert row.active == "work"
     assert "Bob" in texts(panel)
     assert "Only this panel works with &lt;work&gt;" in texts(panel)
     assert "studio = kit.connect(profile=&#x27;work&#x27;)" in texts(panel)
-    panel.switch._pick.value = "home"
+    find(panel, "Profile").value = "home"
     assert "Ada" in texts(panel)
 
 
 def test_a_profile_that_cannot_be_opened_is_not_chosen(background: BackgroundRunner) -> None:
     row = Row()
-    panel = AccountPanel(row.look, profiles=row, background=background)
+    panel = AccountPanel(row.load, profiles=row, background=background)
     row.refused = True
 
-    panel.switch._pick.value = "work"
+    find(panel, "Profile").value = "work"
 
     assert "the key is unknown" in texts(panel)
-    assert (row.active, panel.switch._pick.value) == ("home", "home")
+    assert (row.active, find(panel, "Profile").value) == ("home", "home")
     assert "Ada" in texts(panel)
 
 
@@ -292,15 +295,15 @@ def test_where_the_own_key_is_refused_another_profile_can_be_chosen(
 ) -> None:
     row = Row()
 
-    def look() -> Facts:
+    def load() -> Facts:
         if row.active == "home":
             raise InvalidApiKeyError("who are you?")
-        return row.look()
+        return row.load()
 
-    panel = AccountPanel(look, profiles=row, background=background)
+    panel = AccountPanel(load, profiles=row, background=background)
     assert "who are you?" in texts(panel)
 
-    panel.switch._pick.value = "work"
+    find(panel, "Profile").value = "work"
 
     assert "Bob" in texts(panel)
     assert "who are you?" not in texts(panel)
@@ -310,48 +313,53 @@ def test_keys_are_those_of_the_own_account_and_hidden_elsewhere(
     background: BackgroundRunner,
 ) -> None:
     row = Row()
-    panel = AccountPanel(row.look, keys=Ring(), profiles=row, background=background)
-    assert panel.ring.layout.display is None
+    panel = AccountPanel(row.load, keys=Ring(), profiles=row, background=background)
+    assert panel.key_list.layout.display is None
 
-    panel.switch._pick.value = "work"
+    find(panel, "Profile").value = "work"
 
-    assert panel.ring.layout.display == "none"
+    assert panel.key_list.layout.display == "none"
 
 
 def test_signing_in_goes_over_and_keeps_no_key(background: BackgroundRunner, later: Later) -> None:
     row = Row()
-    panel = AccountPanel(row.look, profiles=row, background=background)
+    panel = AccountPanel(row.load, profiles=row, background=background)
     buttons(panel, "Sign in with a key …")[0].click()
-    (form,) = panel.switch._form.children
-    assert (form._address.value, form._name.value) == ("https://home.test", "home")
+    (form,) = every(panel, SignIn)
+    assert (find(form, "Address").value, find(form, "Save as").value) == (
+        "https://home.test",
+        "home",
+    )
 
-    form._name.value = "work"
+    find(form, "Save as").value = "work"
     typed(form, SECRET, later)
 
     assert row.entered == [("https://home.test", SECRET, "work")]
     assert "signed in as Bob" in texts(panel)
-    assert panel.switch._pick.value == "work"
-    assert SECRET not in texts(panel) + str(vars(form._key)) + str(vars(form))
+    assert find(panel, "Profile").value == "work"
+    assert SECRET not in texts(panel) + str(vars(every(form, SecretInput)[0])) + str(vars(form))
     assert SECRET not in str([one.get_state() for one in states(panel)])
     buttons(panel, "Sign in with a key …")[0].click()
-    assert panel.switch._form.children == ()
+    assert every(panel, SignIn) == []
 
 
 def test_a_form_to_sign_in_hands_out_what_it_signed_in_to(
     background: BackgroundRunner, later: Later
 ) -> None:
-    form = SignIn(lambda *given: given, name="work", tell=lambda _: "<in>", background=background)
-    with pytest.raises(ConfigError, match="nobody has signed in yet"):
+    form = SignIn(
+        lambda *given: given, name="work", describe=lambda _: "<in>", background=background
+    )
+    with pytest.raises(ConfigError, match="not signed in yet"):
         _ = form.studio
 
     typed(form, SECRET, later)
     assert "a service has an address" in texts(form)
-    form._address.value = " https://a.test "
+    find(form, "Address").value = " https://a.test "
     typed(form, SECRET, later)
 
     assert form.studio == ("https://a.test", SECRET, "work")
     assert "&lt;in&gt;" in texts(form)
-    assert not form._key.disabled
+    assert not every(form, SecretInput)[0].disabled
     assert repr(form) == "<SignIn https://a.test>"
     assert "kit.login(form=True)" in form._repr_mimebundle_()["text/html"]
 
@@ -366,14 +374,14 @@ def test_a_key_that_is_refused_is_told_and_the_field_comes_back(
     typed(form, SECRET, later)
 
     assert "the key is &lt;unknown&gt;" in texts(form)
-    assert not form._key.disabled
+    assert not every(form, SecretInput)[0].disabled
     with pytest.raises(ConfigError):
         _ = form.studio
 
 
 def test_nothing_of_a_key_is_in_what_is_saved(background: BackgroundRunner) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
-    panel.ring._name.value = "laptop"
+    find(panel.key_list, "Name").value = "laptop"
     buttons(panel, "Create key")[0].click()
 
     bundle = panel._repr_mimebundle_()

@@ -101,7 +101,7 @@ def test_one_line_names_what_differs() -> None:
     assert repr(Comparison([NIGHT, DAY])) == (
         "<Comparison of 2 generations · differ in prompt, size, grain>"
     )
-    assert repr(Comparison([NIGHT, NIGHT])) == "<Comparison of 2 generations · made alike>"
+    assert repr(Comparison([NIGHT, NIGHT])) == "<Comparison of 2 generations · no differences>"
 
 
 def test_each_generation_heads_its_column() -> None:

@@ -9,7 +9,18 @@ import pytest
 from kit import wire
 from kit.errors import BadRequestError, ConfigError, NoAnswerError, ParameterError
 from kit.widgets.form import Form, Presets
-from tests.widgets.forming import RULE, Shop, Stage, button, click, control, model, note, price
+from tests.widgets.forming import (
+    RULE,
+    Shop,
+    Stage,
+    button,
+    click,
+    control,
+    model,
+    note,
+    price,
+    submit_button,
+)
 
 BLANK = {"prompt": None, "parameters": {"count": 1, "size": "small"}, "media": {}}
 
@@ -79,7 +90,7 @@ def test_a_model_without_a_prompt_has_no_field_for_one() -> None:
     form = Form(model(supports_prompt=False, prompt_required=False))
 
     assert form.value["prompt"] is None
-    assert next(one.path for one in form._fields) == "parameters.count"
+    assert next(iter(form.fields)) == "parameters.count"
 
 
 def test_reset_goes_back_to_what_the_form_began_with(stage: Stage) -> None:
@@ -134,7 +145,7 @@ def test_a_click_on_an_invalid_form_sends_nothing_and_tells_all(stage: Stage, sh
     assert form.runs == []
     assert "is required and may not be blank" in note(form, "prompt")
     assert "must be a whole number" in note(form, "parameters.seed")
-    assert not form._face.go.disabled
+    assert not submit_button(form).disabled
 
 
 def test_submitting_an_invalid_form_raises(stage: Stage, shop: Shop) -> None:
@@ -211,7 +222,7 @@ def test_a_setting_that_has_yet_to_be_given_leaves_the_guess(stage: Stage, rule:
 def test_the_balance_after_it_is_shown(stage: Stage, shop: Shop) -> None:
     form = formed(stage, shop, {"prompt": "x"})
 
-    assert "balance after it 9.4" in price(form)
+    assert "balance afterwards 9.4" in price(form)
     assert form.quote is not None
     assert form.quote.affordable is True
 
@@ -222,7 +233,7 @@ def test_a_price_that_the_balance_does_not_allow_is_said_before_the_click(
     shop.funds = Decimal("0.55")
     form = formed(stage, shop, {"prompt": "x"})
 
-    assert "not enough: 0.6 credits needed, 0.55 credits there" in price(form)
+    assert "not enough credits: 0.6 needed, 0.55 available" in price(form)
 
 
 def test_without_a_rule_the_service_is_asked_once_the_typing_stops(
@@ -240,7 +251,7 @@ def test_without_a_rule_the_service_is_asked_once_the_typing_stops(
 
     assert [request.parameters["count"] for request in shop.quoted] == [4]
     assert "0.7 credits" in price(form)
-    assert "says the service" in price(form)
+    assert "from the service" in price(form)
     assert form.quote is not None
     assert form.quote.source == "service"
 
@@ -445,8 +456,8 @@ def test_an_error_in_a_callback_is_shown(stage: Stage, shop: Shop) -> None:
     def breaks() -> None:
         raise RuntimeError("a <b> broke")
 
-    form._fields[0].read = breaks
+    form.fields["prompt"].read = breaks
     click(form, stage)
 
     assert "RuntimeError: a &lt;b&gt; broke" in price(form)
-    assert not form._face.go.disabled
+    assert not submit_button(form).disabled

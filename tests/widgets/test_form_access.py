@@ -9,8 +9,19 @@ import pytest
 from kit import wire
 from kit.widgets.form import Form
 from kit.widgets.form.access import Access
-from kit.widgets.form.fields import made_to_fit
-from tests.widgets.forming import COUNT, Shop, Stage, button, click, control, note, price
+from kit.widgets.form.fields import describe_adjustment
+from tests.widgets import tree
+from tests.widgets.forming import (
+    COUNT,
+    Shop,
+    Stage,
+    button,
+    click,
+    control,
+    note,
+    price,
+    submit_button,
+)
 
 SHARE = wire.Parameter(name="share", type="number", default=0.5, minimum=-2, maximum=2)
 _FIELD = 1  # of the count, after the prompt
@@ -23,8 +34,7 @@ def stage() -> Stage:
 
 def send(form: Form, **message: Any) -> None:
     """Hear a message as the page sends it."""
-    access = next(w for w in form._face._frame[2].children if isinstance(w, Access))
-    access._handle_custom_msg(message, [])
+    tree.send(tree.every(form, Access)[0], message)
 
 
 def type_in(form: Form, text: str, used: int) -> None:
@@ -84,10 +94,10 @@ def test_setting_values_and_reset_forget_it(form: Form, stage: Stage) -> None:
 
 def test_what_is_wrong_is_told_before_what_was_made_to_fit(form: Form, stage: Stage) -> None:
     send(form, field=_FIELD, text="60", used="1")
-    form._fields[_FIELD].tell("is sold out")
+    list(form.fields.values())[_FIELD].show_problem("is sold out")
     assert "sold out" in told(form)
 
-    form._fields[_FIELD].tell(None)
+    list(form.fields.values())[_FIELD].show_problem(None)
 
     assert "60 is more" in told(form)
 
@@ -98,7 +108,7 @@ def test_a_click_on_the_way_out_of_the_box_starts_nothing_unread(
     type_in(form, "60", 10)
     click(form, stage)
     assert shop.orders == []
-    assert "not started: a number was made to fit" in price(form)
+    assert "Not started: a number was adjusted" in price(form)
     assert "60 is more" in told(form)
 
     stage.wait(2)
@@ -131,7 +141,7 @@ def test_a_click_after_a_number_that_fits_starts(form: Form, stage: Stage, shop:
 def test_it_is_said_what_was_made_of_it(
     parameter: wire.Parameter, text: str, used: float, sentence: str
 ) -> None:
-    assert made_to_fit(parameter, text, used) == sentence
+    assert describe_adjustment(parameter, text, used) == sentence
 
 
 def test_what_no_page_sends_is_not_heard(form: Form) -> None:
@@ -144,8 +154,8 @@ def test_what_no_page_sends_is_not_heard(form: Form) -> None:
 
 
 def test_the_page_knows_its_form_and_the_button_that_pays(form: Form) -> None:
-    assert form._face.access.box == form.model_id
-    assert "kit-click-once" in form._face.go._dom_classes
+    assert tree.every(form, Access)[0].box == form.model_id
+    assert "kit-click-once" in submit_button(form)._dom_classes
 
 
 def test_the_script_is_small_and_asks_nobody() -> None:

@@ -37,7 +37,7 @@ def field(**facts: Any) -> Any:
     ],
 )
 def test_each_control_is_built(facts: dict[str, Any], kind: type) -> None:
-    assert type(field(**facts).heard) is kind
+    assert type(field(**facts).control) is kind
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ def test_what_has_no_default_can_be_left_out_and_left_out_again(facts: dict[str,
 
 
 def test_what_the_service_decides_says_so() -> None:
-    assert field(enum=["a"]).heard.label == "service decides"
-    assert field(type="boolean").heard.label == "service decides"
-    assert field(enum=["a"], required=True).heard.label == "choose …"
-    assert field(type="integer").heard.placeholder == "service decides"
-    assert field(type="integer", required=True).heard.placeholder == ""
+    assert field(enum=["a"]).control.label == "service decides"
+    assert field(type="boolean").control.label == "service decides"
+    assert field(enum=["a"], required=True).control.label == "choose …"
+    assert field(type="integer").control.placeholder == "service decides"
+    assert field(type="integer", required=True).control.placeholder == ""
 
 
 def test_help_has_description_and_limits_and_is_escaped() -> None:
@@ -112,7 +112,7 @@ def test_help_has_description_and_limits_and_is_escaped() -> None:
 
 
 def test_a_star_marks_what_has_to_be_there() -> None:
-    assert field(name="my_words", required=True).heard.description == "my words *"
+    assert field(name="my_words", required=True).control.description == "my words *"
 
 
 def test_choices_are_added_to_a_list_one_by_one() -> None:
@@ -130,7 +130,7 @@ def test_choices_are_added_to_a_list_one_by_one() -> None:
 def test_a_slider_gives_whole_numbers_without_a_point() -> None:
     one = field(type="number", default=2.5, minimum=0, maximum=9)
 
-    one.heard.value = 4.0
+    one.control.value = 4.0
 
     assert repr(one.read()) == "4"
 
@@ -155,10 +155,10 @@ def test_what_is_no_number_is_said(type: str, text: str) -> None:
 def test_a_number_with_a_default_may_be_cleared_and_says_what_counts_then() -> None:
     one = field(type="integer", default=0)
 
-    one.heard.value = ""
+    one.control.value = ""
 
     assert one.read() is None
-    assert one.heard.placeholder == "0"
+    assert one.control.placeholder == "0"
 
 
 @given(st.text())
@@ -223,6 +223,6 @@ def test_an_open_enum_of_a_third_party_sends_nothing_until_it_is_chosen() -> Non
 
 
 def test_an_empty_box_for_words_does_not_say_that_somebody_fills_it() -> None:
-    assert field(type="string").heard.placeholder == "may stay empty"
-    assert field(type="string", maxItems=3).heard.placeholder == "may stay empty"
-    assert field(type="string", required=True).heard.placeholder == ""
+    assert field(type="string").control.placeholder == "optional"
+    assert field(type="string", maxItems=3).control.placeholder == "optional"
+    assert field(type="string", required=True).control.placeholder == ""

@@ -10,7 +10,7 @@ from PIL import Image
 from kit import wire
 from kit.errors import ParameterError, UploadError
 from kit.widgets.form import Form
-from kit.widgets.form.files import Picker, entries, invitation, preview, refusal
+from kit.widgets.form.files import Picker, describe_drop_zone, entries, explain_refusal, preview
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.uploads import Offer
 from tests.widgets.dropping import Page
@@ -55,7 +55,7 @@ def form(stage: Stage, shop: Shop, folder: Path) -> Form:
 
 
 def widget(form: Form, path: str) -> Any:
-    return next(one for one in form._fields if one.path == path).widget
+    return form.fields[path].widget
 
 
 def browse(form: Form, path: str) -> Any:
@@ -197,7 +197,7 @@ MB = 1_000_000
 def test_a_parameter_takes_its_own_kind(
     parameter: wire.Parameter, offers: list[Offer], sentence: str | None
 ) -> None:
-    found = refusal(parameter, offers, held=0)
+    found = explain_refusal(parameter, offers, held=0)
 
     assert found is None if sentence is None else sentence in (found or "")
 
@@ -215,8 +215,8 @@ def test_a_parameter_takes_its_own_kind(
 def test_another_service_says_itself_how_large_a_file_may_be_and_of_which_type(
     parameter: wire.Parameter, offer: Offer, sentence: str | None
 ) -> None:
-    assert refusal(parameter, [offer], held=0, own=False) == sentence
-    assert invitation(parameter, own=False)["hint"] == ""
+    assert explain_refusal(parameter, [offer], held=0, own=False) == sentence
+    assert describe_drop_zone(parameter, own=False)["hint"] == ""
 
 
 def test_a_form_knows_whose_limits_hold(stage: Stage, shop: Shop, folder: Path) -> None:
@@ -227,15 +227,15 @@ def test_a_form_knows_whose_limits_hold(stage: Stage, shop: Shop, folder: Path) 
 
 
 def test_a_zone_says_what_it_takes() -> None:
-    assert invitation(PORTRAIT) == {
+    assert describe_drop_zone(PORTRAIT) == {
         "call": "Drop pictures here, or",
         "accept": "image/*",
         "hint": "up to 50 MB each",
         "several": True,
     }
-    assert invitation(VOICE)["hint"] == "up to 100 MB"
+    assert describe_drop_zone(VOICE)["hint"] == "up to 100 MB"
     other = wire.Parameter(name="x", type="mesh", media=True)
-    assert invitation(other) == {
+    assert describe_drop_zone(other) == {
         "call": "Drop a file here, or",
         "accept": "",
         "hint": "",
@@ -276,11 +276,11 @@ def test_a_file_can_be_chosen_in_the_folders_of_the_kernel(form: Form, stage: St
     button.click()
     picker = widget(form, "mediaUploads.portrait").children[2]
     listing, choose, _ = picker.children[1].children
-    assert listing._options_labels == ("⬑ ..", "faces/", "a face.png")
+    assert tuple(label for label, _ in listing.options) == ("⬑ ..", "faces/", "a face.png")
 
     listing.index = 1
     choose.click()
-    assert listing._options_labels == ("⬑ ..", "b.png")
+    assert tuple(label for label, _ in listing.options) == ("⬑ ..", "b.png")
     listing.index = 1
     choose.click()
 

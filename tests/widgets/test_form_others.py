@@ -13,7 +13,18 @@ from kit import wire
 from kit.errors import BadRequestError, ParameterError
 from kit.parameters import PROMPT_LIMIT
 from kit.widgets.form import Form, Presets
-from tests.widgets.forming import SIZE, Shop, Stage, button, click, control, model, note, price
+from tests.widgets.forming import (
+    SIZE,
+    Shop,
+    Stage,
+    button,
+    click,
+    control,
+    model,
+    note,
+    price,
+    submit_button,
+)
 
 # ── what they answer ─────────────────────────────────────────────────────────────────────────────
 
@@ -36,8 +47,8 @@ def test_details_of_any_shape_end_in_a_message(
     click(form, stage)
 
     assert "the words are not right" in form.runs[0].widget.children[0].value
-    assert "balance after it 2.4" in price(form)
-    assert not form._face.go.disabled
+    assert "balance afterwards 2.4" in price(form)
+    assert not submit_button(form).disabled
     assert crashed == []
 
 

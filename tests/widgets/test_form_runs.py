@@ -9,16 +9,16 @@ from ipywidgets.widgets.widget import _instances
 
 from kit import wire
 from kit.errors import GenerationFailedError, InsufficientCreditsError
-from kit.widgets.form import Form, Request
+from kit.widgets.form import Form
 from kit.widgets.form.runs import KEPT, MOST
-from tests.widgets.forming import Shop, Stage, click, control, model, price, shown
+from tests.widgets.forming import Shop, Stage, click, control, model, price, shown, submit_button
 
 
 def test_a_click_returns_at_once_and_the_result_appears(
     form: Form, stage: Stage, shop: Shop
 ) -> None:
-    form._face.go.click()
-    assert form._face.go.disabled
+    submit_button(form).click()
+    assert submit_button(form).disabled
     assert shop.orders == []
 
     stage.wait(0.6)
@@ -27,11 +27,11 @@ def test_a_click_returns_at_once_and_the_result_appears(
     assert shown(form) == ["<img alt='made'> gen_1"]
     assert form.generation == ("held", "gen_1")
     assert form.runs[0].result(0) == ("held", "gen_1")
-    assert not form._face.go.disabled
+    assert not submit_button(form).disabled
 
 
 def test_what_was_typed_just_before_the_click_counts(form: Form, stage: Stage, shop: Shop) -> None:
-    form._face.go.click()
+    submit_button(form).click()
     control(form, "prompt").value = "a late lake"
     stage.wait(0.2)
 
@@ -39,17 +39,17 @@ def test_what_was_typed_just_before_the_click_counts(form: Form, stage: Stage, s
 
 
 def test_a_double_click_is_one_click(form: Form, stage: Stage, shop: Shop) -> None:
-    form._face.go.click()
-    form._face.go.click()
+    submit_button(form).click()
+    submit_button(form).click()
     stage.wait(0.2)
-    form._face.go.click()  # the run was started, the second half of the click comes late
+    submit_button(form).click()  # the run was started, the second half of the click comes late
     stage.wait(0.2)
-    assert form._face.go.disabled
+    assert submit_button(form).disabled
     assert len(shop.orders) == 1
 
     stage.wait(0.2)
 
-    assert not form._face.go.disabled
+    assert not submit_button(form).disabled
 
 
 def test_ten_clicks_make_ten_results(form: Form, stage: Stage, shop: Shop) -> None:
@@ -97,10 +97,10 @@ def test_a_notebook_keeps_the_newest_results(form: Form, stage: Stage) -> None:
     for _ in range(KEPT + 1):
         click(form, stage)
 
-    kept = form._repr_mimebundle_()["text/html"]
+    render_snapshot = form._repr_mimebundle_()["text/html"]
 
-    assert [f"gen_{n}" in kept for n in range(1, KEPT + 2)] == [False, *[True] * KEPT]
-    assert kept.index("gen_4") < kept.index("gen_2")
+    assert [f"gen_{n}" in render_snapshot for n in range(1, KEPT + 2)] == [False, *[True] * KEPT]
+    assert render_snapshot.index("gen_4") < render_snapshot.index("gen_2")
 
 
 def test_a_notebook_keeps_no_failure_as_a_result(form: Form, stage: Stage, shop: Shop) -> None:
@@ -135,7 +135,7 @@ def test_progress_is_shown_while_it_runs(form: Form, stage: Stage, shop: Shop) -
     shop.updates = [{}, {"progress": 0.25}, {"progress": 0.5}]
     click(form, stage)
 
-    assert "starting" in said[0] or "waiting for its turn" in said[0]
+    assert "starting" in said[0] or "queued" in said[0]
     assert "rendering · about 6 s left" in said[1]
     assert "50 %" in said[2]
 
@@ -156,7 +156,16 @@ def test_why_it_waits_is_shown_until_it_goes_on(form: Form, stage: Stage, shop: 
     assert "asks to wait" not in said[1]
 
 
-def test_uploads_are_shown_on_their_way(form: Form, stage: Stage, shop: Shop) -> None:
+def test_uploads_are_shown_on_their_way(stage: Stage, shop: Shop, tmp_path: Path) -> None:
+    portrait = wire.Parameter(name="portrait", type="image", media=True)
+    face = tmp_path / "face.png"
+    face.write_bytes(b"a picture")
+    form = Form(
+        model(media_parameters=[portrait]),
+        {"prompt": "a face", "media": {"portrait": face}},
+        service=shop,
+        background=stage.background,
+    )
     said: list[str] = []
 
     def during() -> None:
@@ -164,7 +173,7 @@ def test_uploads_are_shown_on_their_way(form: Form, stage: Stage, shop: Shop) ->
         stage.now += 1
 
     shop.during, shop.sent = during, (0.0, 0.25, 1.0)
-    run = form._runs.begin(Request(model(), media={"portrait": [Path("face.png")]}), shop)
+    run = form.submit()
     stage.run()
 
     assert "uploading" in said[0]
@@ -216,7 +225,7 @@ def test_an_error_before_the_start_is_shown(form: Form, stage: Stage, shop: Shop
 
     assert "2 credits required, 1 available" in shown(form)[0]
     assert form.generation is None
-    assert not form._face.go.disabled
+    assert not submit_button(form).disabled
 
 
 def test_an_error_that_nobody_expected_is_shown(form: Form, stage: Stage, shop: Shop) -> None:
@@ -273,12 +282,12 @@ def test_a_service_that_cannot_cancel_is_said_and_it_goes_on(
 
 
 def test_the_balance_is_learned_anew_after_each_run(form: Form, stage: Stage, shop: Shop) -> None:
-    assert "balance after it 9.4" in price(form)
+    assert "balance afterwards 9.4" in price(form)
     shop.funds = Decimal(5)
 
     click(form, stage)
 
-    assert "balance after it 4.4" in price(form)
+    assert "balance afterwards 4.4" in price(form)
 
 
 def test_a_video_is_shown_where_its_address_is_resolved(

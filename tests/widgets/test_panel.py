@@ -60,7 +60,7 @@ def test_a_page_is_built_when_its_tab_is_opened_first(
     panel: Panel, built: Built, stage: Stage
 ) -> None:
     assert built.count == {}
-    assert "one moment" in text(panel)
+    assert "loading" in text(panel)
 
     stage.run()
     assert built.count == {"Models": 1}
@@ -146,7 +146,7 @@ def test_another_book_is_opened_on_the_same_page_and_found_again_as_it_was(
     panel: Panel, built: Built, stage: Stage
 ) -> None:
     names = ("Models", "Create", "Costs")
-    mine = panel.book
+    mine = panel.page_set
     other = PageSet(
         [built.page(n) for n in names], heading=lambda: "Bob", banner="<div>there</div>"
     )
@@ -154,7 +154,7 @@ def test_another_book_is_opened_on_the_same_page_and_found_again_as_it_was(
     stage.run()
     mine.built[1][0].value = "typed"
 
-    panel.book = other
+    panel.page_set = other
     stage.run()
     assert panel.page == "Create"
     assert "page Create 2" in text(panel)
@@ -162,7 +162,7 @@ def test_another_book_is_opened_on_the_same_page_and_found_again_as_it_was(
     assert "there" in text(panel)
     assert "typed" not in text(panel)
 
-    panel.book = mine
+    panel.page_set = mine
     stage.run()
     assert "typed" in text(panel)
     assert "10 credits" in text(panel)
@@ -176,7 +176,7 @@ def test_what_a_book_says_late_is_not_shown_over_another(
     stage.run()
     panel.refresh()
     late = stage.begun.pop(0)
-    panel.book = PageSet([built.page("Models")], heading=lambda: "Bob")
+    panel.page_set = PageSet([built.page("Models")], heading=lambda: "Bob")
     stage.run()
 
     late()

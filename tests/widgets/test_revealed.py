@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 from kit.widgets.secret import OneTimeSecret
+from tests.widgets.tree import send
 
 SECRET = "cs_test_" + "s3cr3t" * 6
 
 
 @pytest.fixture
-def box(monkeypatch: pytest.MonkeyPatch) -> tuple[OneTimeSecret, list[Any]]:
+def box() -> tuple[OneTimeSecret, list[Any]]:
     """A box, and what it sends to its pages."""
     sent: list[Any] = []
     made = OneTimeSecret(SECRET, hint="Copy the key now.")
-    monkeypatch.setattr(made, "send", sent.append)
+    made.send = sent.append
     return made, sent
 
 
@@ -26,7 +27,7 @@ def test_the_first_page_that_asks_is_answered_and_no_other(
 ) -> None:
     made, sent = box
     for _ in range(2):
-        made._handle_custom_msg({"ready": True}, [])
+        send(made, {"ready": True})
 
     assert sent == [{"secret": SECRET}, {"gone": True}]
     assert repr(made) == "<OneTimeSecret, seen>"
@@ -42,7 +43,7 @@ def test_it_is_in_no_state_and_no_repr(box: tuple[OneTimeSecret, list[Any]]) -> 
 def test_what_is_forgotten_is_shown_to_nobody(box: tuple[OneTimeSecret, list[Any]]) -> None:
     made, sent = box
     made.forget()
-    made._handle_custom_msg({"ready": True}, [])
+    send(made, {"ready": True})
 
     assert sent == [{"gone": True}, {"gone": True}]
     assert SECRET not in str(vars(made))
@@ -53,6 +54,6 @@ def test_other_messages_are_answered_with_nothing(
     box: tuple[OneTimeSecret, list[Any]], content: Any
 ) -> None:
     made, sent = box
-    made._handle_custom_msg(content, [])
+    send(made, content)
 
     assert sent == []

@@ -9,13 +9,14 @@ import pytest
 
 from kit.errors import ConfigError
 from kit.widgets.secret import LONGEST, SecretInput
+from tests.widgets.tree import send
 
 SECRET = "cs_test_" + "s3cr3t" * 6
 
 
 def sent(field: SecretInput, content: Any) -> None:
     """Send what the page sends."""
-    field._handle_custom_msg(content, [])
+    send(field, content)
 
 
 def test_a_secret_is_handed_out_once() -> None:

@@ -19,6 +19,7 @@ from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
 from tests.widgets.authoring import Author
 from tests.widgets.forming import Stage, control, model
+from tests.widgets.tree import find
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -88,7 +89,6 @@ def test_a_twin_needs_no_trust(stage: Stage) -> None:
 
 def test_a_twin_follows_what_is_typed_but_not_what_python_sets(stage: Stage) -> None:
     form = Form(model(), background=stage.background)
-    form._face.snapshot = StaticSnapshot(form._face.snapshot.style, background=stage.background)
     (snapshot, _) = shown(form)
 
     with capture_output() as captured:
@@ -106,15 +106,15 @@ def test_a_twin_follows_what_is_typed_but_not_what_python_sets(stage: Stage) -> 
 def test_scripts_that_were_written_are_in_the_twin(stage: Stage) -> None:
     writing = Writing(Author(), "SPACE", background=stage.background)
     shown(writing)
-    writing._title.value = "T <1>"
-    writing._write.click()
+    find(writing, "Title").value = "T <1>"
+    find(writing, "Write a script").click()
 
     with capture_output() as captured:
         stage.wait(5)
 
     assert "T &lt;1&gt;" in captured.outputs[-1].data["text/html"]
     assert "text 0" in captured.outputs[-1].data["text/html"]
-    writing._shown.shown[0].children[0]._box.value = "changed by hand"
+    find(writing, "Script 1").value = "changed by hand"
     with capture_output() as captured:
         stage.wait(5)
     assert "changed by hand" in captured.outputs[-1].data["text/html"]

@@ -49,7 +49,7 @@ def test_a_balance_that_is_too_low_is_told(author: Author, stage: Stage) -> None
     panel = Writing(author, background=stage.background)
     stage.wait()
 
-    assert "not enough: 0.1 credits there" in text(panel)
+    assert "not enough credits: 0.1 available" in text(panel)
 
 
 def test_a_price_without_a_balance_is_still_a_price(author: Author, stage: Stage) -> None:

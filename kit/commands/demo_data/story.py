@@ -54,7 +54,7 @@ class Event:
     millicredits : int
         What was charged.
     refunded : bool
-        Whether all of it came back.
+        Whether all of it was refunded.
     """
 
     model: Model

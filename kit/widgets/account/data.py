@@ -1,4 +1,4 @@
-"""Keys and profiles as the account panel sees them: facts and deeds. It loads no widget."""
+"""Keys and profiles as the account panel sees them: data and operations. It loads no widget."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Profiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Credits that were charged and did not come back, since midnight and since the 1st (UTC).
+    """Credits that were charged and not refunded, since midnight and since the 1st (UTC).
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class KeyList(ipywidgets.VBox):
     Parameters
     ----------
     begin : callable
-        Runs what takes time elsewhere, and tells what goes wrong.
+        Runs what takes time in the background, and shows what goes wrong.
     say : callable
         Tells a sentence.
     """
@@ -135,12 +135,12 @@ class KeyList(ipywidgets.VBox):
         keys: Keys,
         *,
         begin: Callable[[Callable[[], None]], None],
-        say: Callable[[str], None],
+        show_problem: Callable[[str], None],
         background: BackgroundRunner,
     ) -> None:
         self._keys = keys
         self._begin = begin
-        self._say = say
+        self._show_problem = show_problem
         self._background = background
         self._hide: Callable[[], None] = lambda: None
         self._rows = ipywidgets.VBox(_dom_classes=("kit-keys",))
@@ -156,7 +156,7 @@ class KeyList(ipywidgets.VBox):
         self._expiry = ipywidgets.Dropdown(
             options=list(EXPIRY), value="in 90 days", description="Expires"
         )
-        self.make = button("Create key", self._created, tooltip="It is shown once")
+        self.make = button("Create key", self._create_key, tooltip="It is shown once")
         form = [
             ipywidgets.HBox(wishes, _dom_classes=("kit-line",))
             for wishes in ((self._name, self._expiry), (*self._scopes, self.make))
@@ -174,10 +174,10 @@ class KeyList(ipywidgets.VBox):
         if key.state != "active":
             return ipywidgets.HBox((line,))
         revoke = button("Revoke", lambda _: None, tooltip=f"Make {key.prefix}… useless for ever")
-        revoke.on_click(partial(self._revoked, key))
+        revoke.on_click(partial(self._revoke_key, key))
         return ipywidgets.HBox((line, revoke))
 
-    def _created(self, _: Any) -> None:
+    def _create_key(self, _: Any) -> None:
         if self.make.disabled:
             return  # it was sent before the page knew that the button rests
         name = self._name.value.strip()
@@ -185,19 +185,19 @@ class KeyList(ipywidgets.VBox):
         days = EXPIRY[self._expiry.value]
 
         def make() -> None:
-            self._reveal(self._keys.create(name, scopes, days))
+            self._show_new_key(self._keys.create(name, scopes, days))
             if self._name.value.strip() == name:  # else the next one is being named
                 self._name.value = ""
             self.show()
 
         self._begin(make)
 
-    def _revoked(self, key: Key, pressed: Any) -> None:
+    def _revoke_key(self, key: Key, pressed: Any) -> None:
         if pressed.description == "Revoke":
             pressed.description = "Yes, revoke"
             pressed.button_style = "danger"
             if key.in_use:
-                self._say("This notebook works with that key and will be shut out.")
+                self._show_problem("This notebook works with that key and will be shut out.")
             return
 
         def revoke() -> None:
@@ -206,7 +206,7 @@ class KeyList(ipywidgets.VBox):
 
         self._begin(revoke)
 
-    def _reveal(self, text: str) -> None:
+    def _show_new_key(self, text: str) -> None:
         """Show a key once, and take every trace of it away again."""
         self._hide()
         box = OneTimeSecret(text, hint="Copy the key now, it is not shown again.")
@@ -233,7 +233,7 @@ class ProfileSelector(ipywidgets.VBox):
     Parameters
     ----------
     begin : callable
-        Runs what takes time elsewhere, and tells what goes wrong.
+        Runs what takes time in the background, and shows what goes wrong.
     went : callable
         Called after going over, in the background.
     """
@@ -243,44 +243,46 @@ class ProfileSelector(ipywidgets.VBox):
         profiles: Profiles,
         *,
         begin: Callable[[Callable[[], None]], None],
-        went: Callable[[], None],
+        on_switch: Callable[[], None],
         background: BackgroundRunner,
     ) -> None:
         self._profiles = profiles
         self._begin = begin
-        self._went = went
+        self._account_changed = on_switch
         self._background = background
         #: Whether the account that is shown is that of the studio in the user's cells.
         self.home = True
-        self._quiet = False
+        self._updating = False
         self._pick = ipywidgets.Dropdown(description="Profile")
         self._line = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._open = button(
-            "Sign in with a key …", self._asked, tooltip="To another service, or with a new key"
+            "Sign in with a key …",
+            self._toggle_sign_in,
+            tooltip="To another service, or with a new key",
         )
         self._form = ipywidgets.VBox(_dom_classes=("kit-part",))
         row = ipywidgets.HBox((self._pick, self._open), _dom_classes=("kit-line",))
         parts = (heading("Profiles"), row, self._line, self._form)
         super().__init__(children=parts, _dom_classes=("kit-part",))
-        self._pick.observe(self._chosen, "value")
+        self._pick.observe(self._switch_account, "value")
 
     def show(self) -> None:
         """Show which profiles there are and which is active."""
         places = self._profiles.known()
         active = self._profiles.active
-        self._quiet = True
+        self._updating = True
         try:
             self._pick.options = [(place.label, place.name) for place in places]
             self._pick.value = active
         finally:
-            self._quiet = False
+            self._updating = False
         here = next(place for place in places if place.name == active)
         self.home = here.own
         self._line.value = code(here.remark, here.code) if here.remark else ""
 
-    def _chosen(self, change: Any) -> None:
+    def _switch_account(self, change: Any) -> None:
         name = change.new
-        if self._quiet or name is None:
+        if self._updating or name is None:
             return
 
         def go() -> None:
@@ -288,30 +290,30 @@ class ProfileSelector(ipywidgets.VBox):
                 self._profiles.choose(name)
             finally:
                 self.show()  # what cannot be opened is not chosen
-            self._went()
+            self._account_changed()
 
         self._begin(go)
 
-    def _asked(self, _: Any) -> None:
+    def _toggle_sign_in(self, _: Any) -> None:
         """Open the form to sign in, or close it; the field for the key is made on demand."""
         if self._form.children:
             self._form.children = ()
             return
         active = next(p for p in self._profiles.known() if p.name == self._profiles.active)
         form = SignIn(
-            self._entered,
+            self._sign_in,
             address=active.address,
             name=active.saved,
-            tell=str,
+            describe=str,
             background=self._background,
         )
         self._form.children = (form,)
 
-    def _entered(self, address: str, key: str, name: str) -> str:
-        told = self._profiles.enter(address, key, name)
+    def _sign_in(self, address: str, key: str, name: str) -> str:
+        sentence = self._profiles.enter(address, key, name)
         self.show()
-        self._went()
-        return told
+        self._account_changed()
+        return sentence
 
 
 #: Seconds that what is saved beside the widget waits for the first answer.
@@ -337,7 +339,7 @@ class AccountPanel(ipywidgets.VBox):
 
     def __init__(
         self,
-        look: Callable[[], Facts],
+        load: Callable[[], Facts],
         *,
         keys: Keys | None = None,
         profiles: Profiles | None = None,
@@ -345,24 +347,30 @@ class AccountPanel(ipywidgets.VBox):
         on_close: Callable[[], None] = lambda: None,
         background: BackgroundRunner | None = None,
     ) -> None:
-        self._look = look
+        self._load = load
         self._code = code
         self._on_close = on_close
         self._background = background or BackgroundRunner()
-        self._seen = threading.Event()
+        self._loaded = threading.Event()
         self._head = ipywidgets.HTML(STYLE)
         self._problem = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._refresh = button("Refresh", lambda _: self.refresh(), icon="refresh")
         self._snapshot = StaticSnapshot(background=self._background)
-        begin, say, later = self._begin, self._say, self._background
-        self.ring = None if keys is None else KeyList(keys, begin=begin, say=say, background=later)
-        self.switch = (
+        begin, show_problem, later = self._begin, self._show_problem, self._background
+        self.key_list = (
+            None
+            if keys is None
+            else KeyList(keys, begin=begin, show_problem=show_problem, background=later)
+        )
+        self.profile_selector = (
             None
             if profiles is None
-            else ProfileSelector(profiles, begin=begin, went=self._went, background=later)
+            else ProfileSelector(
+                profiles, begin=begin, on_switch=self._account_changed, background=later
+            )
         )
         parts = [self._head, self._refresh, self._problem]
-        parts += [part for part in (self.switch, self.ring) if part is not None]
+        parts += [part for part in (self.profile_selector, self.key_list) if part is not None]
         parts += [self._snapshot.style, reach := Accessibility()]
         super().__init__(children=parts, _dom_classes=("kit-account",))
         reach.belong(self)
@@ -374,7 +382,7 @@ class AccountPanel(ipywidgets.VBox):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Return the widget, and the account alone where no widget can be."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
-        self._seen.wait(_PATIENCE_SECONDS)
+        self._loaded.wait(_PATIENCE_SECONDS)
         html = self._head.value.removeprefix(STYLE) + rerun_line(self._code)
         return {**bundle, "text/plain": repr(self), "text/html": html}
 
@@ -391,37 +399,37 @@ class AccountPanel(ipywidgets.VBox):
         self._on_close()
 
     def _show(self) -> None:
-        if self.switch is not None:
-            self.switch.show()  # first: where a key is refused, another can be chosen
-        self._head.value = STYLE + render_facts(self._look())
-        if self.ring is not None:
-            abroad = self.switch is not None and not self.switch.home
-            self.ring.layout.display = "none" if abroad else None
-            self.ring.show()
+        if self.profile_selector is not None:
+            self.profile_selector.show()  # first: where a key is refused, another can be chosen
+        self._head.value = STYLE + render_facts(self._load())
+        if self.key_list is not None:
+            elsewhere = self.profile_selector is not None and not self.profile_selector.home
+            self.key_list.layout.display = "none" if elsewhere else None
+            self.key_list.show()
 
-    def _went(self) -> None:
+    def _account_changed(self) -> None:
         """Show the account that was gone over to; what is kept of the panel follows."""
         self._show()
         self._snapshot.follow()
 
     def _begin(self, work: Callable[[], None]) -> None:
-        self._busy(True)
+        self._set_busy(True)
         self._background.begin(partial(self._guarded, work))
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
-            self._say("")
+            self._show_problem("")
             work()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the panel
-            self._say(error_text(error))
+            self._show_problem(error_text(error))
         finally:
-            self._busy(False)
-            self._seen.set()
+            self._set_busy(False)
+            self._loaded.set()
 
-    def _busy(self, busy: bool) -> None:
+    def _set_busy(self, busy: bool) -> None:
         self._refresh.disabled = busy
-        if self.ring is not None:
-            self.ring.make.disabled = busy
+        if self.key_list is not None:
+            self.key_list.make.disabled = busy
 
-    def _say(self, sentence: str) -> None:
+    def _show_problem(self, sentence: str) -> None:
         self._problem.value = problem(sentence)

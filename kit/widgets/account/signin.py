@@ -1,4 +1,4 @@
-"""Signing in: an address, a key that nobody sees, and a name to save both under."""
+"""Signing in: an address, a key that is never shown, and a name to save both under."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SignIn(ipywidgets.VBox):
         is called in the background. An empty name saves nothing.
     address, name : str
         What the fields begin with.
-    tell : callable
+    describe : callable
         Takes what `enter` returned and returns a sentence about it.
 
     Examples
@@ -54,11 +54,11 @@ class SignIn(ipywidgets.VBox):
         *,
         address: str = "",
         name: str = "",
-        tell: Callable[[Any], str] = lambda _: "signed in",
+        describe: Callable[[Any], str] = lambda _: "signed in",
         background: BackgroundRunner | None = None,
     ) -> None:
         self._enter = enter
-        self._tell = tell
+        self._describe = describe
         self._background = background or BackgroundRunner()
         self._result: Any = None
         self._address = ipywidgets.Text(
@@ -71,11 +71,11 @@ class SignIn(ipywidgets.VBox):
             continuous_update=False,
             tooltip="The name of the profile; kit.connect(profile=...) finds it",
         )
-        self._key = SecretInput("API key", action="Sign in", on_submit=self._typed)
-        self._said = ipywidgets.HTML(_dom_classes=("kit-status",))
+        self._key = SecretInput("API key", action="Sign in", on_submit=self._key_submitted)
+        self._message = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._snapshot = StaticSnapshot(background=self._background)
         fields = ipywidgets.VBox(
-            (self._address, self._name, self._key, self._said), _dom_classes=("kit-signing",)
+            (self._address, self._name, self._key, self._message), _dom_classes=("kit-signing",)
         )
         parts = (ipywidgets.HTML(STYLE), fields, self._snapshot.style, reach := Accessibility())
         super().__init__(children=parts, _dom_classes=("kit-account",))
@@ -88,10 +88,10 @@ class SignIn(ipywidgets.VBox):
         Raises
         ------
         ConfigError
-            Nobody has signed in yet.
+            Not signed in yet.
         """
         if self._result is None:
-            raise ConfigError("nobody has signed in yet: type the key into the form and send it")
+            raise ConfigError("not signed in yet: enter the key in the form and send it")
         return self._result
 
     def __repr__(self) -> str:
@@ -106,20 +106,20 @@ class SignIn(ipywidgets.VBox):
     def _ipython_display_(self) -> None:
         self._snapshot.show(self._repr_mimebundle_)
 
-    def _typed(self, key: str) -> None:
+    def _key_submitted(self, key: str) -> None:
         self._key.disabled = True
         self._background.after(SETTLING, partial(self._try, key))
 
     def _try(self, key: str) -> None:
         address, name = self._address.value.strip(), self._name.value.strip()
-        self._said.value = code("one moment …", "")
+        self._message.value = code("loading …", "")
         try:
             if not address:
                 raise ConfigError("a service has an address, such as https://studio.example")
             self._result = self._enter(address, key, name)
-            self._said.value = code(self._tell(self._result), "")
+            self._message.value = code(self._describe(self._result), "")
         except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the form
-            self._said.value = markup.problem(markup.error_text(error))
+            self._message.value = markup.problem(markup.error_text(error))
         finally:
             self._key.hint = ""
             self._key.disabled = False

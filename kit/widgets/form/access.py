@@ -1,8 +1,8 @@
-"""What a form needs beyond ipywidgets for whoever does not see it, or uses the keyboard.
+"""What a form needs beyond ipywidgets for screen readers and keyboards.
 
 A slider of ipywidgets has no name that a screen reader could say, and makes what is typed into it
 fit without a word; the arrows of a list move to another cell. The script beside this file sees to
-that in its own form, and tells what was typed.
+that in its own form, and reports what was typed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Access(PageScript):
     Parameters
     ----------
     typed : callable
-        Called when somebody has typed into the box of a slider.
+        Called after typing into the box of a slider.
     """
 
     _anywidget_id = name("kit.form.Access")
@@ -31,9 +31,9 @@ class Access(PageScript):
     def __init__(self, typed: Typed, **traits: Any) -> None:
         super().__init__(_dom_classes=("kit-form-script",), **traits)
         self._typed = typed
-        self.on_msg(self._hear)
+        self.on_msg(self._receive)
 
-    def _hear(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"field": int(field), "text": str(text), "used": str(used)}:
                 self._typed(field, text, used)

@@ -22,7 +22,7 @@ def studio(profile: str = "", address: str = "", *, awaited: bool = False) -> st
     profile : str
         The saved profile that it was connected with; ``default`` is what everybody has.
     address : str
-        Where somebody signed in without saving anything; the expression asks for the key.
+        Of a service signed in to without saving a profile; the expression asks for the key.
 
     Examples
     --------

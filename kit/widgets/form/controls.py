@@ -122,21 +122,21 @@ UNSET = "service decides"
 
 
 def blank(parameter: Parameter) -> str:
-    """Return what an empty box says; words that are left out are none, nobody makes some up.
+    """Return what an empty box says; text that is left out stays empty.
 
     Examples
     --------
     >>> blank(Parameter(name="seed", type="integer")), blank(Parameter(name="title"))
-    ('service decides', 'may stay empty')
+    ('service decides', 'optional')
     """
     if parameter.required or default(parameter):
         return ""
-    return "may stay empty" if parameter.type == "string" else UNSET
+    return "optional" if parameter.type == "string" else UNSET
 
 
 def _range(parameter: Parameter) -> str:
     if 2**31 - 1 <= _span(parameter) < math.inf:
-        return ""  # whatever a computer holds: no limit that anybody would meet
+        return ""  # whatever a computer holds: no limit that matters
     low, high = parameter.minimum, parameter.maximum
     if low is not None and high is not None:
         return f"{_plain(low)} to {_plain(high)}"

@@ -20,39 +20,41 @@ from kit.widgets.form import controls, parts
 from kit.widgets.form.parts import WidgetFactory
 from kit.wire import Parameter
 
-__all__ = ["format_text", "item", "line", "made_to_fit", "parse_text"]
+__all__ = ["describe_adjustment", "format_text", "item", "line", "parse_text"]
 
 
-def made_to_fit(parameter: Parameter, text: str, used: float) -> str:
+def describe_adjustment(parameter: Parameter, text: str, used: float) -> str:
     """Return what is to be said of a number that was typed where a control used another one.
 
     Examples
     --------
     >>> steps = Parameter(name="steps", type="integer", default=20, minimum=1, maximum=50)
-    >>> made_to_fit(steps, "60", 50)
+    >>> describe_adjustment(steps, "60", 50)
     '60 is more than 50, the most; 50 is used'
-    >>> made_to_fit(steps, "12x", 12), made_to_fit(steps, " 12 ", 12)
+    >>> describe_adjustment(steps, "12x", 12), describe_adjustment(steps, " 12 ", 12)
     ("must be a whole number, not '12x'; 12 is used", '')
     """
     try:
         value = parse_text(parameter, text)
     except ValueError as problem:
-        return f"{problem}; {_plain(used)} is used"
+        return f"{problem}; {_format_number(used)} is used"
     if value is None or math.isclose(value, used, abs_tol=1e-9):
         return ""  # of an empty box the number comes back, which is plain to see
-    return f"{text.strip()[:40]} {_unfit(parameter, value)}; {_plain(used)} is used"
+    return (
+        f"{text.strip()[:40]} {_describe_limit(parameter, value)}; {_format_number(used)} is used"
+    )
 
 
-def _unfit(parameter: Parameter, value: float) -> str:
+def _describe_limit(parameter: Parameter, value: float) -> str:
     low, high = parameter.minimum, parameter.maximum
     if high is not None and value > high:
-        return f"is more than {_plain(high)}, the most"
+        return f"is more than {_format_number(high)}, the most"
     if low is not None and value < low:
-        return f"is less than {_plain(low)}, the least"
+        return f"is less than {_format_number(low)}, the least"
     return "is between two steps"
 
 
-def _plain(number: float) -> str:
+def _format_number(number: float) -> str:
     return f"{int(number)}" if float(number).is_integer() else f"{number}"
 
 
@@ -85,7 +87,7 @@ class Field:
         Returns the value, None for "left out"; raises `ValueError` with a sentence.
     write : callable
         Shows a value; None shows what stands for "left out".
-    heard : widget
+    control : widget
         Whose ``value`` changes.
     """
 
@@ -95,18 +97,18 @@ class Field:
     note: Any
     read: Callable[[], Any]
     write: Callable[[Any], None]
-    heard: Any
+    control: Any
     touched: bool = field(default=False)
-    _told: str | None = field(default=None, init=False)
+    _problem: str | None = field(default=None, init=False)
     _notice: Notice | None = field(default=None, init=False)
 
-    def tell(self, problem: str | None) -> None:
+    def show_problem(self, problem: str | None) -> None:
         """Show what is wrong at the control, or its help where nothing is."""
-        if self._told != problem:
-            self._told = problem
-            self._show()
+        if self._problem != problem:
+            self._problem = problem
+            self._update_note()
 
-    def heed(self, text: str, used: float) -> bool:
+    def check_typed(self, text: str, used: float) -> bool:
         """Tell what was made of a typed number until there is another one; return whether it fits.
 
         Parameters
@@ -116,47 +118,47 @@ class Field:
         used : float
             What the control shows instead; it may not have arrived here yet.
         """
-        sentence = made_to_fit(self.parameter, text, used)
+        sentence = describe_adjustment(self.parameter, text, used)
         if sentence and self._notice is None:
-            self.heard.observe(self._moved, "value")
-        self._notice = Notice(sentence, used, self._is(used)) if sentence else None
-        self._show()
+            self.control.observe(self._value_changed, "value")
+        self._notice = Notice(sentence, used, self._holds(used)) if sentence else None
+        self._update_note()
         return not sentence
 
-    def calm(self) -> None:
+    def clear(self) -> None:
         """Forget what was typed, and whether anything was."""
         self.touched = False
         self._notice = None
-        self._show()
+        self._update_note()
 
-    def _moved(self, _: Any) -> None:
+    def _value_changed(self, _: Any) -> None:
         notice = self._notice
         if notice is None:
             return
-        if self._is(notice.used):
+        if self._holds(notice.used):
             notice.arrived = True
         elif notice.arrived:
             self._notice = None
-            self._show()
+            self._update_note()
 
-    def _is(self, used: float) -> bool:
+    def _holds(self, used: float) -> bool:
         """Whether the control holds a number that was read off the page, where it is rounded."""
-        held: float = self.heard.value
+        held: float = self.control.value
         return abs(held - used) <= 0.5 * 10.0 ** -controls.decimals(self.parameter)
 
-    def _show(self) -> None:
+    def _update_note(self) -> None:
         shown = parts.help_text(self.parameter)
-        if self._told:
-            shown = markup.problem(self._told)
+        if self._problem:
+            shown = markup.problem(self._problem)
         elif self._notice:
             shown = parts.notice(self._notice.sentence)
         if self.note.value != shown:
             self.note.value = shown
-        change = self.widget.add_class if self._told else self.widget.remove_class
+        change = self.widget.add_class if self._problem else self.widget.remove_class
         change("kit-invalid")
 
 
-def note(parameter: Parameter, stock: WidgetFactory) -> Any:
+def build_note(parameter: Parameter, stock: WidgetFactory) -> Any:
     """Return what stands beside a control: its help, and later what is wrong with it."""
     return stock.new(ipywidgets.HTML, value=parts.help_text(parameter))
 
@@ -167,27 +169,27 @@ _LEFT_OUT = object()
 #: Of a control that takes the whole width; its note stands below it.
 _WIDE = ("kit-wide",)
 
-#: What stands in the form, what is heard, how it is read, how it is written.
+#: What stands in the form, what is control, how it is read, how it is written.
 Parts = tuple[Any, Any, Callable[[], Any], Callable[[Any], None]]
 
 
 def build(path: str, parameter: Parameter, stock: WidgetFactory) -> Field:
     """Return the field of a setting or of the prompt, showing its default."""
     kind = controls.control(parameter)
-    widget, heard, read, write = _BUILDERS[kind](parameter, stock, parts.label(parameter))
-    return Field(path, parameter, widget, note(parameter, stock), read, write, heard)
+    widget, control, read, write = _BUILDERS[kind](parameter, stock, parts.label(parameter))
+    return Field(path, parameter, widget, build_note(parameter, stock), read, write, control)
 
 
-def _buttons(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_buttons(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     # without a tooltip of its own it shows one that reads "null"
-    return _choice(ipywidgets.ToggleButtons, parameter, stock, label, tooltip=label)
+    return _build_choice(ipywidgets.ToggleButtons, parameter, stock, label, tooltip=label)
 
 
-def _dropdown(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    return _choice(ipywidgets.Dropdown, parameter, stock, label)
+def _build_dropdown(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+    return _build_choice(ipywidgets.Dropdown, parameter, stock, label)
 
 
-def _choice(
+def _build_choice(
     kind: Any, parameter: Parameter, stock: WidgetFactory, label: str, **traits: Any
 ) -> Parts:
     options = [
@@ -201,17 +203,17 @@ def _choice(
         return None if made.value is _LEFT_OUT else made.value
 
     def write(value: Any) -> None:
-        _set(made, _LEFT_OUT if value is None else value)
+        _set_value(made, _LEFT_OUT if value is None else value)
 
     return made, made, read, write
 
 
-def _switch(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_switch(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     made = stock.new(ipywidgets.Checkbox, value=parameter.default, description=label, indent=False)
-    return made, made, lambda: made.value, lambda value: _set(made, bool(value))
+    return made, made, lambda: made.value, lambda value: _set_value(made, bool(value))
 
 
-def _slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     whole = parameter.type == "integer"
     traits: dict[str, Any] = {"step": controls.step(parameter)}
     if not whole:
@@ -227,34 +229,34 @@ def _slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     given = parameter.default
 
     def read() -> Any:
-        return given if made.value == given else _neat(made.value)
+        return given if made.value == given else _round_value(made.value)
 
     def write(value: Any) -> None:
         nonlocal given
         given = value
-        _set(made, value)
+        _set_value(made, value)
 
     return made, made, read, write
 
 
-def _number(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_number(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     """Return a box for a number.
 
     It is one for text: a box of ipywidgets for numbers makes them fit without a word, and cannot be
     left blank.
     """
-    return _with_dice(parameter, stock, _written(parameter, stock, label, ipywidgets.Text))
+    return _add_seed_button(parameter, stock, _build_text(parameter, stock, label, ipywidgets.Text))
 
 
-def _prose(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    return _written(parameter, stock, label, ipywidgets.Textarea, rows=3, _dom_classes=_WIDE)
+def _build_prose(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+    return _build_text(parameter, stock, label, ipywidgets.Textarea, rows=3, _dom_classes=_WIDE)
 
 
-def _text(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    return _written(parameter, stock, label, ipywidgets.Text)
+def _build_text_box(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+    return _build_text(parameter, stock, label, ipywidgets.Text)
 
 
-def _written(
+def _build_text(
     parameter: Parameter, stock: WidgetFactory, label: str, kind: Any, **traits: Any
 ) -> Parts:
     """Return a box for text that is read by the type of its parameter."""
@@ -263,7 +265,7 @@ def _written(
         kind,
         value="" if initial is None else format_text(parameter, initial),
         description=label,
-        placeholder=_blank(parameter),
+        placeholder=_placeholder(parameter),
         **traits,
     )
 
@@ -271,19 +273,19 @@ def _written(
         return None if not made.value and initial is None else parse_text(parameter, made.value)
 
     def write(value: Any) -> None:
-        _set(made, "" if value is None else format_text(parameter, value))
+        _set_value(made, "" if value is None else format_text(parameter, value))
 
     return made, made, read, write
 
 
-def _blank(parameter: Parameter) -> str:
+def _placeholder(parameter: Parameter) -> str:
     """Return what an empty box says; a number that is left out is its default."""
     initial = controls.default(parameter)
     number = parameter.type in ("integer", "number") and initial is not None
     return format_text(parameter, initial) if number else controls.blank(parameter)
 
 
-def _lines(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_lines(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     """Return a box with an item a line: adding and removing are typing."""
     initial = controls.default(parameter) or ()
     made = stock.new(
@@ -300,31 +302,31 @@ def _lines(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
         return items or (None if not initial else [])
 
     def write(value: Any) -> None:
-        _set(made, "\n".join(line(parameter, item) for item in value or ()))
+        _set_value(made, "\n".join(line(parameter, item) for item in value or ()))
 
     return made, made, read, write
 
 
-def _picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
+def _build_picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     """Return a box with an item a line, and a choice that adds one."""
-    box, heard, read, write = _lines(parameter, stock, label)
+    box, control, read, write = _build_lines(parameter, stock, label)
     options = [(controls.label(value), value) for value in parameter.enum or ()]
     choice = stock.new(ipywidgets.Dropdown, options=options)
     add = stock.new(ipywidgets.Button, description="Add", icon="plus")
 
     def pick(_: Any) -> None:
-        lines = [line for line in heard.value.split("\n") if line.strip()]
-        heard.value = "\n".join([*lines, line(parameter, choice.value)])
+        lines = [line for line in control.value.split("\n") if line.strip()]
+        control.value = "\n".join([*lines, line(parameter, choice.value)])
 
     add.on_click(pick)
     parts = (box, choice, add)
     row = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-row", *_WIDE))
-    return row, heard, read, write
+    return row, control, read, write
 
 
-def _with_dice(parameter: Parameter, stock: WidgetFactory, parts: Parts) -> Parts:
+def _add_seed_button(parameter: Parameter, stock: WidgetFactory, parts: Parts) -> Parts:
     """Put a button beside a seed that draws a new one."""
-    control, heard, read, write = parts
+    control, control, read, write = parts
     if parameter.type != "integer" or not parameter.name.lower().endswith("seed"):
         return parts
     dice = stock.new(ipywidgets.Button, icon="random", tooltip="Draw a new seed")
@@ -336,32 +338,32 @@ def _with_dice(parameter: Parameter, stock: WidgetFactory, parts: Parts) -> Part
 
     dice.on_click(draw)
     box = stock.new(ipywidgets.HBox, children=(control, dice), _dom_classes=("kit-row",))
-    return box, heard, read, write
+    return box, control, read, write
 
 
-def _neat(value: float) -> float | int:
+def _round_value(value: float) -> float | int:
     """Return what a slider was drawn to as one would write it, 4 for 4.0."""
     value = round(value, 10)
     return int(value) if float(value).is_integer() else value
 
 
-def _set(control: Any, value: Any) -> None:
+def _set_value(control: Any, value: Any) -> None:
     if control.value != value:
         control.value = value
 
 
 #: Name of a control -> how it is built.
 _BUILDERS: dict[str, Callable[[Parameter, WidgetFactory, str], Parts]] = {
-    "buttons": _buttons,
-    "dropdown": _dropdown,
-    "switch": _switch,
-    "slider": _slider,
-    "count": _number,
-    "number": _number,
-    "prose": _prose,
-    "text": _text,
-    "lines": _lines,
-    "picks": _picks,
-    "json": _text,
-    "media": _text,  # among the settings: an address, as text
+    "buttons": _build_buttons,
+    "dropdown": _build_dropdown,
+    "switch": _build_switch,
+    "slider": _build_slider,
+    "count": _build_number,
+    "number": _build_number,
+    "prose": _build_prose,
+    "text": _build_text_box,
+    "lines": _build_lines,
+    "picks": _build_picks,
+    "json": _build_text_box,
+    "media": _build_text_box,  # among the settings: an address, as text
 }

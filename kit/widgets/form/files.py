@@ -18,7 +18,7 @@ import ipywidgets
 from kit.widgets import media
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.form import controls, parts
-from kit.widgets.form.fields import Field, note
+from kit.widgets.form.fields import Field, build_note
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.service import Service
 from kit.wire import MEDIA_TYPES, Parameter
@@ -105,11 +105,11 @@ def entries(folder: Path, kind: str) -> list[Path]:
         The folder cannot be read.
     """
     found = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    shown = [path for path in found if path.is_dir() or _suits(path, kind)]
+    shown = [path for path in found if path.is_dir() or _is_of_kind(path, kind)]
     return sorted(shown, key=lambda path: (path.is_file(), path.name.lower()))[:FOLDER_LIMIT]
 
 
-def _suits(path: Path, kind: str) -> bool:
+def _is_of_kind(path: Path, kind: str) -> bool:
     if kind not in MEDIA_TYPES:
         return True
     return (mimetypes.guess_type(path.name)[0] or "").startswith(f"{kind}/")
@@ -121,7 +121,7 @@ def _name(path: Path) -> str:
 
 _WORDS = {"image": "a picture", "video": "a video", "audio": "a sound"}
 _MANY = {"image": "pictures", "video": "videos", "audio": "sounds"}
-#: Bytes of an upload at most, at this service; no model tells, so of others nobody knows.
+#: Bytes of an upload at most, at this service; those of other services are unknown.
 #: Source: contract, "Uploads".
 UPLOAD_LIMITS = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
 #: Types that say nothing of what is inside.
@@ -170,7 +170,7 @@ class Files:
         self.drop = stock.new(
             Drop,
             label=parameter.name.replace("_", " "),
-            **invitation(parameter, own=own),
+            **describe_drop_zone(parameter, own=own),
             check=self._refusal if service else lambda _: "this form has no place for files",
             keep=service.keep if service else lambda name, *_: Path(name),
             take=self.add,
@@ -181,12 +181,12 @@ class Files:
         row = stock.new(ipywidgets.HBox, children=(self.box, browse), _dom_classes=("kit-row",))
         self._always = (row, self.drop)
         self.widget = stock.new(ipywidgets.VBox, children=self._always, _dom_classes=("kit-wide",))
-        browse.on_click(lambda _: self._browse())
-        self.box.observe(lambda _: self._preview(), "value")
+        browse.on_click(lambda _: self._toggle_picker())
+        self.box.observe(lambda _: self._draw_soon(), "value")
 
     def read(self) -> list[Path] | None:
         """Return the chosen files; raises `ValueError` where one is not there or does not fit."""
-        paths = [Path(line).expanduser() for line in self._lines()]
+        paths = [Path(line).expanduser() for line in self._read_lines()]
         for path in paths:
             if not path.is_file():
                 what = "a folder is at" if path.is_dir() else "there is no file"
@@ -203,29 +203,29 @@ class Files:
     def add(self, path: Path) -> None:
         """Take one more file, or another one where there can only be one."""
         kept = self.box.value.split("\n") if self._several else []
-        self.box.value = "\n".join([*filter(None, kept), _short(path)])
+        self.box.value = "\n".join([*filter(None, kept), _shorten_path(path)])
 
     def _refusal(self, offers: Sequence[Offer]) -> str | None:
-        return refusal(self.parameter, offers, held=len(self._lines()), own=self._own)
+        return explain_refusal(self.parameter, offers, held=len(self._read_lines()), own=self._own)
 
-    def _lines(self) -> list[str]:
+    def _read_lines(self) -> list[str]:
         lines = [line.strip().strip('"') for line in self.box.value.split("\n")]
         return [line for line in lines if line]
 
     def _check_kind(self, path: Path) -> None:
-        told = mimetypes.guess_type(path.name)[0] or ""
-        found = _another(self.parameter.type, told, own=self._own)
+        kind_found = mimetypes.guess_type(path.name)[0] or ""
+        found = _name_other_kind(self.parameter.type, kind_found, own=self._own)
         if found:
             raise ValueError(f"takes {_WORDS[self.parameter.type]}, and {path.name!r} is {found}")
 
-    def _browse(self) -> None:
+    def _toggle_picker(self) -> None:
         if self._picker is None:
             self._picker = Picker(self._stock, self.parameter.type, self.add)
-            self._arrange()
+            self._show_parts()
         else:
             self._picker.toggle()
 
-    def _preview(self) -> None:
+    def _draw_soon(self) -> None:
         self._background.begin(self._draw)
 
     def _draw(self) -> None:
@@ -234,14 +234,14 @@ class Files:
             drawn = "".join(map(preview, self.read() or ()))
         except (ValueError, OSError):
             drawn = ""
-        if text == self.box.value:  # else somebody typed on, and the next preview is on its way
-            self._say(drawn)
+        if text == self.box.value:  # else typing went on, and the next preview is on its way
+            self._show_preview(drawn)
 
-    def _say(self, html: str) -> None:
+    def _show_preview(self, html: str) -> None:
         self._shown.value = html
-        self._arrange()
+        self._show_parts()
 
-    def _arrange(self) -> None:
+    def _show_parts(self) -> None:
         """Show what is needed, and no more."""
         picker = (self._picker.widget,) if self._picker else ()
         shown = (self._shown,) if self._shown.value else ()
@@ -264,14 +264,14 @@ def build(
         path,
         parameter,
         files.widget,
-        note(parameter, stock),
+        build_note(parameter, stock),
         files.read,
         files.write,
         files.box,
     )
 
 
-def invitation(parameter: Parameter, *, own: bool = True) -> dict[str, Any]:
+def describe_drop_zone(parameter: Parameter, *, own: bool = True) -> dict[str, Any]:
     """Return what a drop zone says of a parameter, as traits of `Drop`."""
     kind, several = parameter.type, controls.several(parameter)
     most = UPLOAD_LIMITS.get(kind) if own else None
@@ -284,7 +284,7 @@ def invitation(parameter: Parameter, *, own: bool = True) -> dict[str, Any]:
     }
 
 
-def refusal(
+def explain_refusal(
     parameter: Parameter, offers: Sequence[Offer], *, held: int, own: bool = True
 ) -> str | None:
     """Return why a parameter does not take files from the browser, before any of them is sent.
@@ -298,10 +298,12 @@ def refusal(
     """
     several, most = controls.several(parameter), parameter.max_items or 1
     if several and held + len(offers) > most:
-        return f"{_count(len(offers))} and {held} chosen before: at most {most} are allowed"
+        return f"{_count_files(len(offers))} and {held} chosen before: at most {most} are allowed"
     if not several and len(offers) > 1:
         return f"takes one file, not {len(offers)}"
-    return next(filter(None, (_unfit(parameter.type, offer, own) for offer in offers)), None)
+    return next(
+        filter(None, (_explain_refusal(parameter.type, offer, own) for offer in offers)), None
+    )
 
 
 def preview(path: Path) -> str:
@@ -310,37 +312,39 @@ def preview(path: Path) -> str:
     try:
         drawn = _DRAWN[kind](path) if kind in _DRAWN else ""
     except Exception:  # noqa: BLE001 - a picture may be broken or too large in many ways
-        drawn = ""  # what it is will be said by whoever has to use it
-    size = _size(path.stat().st_size)
+        drawn = ""  # the check of the field or the service says what is wrong
+    size = _format_size(path.stat().st_size)
     return (
         f'<span class="kit-file">{drawn}'
         f'<span class="kit-note">{escape(path.name)} · {size}</span></span>'
     )
 
 
-def _unfit(wanted: str, offer: Offer, own: bool) -> str | None:
-    """Return why a file is none of a kind; what nobody can tell is taken."""
-    told = offer.type or mimetypes.guess_type(offer.name)[0] or ""
-    found = _another(wanted, told, own=own)
+def _explain_refusal(wanted: str, offer: Offer, own: bool) -> str | None:
+    """Return why a file is none of a kind; what is unknown is taken."""
+    kind_found = offer.type or mimetypes.guess_type(offer.name)[0] or ""
+    found = _name_other_kind(wanted, kind_found, own=own)
     if found:
         return f"takes {_WORDS[wanted]}, and {offer.name!r} is {found}"
     if offer.size < 1:
         return f"{offer.name!r} is empty"
     if own and offer.size > UPLOAD_LIMITS.get(wanted, offer.size):
         most = f"at most {UPLOAD_LIMITS[wanted] // 1_000_000:,} MB"
-        return f"{offer.name!r} has {_size(offer.size)}, and {_WORDS[wanted]} may have {most}"
+        return (
+            f"{offer.name!r} has {_format_size(offer.size)}, and {_WORDS[wanted]} may have {most}"
+        )
     return None
 
 
-def _another(wanted: str, told: str, *, own: bool) -> str:
+def _name_other_kind(wanted: str, kind_found: str, *, own: bool) -> str:
     """Return what a file is instead of what is wanted; "" where it is that, or may be.
 
     Of types that this service takes for no kind another one may know better.
     """
-    kind = told.partition("/")[0]
-    if wanted not in _WORDS or told in _VAGUE or kind == wanted:
+    kind = kind_found.partition("/")[0]
+    if wanted not in _WORDS or kind_found in _VAGUE or kind == wanted:
         return ""
-    return _WORDS.get(kind, f"of type {told}" if own else "")
+    return _WORDS.get(kind, f"of type {kind_found}" if own else "")
 
 
 def _thumbnail(content: bytes) -> str:
@@ -365,7 +369,7 @@ def _sound(path: Path) -> str:
     return f'<audio controls src="data:{kind};base64,{content}" style="height:32px"></audio>'
 
 
-def _short(path: Path) -> str:
+def _shorten_path(path: Path) -> str:
     """Return a path as one would type it: from here, or from home."""
     here, home = Path.cwd(), Path.home()
     if path.is_relative_to(here):
@@ -373,11 +377,11 @@ def _short(path: Path) -> str:
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _count(number: int) -> str:
+def _count_files(number: int) -> str:
     return f"{number} files" if number > 1 else "one file"
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{max(1, count // 1000)} kB"
 
 

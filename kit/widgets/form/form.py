@@ -1,7 +1,7 @@
-"""The form of a model: controls, the exact price, a button, and what came out, in one widget.
+"""The form of a model: controls, the exact price, a button and the results, in one widget.
 
 A change leads to one refresh a moment later: the values are checked by the rules of the service,
-problems are told at their fields, and the price is worked out. Nothing is sent that is not valid.
+problems are shown at their fields, and the price is worked out. Nothing is sent that is not valid.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from kit.widgets.markup import card, facts, faint
 from kit.widgets.snapshots import StaticSnapshot, rerun_line
 from kit.wire import Model, Quote
 
-#: Seconds that the button rests after a click: another one is the second half of a double click.
-DOUBLE = 0.5
-#: Seconds until what was told at a field has been read.
-READ = 1.5
+#: Seconds that the button is disabled after a click: a double click starts one generation.
+DOUBLE_CLICK = 0.5
+#: Seconds that a person needs to read a notice at a field.
+READING = 1.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
 
 
@@ -66,7 +66,7 @@ class FormLayout:
     ) -> None:
         self._changed = changed
         self._model = model
-        self.snapshot = StaticSnapshot(stock.new(ipywidgets.HTML))
+        self.snapshot = StaticSnapshot(stock.new(ipywidgets.HTML), background=background)
         self._fields = fields
         self.price = stock.new(ipywidgets.HTML, _dom_classes=("kit-price",))
         self.go = stock.new(
@@ -76,15 +76,15 @@ class FormLayout:
             _dom_classes=("kit-click-once",),
         )
         self._background = background
-        self._pressed = -DOUBLE
-        self._told = -READ
-        self.go.on_click(lambda _: self._clicked(generate))
+        self._pressed = -DOUBLE_CLICK
+        self._notice_shown_at = -READING
+        self.go.on_click(lambda _: self._submit_once(generate))
         self._panels: dict[str, Any] = {}
         self._new = stock.new
         self._below: tuple[Any, ...] = ()
         cells = [cell for one in fields for cell in (one.widget, one.note)]
         buttons = [_tool(stock, word, act) for word, act in tools.items()]
-        self.access = stock.new(Access, typed=self._typed)
+        self.access = stock.new(Access, typed=self._check_typed)
         bar = (self.go, self.price, *buttons, self.snapshot.style, self.access)
         self._frame = [
             stock.new(ipywidgets.HTML, value=parts.heading(model)),
@@ -92,32 +92,32 @@ class FormLayout:
             stock.new(ipywidgets.HBox, children=bar, _dom_classes=("kit-bar",)),
         ]
 
-    def ready(self) -> None:
+    def enable(self) -> None:
         """Let the button be clicked again, as soon as the second half of a double click is over."""
-        left = self._pressed + DOUBLE - self._background.clock()
+        left = self._pressed + DOUBLE_CLICK - self._background.clock()
         if left > 0:
-            self._background.after(left, self._wake)
+            self._background.after(left, self._enable)
         else:
-            self._wake()
+            self._enable()
 
-    def _wake(self) -> None:
+    def _enable(self) -> None:
         self.go.disabled = False
 
-    def _clicked(self, generate: Callable[[], None]) -> None:
+    def _submit_once(self, generate: Callable[[], None]) -> None:
         if self.go.disabled:
             return  # it was sent before the page knew that the button rests
         self._pressed = self._background.clock()
         self.go.disabled = True
         generate()
 
-    def _typed(self, number: int, text: str, used: str) -> None:
+    def _check_typed(self, number: int, text: str, used: str) -> None:
         """Tell at a field that something else is used than was typed."""
-        if not self._fields[number].heed(text, float(used.replace("−", "-"))):
-            self._told = self._background.clock()
+        if not self._fields[number].check_typed(text, float(used.replace("−", "-"))):
+            self._notice_shown_at = self._background.clock()
 
-    def unread(self) -> bool:
+    def has_fresh_notice(self) -> bool:
         """Whether there was no time yet to read that a number was made to fit."""
-        return self._background.clock() - self._told < READ
+        return self._background.clock() - self._notice_shown_at < READING
 
     @property
     def parts(self) -> list[Any]:
@@ -132,15 +132,15 @@ class FormLayout:
         """Open a panel below the bar, or close it."""
         if self._panels.pop(name, None) is None:
             self._panels[name] = make()
-        panels, _ = self._room()
+        panels, _ = self._panels_and_results()
         panels.children = tuple(self._panels.values())
 
-    def result(self, widget: Any) -> None:
+    def add_result(self, widget: Any) -> None:
         """Show a result above the others."""
-        _, results = self._room()
-        results.put(widget)
+        _, results = self._panels_and_results()
+        results.add(widget)
 
-    def _room(self) -> tuple[Any, Any]:
+    def _panels_and_results(self) -> tuple[Any, Any]:
         """Return where panels and results are; neither is drawn anew for the other."""
         if not self._below:
             box = partial(self._new, ipywidgets.VBox)
@@ -149,14 +149,14 @@ class FormLayout:
             self._changed(self.parts)
         return self._below
 
-    def say_price(self, html: str) -> None:
+    def show_price(self, html: str) -> None:
         """Show the price, or what else has to be said beside the button."""
         if self.price.value != html:
             self.price.value = html
         if any(one.touched for one in self._fields):
             self.snapshot.follow()  # what Python sets is in the cell already, what is typed is not
 
-    def kept(self, request: Request, quote: Quote | None, back: str) -> str:
+    def render_snapshot(self, request: Request, quote: Quote | None, back: str) -> str:
         """Return the form as a notebook keeps it: its values, and the code to get it back."""
         rows = facts({name: str(value) for name, value in values.rows(request)})
         html = card(self._model.title or self._model.id, rows + faint(prices.text(quote)))
@@ -218,11 +218,11 @@ class Form(ipywidgets.VBox):
         self._background = background or BackgroundRunner()
         self._statement = partial(code.statement, awaited=awaited, studio=studio)
         self._lock = threading.RLock()
-        self._silent, self._said = False, ""
+        self._silent, self._message = False, ""
         self._refused: dict[str, str] = {}
         self._stock = WidgetFactory()
         self._path = service.path if service else Path
-        refresh = self._safely(self._refresh)
+        refresh = self._guarded(self._refresh)
         self._refresh_soon = Debounced(refresh, QUIET, self._background)
         self._prices = Prices(model, service, self._background, refresh)
         self._fields = _build_fields(model, self._stock, service, self._background)
@@ -231,7 +231,7 @@ class Form(ipywidgets.VBox):
             model,
             self._fields,
             self._stock,
-            generate=self._clicked,
+            generate=self._submit_soon,
             tools=self._tools(),
             changed=lambda parts: setattr(self, "children", parts),
             background=self._background,
@@ -239,15 +239,15 @@ class Form(ipywidgets.VBox):
         self._runs = Runs(
             self._stock,
             self._background,
-            show=self._face.result,
-            on_start=lambda _: self._face.ready(),
-            on_end=lambda run: self._safely(partial(self._ended, run))(),
+            show=self._face.add_result,
+            on_start=lambda _: self._face.enable(),
+            on_end=lambda run: self._guarded(partial(self._finish_run, run))(),
         )
         super().__init__(children=self._face.parts, _dom_classes=("kit-form",))
         self._face.access.belong(self)
         self._write(self._initial)
         for one in self._fields:
-            one.heard.observe(self._hearing(one), "value")
+            one.control.observe(self._watch(one), "value")
         self._refresh()
         self._prices.ask_balance()
 
@@ -257,7 +257,7 @@ class Form(ipywidgets.VBox):
 
         It is checked when it is set; what it does not name goes back to its default.
         """
-        return values.plain(self._checked().request)
+        return values.to_value(self._checked().request)
 
     @value.setter
     def value(self, value: Mapping[str, Any]) -> None:
@@ -266,7 +266,7 @@ class Form(ipywidgets.VBox):
 
     @property
     def quote(self) -> wire.Quote | None:
-        """The price of what the form holds; None where a setting is wrong, or nobody knows."""
+        """The price of what the form holds; None if a setting is wrong or the price unknown."""
         return self._prices.best(self._checked())
 
     @property
@@ -276,6 +276,11 @@ class Form(ipywidgets.VBox):
         if run is None or run.latest is None or self._service is None:
             return None
         return run.result() if run.state == "completed" else self._service.held(run.latest)
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """The fields by name: ``prompt``, ``parameters.size``, ``mediaUploads.portrait``."""
+        return {one.path: one for one in self._fields}
 
     @property
     def runs(self) -> list[Run]:
@@ -306,29 +311,35 @@ class Form(ipywidgets.VBox):
 
         Setting `value` is all or nothing; this is for what was kept of an older model.
         """
-        found, problems = values.fitting(self.model, value, self._path)
+        found, problems = values.split_valid(self.model, value, self._path)
         self._write(found)
         self._refresh()
         return [f"{name.rpartition('.')[2]}: {sentence}" for name, sentence in problems]
 
     def reset(self) -> None:
         """Go back to the values that the form began with."""
-        self._refused, self._said = {}, ""
+        self._refused, self._message = {}, ""
         for one in self._fields:
-            one.calm()
+            one.clear()
         self._write(self._initial)
         self._refresh()
 
     def __repr__(self) -> str:
-        quote = self._prices.alone(self._checked())
+        quote = self._prices.without_balance(self._checked())
         return f"<Form {self.model.id}{f' · {prices.text(quote)}' if quote else ''}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
         checked = self._checked()
         back = self._statement(checked.request, verb="form")
-        html = self._face.kept(checked.request, self._prices.alone(checked), back)
-        return {**bundle, "text/plain": repr(self), "text/html": html + self._runs.kept()}
+        html = self._face.render_snapshot(
+            checked.request, self._prices.without_balance(checked), back
+        )
+        return {
+            **bundle,
+            "text/plain": repr(self),
+            "text/html": html + self._runs.render_snapshot(),
+        }
 
     def _ipython_display_(self) -> None:
         self._face.snapshot.show(self._repr_mimebundle_)
@@ -336,7 +347,7 @@ class Form(ipywidgets.VBox):
     # ── fields ───────────────────────────────────────────────────────────────────────────────────
 
     def _by_field(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        return values.whole(self.model, value, self._path)
+        return values.read_value(self.model, value, self._path)
 
     def _checked(self) -> Checked:
         return values.check_fields(self.model, self._fields)
@@ -352,15 +363,15 @@ class Form(ipywidgets.VBox):
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────
 
-    def _hearing(self, one: Field) -> Callable[[Any], None]:
-        def hear(_: Any) -> None:
+    def _watch(self, one: Field) -> Callable[[Any], None]:
+        def follow(_: Any) -> None:
             if not self._silent:
                 one.touched = True
-                self._said = ""
+                self._message = ""
                 self._refused.pop(one.path, None)
                 self._refresh_soon()
 
-        return hear
+        return follow
 
     def _refresh(self) -> None:
         """Show what is wrong, what it costs, and the code where it is open."""
@@ -368,46 +379,46 @@ class Form(ipywidgets.VBox):
             checked = self._checked()
             problems = {**self._refused, **checked.problems}
             for one in self._fields:
-                heard = one.touched or one.path in self._refused
-                one.tell(problems.get(one.path) if heard else None)
+                control = one.touched or one.path in self._refused
+                one.show_problem(problems.get(one.path) if control else None)
             self._show_price(checked)
             if (panel := self._face.panel("code")) is not None:
                 panel.value = parts.code(self.code())
 
     def _show_price(self, checked: Checked) -> None:
-        if self._said:
-            self._face.say_price(markup.problem(self._said))
+        if self._message:
+            self._face.show_price(markup.problem(self._message))
             return
-        line = prices.line(self._prices.best(checked), asking=self._prices.want(checked))
-        self._face.say_price(line + parts.missing(checked.problems))
+        line = prices.line(self._prices.best(checked), asking=self._prices.request_better(checked))
+        self._face.show_price(line + parts.missing(checked.problems))
 
-    def _say(self, sentence: str) -> None:
-        self._said = sentence
-        self._face.say_price(markup.problem(sentence))
+    def _show_message(self, sentence: str) -> None:
+        self._message = sentence
+        self._face.show_price(markup.problem(sentence))
 
     # ── starts ───────────────────────────────────────────────────────────────────────────────────
 
-    def _clicked(self) -> None:
-        self._background.after(SETTLING, self._safely(self._submit))
+    def _submit_soon(self) -> None:
+        self._background.after(SETTLING, self._guarded(self._submit))
 
     def _submit(self) -> None:
         for one in self._fields:
             one.touched = True
-        self._said = ""
+        self._message = ""
         self._refresh()
-        if self._face.unread():
-            self._say("not started: a number was made to fit, see its field and click again")
-        if self._said or self._checked().problems:
-            self._face.ready()
+        if self._face.has_fresh_notice():
+            self._show_message("Not started: a number was adjusted. Check it and click again.")
+        if self._message or self._checked().problems:
+            self._face.enable()
         else:
             self.submit()
 
-    def _ended(self, run: Run) -> None:
-        self._face.ready()
+    def _finish_run(self, run: Run) -> None:
+        self._face.enable()
         if isinstance(run.error, BadRequestError):
             self._refused = values.problems_by_field(run.error)
             self._refresh()
-        self._prices.settle()  # a run ends in the background
+        self._prices.refresh()  # a run ends in the background
 
     # ── panels ───────────────────────────────────────────────────────────────────────────────────
 
@@ -415,7 +426,7 @@ class Form(ipywidgets.VBox):
         tools = {"Reset": self.reset, "Code": self._toggle_code}
         if self.presets is not None:
             tools["Presets"] = self._toggle_presets
-        return {word: self._safely(act) for word, act in tools.items()}
+        return {word: self._guarded(act) for word, act in tools.items()}
 
     def _toggle_code(self) -> None:
         text = parts.code(self.code())
@@ -426,7 +437,7 @@ class Form(ipywidgets.VBox):
         assert kept is not None  # noqa: S101 - there is no button without them
         self._face.toggle("presets", lambda: PresetFolder(self._stock, kept, form=self).widget)
 
-    def _safely(self, act: Callable[[], None]) -> Callable[[], None]:
+    def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
         """Return a call whose error is shown: callbacks have nowhere else to leave one."""
 
         def call() -> None:
@@ -434,8 +445,8 @@ class Form(ipywidgets.VBox):
                 act()
             except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown or lost
                 kind = "" if isinstance(problem, KitError) else f"{type(problem).__name__}: "
-                self._say(f"{kind}{problem}")
-                self._face.ready()
+                self._show_message(f"{kind}{problem}")
+                self._face.enable()
 
         return call
 

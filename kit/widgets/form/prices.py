@@ -45,17 +45,17 @@ class Prices:
 
     def best(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, and whether the balance allows it."""
-        quote = self.alone(checked)
+        quote = self.without_balance(checked)
         return None if quote is None else prices.with_balance(quote, self._balance)
 
-    def alone(self, checked: Checked) -> wire.Quote | None:
+    def without_balance(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, without a word on the balance.
 
         A wrong setting has no price; of one that has yet to be given there is the guess. A prompt
         or a file that is missing does not change one.
         """
         if checked.settings is None:
-            return prices.guess(self._model) if checked.open else None
+            return prices.guess(self._model) if checked.incomplete else None
         exact = prices.offline(checked.request, checked.settings)
         if exact is not None:
             return exact
@@ -64,7 +64,7 @@ class Prices:
             return answer[1]
         return prices.guess(self._model)
 
-    def want(self, checked: Checked) -> bool:
+    def request_better(self, checked: Checked) -> bool:
         """Ask for a better price where there can be one; return whether one is on its way."""
         if self._service is None or checked.problems or checked.settings is None:
             return False  # the service would refuse to answer
@@ -83,7 +83,7 @@ class Prices:
         if self._service is not None:
             self._background.begin(self.learn_balance)
 
-    def settle(self) -> None:
+    def refresh(self) -> None:
         """Learn anew what a run may have changed: the balance, and what such a run costs."""
         with self._lock:
             self._answer = None

@@ -62,7 +62,7 @@ class Run:
         self._calls = on_start, on_end
         self._stock = stock
         self._lock = threading.RLock()
-        self._gone = self._unwanted = False
+        self._panel_closed = self._cancel_requested = False
         self._line: Any = None
         self._cancel: Any = None
         self.widget = stock.new(ipywidgets.HBox, _dom_classes=("kit-bar",))
@@ -96,14 +96,16 @@ class Run:
 
     def start(self) -> None:
         """Begin, in the background."""
-        self._go(
-            lambda: self._service.generate(self.request, self._update, self._sent, self._waits)
+        self._begin(
+            lambda: self._service.generate(
+                self.request, self._update, self._show_upload, self._show_wait
+            )
         )
 
     @property
     def resumable(self) -> bool:
         """Whether it ended without its result although the service has not said that it failed."""
-        return self._future.done() and self._lost(self.error)
+        return self._future.done() and self._is_resumable(self.error)
 
     def resume(self) -> None:
         """Wait on for what was started, and fetch it; nothing is started or charged again."""
@@ -113,33 +115,33 @@ class Run:
             known = self.facts.id
             self._resumed = True
             self._prepare()
-        self._go(lambda: self._service.resume(known, self._update, self._waits))
+        self._begin(lambda: self._service.resume(known, self._update, self._show_wait))
 
     def cancel(self) -> None:
         """Ask the service to stop it; what was not yet started is stopped once it is."""
         with self._lock:
-            again, self._unwanted = self._unwanted, True
+            repeated, self._cancel_requested = self._cancel_requested, True
             known = self.facts
         self._cancel.disabled = True
         self._draw()
-        if known is not None and not again:
-            self._background.begin(lambda: self._stop(known.id))
+        if known is not None and not repeated:
+            self._background.begin(lambda: self._request_cancel(known.id))
 
-    def let_go(self) -> None:
+    def close_panel(self) -> None:
         """Close its panel and forget what that shows; it goes on, and its generation stays."""
         with self._lock:
-            self._gone = True
+            self._panel_closed = True
             self.html = ""
             self._fill()
         self.widget.close()
 
     def _prepare(self) -> None:
-        """Make ready for a new attempt: nobody knows anything, and the panel says so."""
+        """Reset what is known, and show the panel of a new attempt."""
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         self.error = None
-        self._unwanted = False
-        self._trouble = self._why = ""
-        self._share: float | None = None
+        self._cancel_requested = False
+        self._cancel_problem = self._waiting_for = ""
+        self._sent_share: float | None = None
         self._began = self._background.clock()
         self._drawn = -EVERY
         self._line = self._stock.new(ipywidgets.HTML)
@@ -158,100 +160,100 @@ class Run:
         for one in before:
             one.close()
 
-    def _go(self, attempt: Callable[[], Any]) -> None:
+    def _begin(self, attempt: Callable[[], Any]) -> None:
         self._background.begin(lambda: self._work(attempt))
-        self._tick_later(self._future)
+        self._schedule_tick(self._future)
 
     def _work(self, attempt: Callable[[], Any]) -> None:
         try:
             made = attempt()
             html = self._service.show(made)
         except BaseException as error:  # noqa: BLE001 - shown in the panel, and kept for `result`
-            self._end(None, error, markup.problem(_sentence(error)))
+            self._finish(None, error, markup.problem(_error_sentence(error)))
         else:
-            self._end(made, None, html)
+            self._finish(made, None, html)
 
-    def _sent(self, _name: str, share: float) -> None:
-        self._share = share
+    def _show_upload(self, _name: str, share: float) -> None:
+        self._sent_share = share
         self._draw_soon()
 
-    def _waits(self, why: str) -> None:
+    def _show_wait(self, why: str) -> None:
         """Tell why nothing goes on, until something does."""
-        self._why = faint(why)
+        self._waiting_for = faint(why)
         self._draw()
 
     def _update(self, facts: wire.Generation) -> None:
-        self._why = ""
+        self._waiting_for = ""
         first = self.facts is None
         with self._lock:
             self.facts = facts
-            unwanted = self._unwanted
+            unwanted = self._cancel_requested
         if first:
             self._calls[0](self)
             if unwanted:
-                self._background.begin(lambda: self._stop(facts.id))
+                self._background.begin(lambda: self._request_cancel(facts.id))
         self._draw_soon()
 
     def _draw_soon(self) -> None:
         if self._background.clock() - self._drawn >= EVERY:
             self._draw()
 
-    def _stop(self, generation_id: str) -> None:
+    def _request_cancel(self, generation_id: str) -> None:
         try:
             self._service.cancel(generation_id)
         except Exception as problem:  # noqa: BLE001 - it goes on, and its panel says why
-            self._trouble = markup.problem(_sentence(problem))
+            self._cancel_problem = markup.problem(_error_sentence(problem))
             self._draw()
 
-    def _end(self, made: Any, error: BaseException | None, html: str) -> None:
+    def _finish(self, made: Any, error: BaseException | None, html: str) -> None:
         self.error = error
-        # of one that somebody took up again nobody knows how long it would have taken
+        # the time of a resumed one says nothing about the next
         self.seconds = None if self._resumed else self._background.clock() - self._began
         with self._lock:
-            self.html = "" if self._gone else html
-            self._fill(*(() if self._gone else self._ended(html)))
+            self.html = "" if self._panel_closed else html
+            self._fill(*(() if self._panel_closed else self._result_widgets(html)))
         if error is None:
             self._future.set_result(made)
         else:
             self._future.set_exception(error)
         self._calls[1](self)
 
-    def _ended(self, html: str) -> list[Any]:
-        if not self._lost(self.error):
+    def _result_widgets(self, html: str) -> list[Any]:
+        if not self._is_resumable(self.error):
             return [_result(self._stock, html)]
-        again = self._button("Try again", "repeat", self.resume)
-        again.tooltip = "Nothing is started or charged again"
-        return [_result(self._stock, html), again]
+        retry = self._button("Try again", "repeat", self.resume)
+        retry.tooltip = "Nothing is started or charged again"
+        return [_result(self._stock, html), retry]
 
-    def _lost(self, error: BaseException | None) -> bool:
+    def _is_resumable(self, error: BaseException | None) -> bool:
         known = error is not None and self.facts is not None
         return known and not isinstance(error, GenerationFailedError)
 
-    def _tick_later(self, attempt: concurrent.futures.Future[Any]) -> None:
+    def _schedule_tick(self, attempt: concurrent.futures.Future[Any]) -> None:
         def tick() -> None:
             if not attempt.done():
                 self._draw()
-                self._tick_later(attempt)
+                self._schedule_tick(attempt)
 
         self._background.after(TICK, tick)
 
     def _draw(self) -> None:
         self._drawn = self._background.clock()
         seconds = self._drawn - self._began
-        fraction = self.facts.progress if self.facts else self._share
-        words = [self._phase(), _left(fraction, seconds, self._expected)]
+        fraction = self.facts.progress if self.facts else self._sent_share
+        words = [self._phase(), _time_left(fraction, seconds, self._expected)]
         shown = bar(" · ".join(filter(None, words)), fraction, seconds)
-        self._line.value = shown + self._why + self._trouble
+        self._line.value = shown + self._waiting_for + self._cancel_problem
 
     def _phase(self) -> str:
-        if self._unwanted and not self._trouble:
+        if self._cancel_requested and not self._cancel_problem:
             return "canceling"
         if self.facts is None:
-            return "uploading" if self.request.media and (self._share or 0) < 1 else "starting"
+            return "uploading" if self.request.media and (self._sent_share or 0) < 1 else "starting"
         if self.facts.finished:
             return "fetching"
         waiting = self.facts.started_at is None and not self.facts.progress
-        return "waiting for its turn" if waiting else "rendering"
+        return "queued" if waiting else "rendering"
 
     async def _wait(self) -> Any:
         while not self._future.done():
@@ -259,7 +261,7 @@ class Run:
         return self._future.result()
 
 
-def _left(fraction: float | None, seconds: float, expected: float | None) -> str:
+def _time_left(fraction: float | None, seconds: float, expected: float | None) -> str:
     """Return how long it will take, by its own pace or by the last one's."""
     if fraction and fraction >= 1:
         return ""
@@ -281,7 +283,7 @@ def _result(stock: WidgetFactory, html: str) -> Any:
     return stock.new(ipywidgets.Output, outputs=(shown,))
 
 
-def _sentence(error: BaseException) -> str:
+def _error_sentence(error: BaseException) -> str:
     if isinstance(error, GenerationFailedError) and error.generation is not None:
         facts = error.generation
         refund = facts.credits_refunded
@@ -334,11 +336,11 @@ class Runs:
         self.all.append(run)
         self._show(run.widget)
         for old in self.all[-MOST - 1 : -MOST]:
-            old.let_go()
+            old.close_panel()
         run.start()
         return run
 
-    def kept(self) -> str:
+    def render_snapshot(self) -> str:
         """Return the newest results, the newest first, as a notebook keeps them."""
         done = [run.html for run in self.all if run.state == "completed"]
         return "".join(reversed(done[-KEPT:]))

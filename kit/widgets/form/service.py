@@ -22,7 +22,7 @@ class Service(Protocol):
         """The folder of the files that came through the browser; it need not be there yet."""
 
     def quote(self, request: Request) -> wire.Quote:
-        """Return what a request costs, asking whoever knows."""
+        """Return what a request costs, from the best source there is."""
 
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not say."""

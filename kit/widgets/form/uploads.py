@@ -66,6 +66,11 @@ class Spool:
         if not self.nameable:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - open until the end
 
+    @property
+    def handle(self) -> int:
+        """The open file, as the system numbers it."""
+        return int(self._file.fileno())
+
     def write(self, piece: bytes) -> None:
         """Add a piece."""
         self._file.write(piece)
@@ -75,7 +80,7 @@ class Spool:
         """Yield all of it, without holding it in memory."""
         self._file.flush()
         with (
-            mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
+            mmap.mmap(self.handle, 0, access=mmap.ACCESS_READ) as mapped,
             memoryview(mapped) as content,
         ):
             yield content
@@ -91,7 +96,7 @@ class Spool:
         if not self.nameable:
             return False
         self._file.flush()
-        handle = self._file.fileno()
+        handle = self.handle
         try:
             # Python follows the link in /proc only if a folder is named too; it counts for nothing
             os.link(f"/proc/self/fd/{handle}", path, src_dir_fd=handle, follow_symlinks=True)

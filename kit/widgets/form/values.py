@@ -28,14 +28,14 @@ class Checked:
         one of them is wrong, or has yet to be given.
     problems : mapping of str to str
         A sentence by field; empty where the request may be sent.
-    open : bool
+    incomplete : bool
         Whether nothing is wrong with the settings but that some have yet to be given.
     """
 
     request: Request
     settings: Mapping[str, Any] | None
     problems: Mapping[str, str]
-    open: bool = False
+    incomplete: bool = False
 
 
 def prompt(model: Model) -> Parameter:
@@ -66,7 +66,7 @@ def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
         _part(found, "parameters."),
         _part(found, "mediaUploads."),
     )
-    settings, problems = _judged(request)
+    settings, problems = _check_request(request)
     if settings is not None:
         parameters = {name: settings[name] for name in request.parameters if name in settings}
         request = replace(request, parameters=parameters)
@@ -77,10 +77,10 @@ def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
         path.removeprefix("parameters.") for path in problems if path.startswith("parameters.")
     }
     given = {*request.parameters, *(path.removeprefix("parameters.") for path in unread)}
-    return Checked(request, settings, problems, open=wrong.isdisjoint(given))
+    return Checked(request, settings, problems, incomplete=wrong.isdisjoint(given))
 
 
-def plain(request: Request) -> dict[str, Any]:
+def to_value(request: Request) -> dict[str, Any]:
     """Return a request as the value of a form."""
     media = {name: [str(path) for path in paths] for name, paths in request.media.items()}
     return {
@@ -97,7 +97,7 @@ def rows(request: Request) -> list[tuple[str, Any]]:
     return [*found, *request.parameters.items()]
 
 
-def whole(
+def read_value(
     model: Model, value: Mapping[str, Any], path: Callable[[Any], Path] = Path
 ) -> dict[str, Any]:
     """Return the value of a form by field, checked.
@@ -115,13 +115,13 @@ def whole(
     ParameterError
         It names what the model does not take, or holds a value that the model would refuse.
     """
-    found, problems = fitting(model, value, path)
+    found, problems = split_valid(model, value, path)
     if problems:
         raise ParameterError.fields(problems)
     return found
 
 
-def fitting(
+def split_valid(
     model: Model, value: Mapping[str, Any], path: Callable[[Any], Path] = Path
 ) -> tuple[dict[str, Any], list[parameters.Problem]]:
     """Return what a model takes of the value of a form, by field, and what is wrong with the rest.
@@ -129,7 +129,7 @@ def fitting(
     Parameters
     ----------
     value, path
-        As those of `whole`.
+        As those of `read_value`.
     """
     problems = [
         (name, f"is no part of a form{parameters.suggest(name, _PARTS)}")
@@ -149,8 +149,8 @@ def fitting(
 def problems_by_field(error: BaseException | None) -> dict[str, str]:
     """Return what a service says of single fields in its refusal, by field.
 
-    Others than this service put there what they like: what is no sentence on a field is left to
-    whoever shows the message of the refusal.
+    Other services may put anything there: what is no sentence about a field is left out, and the
+    message of the refusal is shown instead.
     """
     details = error.details if isinstance(error, BadRequestError) else None
     return {
@@ -162,7 +162,7 @@ def problems_by_field(error: BaseException | None) -> dict[str, str]:
     }
 
 
-def _judged(request: Request) -> tuple[dict[str, Any] | None, dict[str, str]]:
+def _check_request(request: Request) -> tuple[dict[str, Any] | None, dict[str, str]]:
     model, media = request.model, request.media
     try:
         settings = parameters.check(

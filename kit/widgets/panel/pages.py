@@ -1,4 +1,4 @@
-"""The pages of the panel that are its own: the models, the bench to create on, sheets to read."""
+"""The pages of the panel that are its own: models, creation, reports."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ class ModelPage(ipywidgets.VBox):
         self._words = ipywidgets.Text(
             description="Search models", placeholder="search models", tooltip="Search models"
         )
-        self._said = ipywidgets.HTML(_dom_classes=("kit-status",))
+        self._message = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._use = use
         self._rows: dict[str, Any] = {}
-        self._most = _PORTION
+        self._limit = _PORTION
         self._list = ipywidgets.VBox(_dom_classes=("kit-models",))
         self._more = ipywidgets.Button(description="Show more", icon="plus")
-        self._more.on_click(lambda _: self._go_on())
+        self._more.on_click(lambda _: self._show_more())
         filters = ipywidgets.HBox(
-            children=(self._kind, self._words, self._said), _dom_classes=("kit-filter",)
+            children=(self._kind, self._words, self._message), _dom_classes=("kit-filter",)
         )
         super().__init__(children=(filters, self._list, self._more))
-        self._kind.observe(self._sift, "value")
-        self._words.observe(self._sift, "value")
-        self._sift()
+        self._kind.observe(self._filter, "value")
+        self._words.observe(self._filter, "value")
+        self._filter()
 
     @property
     def search(self) -> str:
@@ -71,26 +71,26 @@ class ModelPage(ipywidgets.VBox):
     @property
     def shown(self) -> list[str]:
         """The ids of the models that are shown."""
-        return [one.id for one in self._models if self._fits(one)]
+        return [one.id for one in self._models if self._matches(one)]
 
-    def _fits(self, model: wire.Model) -> bool:
+    def _matches(self, model: wire.Model) -> bool:
         kind = self._kind.value
         words = self.search.lower().split()
         return (kind == "all" or model.asset_type == kind) and panel.matches(model, words)
 
-    def _sift(self, _: Any = None) -> None:
-        self._most = _PORTION
+    def _filter(self, _: Any = None) -> None:
+        self._limit = _PORTION
         self._show()
 
-    def _go_on(self) -> None:
-        self._most += _PORTION
+    def _show_more(self) -> None:
+        self._limit += _PORTION
         self._show()
 
     def _show(self) -> None:
-        fitting = [one for one in self._models if self._fits(one)]
-        self._list.children = tuple(self._row(one) for one in fitting[: self._most])
-        self._more.layout.display = None if len(fitting) > self._most else "none"
-        self._said.value = note(f"{len(fitting)} of {len(self._models)}")
+        fitting = [one for one in self._models if self._matches(one)]
+        self._list.children = tuple(self._row(one) for one in fitting[: self._limit])
+        self._more.layout.display = None if len(fitting) > self._limit else "none"
+        self._message.value = note(f"{len(fitting)} of {len(self._models)}")
 
     def _row(self, model: wire.Model) -> Any:
         """Return the row of a model, made when it is first shown: a catalog may be long."""
@@ -129,36 +129,36 @@ class CreatePage(ipywidgets.VBox):
         self._known = {one.id: one for one in models}
         self._forms: dict[str, Any] = {}
         options = [(f"{one.title or one.id} ({one.asset_type})", one.id) for one in models]
-        self._pick = ipywidgets.Dropdown(options=options, description="Model")
+        self._model_picker = ipywidgets.Dropdown(options=options, description="Model")
         if model in self._known:
-            self._pick.value = model
-        self._pick.add_class("kit-pick")
-        self._place = ipywidgets.VBox()
-        super().__init__(children=(self._pick, self._place))
-        self._pick.observe(self._picked, "value")
-        self._picked()
+            self._model_picker.value = model
+        self._model_picker.add_class("kit-pick")
+        self._form_box = ipywidgets.VBox()
+        super().__init__(children=(self._model_picker, self._form_box))
+        self._model_picker.observe(self._model_picked, "value")
+        self._model_picked()
 
     @property
     def model(self) -> str | None:
         """The id of the model whose form is shown; setting it shows another."""
-        return None if self._pick.value is None else str(self._pick.value)
+        return None if self._model_picker.value is None else str(self._model_picker.value)
 
     @model.setter
     def model(self, model_id: str) -> None:
-        self._pick.value = model_id
+        self._model_picker.value = model_id
 
     @property
     def form(self) -> Any:
         """The form that is shown; None while it is being made."""
         return self._forms.get(self.model or "")
 
-    def _picked(self, _: Any = None) -> None:
+    def _model_picked(self, _: Any = None) -> None:
         if self.model is None:
-            self._place.children = (ipywidgets.HTML(note("this service has no models")),)
+            self._form_box.children = (ipywidgets.HTML(note("this service has no models")),)
         elif self.model in self._forms:
-            self._place.children = (self._forms[self.model],)
+            self._form_box.children = (self._forms[self.model],)
         else:
-            self._place.children = (ipywidgets.HTML(note("one moment …")),)
+            self._form_box.children = (ipywidgets.HTML(note("loading …")),)
             wanted = self._known[self.model]
             self._background.begin(lambda: self._make(wanted))
 
@@ -172,7 +172,7 @@ class CreatePage(ipywidgets.VBox):
             if made is not None:
                 shown = self._forms.setdefault(model.id, made)
             if self.model == model.id:
-                self._place.children = (shown,)
+                self._form_box.children = (shown,)
 
 
 def page(html: str) -> Any:
@@ -186,7 +186,7 @@ SHEET = f"<style>{load_style(__package__, 'report.css')}</style>"
 def figures(
     items: Sequence[tuple[str, Decimal | None]], basis: str = "", doubts: Sequence[str] = ()
 ) -> str:
-    """Return amounts of credits as tiles; what nobody knows is left out.
+    """Return amounts of credits as tiles; unknown amounts are left out.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[
 
 
 def columns(title: str, days: Sequence[tuple[str, Decimal]], doubts: Sequence[str] = ()) -> str:
-    """Return a column for each day; the amount of one is told when it is pointed at."""
+    """Return a column for each day; pointing at one shows its amount."""
     most = max((amount for _, amount in days), default=Decimal(0))
     stands = "".join(
         f'<span title="{escape(f"{day}: {_about(credits(amount), doubts)}")}">'

@@ -1,7 +1,7 @@
 """The panel: a whole application in one widget, a tab for each of its pages.
 
 A page is built when its tab is opened for the first time, in the background: opening the panel
-asks for nothing that nobody looks at. Only widgets are used, so it runs wherever they do.
+asks for nothing that is not shown. Only widgets are used, so it runs wherever they do.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class PageSet:
         Returns the line above the tabs as HTML; it may block, is called in the background, and
         again whenever a tab is opened.
     banner : str
-        HTML that stands above the tabs for as long as this book is open.
+        HTML that stands above the tabs for as long as these pages are open.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Panel(ipywidgets.VBox):
     Parameters
     ----------
     pages, heading
-        Of its book, where no `book` is given.
+        Of its pages, where no `page_set` is given.
     snapshot : callable, optional
         Returns what a notebook that is opened again shows instead, as HTML.
     on_close : callable
@@ -163,14 +163,14 @@ class Panel(ipywidgets.VBox):
         pages: Sequence[PanelPage] = (),
         *,
         heading: Callable[[], str] = str,
-        book: PageSet | None = None,
+        page_set: PageSet | None = None,
         snapshot: Callable[[], str] | None = None,
         on_close: Callable[[], None] = lambda: None,
         background: BackgroundRunner | None = None,
     ) -> None:
-        self._book = book or PageSet(pages, heading=heading)
+        self._page_set = page_set or PageSet(pages, heading=heading)
         self._background = background or BackgroundRunner()
-        self._kept = snapshot or (lambda: render_panel("Panel", (), "studio.panel()"))
+        self._render_snapshot = snapshot or (lambda: render_panel("Panel", (), "studio.panel()"))
         self._snapshot = StaticSnapshot(background=self._background)
         self._on_close = on_close
         self._lock = threading.RLock()
@@ -184,31 +184,31 @@ class Panel(ipywidgets.VBox):
         self._bodies = [ipywidgets.VBox(_dom_classes=("kit-page",)) for _ in names]
         self._tabs = ipywidgets.Tab(children=self._bodies, titles=names, _dom_classes=("kit-tabs",))
         self._tabs.selected_index = 0
-        self._refresh.on_click(self._asked_anew)
+        self._refresh.on_click(self._refresh_clicked)
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
         reach = Accessibility()
         parts = (top, self._banner, self._tabs, self._snapshot.style, reach)
         super().__init__(children=parts, _dom_classes=("kit-panel",))
         reach.belong(self)
-        self._tabs.observe(self._turned, "selected_index")
+        self._tabs.observe(self._page_opened, "selected_index")
         self._open()
 
     @property
     def pages(self) -> tuple[PanelPage, ...]:
-        """The pages of the book that is open."""
-        return self._book.pages
+        """The pages that are open."""
+        return self._page_set.pages
 
     @property
-    def book(self) -> PageSet:
-        """The book that is open; setting it opens another one with pages of the same names."""
-        return self._book
+    def page_set(self) -> PageSet:
+        """The pages of the account that is open; setting it opens another account's."""
+        return self._page_set
 
-    @book.setter
-    def book(self, book: PageSet) -> None:
+    @page_set.setter
+    def page_set(self, page_set: PageSet) -> None:
         with self._lock:
-            self._book = book
+            self._page_set = page_set
             for index, body in enumerate(self._bodies):
-                body.children = book.built.get(index, ())
+                body.children = page_set.built.get(index, ())
         self._open()
 
     @property
@@ -225,9 +225,9 @@ class Panel(ipywidgets.VBox):
 
     def refresh(self) -> None:
         """Ask for the balance anew, and build the open page anew where nothing is typed in it."""
-        self._background.begin(self._say)
+        self._background.begin(self._show_heading)
         if self.pages[self._index].again:
-            self._begin(self._index)
+            self._build_soon(self._index)
 
     def close(self) -> None:
         """Take the panel away, and let go of what it holds; what was started goes on."""
@@ -241,7 +241,7 @@ class Panel(ipywidgets.VBox):
         """Return the widget, and what is shown of it where no widget can be."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
         self._built.wait(_PATIENCE_SECONDS)
-        return {**bundle, "text/plain": repr(self), "text/html": self._kept()}
+        return {**bundle, "text/plain": repr(self), "text/html": self._render_snapshot()}
 
     def _ipython_display_(self) -> None:
         self._snapshot.show(self._repr_mimebundle_)
@@ -250,51 +250,51 @@ class Panel(ipywidgets.VBox):
     def _index(self) -> int:
         return int(self._tabs.selected_index or 0)
 
-    def _turned(self, _: Any = None) -> None:
+    def _page_opened(self, _: Any = None) -> None:
         """Build a page whose tab is opened for the first time."""
-        self._background.begin(self._say)
-        if self._index not in self._book.built:
-            self._begin(self._index)
+        self._background.begin(self._show_heading)
+        if self._index not in self._page_set.built:
+            self._build_soon(self._index)
 
     def _open(self) -> None:
-        """Show a book where it was left."""
-        self._banner.value = self._book.banner
-        self._turned()
+        """Show pages where they were left."""
+        self._banner.value = self._page_set.banner
+        self._page_opened()
 
-    def _asked_anew(self, _: Any) -> None:
+    def _refresh_clicked(self, _: Any) -> None:
         self.refresh()
 
-    def _begin(self, index: int) -> None:
-        book = self._book
-        self._put(book, index, (ipywidgets.HTML(note("one moment …")),))
-        self._background.begin(partial(self._build, book, index))
+    def _build_soon(self, index: int) -> None:
+        page_set = self._page_set
+        self._show_page(page_set, index, (ipywidgets.HTML(note("loading …")),))
+        self._background.begin(partial(self._build, page_set, index))
 
-    def _build(self, book: PageSet, index: int) -> None:
+    def _build(self, page_set: PageSet, index: int) -> None:
         try:
-            self._put(book, index, (book.pages[index].build(),))
+            self._show_page(page_set, index, (page_set.pages[index].build(),))
         except Exception as error:  # noqa: BLE001 - said on the page, with a way to try again
-            self._put(book, index, self._failed(index, error))
+            self._show_page(page_set, index, self._error_page(index, error))
         finally:
             self._built.set()
 
-    def _put(self, book: PageSet, index: int, widgets: tuple[Any, ...]) -> None:
-        """Show what was built where its book is open; else it is found when it is opened again."""
+    def _show_page(self, page_set: PageSet, index: int, widgets: tuple[Any, ...]) -> None:
+        """Show what was built if its pages are open, else when they are opened again."""
         with self._lock:
-            if book is self._book:
+            if page_set is self._page_set:
                 self._bodies[index].children = widgets
-            book.built[index] = widgets
+            page_set.built[index] = widgets
 
-    def _failed(self, index: int, error: Exception) -> tuple[Any, ...]:
+    def _error_page(self, index: int, error: Exception) -> tuple[Any, ...]:
         again = ipywidgets.Button(description="Try again")
-        again.on_click(lambda _: self._begin(index))
+        again.on_click(lambda _: self._build_soon(index))
         return ipywidgets.HTML(problem(error_text(error))), again
 
-    def _say(self) -> None:
-        book = self._book
+    def _show_heading(self) -> None:
+        page_set = self._page_set
         try:
-            line = book.heading()
+            line = page_set.heading()
         except Exception as error:  # noqa: BLE001 - said where the line would stand
             line = problem(error_text(error))
         shown = f"{SHEET}{line}"
-        if book is self._book and self._heading.value != shown:
+        if page_set is self._page_set and self._heading.value != shown:
             self._heading.value = shown

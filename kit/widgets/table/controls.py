@@ -44,7 +44,7 @@ class Controls:
     boxes: list[Any]
     back: Any
     number: Any
-    forth: Any
+    forward: Any
     renew: Any
     words: Any
     clear: Any
@@ -82,15 +82,15 @@ def build(
     boxes = [_box() for _ in range(rows)]
     over = w.VBox(boxes, layout=w.Layout(grid_area=_SAME_PLACE, width="100%", margin="0"))
     over.add_class("kit-table-over")
-    back, forth = _step("chevron-left", "page before"), _step("chevron-right", "next page")
+    back, forward = _step("chevron-left", "page before"), _step("chevron-right", "next page")
     number = w.BoundedIntText(
         value=1, min=1, max=1, description="page", style=plain, layout=w.Layout(width="112px")
     )
     words = w.HTML(_dom_classes=("kit-status",))
-    clear = w.Button(description="choose none", layout=w.Layout(width="auto"))
+    clear = w.Button(description="clear selection", layout=w.Layout(width="auto"))
     renew = w.Button(
         icon="refresh",
-        tooltip="look again",
+        tooltip="refresh",
         layout=w.Layout(width="40px", display="none"),
     )
     preview, problem, style = w.HTML(), w.HTML(), w.HTML(sheet(shown))
@@ -108,7 +108,7 @@ def build(
         [
             w.Box([text, status, model, since, until], layout=wrap),
             body,
-            w.Box([back, number, forth, renew, words, clear], layout=wrap),
+            w.Box([back, number, forward, renew, words, clear], layout=wrap),
             problem,
             preview,
             reach := Accessibility(),
@@ -121,21 +121,21 @@ def build(
     whole.add_class(kind(shown))
     return Controls(
         text, status, model, since, until, heads, page, boxes,
-        back, number, forth, renew, words, clear, preview, problem, style, whole,
+        back, number, forward, renew, words, clear, preview, problem, style, whole,
     )  # fmt: skip
 
 
 def _choice(noun: str, values: Sequence[str]) -> Any:
     return w.Dropdown(
         _dom_classes=("kit-table-filter",),
-        options=any_of(noun, values),
+        options=filter_options(noun, values),
         description=noun,
         tooltip=noun,
         layout=w.Layout(width="auto", min_width="150px", flex="0 1 170px"),
     )
 
 
-def any_of(noun: str, values: Sequence[str]) -> list[tuple[str, str]]:
+def filter_options(noun: str, values: Sequence[str]) -> list[tuple[str, str]]:
     """Return the options of a filter: any, or one of these values."""
     return [(f"any {noun}", ""), *((value, value) for value in values)]
 
@@ -165,7 +165,7 @@ FILTERS = ("text", "status", "model", "since", "until")
 
 
 @dataclass(frozen=True, slots=True)
-class Hears:
+class TableHandlers:
     """What is called when the user does something.
 
     Parameters
@@ -186,10 +186,10 @@ class Hears:
         Takes nothing: the frame is to be asked for anew.
     """
 
-    look_for: Callable[[str, Any], None]
+    filter_by: Callable[[str, Any], None]
     sort: Callable[[str], None]
     choose: Callable[[int, bool], None]
-    turn_to: Callable[[int], None]
+    go_to_page: Callable[[int], None]
     step: Callable[[int], None]
     clear: Callable[[], None]
     renew: Callable[[], None]
@@ -210,28 +210,28 @@ class Screen:
         self,
         frame: pd.DataFrame,
         size: int,
-        hears: Hears,
+        handlers: TableHandlers,
         lock: threading.RLock,
         background: BackgroundRunner,
     ) -> None:
         self._lock = lock
         self.snapshot = StaticSnapshot(background=background)
-        self._quiet = False
+        self._updating = False
         self._columns = drawing.columns(frame)
         self.controls: Controls = build(self._columns, *_choices(frame), size, self.snapshot.style)
-        self._listen(hears)
+        self._connect(handlers)
 
     def show_choices(self, frame: pd.DataFrame) -> None:
         """Offer what there is in another frame; what is looked for stays, if it is there."""
-        with self._quietly():
+        with self._without_callbacks():
             for name, values in zip(("status", "model"), _choices(frame), strict=True):
-                control, options = getattr(self.controls, name), tuple(any_of(name, values))
+                control, options = getattr(self.controls, name), tuple(filter_options(name, values))
                 if control.options != options:  # else a choice that is on its way would be undone
                     control.options = options
 
     def show_view(self, view: TableView) -> None:
         """Show what is looked for, and by which column it is sorted."""
-        with self._quietly():
+        with self._without_callbacks():
             for name in FILTERS:
                 with suppress(ValueError, KeyError):  # a status that no row has is in no list
                     getattr(self.controls, name).value = getattr(view, name)
@@ -244,16 +244,16 @@ class Screen:
     def show_place(self, page: int, pages: int) -> None:
         """Show which page of how many is there."""
         made = self.controls
-        with self._quietly():
+        with self._without_callbacks():
             made.number.max = pages
             made.number.value = page
             made.back.disabled = page <= 1
-            made.forth.disabled = page >= pages
+            made.forward.disabled = page >= pages
 
     def show_page(self, page: pd.DataFrame, html: str, chosen: Collection[str]) -> None:
         """Show the rows of a page and lay a box over each."""
         names, labels = list(map(str, page.index)), drawing.label(page)
-        with self._quietly():
+        with self._without_callbacks():
             for number, box in enumerate(self.controls.boxes):
                 there = number < len(names)
                 with box.hold_sync():
@@ -263,7 +263,7 @@ class Screen:
             self.controls.page.value = html
 
     def show_words(self, words: str, view: TableView, *, chosen: bool) -> None:
-        """Show how many there are and are chosen, and tell the order that arrows only show."""
+        """Show how many there are and are chosen, and the order, for screen readers."""
         by = next((c.title for s, c in self._columns if s == view.sort), "")
         order = f", sorted by {by}, {drawing.order(view.sort, view)}" if by else ""
         unseen = f'<span class="kit-screen-reader">{escape(order)}</span>'
@@ -271,26 +271,26 @@ class Screen:
         self.controls.clear.layout.visibility = "visible" if chosen else "hidden"
 
     @contextmanager
-    def _quietly(self) -> Iterator[None]:
-        before, self._quiet = self._quiet, True
+    def _without_callbacks(self) -> Iterator[None]:
+        before, self._updating = self._updating, True
         try:
             yield
         finally:
-            self._quiet = before
+            self._updating = before
 
-    def _listen(self, hears: Hears) -> None:
+    def _connect(self, handlers: TableHandlers) -> None:
         made = self.controls
         for name in FILTERS:
-            self._changes(getattr(made, name), partial(hears.look_for, name))
+            self._changes(getattr(made, name), partial(handlers.filter_by, name))
         for number, box in enumerate(made.boxes):
-            self._changes(box, partial(hears.choose, number))
-        self._changes(made.number, hears.turn_to)
+            self._changes(box, partial(handlers.choose, number))
+        self._changes(made.number, handlers.go_to_page)
         for source, head in made.heads.items():
-            self._clicks(head, partial(hears.sort, source))
-        self._clicks(made.back, partial(hears.step, -1))
-        self._clicks(made.forth, partial(hears.step, 1))
-        self._clicks(made.clear, hears.clear)
-        self._clicks(made.renew, hears.renew)
+            self._clicks(head, partial(handlers.sort, source))
+        self._clicks(made.back, partial(handlers.step, -1))
+        self._clicks(made.forward, partial(handlers.step, 1))
+        self._clicks(made.clear, handlers.clear)
+        self._clicks(made.renew, handlers.renew)
 
     def _changes(self, widget: Any, call: Callable[[Any], None]) -> None:
         guarded = self._guarded(call)
@@ -301,11 +301,11 @@ class Screen:
         button.on_click(guarded)
 
     def _guarded(self, call: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return a callback whose error is seen: Jupyter would put it where nobody looks."""
+        """Return a callback whose error is seen: Jupyter would put it into a hidden log."""
 
         def callback(event: Any) -> None:
             with self._lock:
-                if self._quiet:
+                if self._updating:
                     return
                 try:
                     call(event)

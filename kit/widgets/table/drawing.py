@@ -17,8 +17,7 @@ import pandas as pd
 from kit.widgets import markup
 from kit.widgets.table.rows import TableView
 
-#: Pixels of a row, and of the thumbnail in it.
-ROW = 46
+#: Pixels of a thumbnail, as in the style sheet.
 THUMBNAIL = (64, 40)
 
 
@@ -74,42 +73,7 @@ _BEFORE = f"30px {THUMBNAIL[0] + 12}px"
 #: Pixels across below which a table is narrow.
 _NARROW = 660
 
-STYLE = f"""<style>{markup.load_style("kit.widgets", "shared.css")}
-.kit-table {{ container-type: inline-size; }}
-.widget-hbox > .kit-table {{ flex: 1 1 0; min-width: min(100%, 420px); }}
-.kit-table-wide {{ overflow: auto hidden; }}
-.kit-table-wide > * {{ min-width: 524px; overflow: visible; }}
-.kit-table-head, .kit-table-page {{ overflow: visible; }}
-.kit-table-page {{ font: 13px/1.4 var(--jp-ui-font-family, system-ui, sans-serif);
-  color: var(--jp-ui-font-color1, inherit); }}
-.kit-table-row {{ display: grid; height: {ROW}px; box-sizing: border-box; align-items: center;
-  border-bottom: 1px solid var(--jp-border-color3, #8883); }}
-.kit-table-row > span {{ padding: 0 8px; overflow: hidden; white-space: nowrap;
-  text-overflow: ellipsis; unicode-bidi: plaintext; }}
-.kit-table-row img {{ display: block; width: {THUMBNAIL[0]}px; height: {THUMBNAIL[1]}px;
-  object-fit: cover; border-radius: 3px; }}
-.kit-table-row .kit-number {{ text-align: right; font-variant-numeric: tabular-nums; }}
-.kit-table-head .jupyter-button {{ background: none; box-shadow: none; text-align: left;
-  padding: 0 8px; margin: 0; width: auto; font-weight: 600;
-  color: var(--jp-ui-font-color1, inherit); overflow: hidden; text-overflow: ellipsis; }}
-.kit-table-head .jupyter-button.kit-number {{ text-align: right; }}
-.kit-table-head .jupyter-button:hover {{ text-decoration: underline; }}
-.kit-table button:focus-visible, .kit-table input:focus-visible, .kit-table select:focus-visible {{
-  outline: 2px solid var(--jp-brand-color1, #1976d2); outline-offset: -2px; }}
-.kit-table-box.widget-checkbox {{ width: 100%; height: {ROW}px; margin: 0; border-radius: 4px; }}
-.kit-table-box.widget-checkbox > label {{ display: flex; align-items: center; width: 100%;
-  height: {ROW}px; cursor: pointer; margin: 0; padding: 0; }}
-.kit-table-box.widget-checkbox input[type='checkbox'] {{ flex: none; margin: 0 0 0 8px; }}
-.kit-table-box.widget-checkbox label span, .kit-table .kit-screen-reader,
-.kit-table-filter > .widget-label {{ position: absolute; width: 1px; height: 1px;
-  overflow: hidden; clip: rect(0 0 0 0); white-space: nowrap; }}
-.kit-table-box:hover {{ background: color-mix(in srgb, currentColor 6%, transparent); }}
-.kit-table-box:has(input:checked) {{ background: color-mix(in srgb,
-  var(--jp-brand-color1, #1976d2) 18%, transparent); }}
-.kit-table-box:has(input:focus-visible) {{ outline: 2px solid var(--jp-brand-color1, #1976d2);
-  outline-offset: -2px; }}
-.kit-table-over, .kit-table-over > .widget-vbox {{ overflow: visible; }}
-</style>"""
+STYLE = markup.style_element(__package__, "table.css")
 
 
 def columns(frame: pd.DataFrame) -> list[tuple[str, TableColumn]]:
@@ -185,7 +149,7 @@ def live(
             f'<span role="cell">{small}</span>{inside}</div>'
         )
     plain = replace(view, sort="", descending=False) == _AS_IT_IS
-    words = "no generations yet" if plain else "nothing like that"
+    words = "no generations yet" if plain else "no matching generations"
     empty = f'<div class="kit-table-row" role="row"><span role="cell">{words}</span></div>'
     return (
         '<div class="kit-table-page" role="table" aria-label="generations">'

@@ -1,4 +1,4 @@
-"""The table as its user holds it: it shows itself, and tells what was chosen.
+"""The table as its user holds it: it shows itself and knows the selection.
 
 Whatever changes it takes the lock, for widgets call back on any thread.
 """
@@ -58,12 +58,12 @@ class Thumbnails:
         """Return what is there of a page without waiting; an empty one has no picture."""
         for name in names:
             if name not in self._known:
-                content = _attempt(self._near, name)
+                content = _try_fetch(self._near, name)
                 if content:
                     self._keep(name, content)
         return {name: self._known[name] for name in names if name in self._known}
 
-    def turn(self) -> int:
+    def begin_page(self) -> int:
         """Begin another page and return its number; what the one before still wants is left."""
         with self._lock:
             self._turn += 1
@@ -73,7 +73,7 @@ class Thumbnails:
         """Return whether no other page has begun."""
         return turn == self._turn
 
-    def fetched(self, names: Sequence[str], turn: int) -> Iterator[None]:
+    def fetch_missing(self, names: Sequence[str], turn: int) -> Iterator[None]:
         """Fetch what is missing, and yield after every few while the page is the latest."""
         missing = [name for name in names if name not in self._known]
         if not missing:
@@ -86,7 +86,7 @@ class Thumbnails:
                 yield
 
     def _get(self, name: str) -> None:
-        self._keep(name, _attempt(self._fetch, name) or b"")
+        self._keep(name, _try_fetch(self._fetch, name) or b"")
 
     def _keep(self, name: str, content: Small) -> None:
         with self._lock:
@@ -95,7 +95,7 @@ class Thumbnails:
                 del self._known[next(iter(self._known))]
 
 
-def _attempt(fetch: Fetch, name: str) -> Small:
+def _try_fetch(fetch: Fetch, name: str) -> Small:
     """Return a small picture; nothing where there is none, for a table is of use without."""
     try:
         content = fetch(name)
@@ -117,10 +117,8 @@ def small(content: bytes) -> bytes:
     return buffer.getvalue()
 
 
-#: Columns that are best seen from the highest down: the newest, the dearest, the slowest.
+#: Columns that are best seen from the highest down: the newest, the most expensive, the slowest.
 _DOWNWARD = frozenset({"created_at", "credits", "net", "seconds"})
-#: Most seconds that showing waits for thumbnails: those that come later are no news then.
-_PATIENCE = 1.0
 #: The view that asks for nothing.
 _ALL = TableView()
 
@@ -142,6 +140,8 @@ class HistoryTable:
         Returns the frame as it is now; it may block.
     size : int
         Rows a page.
+    patience : float
+        Most seconds that showing waits for thumbnails.
     background : Background, optional
         Where what takes time happens.
 
@@ -160,6 +160,7 @@ class HistoryTable:
         get: Callable[[str], Any] | None = None,
         renew: Callable[[], pd.DataFrame] | None = None,
         size: int = 20,
+        patience: float = 1.0,
         background: BackgroundRunner | None = None,
     ) -> None:
         self._frame = frame
@@ -167,11 +168,12 @@ class HistoryTable:
         self._renew = renew
         self._preview = preview
         self._size = max(1, size)
+        self._patience = patience
         self._background = background or BackgroundRunner()
         self._thumbnails = Thumbnails(thumbnail, near)
         self._lock = threading.RLock()
         self._screen: Screen | None = None
-        self._filled = threading.Event()
+        self._pictures_ready = threading.Event()
         self._view = _ALL
         self._page = 0
         self._chosen: dict[str, None] = {}
@@ -196,7 +198,7 @@ class HistoryTable:
 
     @property
     def selected(self) -> list[Any]:
-        """The generations that are chosen; their ids where nobody can get a generation."""
+        """The generations that are chosen; their ids where no `get` was given."""
         return [self._get(name) for name in self.ids] if self._get else self.ids
 
     @property
@@ -237,11 +239,11 @@ class HistoryTable:
     @property
     def controls(self) -> Controls:
         """The widgets; they are made when first asked for."""
-        return self._shown_on().controls
+        return self._build_screen().controls
 
     def _ipython_display_(self) -> None:
-        screen = self._shown_on()
-        self._filled.wait(_PATIENCE)
+        screen = self._build_screen()
+        self._pictures_ready.wait(self._patience)
         screen.snapshot.show(self._bundle)
 
     def _bundle(self) -> dict[str, Any]:
@@ -257,28 +259,28 @@ class HistoryTable:
 
     # ── what the user does ───────────────────────────────────────────────────────────────────────
 
-    def _shown_on(self) -> Screen:
-        from kit.widgets.table.controls import Hears, Screen
+    def _build_screen(self) -> Screen:
+        from kit.widgets.table.controls import Screen, TableHandlers
 
         with self._lock:
             if self._screen is None:
-                hears = Hears(
-                    look_for=self._look_for,
+                handlers = TableHandlers(
+                    filter_by=self._filter_by,
                     sort=self._sort,
                     choose=self._choose,
-                    turn_to=lambda number: setattr(self, "page", number),
+                    go_to_page=lambda number: setattr(self, "page", number),
                     step=lambda pages: setattr(self, "page", self.page + pages),
                     clear=lambda: self.select(()),
-                    renew=lambda: self._background.begin(self._renewed),
+                    renew=lambda: self._background.begin(self._reload_frame),
                 )
-                parts = self._frame, self._size, hears, self._lock, self._background
+                parts = self._frame, self._size, handlers, self._lock, self._background
                 self._screen = Screen(*parts)
                 if self._renew is not None:
                     self._screen.controls.renew.layout.display = None
                 self._draw()
             return self._screen
 
-    def _renewed(self) -> None:
+    def _reload_frame(self) -> None:
         """Ask for the frame anew and stay where one is; runs in the background."""
         assert self._renew is not None  # noqa: S101 - there is no button without it
         try:
@@ -295,7 +297,7 @@ class HistoryTable:
                 self._draw()
                 self._screen.controls.problem.value = problem
 
-    def _look_for(self, name: str, wanted: Any) -> None:
+    def _filter_by(self, name: str, wanted: Any) -> None:
         self.view = replace(self._view, **{name: wanted or getattr(_ALL, name)})
 
     def _sort(self, source: str) -> None:
@@ -314,7 +316,7 @@ class HistoryTable:
             self._chosen[name] = None
         else:
             self._chosen.pop(name, None)
-        self._say()
+        self._update_words()
         self._show_last()
 
     # ── what is shown ────────────────────────────────────────────────────────────────────────────
@@ -326,16 +328,16 @@ class HistoryTable:
     def _draw(self) -> None:
         if self._screen is None:
             return
-        self._filled.clear()
-        turn, page = self._thumbnails.turn(), self._rows()
+        self._pictures_ready.clear()
+        turn, page = self._thumbnails.begin_page(), self._rows()
         known = self._thumbnails.known(_names(page))
         self._screen.show_view(self._view)
         self._screen.show_place(self.page, self.pages)
         self._screen.show_page(page, drawing.live(page, known, self._view), self._chosen)
-        self._say()
-        self._background.begin(partial(self._fill, page, turn))
+        self._update_words()
+        self._background.begin(partial(self._fill_pictures, page, turn))
 
-    def _say(self) -> None:
+    def _update_words(self) -> None:
         if self._screen:
             self._screen.show_words(self._words(), self._view, chosen=bool(self._chosen))
 
@@ -347,16 +349,16 @@ class HistoryTable:
         chosen = f" · {len(self._chosen):,} chosen" if self._chosen else ""
         return f"{shown}{among}{chosen}"
 
-    def _fill(self, page: pd.DataFrame, turn: int) -> None:
+    def _fill_pictures(self, page: pd.DataFrame, turn: int) -> None:
         """Put in the thumbnails as they come; runs in the background."""
         names = _names(page)
-        for _ in self._thumbnails.fetched(names, turn):
+        for _ in self._thumbnails.fetch_missing(names, turn):
             with self._lock:
                 if self._screen and self._thumbnails.latest(turn):
                     html = drawing.live(page, self._thumbnails.known(names), self._view)
                     self._screen.controls.page.value = html
         if self._thumbnails.latest(turn):
-            self._filled.set()
+            self._pictures_ready.set()
             if self._screen:
                 self._screen.snapshot.follow()  # with thumbnails that came too late
 

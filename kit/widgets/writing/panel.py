@@ -1,7 +1,7 @@
 """The writing panel: a topic, titles to pick from, a script in one or two variations.
 
-What a click costs stands beside its button. A click returns at once; whoever writes may take their
-time in the background, and what went wrong is said in the panel.
+What a click costs stands beside its button. A click returns at once; writing goes on in the
+background, and what went wrong is shown in the panel.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ class Writing(ipywidgets.VBox):
         self._chosen: ScriptCard | None = None
         self._make_controls(topic)
         reach = Accessibility()
-        super().__init__(children=[*self._arranged(), reach], _dom_classes=("kit-writing",))
+        super().__init__(children=[*self._arrange(), reach], _dom_classes=("kit-writing",))
         reach.belong(self)
-        self._listen()
-        self._price()
-        self._background.begin(self._look_at_balance)
+        self._connect()
+        self._show_prices()
+        self._background.begin(self._load_balance)
 
     @property
     def title(self) -> wire.Title:
@@ -118,16 +118,16 @@ class Writing(ipywidgets.VBox):
             topic=self._topic.value,
             title=self.title,
             duration=self._duration.value,
-            use_hook=self._hook.value,
-            use_cta=self._call.value,
-            use_ragebait=self._provoke.value,
+            use_hook=self._use_hook.value,
+            use_cta=self._use_cta.value,
+            use_ragebait=self._use_ragebait.value,
             variations=self._variations.value,
         )
 
     @property
     def scripts(self) -> list[wire.Script]:
         """The scripts in the panel, newest first, with what was changed in them."""
-        return [card.current for batch in self._shown.shown for card in batch.children]
+        return [card.current for batch in self._batches.shown for card in batch.children]
 
     @property
     def script(self) -> wire.Script | None:
@@ -159,48 +159,48 @@ class Writing(ipywidgets.VBox):
         self._topic = new.Dropdown(options=topics, value=topic, description="Topic")
         self._suggest = new.Button(description="Suggest a title", _dom_classes=once)
         self._title_price, self._script_price = new.HTML(), new.HTML()
-        self._found = new.RadioButtons(options=[], description="Suggestions")
-        self._found.layout.display = "none"
+        self._suggestions = new.RadioButtons(options=[], description="Suggestions")
+        self._suggestions.layout.display = "none"
         self._title = new.Text(description="Title", placeholder="take a suggestion or type one")
         self._angle = new.Text(description="Hook angle", placeholder="what to open with; optional")
         self._duration = new.IntSlider(
             USUAL, SHORTEST, LONGEST, description="Seconds", tooltip="How long it takes to speak"
         )
-        self._hook = _switch("Hook", "Begin with a sentence that makes people stay")
-        self._call = _switch("Call to action", "End by asking for a like, a follow, a comment")
-        self._provoke = _switch("Provocative", "Take a side that people will argue with")
+        self._use_hook = _switch("Hook", "Begin with a sentence that makes people stay")
+        self._use_cta = _switch("Call to action", "End by asking for a like, a follow, a comment")
+        self._use_ragebait = _switch("Provocative", "Take a side that people will argue with")
         self._variations = new.ToggleButtons(options=[1, 2], description="Variations")
         self._write = new.Button(button_style="primary", _dom_classes=once)
-        self._said = new.HTML(_dom_classes=("kit-status",))
-        self._shown = NewestFirst(MOST_BATCHES)
+        self._message = new.HTML(_dom_classes=("kit-status",))
+        self._batches = NewestFirst(MOST_BATCHES)
         self._captions = new.VBox()
 
-    def _arranged(self) -> list[Any]:
+    def _arrange(self) -> list[Any]:
         self._topic.add_class("kit-grow")
         self._duration.add_class("kit-grow")
         return [
             ipywidgets.HTML(scripts.heading()),
             _line(self._topic, self._suggest, self._title_price),
-            self._found,
+            self._suggestions,
             self._title,
             self._angle,
             _line(self._duration, self._variations),
-            _line(self._hook, self._call, self._provoke),
+            _line(self._use_hook, self._use_cta, self._use_ragebait),
             _line(self._write, self._script_price),
-            self._said,
+            self._message,
             self._snapshot.style,
-            self._shown,
+            self._batches,
             self._captions,
         ]
 
-    def _listen(self) -> None:
+    def _connect(self) -> None:
         self._topic.observe(self._guarded(self._show_titles), "value")
-        self._found.observe(self._guarded(self._take_title), "index")
-        self._variations.observe(self._guarded(self._price), "value")
+        self._suggestions.observe(self._guarded(self._take_title), "index")
+        self._variations.observe(self._guarded(self._show_prices), "value")
         for one in (self._topic, self._title, self._angle):
             one.observe(self._guarded(self._snapshot.follow), "value")
-        self._suggest.on_click(self._guarded(lambda: self._order(self._suggested)))
-        self._write.on_click(self._guarded(lambda: self._order(self._written)))
+        self._suggest.on_click(self._guarded(lambda: self._begin_order(self._suggest_title)))
+        self._write.on_click(self._guarded(lambda: self._begin_order(self._write_scripts)))
 
     # ── what clicks do ───────────────────────────────────────────────────────────────────────────
 
@@ -211,31 +211,31 @@ class Writing(ipywidgets.VBox):
             try:
                 call()
             except Exception as error:  # noqa: BLE001 - said in the panel
-                self._said.value = problem(error_text(error))
+                self._message.value = problem(error_text(error))
 
         return act
 
-    def _order(self, work: Callable[[], None]) -> None:
+    def _begin_order(self, work: Callable[[], None]) -> None:
         """Run an order in the background, one at a time: two clicks do not pay twice."""
         if self._write.disabled:
             return  # it was sent before the page knew that the buttons rest
-        self._busy("writing …")
-        self._background.after(SETTLING, lambda: self._ordered(work))
+        self._set_busy("writing …")
+        self._background.after(SETTLING, lambda: self._run_order(work))
 
-    def _ordered(self, work: Callable[[], None]) -> None:
+    def _run_order(self, work: Callable[[], None]) -> None:
         try:
             work()
-            self._busy(None)
+            self._set_busy(None)
         except Exception as error:  # noqa: BLE001 - said in the panel
-            self._busy(None)
-            self._said.value = problem(error_text(error))
-        self._look_at_balance()
+            self._set_busy(None)
+            self._message.value = problem(error_text(error))
+        self._load_balance()
 
-    def _busy(self, words: str | None) -> None:
+    def _set_busy(self, words: str | None) -> None:
         self._suggest.disabled = self._write.disabled = words is not None
-        self._said.value = note(words) if words else ""
+        self._message.value = note(words) if words else ""
 
-    def _suggested(self) -> None:
+    def _suggest_title(self) -> None:
         topic = self._topic.value
         found = self._writer.title(topic)
         with self._lock:
@@ -248,19 +248,19 @@ class Writing(ipywidgets.VBox):
         with self._lock:
             titles = list(self._titles.get(self._topic.value, ()))
         options = [(found.title, index) for index, found in enumerate(titles)]
-        self._found.options = options
-        self._found.layout.display = None if options else "none"
+        self._suggestions.options = options
+        self._suggestions.layout.display = None if options else "none"
         if options:
-            self._found.index = len(options) - 1
+            self._suggestions.index = len(options) - 1
             self._take_title()
 
     def _take_title(self) -> None:
         titles = self._titles.get(self._topic.value, ())
-        if self._found.index is not None and self._found.index < len(titles):
-            found = titles[self._found.index]
+        if self._suggestions.index is not None and self._suggestions.index < len(titles):
+            found = titles[self._suggestions.index]
             self._title.value, self._angle.value = found.title, found.hook_angle
 
-    def _written(self) -> None:
+    def _write_scripts(self) -> None:
         brief = self.brief
         if not brief.title.title:
             raise KitError("a script needs a title: take a suggestion or type one")
@@ -269,7 +269,7 @@ class Writing(ipywidgets.VBox):
             ScriptCard(
                 one,
                 name=f"script {number}",
-                on_captions=self._captioned,
+                on_captions=self._captions_requested,
                 on_change=self._snapshot.follow,
             )
             for number, one in enumerate(scripts, start=1)
@@ -277,32 +277,32 @@ class Writing(ipywidgets.VBox):
         batch = ipywidgets.VBox(children=cards, _dom_classes=("kit-scripts",))
         with self._lock:
             self._chosen = None
-            self._shown.put(batch)
+            self._batches.add(batch)
         self._snapshot.follow()
 
-    def _captioned(self, card: ScriptCard) -> None:
+    def _captions_requested(self, card: ScriptCard) -> None:
         self._chosen = card
-        self._said.value = note("opening the video editor …")
+        self._message.value = note("opening the video editor …")
         self._background.after(SETTLING, self._open_captions)
 
     def _open_captions(self) -> None:
         card = self._chosen
         try:
             self._captions.children = (self._writer.captions(card.text),) if card else ()
-            self._said.value = note("the captions are in the form below")
+            self._message.value = note("the captions are in the form below")
         except Exception as error:  # noqa: BLE001 - said in the panel
-            self._said.value = problem(error_text(error))
+            self._message.value = problem(error_text(error))
 
     # ── prices ───────────────────────────────────────────────────────────────────────────────────
 
-    def _look_at_balance(self) -> None:
+    def _load_balance(self) -> None:
         try:
             self._balance = self._writer.balance()
         except Exception:  # noqa: BLE001 - a price without a balance is still a price
             self._balance = None
-        self._price()
+        self._show_prices()
 
-    def _price(self) -> None:
+    def _show_prices(self) -> None:
         count = int(self._variations.value)
         self._title_price.value = scripts.price(TITLE, 1, self._balance)
         self._script_price.value = scripts.price(SCRIPT, count, self._balance)

@@ -73,7 +73,7 @@ def price(each: Decimal, count: int, balance: Decimal | None) -> str:
     faint = f' <span class="kit-note">{escape((terms + left).strip(" ·"))}</span>'
     line = f"<b>{escape(credits(total))}</b>{faint if terms or left else ''}"
     if balance is not None and balance < total:
-        line += f" {problem(f'not enough: {credits(balance)} there')}"
+        line += f" {problem(f'not enough credits: {figure(balance)} available')}"
     return line
 
 
@@ -131,7 +131,7 @@ class ScriptCard(ipywidgets.VBox):
     Parameters
     ----------
     name : str
-        What it is called, for whoever does not see it: "script 1".
+        Its name, as screen readers say it: "script 1".
     on_captions : callable, optional
         Called with this card when captions are asked for; without it there is no such button.
     on_change : callable
@@ -155,9 +155,9 @@ class ScriptCard(ipywidgets.VBox):
         self.script = script
         self._box = ipywidgets.Textarea(value=script.content, description=name.capitalize())
         self._facts = ipywidgets.HTML()
-        self._box.observe(self._measure, "value")
+        self._box.observe(self._update_length, "value")
         self._box.observe(lambda _: on_change(), "value")
-        self._measure()
+        self._update_length()
         super().__init__(
             children=[self._box, self._facts, self._tools(name, on_captions)],
             _dom_classes=("kit-script",),
@@ -188,5 +188,5 @@ class ScriptCard(ipywidgets.VBox):
             tools.append(button)
         return ipywidgets.HBox(children=tools, _dom_classes=("kit-line",))
 
-    def _measure(self, _: Any = None) -> None:
+    def _update_length(self, _: Any = None) -> None:
         self._facts.value = note(describe_length(self.script, self.text))

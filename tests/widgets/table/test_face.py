@@ -59,20 +59,20 @@ def test_a_page_holds_as_many_rows_as_asked(later: Later) -> None:
     assert face.controls.page.value.count('class="kit-table-row"') == 4
     assert "1–4 of 6" in face.controls.words.value
     assert face.controls.back.disabled
-    assert not face.controls.forth.disabled
+    assert not face.controls.forward.disabled
 
 
 def test_pages_are_turned_by_button_by_number_and_from_python(later: Later) -> None:
     face = table(later)
 
-    face.controls.forth.click()
+    face.controls.forward.click()
     assert (face.page, face.controls.number.value) == (2, 2)
     assert [box.layout.display for box in face.controls.boxes] == [None, None, "none", "none"]
     face.controls.number.value = 1
     assert face.page == 1
     face.page = 99
     assert face.page == 2
-    assert face.controls.forth.disabled
+    assert face.controls.forward.disabled
 
 
 def test_a_head_sorts_then_turns_round_then_lets_go(later: Later) -> None:
@@ -199,13 +199,15 @@ def test_nothing_is_fetched_before_it_is_shown(later: Later) -> None:
 
 
 def test_the_error_of_a_callback_is_seen_and_goes_away(later: Later) -> None:
-    face = table(later)
-    _ = face.controls
+    frames = [history().rename(columns={"created_at": "was"}), history()]
+    face = table(later, renew=lambda: frames.pop(0))
 
-    face._frame = history().rename(columns={"created_at": "was"})
+    face.controls.renew.click()
+    later.do()
     face.controls.until.value = date(2026, 3, 5)
     assert "KeyError" in face.controls.problem.value
-    face._frame = history()
+    face.controls.renew.click()
+    later.do()
     face.controls.until.value = None
 
     assert face.controls.problem.value == ""
@@ -366,9 +368,8 @@ def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later:
 
 
 def test_thumbnails_that_come_late_are_kept_too(later: Later) -> None:
-    face = table(later, thumbnail=lambda _: photo(64, 64))
+    face = table(later, thumbnail=lambda _: photo(64, 64), patience=0)
     InteractiveShell.instance()
-    face._filled.wait = lambda _: False  # type: ignore[assignment]
     with capture_output() as captured:
         face._ipython_display_()
         later.do()
@@ -403,12 +404,14 @@ def test_every_control_has_a_name(later: Later) -> None:
 
     for control in (made.text, made.status, made.model, made.since, made.until, made.number):
         assert control.description
-    for button in (made.back, made.forth, made.renew):
+    for button in (made.back, made.forward, made.renew):
         assert button.tooltip
 
 
 def test_at_an_end_the_page_knows_which_button_goes_the_other_way(later: Later) -> None:
     made = table(later).controls
-    step = {one for one in (made.back, made.forth, made.renew) if "kit-paging" in one._dom_classes}
+    step = {
+        one for one in (made.back, made.forward, made.renew) if "kit-paging" in one._dom_classes
+    }
 
-    assert step == {made.back, made.forth}
+    assert step == {made.back, made.forward}

@@ -31,22 +31,22 @@ class Source:
 def test_they_come_a_few_at_a_time_and_are_kept() -> None:
     source = Source()
     thumbnails = source.thumbnails()
-    turn = thumbnails.turn()
+    begin_page = thumbnails.begin_page()
 
-    counts = [len(thumbnails.known(NAMES)) for _ in thumbnails.fetched(NAMES, turn)]
+    counts = [len(thumbnails.known(NAMES)) for _ in thumbnails.fetch_missing(NAMES, begin_page)]
 
     assert counts == [5, 10, 12]
-    assert list(thumbnails.fetched(NAMES, thumbnails.turn())) == []
+    assert list(thumbnails.fetch_missing(NAMES, thumbnails.begin_page())) == []
     assert sorted(source.asked) == sorted(NAMES)
 
 
 def test_turning_the_page_calls_the_rest_off() -> None:
     source = Source()
     thumbnails = source.thumbnails()
-    coming = thumbnails.fetched(NAMES, thumbnails.turn())
+    coming = thumbnails.fetch_missing(NAMES, thumbnails.begin_page())
     next(coming)
 
-    latest = thumbnails.turn()
+    latest = thumbnails.begin_page()
 
     assert list(coming) == []
     assert len(source.asked) == 5
@@ -58,7 +58,7 @@ def test_what_is_near_is_not_fetched() -> None:
     thumbnails = source.thumbnails()
 
     assert list(thumbnails.known(NAMES)) == NAMES
-    assert list(thumbnails.fetched(NAMES, thumbnails.turn())) == []
+    assert list(thumbnails.fetch_missing(NAMES, thumbnails.begin_page())) == []
     assert source.asked == []
 
 
@@ -73,7 +73,7 @@ def test_what_cannot_be_had_is_not_asked_for_again() -> None:
 
     thumbnails = Thumbnails(fetch, lambda _: None)
     for _ in range(2):
-        list(thumbnails.fetched(NAMES[:3], thumbnails.turn()))
+        list(thumbnails.fetch_missing(NAMES[:3], thumbnails.begin_page()))
 
     assert sorted(asked) == NAMES[:3]
     assert set(thumbnails.known(NAMES[:3]).values()) == {b""}
@@ -88,7 +88,7 @@ def test_files_are_fetched_at_the_same_time() -> None:
 
     thumbnails = Thumbnails(fetch, lambda _: None)
 
-    assert len(list(thumbnails.fetched(NAMES[:5], thumbnails.turn()))) == 1
+    assert len(list(thumbnails.fetch_missing(NAMES[:5], thumbnails.begin_page()))) == 1
 
 
 def test_a_thumbnail_is_small_and_has_the_shape_of_its_cell() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import ipywidgets
 import pytest
 
-from kit.widgets.boxes import DEEP, NewestFirst
+from kit.widgets.boxes import DEEPEST, NewestFirst
+from tests.widgets.tree import every
 
 
 def words(pile: NewestFirst) -> list[str]:
@@ -21,14 +22,20 @@ def drawn(box: Any) -> list[str]:
     return [word for child in box.children for word in drawn(child)]
 
 
+def boxes(pile: NewestFirst) -> list[Any]:
+    return every(pile, ipywidgets.VBox)
+
+
 def grown(count: int, most: int) -> NewestFirst:
     pile = NewestFirst(most)
     for number in range(count):
-        pile.put(ipywidgets.HTML(str(number)))
+        pile.add(ipywidgets.HTML(str(number)))
     return pile
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 9, DEEP, DEEP + 1, DEEP + 2, 3 * DEEP])
+@pytest.mark.parametrize(
+    "count", [0, 1, 2, 3, 4, 9, DEEPEST, DEEPEST + 1, DEEPEST + 2, 3 * DEEPEST]
+)
 def test_the_newest_stands_first_and_the_oldest_go(count: int) -> None:
     pile = grown(count, 3)
 
@@ -40,10 +47,10 @@ def test_the_newest_stands_first_and_the_oldest_go(count: int) -> None:
 def test_what_is_there_stays_where_it_is() -> None:
     pile = grown(3, 3)
     changed: list[Any] = []
-    for box in pile._boxes:
+    for box in boxes(pile):
         box.observe(lambda change: changed.append((change.old, change.new)), "children")
 
-    pile.put(ipywidgets.HTML("3"))
+    pile.add(ipywidgets.HTML("3"))
 
     # The page keeps the children of a box up to the first one that is another.
     for old, new in changed:
@@ -53,9 +60,9 @@ def test_what_is_there_stays_where_it_is() -> None:
 
 
 def test_it_does_not_grow_deeper_for_ever() -> None:
-    pile = grown(3 * DEEP, 3)
+    pile = grown(3 * DEEPEST, 3)
 
-    assert len(pile._boxes) <= DEEP + 1
+    assert len(boxes(pile)) <= DEEPEST + 1
 
 
 def test_boxes_that_are_not_used_any_more_are_closed() -> None:
@@ -66,8 +73,8 @@ def test_boxes_that_are_not_used_any_more_are_closed() -> None:
         return made[-1]
 
     pile = NewestFirst(2, box=box)
-    for number in range(DEEP + 5):
-        pile.put(ipywidgets.HTML(str(number)))
+    for number in range(DEEPEST + 5):
+        pile.add(ipywidgets.HTML(str(number)))
 
-    used = {one.model_id for one in pile._boxes}
+    used = {one.model_id for one in boxes(pile)}
     assert [one for one in made if one.comm is not None and one.model_id not in used] == []
