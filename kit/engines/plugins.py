@@ -13,7 +13,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -37,11 +36,12 @@ _TAKEN = TakenNames(("prompt",), "say supports_prompt instead")
 _NOT_PLAIN = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
 #: Seconds that they may take to load; where one never does, a service starts as much later.
 SECONDS = 30.0
+#: Exit code of a process that has loaded them all.
+_SURVIVED = 93
 _SCRIPT = (
     "import sys; sys.path[:] = {path!r}; from kit.engines import plugins;"
     " plugins.load_apart({points!r})"
 )
-_END = "end"
 
 
 def is_built_in(point: EntryPoint) -> bool:
@@ -116,9 +116,9 @@ def _check_engine(engine: Engine, name: str) -> Engine:
         "environment": engine.environment,
     }
     definition, resident, environment = facts.values()
-    if definition is None:
-        raise ConfigError("it has no definition")
     if not isinstance(definition, Definition):
+        if definition is None:
+            raise ConfigError("it has no definition")
         kind = type(definition).__name__
         raise ConfigError(f"its definition is no Definition, but of type {kind!r}")
     if definition.id != name:
@@ -183,55 +183,37 @@ def _problem_with(parameter: Parameter, media: bool) -> str:
 
 @cache
 def find_fatal(
-    points: tuple[tuple[str, str], ...], seconds: float = SECONDS
-) -> Mapping[tuple[str, str], str]:
-    """Return which names and values of all entry points end a process that loads them, and how."""
-    found: dict[tuple[str, str], str] = {}
-    rest = points
-    while rest:
-        begun, why = _try_apart(rest, seconds)
-        if not why:
-            break
-        found[rest[begun]] = why
-        rest = rest[begun + 1 :]
-    return found
+    points: tuple[EntryPoint, ...], seconds: float = SECONDS
+) -> Mapping[EntryPoint, str]:
+    """Return which entry points end a process that loads them, and how.
+
+    All are loaded in one process first; only where it does not come back, each by itself.
+    """
+    if not points or not _try_apart(points, seconds):
+        return {}
+    return {point: why for point in points if (why := _try_apart((point,), seconds))}
 
 
 def load_apart(points: Sequence[tuple[str, str]]) -> None:
-    """Load plug-ins one after another, and write the number of each before; then end."""
-    answers = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # a plug-in may talk, and ask
-        os.dup2(nowhere, stream)
-    for number, (name, value) in enumerate(points):
-        os.write(answers, f"{number}\n".encode())
+    """Load plug-ins, given by name and value, in this process; then end it."""
+    for name, value in points:
         with suppress(BaseException):
             load(EntryPoint(name, value, "kit.engines"))
-    os.write(answers, _END.encode())
-    os._exit(0)  # what they have started or registered is not waited for
+    os._exit(_SURVIVED)  # what they have started or registered is not waited for
 
 
-def _try_apart(points: Sequence[tuple[str, str]], seconds: float) -> tuple[int, str]:
-    """Return the number of the one that a process did not come back from, and what happened."""
-    script = _SCRIPT.format(path=sys.path, points=points)
-    with tempfile.TemporaryFile() as answers:
-        try:
-            code = subprocess.run(  # noqa: S603 - this interpreter
-                [sys.executable, "-c", script],
-                stdin=subprocess.DEVNULL,
-                stdout=answers,
-                stderr=subprocess.DEVNULL,
-                timeout=seconds,
-                check=False,
-            ).returncode
-            way = f"exit code {code}"
-            with suppress(ValueError):
-                way = signal.Signals(-code).name
-            why = f"it ends the process that loads it ({way})"
-        except subprocess.TimeoutExpired:
-            why = f"it is not loaded within {seconds:g} s: import what is heavy inside its render"
-        except OSError:  # no process can be started: then nothing is known against any of them
-            return 0, ""
-        answers.seek(0)
-        begun = answers.read().decode().split()
-    return (0, "") if not begun or begun[-1] == _END else (int(begun[-1]), why)
+def _try_apart(points: Sequence[EntryPoint], seconds: float) -> str:
+    """Return why a process that loads plug-ins does not come back; empty where it does."""
+    script = _SCRIPT.format(path=sys.path, points=[(p.name, p.value) for p in points])
+    silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)  # they may talk
+    command = [sys.executable, "-c", script]
+    try:
+        code = subprocess.run(command, timeout=seconds, check=False, **silent).returncode  # noqa: S603
+    except subprocess.TimeoutExpired:
+        return f"it is not loaded within {seconds:g} s: import what is heavy inside its render"
+    except OSError:  # no process can be started: then nothing is known against any of them
+        return ""
+    way = f"exit code {code}"
+    with suppress(ValueError):
+        way = signal.Signals(-code).name
+    return "" if code == _SURVIVED else f"it ends the process that loads it ({way})"

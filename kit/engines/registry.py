@@ -108,8 +108,8 @@ def _load_all(
     owners: dict[str, EntryPoint] = {}
     for point in points:
         owners.setdefault(point.name, point)
-    strangers = [(p.name, p.value) for p in points if not is_built_in(owners[p.name])]
-    fatal = find_fatal(tuple(strangers), seconds)
+    strangers = tuple(p for p in points if not is_built_in(owners[p.name]))
+    fatal = find_fatal(strangers, seconds)
     engines: dict[str, Engine] = {}
     left_out = []
     owners.clear()
@@ -119,7 +119,7 @@ def _load_all(
             left_out.append(leave_out(point, f"{other} has this id"))
             continue
         started = perf_counter()
-        why = fatal.get((point.name, point.value))
+        why = fatal.get(point)
         engine = leave_out(point, why) if why else load_any(point)
         if isinstance(engine, LeftOut):
             left_out.append(engine)
