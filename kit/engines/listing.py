@@ -40,6 +40,12 @@ class _Item:
         name = self.data.get("id") or self.data.get("prefix") or "without an id"
         return f"the configured model {self.kind} {self.number} ({name})"
 
+    def may_hold(self, model_id: str | None) -> bool:
+        """Whether it may be the entry of a model; of none, whether it is an entry at all."""
+        if model_id is None or "prefix" not in self.data:
+            return model_id in (None, self.data.get("id"))
+        return model_id.startswith(f"{self.data['prefix']}-")
+
 
 def list_configured(
     source: ModelSource, *, only: str | None = None, refresh: bool = True, kinds: Kinds = KINDS
@@ -66,7 +72,7 @@ def list_configured(
             leave_out(item, describe_error(error))
             return ()
 
-    items = [i for i in _items(source.file, kinds, leave_out) if not only or _may_hold(i, only)]
+    items = [item for item in _items(source.file, kinds, leave_out) if item.may_hold(only)]
     found: dict[str, Engine] = {}
     with ThreadPoolExecutor(_TOGETHER) as pool:
         for item, group in zip(items, pool.map(make, items), strict=True):
@@ -105,9 +111,3 @@ def _remarks(item: _Item) -> Iterator[str]:
             Site("", item.data["key_env"]).key()
         except EngineError as error:
             yield f"{item} cannot be used yet: {describe_error(error)}"
-
-
-def _may_hold(item: _Item, model_id: str) -> bool:
-    if "prefix" in item.data:
-        return model_id.startswith(f"{item.data['prefix']}-")
-    return item.data.get("id") == model_id

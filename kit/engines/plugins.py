@@ -20,7 +20,7 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
-from kit.engines.configured.entries import describe_error
+from kit.engines.configured.entries import ID, describe_error
 from kit.engines.configured.inputs import TakenNames, check_definition
 from kit.engines.configured.place import LeftOut
 from kit.errors import ConfigError
@@ -28,8 +28,6 @@ from kit.wire import Model, Parameter, Rule
 
 #: The package that the built-in engines come from, and where they are in it.
 _OURS, _BUILT_IN = "creative-studio-kit", "kit.engines."
-#: As in the file of configured models: an id is part of addresses and of file names.
-_ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,99}")
 _SETTINGS = ("string", "integer", "number", "boolean")
 _MEDIA = ("image", "video", "audio")
 _TAKEN = TakenNames(("prompt",), "say supports_prompt instead")
@@ -125,12 +123,14 @@ def _check_engine(engine: Engine, name: str) -> Engine:
         raise ConfigError(
             f"its model's id is {definition.id!r}; the entry point must have the same name"
         )
-    if not _ID.fullmatch(name):
+    if not re.fullmatch(ID, name):
         raise ConfigError("a model's id has small letters, digits, dots and dashes only")
     _check_render(engine)
     if not isinstance(resident, bool):
         raise ConfigError("its 'resident' must be True or False")
-    if not isinstance(environment, (tuple, list)) or not all(map(_is_variable, environment)):
+    if not isinstance(environment, (tuple, list)) or not all(
+        isinstance(name, str) and name and {"=", "\0"}.isdisjoint(name) for name in environment
+    ):
         raise ConfigError("its 'environment' must be a tuple of names of variables")
     _check_types(definition)
     check_definition(definition, _TAKEN)
@@ -138,10 +138,6 @@ def _check_engine(engine: Engine, name: str) -> Engine:
     Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
     is_plain = all(inspect.getattr_static(engine, name, None) is facts[name] for name in facts)
     return engine if is_plain else PinnedEngine(engine, **facts)
-
-
-def _is_variable(name: object) -> bool:
-    return isinstance(name, str) and bool(name) and "=" not in name and "\0" not in name
 
 
 def _check_render(engine: Engine) -> None:
@@ -205,7 +201,7 @@ def load_apart(points: Sequence[tuple[str, str]]) -> None:
 def _try_apart(points: Sequence[EntryPoint], seconds: float) -> str:
     """Return why a process that loads plug-ins does not come back; empty where it does."""
     script = _SCRIPT.format(path=sys.path, points=[(p.name, p.value) for p in points])
-    silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)  # they may talk
+    silent: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)  # they may talk
     command = [sys.executable, "-c", script]
     try:
         code = subprocess.run(command, timeout=seconds, check=False, **silent).returncode  # noqa: S603

@@ -66,7 +66,7 @@ def look(
     """
     points = sorted(entry_points(group=GROUP), key=rank)
     engines, left_out = _load_all(points, seconds)
-    listing = _list_configured(source, refresh=refresh)
+    listing = _list_configured(source, None, refresh=refresh)
     for name, engine in listing.engines.items():
         if source and name in engines:
             what, why = f"the configured model {name!r}", "an installed engine has this id"
@@ -83,7 +83,7 @@ def engine_for(model_id: str, source: ModelSource | None = None) -> Engine:
         engine = load_any(point)
         if isinstance(engine, Engine):
             return engine
-    listing = _list_configured(source, only=model_id, refresh=False)
+    listing = _list_configured(source, model_id, refresh=False)
     if model_id in listing.engines:
         return listing.engines[model_id]
     raise ConfigError(f"no engine for the model {model_id!r} is installed here")
@@ -131,9 +131,7 @@ def _load_all(
     return engines, left_out
 
 
-def _list_configured(
-    source: ModelSource | None, *, only: str | None = None, refresh: bool
-) -> Listing:
+def _list_configured(source: ModelSource | None, only: str | None, *, refresh: bool) -> Listing:
     if source is None or not source.file.exists():
         return Listing({})
     # Imported here: most services have no such file.

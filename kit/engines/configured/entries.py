@@ -9,55 +9,27 @@ import re
 import traceback
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kit.errors import ConfigError, KitError
 from kit.parameters import suggest
-from kit.wire import Multiplier, Parameter, Rule, UnitPrice
+from kit.wire import Parameter, Rule
 
-#: Kind of problem -> what would be right, with the limit that the problem names.
-_RIGHT: dict[str, str] = {
-    "string_type": "must be text in quotes",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "decimal_type": "must be a number",
-    "decimal_parsing": "must be a number",
-    "finite_number": "must be a finite number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "list_type": "must be a list, such as [...]",
-    "model_type": "must be a table, such as {{ ... }}",
-    "dict_type": "must be a table, such as {{ ... }}",
-    "greater_than": "must be greater than {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than": "must be less than {lt}",
-    "less_than_equal": "must be at most {le}",
-    "literal_error": "must be {expected}",
-    "string_too_short": "must have at least {min_length} characters",
-    "string_too_long": "must have at most {max_length} characters",
-    "too_short": "must have at least {min_length} entries",
-    "too_long": "must have at most {max_length} entries",
-}
-#: What a form that texts must have means.
-_FORMS: dict[str, str] = {
-    r"^[a-z0-9][a-z0-9.-]{0,99}$": (
-        "must be small letters, digits, dots and dashes, at most 100, a letter or digit first"
-    ),
-    r"^[a-z0-9][a-z0-9-]{0,39}$": (
-        "must be small letters, digits and dashes, at most 40, a letter or digit first"
-    ),
-    r"^[A-Za-z_][A-Za-z0-9_]*$": "must be letters, digits and underscores, no digit first",
-    r"^[A-Za-z0-9_]*$": "must be letters, digits and underscores",
-    r"^(string|integer|number|boolean)$": "must be string, integer, number or boolean",
-    r"^(auto|cpu|mps|cuda(:\d+)?)$": "must be auto, cpu, mps, cuda or a numbered one: cuda:1",
-}
+#: What the id of a model may be: it is part of addresses and of file names.
+ID = "[a-z0-9][a-z0-9.-]{0,99}"
+ID_WORDS = "small letters, digits, dots and dashes, at most 100, a letter or digit first"
+
 #: Longest text of the file that is repeated: a longer one may be a key in the wrong place.
 _SHORT = 16
+#: Kinds of problems that TOML has another word for than Python.
+_IN_TOML = {
+    "string_type": "must be text in quotes",
+    "model_type": "must be a table, such as { ... }",
+    "dict_type": "must be a table, such as { ... }",
+    "list_type": "must be a list, such as [...]",
+}
 
 
 def describe_problem(problem: Mapping[str, Any]) -> str:
@@ -65,29 +37,31 @@ def describe_problem(problem: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> describe_problem({"type": "float_parsing", "input": "soon", "msg": "Input should be ..."})
-    "must be a number, not 'soon'"
+    >>> describe_problem({"type": "greater_than", "input": 0, "msg": "Input should be above 1"})
+    'must be above 1, not 0'
     """
-    kind, context = problem["type"], problem.get("ctx", {})
-    if kind == "value_error":
-        return str(problem["msg"]).removeprefix("Value error, ")
-    pattern = str(context.get("pattern", ""))
-    right = _FORMS.get(pattern, f"must have the form {pattern}") if pattern else ""
-    limits = {name: _plain(limit) for name, limit in context.items()}
-    right = right or _RIGHT.get(kind, "").format_map(limits)
-    if not right:
-        return str(problem["msg"])
-    value = problem.get("input")
-    if isinstance(value, str):
-        return f"{right}, not {value!r}" if len(value) <= _SHORT else right
-    return f"{right}, not {_plain(value)}" if isinstance(value, int | float) else right
+    message = str(problem["msg"])
+    if problem["type"] == "value_error":
+        return message.removeprefix("Value error, ")
+    right = _IN_TOML.get(problem["type"]) or re.sub(r"^\w+ should\b", "must", message)
+    return right + _instead(problem.get("input"))
 
 
-def _plain(value: Any) -> str:
-    """Return a number as people write it: 60, not 60.0."""
-    if isinstance(value, float) and value.is_integer():
-        return f"{value:.0f}"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _instead(value: Any) -> str:
+    """Return what a value is, to end a sentence with, where it is short and no table or list."""
+    short = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _SHORT)
+    return f", not {value!r}" if short else ""
+
+
+def text_of_form(pattern: str, right: str) -> AfterValidator:
+    """Return the check that a text has a form; `right` says which, after "must be"."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"must be {right}{_instead(text)}")
+        return text
+
+    return AfterValidator(check)
 
 
 def describe_error(error: BaseException) -> str:
@@ -132,11 +106,7 @@ class PriceTable(FileTable):
 
     def rule(self) -> Rule:
         """Return it as the rule that quotes are made with."""
-        return Rule(
-            base=self.base,
-            units=[UnitPrice(**unit.model_dump()) for unit in self.units],
-            multipliers=[Multiplier(**factor.model_dump()) for factor in self.multipliers],
-        )
+        return Rule.model_validate(self.model_dump())
 
 
 def _table(price: Any) -> Any:
@@ -154,8 +124,11 @@ def _table(price: Any) -> Any:
 class EntrySetting(FileTable):
     """A setting that is passed on as it is, under its own name."""
 
-    name: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
-    type: str = Field(default="string", pattern="^(string|integer|number|boolean)$")
+    name: Annotated[
+        str,
+        text_of_form("[A-Za-z_][A-Za-z0-9_]*", "letters, digits and underscores, no digit first"),
+    ]
+    type: Literal["string", "integer", "number", "boolean"] = "string"
     required: bool = False
     default: Any = None
     enum: list[Any] | None = None
@@ -172,7 +145,7 @@ class EntrySetting(FileTable):
 class ModelEntry(FileTable):
     """What every entry that is one model has; empty texts are made up by its kind."""
 
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,99}$")
+    id: Annotated[str, text_of_form(ID, ID_WORDS)]
     title: str = ""
     category: str = ""
     description: str = ""

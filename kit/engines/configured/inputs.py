@@ -6,7 +6,7 @@ are: their defaults are its affair.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from kit import parameters
@@ -45,13 +45,6 @@ def check_definition(definition: Definition, taken: TakenNames) -> Definition:
     if problems:
         raise ConfigError("; ".join(problems))
     return definition
-
-
-def check_distinct(choices: Sequence[object]) -> None:
-    """Raise ValueError where one of some choices is there twice."""
-    for choice in choices:
-        if choices.count(choice) > 1:
-            raise ValueError(f"names {choice!r} twice")
 
 
 def _problems(parameter: Parameter) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from kit.engines.configured.entries import ModelEntry, SecretEntry
+from kit.engines.configured.entries import ModelEntry, SecretEntry, text_of_form
 from kit.engines.diffusers.folder import INDEX, check, class_name
 from kit.engines.diffusers.library import INSTALLED, MISSING, Library
 from kit.errors import ConfigError
@@ -39,7 +39,10 @@ class PipelineEntry(ModelEntry, SecretEntry):
     #: Another class than ``model_index.json`` says, or where that file is not on this machine yet.
     pipeline: str = ""
     #: ``auto`` is the first GPU that CUDA (or ROCm) finds in bfloat16, else the processor.
-    device: str = Field(default="auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
+    device: Annotated[
+        str,
+        text_of_form(r"auto|cpu|mps|cuda(:\d+)?", "auto, cpu, mps, cuda or a numbered one: cuda:1"),
+    ] = "auto"
     dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
     #: Parts of the model wait in main memory: whole ones, or layers, by far the slowest.
     offload: Literal["none", "model", "sequential"] = "none"

@@ -113,8 +113,13 @@ def _variants(part: Path, wanted: str | None) -> set[str | None]:
     found: set[str | None] = set()
     for file in files:
         if match := _WEIGHTS.fullmatch(file.name):
-            _check_content(file)
             found.add(match["variant"])
+            with file.open("rb") as stream:
+                if stream.read(len(_POINTER)) == _POINTER:
+                    raise ConfigError(
+                        f"{file.name} of {part.name!r} only points to weights that were not "
+                        "fetched: run 'git lfs pull' in its folder"
+                    )
     there = sorted(name for name in found if name)
     if found and None not in found and wanted not in found:
         raise ConfigError(
@@ -130,12 +135,3 @@ def _variants(part: Path, wanted: str | None) -> set[str | None]:
     if not found and any(file.name == "config.json" for file in files):
         raise ConfigError(f"the weights of {part.name!r} are missing: copy the whole folder")
     return found
-
-
-def _check_content(file: Path) -> None:
-    with file.open("rb") as stream:
-        if stream.read(len(_POINTER)) == _POINTER:
-            raise ConfigError(
-                f"{file.name} of {file.parent.name!r} only points to weights that were not "
-                "fetched: run 'git lfs pull' in its folder"
-            )

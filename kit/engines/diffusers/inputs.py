@@ -12,11 +12,11 @@ from typing import Any
 from PIL import Image, ImageOps
 
 from kit.engines.base import Job
-from kit.engines.configured.pictures import open_opaque
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.shape import LENGTHS, MEDIA, PipelineShape
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
+from kit.engines.media.stills import opened
 from kit.errors import EngineError
 
 _OWN = {"seed", "format"}  # settings that are not the pipeline's
@@ -57,7 +57,8 @@ def arguments(
         shape = replace(shape, stride=next((int(n) for n in found if n), shape.stride))
     takes = inspect.signature(type(pipeline).__call__).parameters
     values = {name: value for name, value in job.parameters.items() if name not in _OWN}
-    values |= dict(_sizes(shape, values))
+    for names, fit in ((_SIDES, _rounded), (LENGTHS, _frames)):
+        values |= {n: fit(values[n], shape) for n in names if values.get(n) is not None}
     pictures = dict(_pictures(entry, shape, job, values))
     values |= _sides_of(pictures, shape, values) | pictures
     values |= {
@@ -69,15 +70,6 @@ def arguments(
     values = {name: value for name, value in values.items() if name in takes}
     _check_steps({name: argument.default for name, argument in takes.items()} | values)
     return {**entry.always, **values}
-
-
-def _sizes(shape: PipelineShape, values: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    for side in _SIDES:
-        if values.get(side) is not None:
-            yield side, _rounded(values[side], shape)
-    for length in LENGTHS:
-        if values.get(length) is not None:
-            yield length, _frames(values[length], shape)
 
 
 def _rounded(side: float, shape: PipelineShape) -> int:
@@ -104,10 +96,10 @@ def _pictures(
     # All are cut to the size of the result.
     size = None
     for name, paths in ((name, job.media[name]) for name in MEDIA if job.media.get(name)):
-        stills = (open_opaque(path, most=entry.most_side) for path in paths)
-        opened = _clip(paths[0], shape, values) if name == "video" else stills
+        stills = (opened(path, most=entry.most_side).flatten() for path in paths)
+        given = _clip(paths[0], shape, values) if name == "video" else stills
         found = []
-        for image in map(Image.fromarray, opened):
+        for image in map(Image.fromarray, given):
             size = size or _size(image.size, shape, values)
             found.append(ImageOps.fit(image, size, Image.Resampling.LANCZOS))
         if name == "video":

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,22 +52,15 @@ class Library:
 
     def __init__(self, root: Path | None = None) -> None:
         self._root = root
-        self._calls: dict[str, tuple[Argument, ...]] = {}
 
+    @cache  # noqa: B019 - there is one library
     def arguments(self, pipeline: str) -> tuple[Argument, ...]:
         """Return what a pipeline class is called with, in the order of its signature."""
-        if pipeline not in self._calls:
-            calls = (
-                node
-                for definition in self._lineage(pipeline)
-                for node in definition.body
-                if isinstance(node, ast.FunctionDef) and node.name == "__call__"
-            )
-            call = next(calls, None)
-            if call is None:
-                raise ConfigError(f"the pipeline {pipeline!r} cannot be called")
-            self._calls[pipeline] = tuple(_arguments(call.args))
-        return self._calls[pipeline]
+        for definition in self._lineage(pipeline):
+            for node in definition.body:
+                if isinstance(node, ast.FunctionDef) and node.name == "__call__":
+                    return tuple(_arguments(node.args))
+        raise ConfigError(f"the pipeline {pipeline!r} cannot be called")
 
     def siblings(self, pipeline: str) -> Mapping[str, str]:
         """Return the pipelines that share a text-to-image pipeline's weights.
@@ -88,24 +82,18 @@ class Library:
 
     def _lineage(self, pipeline: str) -> Iterator[ast.ClassDef]:
         """Yield a class and what it inherits from, as far as the library's pipelines define it."""
-        wanted, done = [pipeline], set[str]()
-        while wanted:
-            name = wanted.pop(0)
-            if name in done or (name not in self._files and name != pipeline):
-                continue
-            done.add(name)
-            definition = self._class(name)
-            wanted += [base.id for base in definition.bases if isinstance(base, ast.Name)]
-            yield definition
-
-    def _class(self, name: str) -> ast.ClassDef:
-        file = self._files.get(name)
-        if file is None:
-            close = suggest(name, [known for known in self._files if known.endswith("Pipeline")])
-            hint = close if "did you mean" in close else ""
-            raise ConfigError(f"the installed diffusers has no pipeline {name!r}{hint}")
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        return next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
+        if pipeline not in self._files:
+            known = [name for name in self._files if name.endswith("Pipeline")]
+            hint = suggest(pipeline, known)
+            hint = hint if "did you mean" in hint else ""
+            raise ConfigError(f"the installed diffusers has no pipeline {pipeline!r}{hint}")
+        names = [pipeline]
+        for name in names:  # which grows
+            tree = ast.parse(self._files[name].read_text(encoding="utf-8"))
+            found = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
+            bases = [base.id for base in found.bases if isinstance(base, ast.Name)]
+            names += [base for base in bases if base in self._files and base not in names]
+            yield found
 
     @cached_property
     def _pipelines(self) -> Path:
@@ -154,10 +142,9 @@ def _arguments(found: ast.arguments) -> Iterator[Argument]:
 
 
 def _literal(node: ast.expr | None) -> Any:
-    try:
-        return None if node is None else ast.literal_eval(node)
-    except ValueError:  # a name or a call: the pipeline knows it, we leave it alone
-        return None
+    with suppress(ValueError):  # a name or a call: the pipeline knows it, we leave it alone
+        return node and ast.literal_eval(node)
+    return None
 
 
 def _pairs(node: ast.expr) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,7 @@ def _load(entry: PipelineEntry, key: str) -> LoadedPipeline:
     token = os.environ.get(entry.key_env) if entry.key_env else None
     options = {"revision": entry.revision, "variant": entry.variant, "token": token}
     try:
+        place = partial(_place, entry=entry, device=device)
         found = _class(entry, token).from_pretrained(
             str(entry.path or entry.hub_id),
             dtype=getattr(torch, dtype),
@@ -137,10 +139,6 @@ def _load(entry: PipelineEntry, key: str) -> LoadedPipeline:
             local_files_only=not entry.hub,
             **{name: value for name, value in options.items() if value is not None},
         )
-
-        def place(pipeline: Any) -> Any:
-            return _place(pipeline, entry, device)
-
         return LoadedPipeline(key, {"text": place(found)}, place)
     except Exception as error:  # noqa: BLE001 - what other people's files and drivers bring about
         # What the library says names folders; the log is for whoever runs the service.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kit.engines.base import Definition, seed_parameter
@@ -64,8 +65,7 @@ def _number(low: float, high: float, description: str, kind: str = "number") -> 
     return Parameter(name="", type=kind, minimum=low, maximum=high, description=description)
 
 
-def _count(low: int, high: int, description: str) -> Parameter:
-    return _number(low, high, description, "integer")
+_count = partial(_number, kind="integer")
 
 
 SETTINGS: Mapping[str, Parameter] = {

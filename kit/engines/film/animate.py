@@ -11,7 +11,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.filming import Draw, FilmView, Take, read_take, record, view
-from kit.engines.film.kenburns import MOVES, CropRoom, Rostrum, flatten
+from kit.engines.film.kenburns import MOVES, CropRoom, Rostrum
 from kit.engines.film.relief import GROWTH, STRENGTH, Blocks, DepthRelief, blocks_of, large
 from kit.engines.film.sheets import Sheet, lay_sheet
 from kit.engines.film.weather import Weather, dull
@@ -52,7 +52,7 @@ def animate(job: Job, progress: Progress) -> Asset:
     """Render a job of the animate model."""
     values = job.parameters
     progress.report(0.0)
-    pixels = flatten(stills.opened(job.media["image"][0], most=_MOST))
+    pixels = stills.opened(job.media["image"][0], most=_MOST).flatten()
     take = read_take(values, frame_size(values, (pixels.shape[1], pixels.shape[0])))
     progress.report(0.01)
     pixels, focus = _framed(pixels, take)

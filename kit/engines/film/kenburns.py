@@ -99,7 +99,7 @@ def travel(job: Job, progress: Progress) -> Asset:
     """Render a job of the Ken Burns model."""
     values = job.parameters
     progress.report(0.0)
-    pixels = flatten(stills.opened(job.media["image"][0], most=_MOST))
+    pixels = stills.opened(job.media["image"][0], most=_MOST).flatten()
     height, width = pixels.shape[:2]
     progress.report(0.0)
     take = read_take(values, frame_size(values, (width, height)))
@@ -184,15 +184,6 @@ class Rostrum:
             share = (size - start.size) / (end.size - start.size)
         x, y = start.x + (end.x - start.x) * share, start.y + (end.y - start.y) * share
         return Window(x, y, size)
-
-
-def flatten(still: stills.Still) -> Bytes:
-    """Return the pixels of a picture, on white where it is transparent."""
-    if still.alpha is None:
-        return still.pixels
-    cover = cv2.merge([still.alpha] * 3)
-    white = cv2.bitwise_not(cover)
-    return np.asarray(cv2.add(cv2.multiply(still.pixels, cover, scale=1 / 255), white))
 
 
 def _largest(width: int, height: int, take: Take) -> float:

@@ -48,6 +48,14 @@ class Still:
     pixels: Bytes
     alpha: Bytes | None = None
 
+    def flatten(self, ground: int = _OPAQUE) -> Bytes:
+        """Return the pixels, on white or another gray where the picture is transparent."""
+        if self.alpha is None:
+            return self.pixels
+        cover = cv2.merge([self.alpha] * 3)
+        above = cv2.multiply(self.pixels, cover, scale=1 / _OPAQUE)
+        return np.asarray(cv2.addWeighted(above, 1, cv2.bitwise_not(cover), ground / _OPAQUE, 0))
+
 
 def opened(path: Path, *, most: int | None = None) -> Still:
     """Return the picture in a file, the first one of an animation.

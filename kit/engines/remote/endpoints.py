@@ -28,8 +28,8 @@ from kit.engines.base import (
     Progress,
     seed_parameter,
 )
-from kit.engines.configured.entries import EntrySetting, ModelEntry, read
-from kit.engines.configured.inputs import TakenNames, check_definition, check_distinct
+from kit.engines.configured.entries import EntrySetting, ModelEntry, read, text_of_form
+from kit.engines.configured.inputs import TakenNames, check_definition
 from kit.engines.remote.site import SiteEntry
 from kit.errors import ConfigError
 from kit.wire import AssetType, Parameter
@@ -51,28 +51,26 @@ def _sendable(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _sizes(sizes: list[str]) -> list[str]:
-    check_distinct(sizes)
-    for size in sizes:
-        if size != "auto" and not re.fullmatch("[1-9][0-9]{0,4}x[1-9][0-9]{0,4}", size):
-            raise ValueError(
-                f"holds {size[:20]!r}, which is no width x height in pixels such as 1024x1024; "
-                "where an endpoint has other words for sizes, make it one of 'parameters'"
-            )
-    return sizes
+def _distinct(choices: list[Any]) -> list[Any]:
+    for choice in choices:
+        if choices.count(choice) > 1:
+            raise ValueError(f"names {choice!r} twice")
+    return choices
 
 
-def _lengths(seconds: list[int]) -> list[int]:
-    check_distinct(seconds)
-    if any(length < 1 for length in seconds):
-        raise ValueError(f"holds {min(seconds)}: a clip has at least 1 second")
-    return seconds
-
-
+_Seconds = Annotated[int, Field(ge=1)]
+_Size = Annotated[
+    str,
+    text_of_form(
+        "auto|[1-9][0-9]{0,4}x[1-9][0-9]{0,4}",
+        "width x height in pixels such as 1024x1024; where an endpoint has other words for sizes,"
+        " make it one of 'parameters'",
+    ),
+]
 #: A path below the address of a site.
 _Below = Annotated[str, AfterValidator(_below)]
 #: The name of a field; empty for the usual one, or for none.
-_FieldName = Annotated[str, Field(pattern="^[A-Za-z0-9_]*$")]
+_FieldName = Annotated[str, text_of_form("[A-Za-z0-9_]*", "letters, digits and underscores")]
 
 
 class _SharedEntry(ModelEntry, SiteEntry):
@@ -80,7 +78,7 @@ class _SharedEntry(ModelEntry, SiteEntry):
 
     model: str
     #: The default first, as of all choices; empty where the endpoint takes none.
-    sizes: Annotated[list[str], AfterValidator(_sizes)] = Field(default_factory=list)
+    sizes: Annotated[list[_Size], AfterValidator(_distinct)] = Field(default_factory=list)
     parameters: list[EntrySetting] = Field(default_factory=list)
     seed: bool = False
     always: Annotated[dict[str, Any], AfterValidator(_sendable)] = Field(default_factory=dict)
@@ -112,7 +110,7 @@ class ImagesEntry(_SharedEntry):
 class VideosEntry(_SharedEntry):
     """An entry ``[[videos]]`` of the file."""
 
-    seconds: Annotated[list[int], AfterValidator(_lengths)] = Field(default_factory=list)
+    seconds: Annotated[list[_Seconds], AfterValidator(_distinct)] = Field(default_factory=list)
     picture: Literal["none", "optional", "required"] = "none"
     encoding: Literal["multipart", "json"] = "multipart"
     path: _Below = "v1/videos"
@@ -213,7 +211,10 @@ class Endpoint(Engine):
         """Send the job to the endpoint and take what it makes."""
         from kit.engines.remote import orders, requests
 
-        work = requests.work_for(self._entry, self._notes)
+        if isinstance(self._entry, ImagesEntry):
+            work: orders.Work = partial(requests.make_image, self._entry)
+        else:
+            work = partial(requests.make_video, self._entry, self._notes)
         return orders.render(work, self._entry.site(), self.definition.asset_type, job, progress)
 
 

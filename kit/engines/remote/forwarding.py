@@ -127,7 +127,8 @@ async def _generation(
         receipt = _read(Receipt, reply)
         # An address elsewhere would be sent the key.
         url = receipt.status_url
-        path = url if url and caller.is_own(caller.address(url)) else _path(receipt)
+        own = url and caller.is_own(caller.address(url))
+        path = url if url and own else f"{_ROOT}/{_path(receipt)}"
         state = await follow(caller, look_at(path), _ending(receipt), _state, tell)
         if state.word == "completed":
             generation: Generation = state.answer
@@ -144,17 +145,15 @@ def _state(reply: RemoteReply) -> RemoteState:
 
 
 def _path(receipt: Receipt) -> str:
-    return f"{_ROOT}/generations/{quote(receipt.id, safe='')}"
+    return f"generations/{quote(receipt.id, safe='')}"
 
 
 def _ending(receipt: Receipt) -> RemoteRequest:
     key = fingerprint({"id": receipt.id}, "cancel", 0)
-    headers = {"Idempotency-Key": key}
-    path = f"{_path(receipt)}/cancel"
-    return RemoteRequest(method="POST", path=path, headers=headers, again=True)
+    return _post(f"{_path(receipt)}/cancel", None, key)
 
 
-def _post(path: str, body: Mapping[str, Any], key: str) -> RemoteRequest:
+def _post(path: str, body: Mapping[str, Any] | None, key: str) -> RemoteRequest:
     headers = {"Idempotency-Key": key}
     path = f"{_ROOT}/{path}"
     return RemoteRequest(method="POST", path=path, json=body, headers=headers, again=True)

@@ -9,12 +9,12 @@ shown, `kit.engines.remote.reasons` decides.
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
@@ -89,22 +89,13 @@ class RemoteReply:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds, or a date of the other machine's clock, by which it is measured if known."""
+        """Seconds after which it wants to be asked again, said as such or as a date."""
         text = self.headers.get("retry-after", "")
-        try:
+        with suppress(ValueError, OverflowError):
             return max(0.0, float(text))
-        except ValueError:
-            pass
-        when, now = _moment(text), _moment(self.headers.get("date", ""))
-        return None if when is None else max(0.0, when - (time.time() if now is None else now))
-
-
-def _moment(text: str) -> float | None:
-    try:
-        found = email.utils.parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
+        with suppress(ValueError, OverflowError):
+            return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,15 +338,9 @@ async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
 
 
 def _describe_loss(error: Exception) -> LostConnection:
-    """Return why there was no answer; what the system says lies below what the client raised."""
+    """Return why there was no answer."""
     unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
     sent = not isinstance(error, (*unsent, httpx.InvalidURL, httpx.UnsupportedProtocol))
     if isinstance(error, httpx.TimeoutException):
         return LostConnection("it took too long", sent)
-    below: list[BaseException] = [error]
-    for found in below:
-        if isinstance(found, ConnectionRefusedError):
-            return LostConnection("the connection was refused", sent)
-        inner = found.exceptions if isinstance(found, BaseExceptionGroup) else ()
-        below += filter(None, (found.__cause__ or found.__context__, *inner))
     return LostConnection(str(error) or type(error).__name__, sent)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,8 +13,8 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Job
-from kit.engines.configured.pictures import open_opaque
 from kit.engines.media.picture import encoded
+from kit.engines.media.stills import opened
 from kit.engines.remote.endpoints import EndpointEntry, ImagesEntry, VideosEntry
 from kit.engines.remote.http import FILE_BYTES, RemoteCaller, RemoteReply, RemoteRequest
 from kit.engines.remote.orders import (
@@ -23,7 +22,6 @@ from kit.engines.remote.orders import (
     MADE,
     RemoteState,
     Tell,
-    Work,
     digest,
     end_job,
     find_item,
@@ -77,14 +75,14 @@ def _form(
 
 
 def _picture(path: Path) -> bytes:
-    return encoded(open_opaque(path, most=_MOST_SIDE), "png")
+    return encoded(opened(path, most=_MOST_SIDE).flatten(), "png")
 
 
 def _mask(path: Path, picture: Path) -> bytes:
     # White and see-through where it may change: OpenAI looks at what can be seen through alone,
     # servers on diffusers or stable-diffusion.cpp at how light it is.
-    height, width = open_opaque(picture, most=_MOST_SIDE).shape[:2]
-    light = cv2.cvtColor(open_opaque(path, most=_MOST_SIDE), cv2.COLOR_RGB2GRAY)
+    height, width = opened(picture, most=_MOST_SIDE).flatten().shape[:2]
+    light = cv2.cvtColor(opened(path, most=_MOST_SIDE).flatten(), cv2.COLOR_RGB2GRAY)
     light = cv2.resize(light, (width, height), interpolation=cv2.INTER_LINEAR)
     return encoded(np.dstack([light, light, light, 255 - light]), "png")
 
@@ -93,16 +91,10 @@ def _in_base64(path: Path) -> str:
     return b64encode(_picture(path)).decode()
 
 
-def work_for(entry: EndpointEntry, notes: Path) -> Work:
-    """Return what has a job of an entry made; `notes` is the folder for `keep_note`."""
-    if isinstance(entry, ImagesEntry):
-        return partial(_make_image, entry)
-    return partial(_make_video, entry, notes)
-
-
-async def _make_image(
+async def make_image(
     entry: ImagesEntry, caller: RemoteCaller, job: Job, target: Path, tell: Tell
 ) -> Mapping[str, Any]:
+    """Have an endpoint make a job's picture, and return facts about it."""
     if job.media.get("mask_image") and not job.media.get("image"):
         raise EngineError("a mask needs the image that it is for", code="missing_image")
     reply = await _image_reply(entry, caller, job)
@@ -131,16 +123,14 @@ async def _image_reply(entry: ImagesEntry, caller: RemoteCaller, job: Job) -> Re
     return await caller.send(_image_request(entry, job, ""))
 
 
-def _refuses_format(reply: RemoteReply) -> bool:
-    return reply.status in (400, 422) and "response_format" in reply.sentence
-
-
 def _image_request(entry: ImagesEntry, job: Job, response_format: str) -> RemoteRequest:
     fields = _fields(entry, job) | {"n": 1}
     how: dict[str, Any] = {}
     if response_format:
         fields["response_format"] = response_format
-        how = {"accepts": _refuses_format}
+        how["accepts"] = lambda reply: (
+            reply.status in (400, 422) and "response_format" in reply.sentence
+        )
     pictures = job.media.get("image", ())
     if entry.picture_field or not pictures:
         if pictures:
@@ -161,9 +151,10 @@ def order_of(entry: VideosEntry, job: Job) -> str:
     return fingerprint(*place, job.prompt, dict(job.parameters), job.seed, media)
 
 
-async def _make_video(
+async def make_video(
     entry: VideosEntry, notes: Path, caller: RemoteCaller, job: Job, target: Path, tell: Tell
 ) -> Mapping[str, Any]:
+    """Have an endpoint make a job's clip, noted in a folder; return facts about it."""
     with keep_note(notes, order_of(entry, job)) as note:
         address, answer = note.found, await _look_after(caller, note.found)
         if answer is None:

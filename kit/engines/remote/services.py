@@ -9,22 +9,21 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, ValidationError
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress, model_of
-from kit.engines.configured.entries import read
+from kit.engines.configured.entries import read, text_of_form
 from kit.engines.remote.site import Site, SiteEntry
 from kit.errors import ConfigError, EngineError
 from kit.parameters import suggest
-from kit.private import make_folder
+from kit.private import make_folder, write_private
 from kit.wire import CATEGORIES, AssetType, Model, Models, Rule
 
 _log = logging.getLogger(__name__)
@@ -34,7 +33,13 @@ _ID = re.compile(r"[\w.:-]{1,120}", re.ASCII)
 class ServicesEntry(SiteEntry):
     """An entry ``[[services]]`` of the file; `example.toml` says what its keys mean."""
 
-    prefix: str = Field(pattern="^[a-z0-9][a-z0-9-]{0,39}$")
+    prefix: Annotated[
+        str,
+        text_of_form(
+            "[a-z0-9][a-z0-9-]{0,39}",
+            "small letters, digits and dashes, at most 40, a letter or digit first",
+        ),
+    ]
     #: Stands behind the titles of its models; when empty, a public host or the prefix does.
     title: str = ""
     factor: Decimal = Field(default=Decimal(1), gt=0, le=1_000_000)
@@ -126,11 +131,9 @@ def _read_copy(site: Site, copy: Path) -> Models | None:
 
 def _write_copy(site: Site, copy: Path, models: Models) -> None:
     content = {"url": site.url, "models": models.model_dump(mode="json", by_alias=True)}
-    draft = copy.with_name(f"{copy.name}.{os.getpid()}")
     try:
         make_folder(copy.parent)
-        draft.write_text(json.dumps(content), encoding="utf-8")
-        draft.replace(copy)
+        write_private(copy, json.dumps(content))
     except OSError as error:
         _log.warning("what %s offers cannot be kept: %s", site.name, error.strerror)
 

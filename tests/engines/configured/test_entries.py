@@ -7,16 +7,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from PIL import Image
 
 import kit.engines.configured
 from kit import pricing
 from kit.engines.base import Definition, model_of
 from kit.engines.configured.entries import ModelEntry, read
 from kit.engines.configured.inputs import TakenNames, check_definition
-from kit.engines.configured.pictures import open_opaque
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.listing import KINDS
 from kit.engines.remote.endpoints import ImagesEntry, VideosEntry, images, videos
@@ -73,9 +70,9 @@ def steps(**facts: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (entry(sizes=["big"]), "'sizes': holds 'big', which is no width x height in pixels"),
-        (entry(sizes=["0x0"]), "holds '0x0'"),
-        (entry(sizes=["512x512", "1024*1024"]), r"holds '1024\*1024'"),
+        (entry(sizes=["big"]), "'sizes.0': must be width x height in pixels such as 1024x1024"),
+        (entry(sizes=["0x0"]), "not '0x0'"),
+        (entry(sizes=["512x512", "1024*1024"]), r"not '1024\*1024'"),
         (entry(sizes=["512x512", "512x512"]), "'sizes': names '512x512' twice"),
         (
             entry(parameters=[{"name": "size"}, {"name": "size"}]),
@@ -104,8 +101,8 @@ def test_an_image_model_that_can_never_work_is_refused(data: dict[str, Any], why
     ("data", "why"),
     [
         (entry(seconds=[4, 4]), "'seconds': names 4 twice"),
-        (entry(seconds=[0]), "'seconds': holds 0: a clip has at least 1 second"),
-        (entry(sizes=["1280*720"]), "no width x height"),
+        (entry(seconds=[0]), "'seconds.0': must be greater than or equal to 1, not 0"),
+        (entry(sizes=["1280*720"]), "must be width x height in pixels"),
         (entry(path="../../etc"), "'path': must be a path below the address"),
         (
             entry(encoding="json", picture_field="first", parameters=[{"name": "first"}]),
@@ -155,17 +152,23 @@ def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
             "first, not 'Upper Case'",
         ),
         ({"timeout": -5}, "'timeout': must be greater than 0, not -5"),
-        ({"pictures": 1.5}, "'pictures': must be a whole number, not 1.5"),
-        ({"mask": "maybe"}, "'mask': must be true or false, not 'maybe'"),
+        (
+            {"pictures": 1.5},
+            "'pictures': must be a valid integer, got a number with a fractional part, not 1.5",
+        ),
+        (
+            {"mask": "maybe"},
+            "'mask': must be a valid boolean, unable to interpret input, not 'maybe'",
+        ),
         ({"sizes": "1024x1024"}, "'sizes': must be a list, such as [...], not '1024x1024'"),
         ({"parameters": ["x"]}, "'parameters.0': must be a table, such as { ... }, not 'x'"),
         (
             {"parameters": [{"name": "a", "type": "text"}]},
-            "'parameters.0.type': must be string, integer, number or boolean, not 'text'",
+            "'parameters.0.type': must be 'string', 'integer', 'number' or 'boolean', not 'text'",
         ),
     ],
 )
-def test_what_a_key_must_be_is_said_in_our_words(change: dict[str, Any], said: str) -> None:
+def test_what_a_key_must_be_is_said_with_what_it_is(change: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         images(entry(**change), PLACE, False)
 
@@ -203,25 +206,3 @@ def test_every_entry_of_the_example_can_be_read(kind: str) -> None:
 def test_the_remote_models_of_the_example_can_be_offered(kind: str, tmp_path: Path) -> None:
     for data in tomllib.loads(EXAMPLE.read_text())[kind]:
         assert KINDS[kind](data, tmp_path, False)
-
-
-def test_see_through_parts_are_white(tmp_path: Path) -> None:
-    pixels = np.zeros((4, 6, 4), np.uint8)
-    pixels[..., 0] = 200
-    pixels[:, :2, 3] = 255
-    pixels[:, 2:4, 3] = 128
-    path = tmp_path / "a"
-    Image.fromarray(pixels).save(path, "PNG")
-
-    seen = open_opaque(path, most=100)
-    assert seen.shape == (4, 6, 3)
-    assert seen[0, 0].tolist() == [200, 0, 0]
-    assert seen[0, 2].tolist() == [227, 127, 127]
-    assert seen[0, 5].tolist() == [255, 255, 255]
-
-
-def test_a_large_picture_is_scaled_down(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    Image.new("RGB", (300, 100), "red").save(path, "JPEG")
-
-    assert open_opaque(path, most=30).shape == (10, 30, 3)

@@ -198,3 +198,18 @@ def test_whoever_leaves_while_it_is_encoded_finds_no_file(tmp_path: Path, at: in
     with pytest.raises(CanceledError):
         still(pixels, job(tmp_path), "a", progress, facts={})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_see_through_parts_are_white(tmp_path: Path) -> None:
+    pixels = np.zeros((4, 6, 4), np.uint8)
+    pixels[..., 0] = 200
+    pixels[:, :2, 3] = 255
+    pixels[:, 2:4, 3] = 128
+    path = tmp_path / "a"
+    Image.fromarray(pixels).save(path, "PNG")
+
+    seen = opened(path).flatten()
+    assert seen.shape == (4, 6, 3)
+    assert seen[0, 0].tolist() == [200, 0, 0]
+    assert seen[0, 2].tolist() == [227, 127, 127]
+    assert seen[0, 5].tolist() == [255, 255, 255]

@@ -82,14 +82,6 @@ def test_a_wait_may_be_a_number_or_a_date() -> None:
     assert replied().retry_after is None
 
 
-@pytest.mark.parametrize("ahead", [-3600, 3600])
-def test_a_date_is_measured_by_the_other_clock(ahead: int) -> None:
-    theirs = datetime.now(UTC) + timedelta(seconds=ahead)
-    until = format_datetime(theirs + timedelta(seconds=2), usegmt=True)
-
-    assert replied(retry_after=until, date=format_datetime(theirs, usegmt=True)).retry_after == 2
-
-
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -42,7 +42,6 @@ from kit.engines.editing.lipsync.face import (
 from kit.engines.editing.lipsync.lips import Lips, find_lips
 from kit.engines.editing.lipsync.mouth import MouthShape, shape_of
 from kit.engines.editing.lipsync.voice import Speech, hear
-from kit.engines.editing.picture.files import flatten
 from kit.engines.editing.video.output import write_film
 from kit.engines.media import sound, soundfile, stills
 from kit.engines.media.clip import rgb_frame
@@ -127,7 +126,7 @@ def _portrait(
 ) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
     """Return the frames of a picture that speaks, their size, and what is known of it."""
     values = job.parameters
-    pixels = flatten(stills.opened(path, most=_LARGEST), _BEHIND)
+    pixels = stills.opened(path, most=_LARGEST).flatten(_BEHIND)
     height, width = pixels.shape[:2]
     size = _size(width, height, values["resolution"])
     way = cv2.INTER_AREA if size[0] * size[1] < width * height else cv2.INTER_CUBIC

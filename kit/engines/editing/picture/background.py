@@ -14,7 +14,6 @@ from kit.engines.editing.picture.files import (
     color_of,
     composite,
     fit_size,
-    flatten,
     read_mask,
     read_picture,
     resize,
@@ -55,7 +54,7 @@ def change_background(job: Job, progress: Progress) -> Asset:
     operation, feather = job.parameters["operation"], job.parameters["feather"]
     # The one that is not looked at first, alone: to decode a picture takes most of the memory.
     given = operation == "replace" and bool(job.media.get("backdrop"))
-    backdrop = flatten(read_picture(job, "backdrop")) if given else None
+    backdrop = read_picture(job, "backdrop").flatten() if given else None
     still = read_picture(job)
     near = _read_hint(job, still.pixels.shape[:2])
     progress.report(0.1)
@@ -154,9 +153,9 @@ def _find_subject(
             raise EngineError(sentence, code="no_background")
     sure = 1.0
     if isinstance(near, tuple):
-        alpha = _search_box(flatten(still), near, progress)
+        alpha = _search_box(still.flatten(), near, progress)
     else:
-        found = cut_out(flatten(still), progress.report, near=near)
+        found = cut_out(still.flatten(), progress.report, near=near)
         alpha, sure = found.alpha, found.certainty
     alpha = alpha if still.alpha is None else np.minimum(alpha, still.alpha)
     alpha = _require_subject(alpha, known=near is not None)

@@ -48,7 +48,7 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
             code="mask_shape",
         )
     # The brightest channel: what is painted over in red or blue is meant as well.
-    gray = reduce(cv2.max, cv2.split(flatten(given, 0)))
+    gray = reduce(cv2.max, cv2.split(given.flatten(0)))
     gray = cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR)
     share = float(np.count_nonzero(gray > 127)) / gray.size
     if shares[0] < share < shares[1]:
@@ -78,7 +78,7 @@ def write_result(
     facts, picture = {**(facts or {})}, pixels
     if alpha is not None:
         jpeg = job.parameters["format"] == "jpeg"
-        picture = flatten(Still(pixels, alpha)) if jpeg else np.dstack([pixels, alpha])
+        picture = Still(pixels, alpha).flatten() if jpeg else np.dstack([pixels, alpha])
     if job.media.get("image"):
         found = origin(job.media["image"][0])
         facts["from"] = [found.width, found.height]
@@ -98,16 +98,6 @@ def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:
     side = max(16, max(size) // 32)
     light = np.where((rows // side + columns // side) % 2, np.uint8(205), np.uint8(235))
     return composite(cv2.merge([light] * 3), np.asarray(small), np.asarray(cover))
-
-
-def flatten(still: Still, ground: int = 255) -> Bytes:
-    """Return a picture's pixels, on white or another gray where it is transparent."""
-    if still.alpha is None:
-        return still.pixels
-    # A view of one gray, without the memory of a picture.
-    return composite(
-        np.broadcast_to(np.uint8(ground), still.pixels.shape), still.pixels, still.alpha
-    )
 
 
 def composite(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:

@@ -7,7 +7,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
-from kit.engines.editing.picture.files import flatten, read_picture, resize, write_result
+from kit.engines.editing.picture.files import read_picture, resize, write_result
 from kit.engines.editing.picture.restyling import color_matrix
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.subject import find
@@ -27,7 +27,7 @@ def reframe(job: Job, progress: Progress) -> Asset:
     width, height = longest_side(job.parameters["aspect_ratio"], job.parameters["size"])
     still = read_picture(job)
     # On white where it is see-through: what is hidden there must not bleed into edges.
-    pixels, alpha = flatten(still), still.alpha
+    pixels, alpha = still.flatten(), still.alpha
     progress.report(0.3)
     if mode == "blurred_fill":
         pixels, alpha = _lay_over_blur(pixels, width, height), None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
-from kit.engines.editing.picture.files import bands, fit_size, flatten, read_picture, write_result
+from kit.engines.editing.picture.files import bands, fit_size, read_picture, write_result
 from kit.engines.editing.picture.looks import NOTHING, Look, is_idle, look_of, manner_of
 from kit.engines.editing.picture.retouching import sharpen
 from kit.engines.editing.title.layout import Title
@@ -57,7 +57,7 @@ def restyle(job: Job, progress: Progress) -> Asset:
     facts = {"look": name, "stylize": manner, "words": words}
     if text:
         # What is see-through would take parts of letters along.
-        pixels, alpha = flatten(Still(pixels, alpha)), None
+        pixels, alpha = Still(pixels, alpha).flatten(), None
         title = Title(headline=text, face=values["font"], position=values["position"])
         pixels, placed = set_title(pixels, title, report=progress.part(0.75, 0.85).report)
         facts = {**facts, **placed}

@@ -16,7 +16,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
 from kit.engines.editing.picture.background import paint_backdrop, paint_landscape
-from kit.engines.editing.picture.files import color_of, flatten, read_picture, resize, write_result
+from kit.engines.editing.picture.files import color_of, read_picture, resize, write_result
 from kit.engines.editing.title import STYLES, TitleStyle, headline_of, subtitle_of
 from kit.engines.editing.title.layout import (
     LUMA,
@@ -56,7 +56,7 @@ def make_card(job: Job, progress: Progress) -> Asset:
     width, height = longest_side(values["aspect_ratio"], values["size"])
     words, painted = (values.get("background") or "").strip(), not job.media.get("image")
     if not painted:
-        ground = resize(crop(flatten(read_picture(job)), width / height), width, height)
+        ground = resize(crop(read_picture(job).flatten(), width / height), width, height)
     elif words:
         ground = paint_backdrop(words, width, height, job.seed, progress)
     else:
