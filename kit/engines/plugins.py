@@ -201,7 +201,9 @@ def load_apart(points: Sequence[tuple[str, str]]) -> None:
 def _try_apart(points: Sequence[EntryPoint], seconds: float) -> str:
     """Return why a process that loads plug-ins does not come back; empty where it does."""
     script = _SCRIPT.format(path=sys.path, points=[(p.name, p.value) for p in points])
-    silent: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)  # they may talk
+    silent: dict[str, Any] = dict.fromkeys(
+        ("stdin", "stdout", "stderr"), subprocess.DEVNULL
+    )  # they may talk
     command = [sys.executable, "-c", script]
     try:
         code = subprocess.run(command, timeout=seconds, check=False, **silent).returncode  # noqa: S603

@@ -140,11 +140,11 @@ def _filled(
         if search:
             # A level has four times the pixels of the one before.
             level = progress.part(0.25, 1.0).part(scale**2 / 4, scale**2)
-            before, rounds = canvas, _ROUNDS[min(number, len(_ROUNDS) - 1)]
+            rounds = _ROUNDS[min(number, len(_ROUNDS) - 1)]
             for done in range(rounds):
                 stretch = level.part(done / rounds, (done + 1) / rounds)
                 canvas = np.where(known, canvas, search.painted(canvas, rng, stretch))
-            canvas = _joined(_toned(canvas, gap, before) if number else canvas, gap, search)
+            canvas = _joined(canvas, gap, search)
     if search is None:
         return _bytes(canvas), np.zeros((2, *hole.shape), np.int64), 0.0
     return _bytes(canvas), search.moves(), search.fit(canvas, gap)
@@ -179,21 +179,7 @@ def _bytes(canvas: Floats) -> Bytes:
 
 
 _SOFT, _HARD = 6.0, 16.0  # steps in tone that are evened out, and that stay an edge
-_TONE, _MUCH = 3.0, 14.0  # pixels over which tones are compared, and by how much they may differ
 _HELD = 0.004  # how strongly a pixel is held to the color that it had
-
-
-def _toned(canvas: Floats, gap: Bytes, before: Floats) -> Floats:
-    """Return the canvas with the tones that its hole had before it was painted anew.
-
-    What was evened out in a smaller picture would come back with the colors of where patches are
-    from. Where it is not the tone that differs but what is shown, it stays as it is painted.
-    """
-    hole = (gap > 0).astype(np.float32)
-    off = cv2.GaussianBlur((before - canvas) * hole[..., None], (0, 0), _TONE)
-    off /= np.maximum(cv2.GaussianBlur(hole, (0, 0), _TONE), 1e-3)[..., None]
-    share = hole * np.clip(2.0 - np.abs(off).max(axis=2) / _MUCH, 0, 1)
-    return np.asarray(canvas + share[..., None] * off, np.float32)
 
 
 def _joined(canvas: Floats, gap: Bytes, search: Search) -> Floats:

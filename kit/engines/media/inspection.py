@@ -68,19 +68,11 @@ def inspect(path: Path, content_type: str) -> dict[str, Any]:
 def _image(path: Path, content_type: str) -> dict[str, Any]:
     if content_type == HEIC and not has_heic():
         raise EngineError(NO_HEIC, code="wrong_type")
-    try:
-        with picture_in(path, [PICTURES[content_type]]) as image:
-            if getattr(image, "n_frames", 1) > FRAMES:
-                raise EngineError(f"the image has more than {FRAMES} frames", code="too_long")
-            with warnings.catch_warnings():
-                # Pillow warns of oddities that it then decodes.
-                warnings.simplefilter("ignore")
-                image.load()
-            return {"width": image.width, "height": image.height}
-    except (EngineError, MemoryError):
-        raise
-    except Exception:  # noqa: BLE001 - decoders raise anything on a broken file
-        raise undecodable() from None
+    with picture_in(path, [PICTURES[content_type]]) as image:
+        if getattr(image, "n_frames", 1) > FRAMES:
+            raise EngineError(f"the image has more than {FRAMES} frames", code="too_long")
+        image.load()
+        return {"width": image.width, "height": image.height}
 
 
 @contextmanager
@@ -97,21 +89,28 @@ def picture_in(path: Path, formats: Sequence[str]) -> Iterator[Any]:
     Raises
     ------
     EngineError
-        It has too many pixels or parts (``too_large``). Anything else is Pillow's error.
+        It has too many pixels or parts (``too_large``), or something in the block fails at it as
+        decoders do on a broken file (``undecodable``).
     """
     from PIL import Image
 
-    check_structure(path)
-
-    with _OPENING:
-        theirs, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-        try:
-            image = open_picture(path, formats)
-        finally:
-            Image.MAX_IMAGE_PIXELS = theirs
-    with image:
-        bounded(image.width * image.height)
-        yield image
+    try:
+        check_structure(path)
+        with _OPENING:
+            theirs, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+            try:
+                image = open_picture(path, formats)
+            finally:
+                Image.MAX_IMAGE_PIXELS = theirs
+        with image, warnings.catch_warnings():
+            # Pillow warns of oddities that it then decodes.
+            warnings.simplefilter("ignore")
+            bounded(image.width * image.height)
+            yield image
+    except (EngineError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001 - decoders raise anything on a broken file
+        raise undecodable() from None
 
 
 def _video(path: Path, content_type: str) -> dict[str, Any]:

@@ -108,7 +108,8 @@ class Sound:
         begin, end = max(first, 0), min(last, self.count)
         if begin >= end:
             return np.zeros((self.channels, max(0, last - first)), np.float32)
-        inside = self._inside(begin, end)
+        whole = self.source
+        inside = whole.part(begin, end) if isinstance(whole, Worked) else whole[:, begin:end]
         if (begin, end) == (first, last):
             return inside
         out = np.zeros((self.channels, last - first), np.float32)
@@ -120,11 +121,6 @@ class Sound:
         for first in range(0, self.count, _TOGETHER):
             check()
             yield first, self.part(first, min(first + _TOGETHER, self.count))
-
-    def _inside(self, first: int, last: int) -> Floats:
-        if isinstance(self.source, Worked):
-            return self.source.part(first, last)
-        return self.source[:, first:last]
 
 
 class _File:
@@ -229,7 +225,7 @@ def leveled(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None) -
     Silence stays silence, and nothing is made louder by more than 20 dB, so that a quiet room does
     not become noise. The sound is read once to know how loud it is.
     """
-    found, peaks = _measured(sound, check)
+    found, peaks = measure(sound, check)
     if found <= _SILENT:
         return sound
     gain = np.float32(10 ** (min(lufs - found, 20.0) / 20))
@@ -294,16 +290,11 @@ def mixed(voice: Sound, music: Sound, *, duck: bool = True, check: Check = lambd
     return Sound(Worked(over.channels, over.count, part))
 
 
-def loudness(samples: Floats) -> float:
-    """Return the integrated loudness of samples of shape (channels, n) in LUFS; silence is -70.
+def measure(sound: Sound, check: Check = lambda: None) -> tuple[float, Floats]:
+    """Return the integrated loudness in LUFS, -70 of silence, and the peak of each millisecond.
 
     Source: ITU-R BS.1770-5, by FFmpeg's filter ``ebur128``.
     """
-    return _measured(Sound(samples), lambda: None)[0]
-
-
-def _measured(sound: Sound, check: Check) -> tuple[float, Floats]:
-    """Return the loudness, and the largest sample of each millisecond."""
     graph = av.filter.Graph()
     layout = _LAYOUTS[sound.channels]
     source = graph.add_abuffer(sample_rate=RATE, format="fltp", layout=layout)
@@ -358,7 +349,8 @@ def _averaged(values: Floats, steps: int) -> Floats:
 
 def _faded(sound: Sound, rising: int, falling: int) -> Sound:
     """Return a sound that comes and goes over so many samples, at equal power."""
-    up, down = (_rise(min(sound.count, steps)) for steps in (rising, falling))
+    counts = (min(sound.count, steps) for steps in (rising, falling))
+    up, down = (np.sin(np.linspace(0.0, np.pi / 2, n, dtype=np.float32)) for n in counts)
     start = sound.count - len(down)
 
     def part(first: int, last: int) -> Floats:
@@ -375,10 +367,6 @@ def _faded(sound: Sound, rising: int, falling: int) -> Sound:
     return Sound(Worked(sound.channels, sound.count, part))
 
 
-def _rise(steps: int) -> Floats:
-    return np.sin(np.linspace(0.0, np.pi / 2, steps, dtype=np.float32))
-
-
 def _pulled(graph: Any, parts: Iterable[Floats], channels: int) -> Iterator[Any]:
     """Yield the frames that a graph makes of samples."""
     start = 0
@@ -389,13 +377,13 @@ def _pulled(graph: Any, parts: Iterable[Floats], channels: int) -> Iterator[Any]
         frame.sample_rate, frame.pts = RATE, start
         start += part.shape[1]
         if part.shape[1]:
-            graph.push(frame)
-            yield from _ready(graph)
-    graph.push(None)
-    yield from _ready(graph)
+            yield from run_graph(graph, frame)
+    yield from run_graph(graph, None)
 
 
-def _ready(graph: Any) -> Iterator[Any]:
+def run_graph(graph: Any, frame: Any) -> Iterator[Any]:
+    """Give a graph of filters a frame, or None at the end, and yield those that are ready."""
+    graph.push(frame)
     with contextlib.suppress(av.BlockingIOError, av.EOFError):
         while True:
             yield graph.pull()

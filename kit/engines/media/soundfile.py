@@ -5,7 +5,6 @@ Time 0 of a video's sound is its first frame, so that what is cut at the same se
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +17,7 @@ from kit.containers import heard_stream, moving_streams, open_media
 from kit.engines.media.color import Floats
 from kit.engines.media.decoding import unreadable
 from kit.engines.media.lengths import check_priced
-from kit.engines.media.sound import RATE, Sound, gathered
+from kit.engines.media.sound import RATE, Sound, gathered, run_graph
 from kit.errors import EngineError
 
 #: Seconds of one file that are taken at most.
@@ -61,8 +60,8 @@ def opened(
     try:
         with open_media(path) as container:
             parts = _parts(container, channels, path)
-            parts = _bounded(parts, most, check, whole=seconds is None)
-            sound = gathered(_within_price(parts, path), channels, folder)
+            parts = _bounded(parts, path, most, check, whole=seconds is None)
+            sound = gathered(parts, channels, folder)
     except (av.FFmpegError, IndexError):
         raise unreadable(path, "audio") from None
     if not sound.count:
@@ -70,26 +69,24 @@ def opened(
     return sound
 
 
-def _bounded(parts: Iterator[Floats], most: int, check: Check, *, whole: bool) -> Iterator[Floats]:
-    """Yield parts up to a number of samples; refuse a `whole` that has more of them."""
+def _bounded(
+    parts: Iterator[Floats], path: Path, most: int, check: Check, *, whole: bool
+) -> Iterator[Floats]:
+    """Yield parts up to a number of samples, as long as they are within what the price is for.
+
+    A `whole` that has more samples is refused.
+    """
     held = 0
     for part in parts:
         check()
-        yield part[:, : most - held]
+        taken = part[:, : most - held]
+        check_priced(path, (held + taken.shape[1]) / RATE)
+        yield taken
         held += part.shape[1]
         if held > most:
             break
     if held > most and whole:
         raise EngineError(f"the sound must last up to {MOST:,.0f} s", code="too_long")
-
-
-def _within_price(parts: Iterator[Floats], path: Path) -> Iterator[Floats]:
-    """Yield parts as long as they are within what a file's price is for."""
-    held = 0
-    for part in parts:
-        held += part.shape[1]
-        check_priced(path, held / RATE)
-        yield part
 
 
 def _within_price_by_samples(frames: Iterator[Any], path: Path) -> Iterator[Any]:
@@ -154,13 +151,11 @@ def _resampler(frame: Any, channels: int, start: float) -> Any:
 
 
 def _ready(graph: Any, channels: int, frame: Any) -> Iterator[Floats]:
-    """Give a graph a frame, or None at the end, and yield what is ready."""
-    graph.push(frame)
-    with contextlib.suppress(av.BlockingIOError, av.EOFError):
-        while True:
-            samples = graph.pull().to_ndarray()
-            missing = channels // samples.shape[0]
-            yield np.repeat(samples, missing, axis=0) if missing > 1 else samples
+    """Give a graph a frame, or None at the end, and yield the samples that are ready."""
+    for made in run_graph(graph, frame):
+        samples = made.to_ndarray()
+        missing = channels // samples.shape[0]
+        yield np.repeat(samples, missing, axis=0) if missing > 1 else samples
 
 
 def _silence(count: int, channels: int) -> Iterator[Floats]:

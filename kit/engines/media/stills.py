@@ -7,7 +7,6 @@ never sees any of it. Bounds are those of `kit.engines.media.inspection`.
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +17,7 @@ import numpy as np
 from PIL import Image, ImageCms, ImageOps
 
 from kit.engines.media.color import Bytes
-from kit.engines.media.inspection import MAGIC, PICTURES, picture_in, undecodable
-from kit.errors import EngineError
+from kit.engines.media.inspection import MAGIC, PICTURES, picture_in
 
 _OPAQUE = 255
 _BAND = 256  # rows
@@ -72,24 +70,12 @@ def opened(path: Path, *, most: int | None = None) -> Still:
     EngineError
         The file is broken or no picture (``undecodable``), or has too many pixels (``too_large``).
     """
-    found = _decoded(path, most)
+    with picture_in(path, list(PICTURES.values())) as image:
+        if most is not None:
+            # JPEG halves while it decodes: less work, and never below what is asked for.
+            image.draft(None, (most, most))
+        found = _still(image)
     return found if most is None else reduced(found, most)
-
-
-def _decoded(path: Path, most: int | None) -> Still:
-    with warnings.catch_warnings():
-        # Pillow warns of oddities that it then decodes.
-        warnings.simplefilter("ignore")
-        try:
-            with picture_in(path, list(PICTURES.values())) as image:
-                if most is not None:
-                    # JPEG halves while it decodes: less work, and never below what is asked for.
-                    image.draft(None, (most, most))
-                return _still(image)
-        except (EngineError, MemoryError):
-            raise
-        except Exception:  # noqa: BLE001 - decoders raise anything on a broken file
-            raise undecodable() from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +95,6 @@ def origin(path: Path) -> Origin:
     EngineError
         As `opened`, but for damage to the pixels.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return _origin(path)
-        except EngineError:
-            raise
-        except Exception:  # noqa: BLE001 - decoders raise anything on a broken file
-            raise undecodable() from None
-
-
-def _origin(path: Path) -> Origin:
     with picture_in(path, list(PICTURES.values())) as image:
         # Asked for its Exif data, Pillow decodes a PNG, for they may stand behind the pixels.
         ask = type(image).getexif if _ends_in_exif(path) else Image.Image.getexif
@@ -147,10 +122,13 @@ def _still(image: Any) -> Still:
     ImageOps.exif_transpose(image, in_place=True)
     pixels = np.empty((image.height, image.width, 3), np.uint8)
     if image.mode.startswith(("I", "F")):
+        # Gray of 16 bits, which Pillow would clip rather than scale.
         for rows, part in _bands(image):
-            pixels[rows] = _shallow(part)
+            deep = np.asarray(part).astype(np.float32) / 257.0
+            pixels[rows] = np.clip(np.rint(deep), 0, 255)[:, :, None]
         return Still(pixels)
-    if not _see_through(image):
+    see_through = image.mode == "RGBa" or "A" in image.mode or "transparency" in image.info
+    if not see_through:
         managed = _management(_plain(image.crop((0, 0, 1, 1))).mode, profile)
         for rows, part in _bands(image):
             pixels[rows] = managed(_plain(part))
@@ -163,22 +141,11 @@ def _still(image: Any) -> Still:
     return Still(pixels, None if alpha.min() == _OPAQUE else alpha)
 
 
-def _see_through(image: Any) -> bool:
-    return image.mode == "RGBa" or "A" in image.mode or "transparency" in image.info
-
-
 def _bands(image: Any) -> Iterator[tuple[slice, Any]]:
     """Yield a picture's rows in parts: at once each step takes its memory several times over."""
     for top in range(0, image.height, _BAND):
         bottom = min(image.height, top + _BAND)
         yield slice(top, bottom), image.crop((0, top, image.width, bottom))
-
-
-def _shallow(image: Any) -> Bytes:
-    """Return a gray picture of 16 bits, which Pillow would clip rather than scale, in 8."""
-    deep = np.asarray(image).astype(np.float32)
-    gray = np.clip(np.rint(deep / 257.0), 0, 255).astype(np.uint8)
-    return np.repeat(gray[:, :, None], 3, axis=2)
 
 
 def _plain(image: Any) -> Any:
@@ -212,15 +179,11 @@ def reduced(still: Still, most: int) -> Still:
     # Multiplied by alpha on the way: what is hidden must not bleed into the edges. One channel at
     # a time, which is a third of the memory.
     cover = _resized(still.alpha.astype(np.float32), size) / 255.0
-    sums = np.dstack([_weighed(still, number, size) for number in range(3)]) / 255.0
+    weighed = (cv2.multiply(p, still.alpha, dtype=cv2.CV_32F) for p in cv2.split(still.pixels))
+    sums = np.dstack([_resized(plane, size) for plane in weighed]) / 255.0
     color = sums / np.maximum(cover, 1 / 512)[:, :, None]
     pixels = np.clip(np.rint(color), 0, 255).astype(np.uint8)
     return Still(pixels, np.rint(cover * 255).astype(np.uint8))
-
-
-def _weighed(still: Still, channel: int, size: tuple[int, int]) -> Any:
-    plane = np.ascontiguousarray(still.pixels[:, :, channel])
-    return _resized(cv2.multiply(plane, still.alpha, dtype=cv2.CV_32F), size)
 
 
 def _resized(pixels: Any, size: tuple[int, int]) -> Any:

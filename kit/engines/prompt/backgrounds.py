@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TypeAlias
 
 from kit.engines.prompt.brief import Brief
@@ -40,7 +39,8 @@ def background_of(text: str, seed: int) -> Brief | tuple[Rgb | Tint, ...]:
     """
     if asks_for_place(text):
         return read(text, {}, seed, family="poster")
-    return tuple(_color(word) for word in color_words(text))
+    tints = vocabulary().colors
+    return tuple(_DYES.get(word) or rgb_of(word) or tints[word] for word in color_words(text))
 
 
 def asks_for_place(text: str) -> bool:
@@ -92,34 +92,20 @@ def no_ground(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     """Return the words of a text in lower case, a color's two words as one."""
-    words = [word.lower() for word in _WORD.findall(text)]
     out: list[str] = []
-    joined = False
-    for word, after in pairwise([*words, ""]):
-        pair = _paired(word, after)
-        if not joined:
-            out.append(pair or word)
-        joined = pair is not None and not joined
+    for word in map(str.lower, _WORD.findall(text)):
+        before = out.pop() if out else "#"
+        pair = _PAIRS.get(f"{before} {word}", before + word)
+        is_color = "#" not in pair and rgb_of(pair) is not None
+        out += [pair] if is_color else [before, word] if before != "#" else [word]
     return out
 
 
-def _paired(word: str, after: str) -> str | None:
-    if not after or "#" in word + after:
-        return None
-    pair = _PAIRS.get(f"{word} {after}", word + after)
-    return pair if rgb_of(pair) is not None else None
-
-
 def _names_place(text: str) -> bool:
-    said = WordMeanings(
-        [token for token in tokens_of(text) if token.text not in vocabulary().colors]
-    )
+    colors = vocabulary().colors
+    said = WordMeanings([token for token in tokens_of(text) if token.text not in colors])
     return said.speaks_of(*_PLACES)
 
 
 def _is_color(word: str) -> bool:
     return word in vocabulary().colors or rgb_of(word) is not None
-
-
-def _color(word: str) -> Rgb | Tint:
-    return _DYES.get(word) or rgb_of(word) or vocabulary().colors[word]

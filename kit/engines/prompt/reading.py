@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any
 
 from kit.engines.prompt.brief import COVERED, Brief, Grade
 from kit.engines.prompt.moves import Moves, moves_of
@@ -50,20 +50,14 @@ def accounted(
     told: dict[str, bool] = {}
     for place, token in enumerate(said.tokens):
         used = token.text in direct or place in colors or spoken >= set(token.typed)
-        if used or not _is_silent(token, words.silent):
+        # What speaks of nothing that could be painted, or denies something, is not told.
+        quiet = token.text in words.silent or token.text.isdecimal() or token.text[:3] == "no-"
+        if used or not (quiet or words.silent.issuperset(token.typed)):
             label = " ".join(token.typed)
             told[label] = used or told.get(label, False)
     used_ = tuple(label[:_LONGEST] for label, used in told.items() if used)
     unused = tuple(label[:_LONGEST] for label, used in told.items() if not used)
     return used_[:_ACCOUNTING_MOST], unused[:_ACCOUNTING_MOST]
-
-
-def _is_silent(token: Token, silent: Set[str]) -> bool:
-    """Return whether a word speaks of nothing that could be painted, or denies something."""
-    text = token.text
-    if text in silent or text.isdecimal() or text.startswith("no-"):
-        return True
-    return all(part in silent for part in token.typed)
 
 
 def _shown(brief: Brief, painter: str) -> Set[tuple[str, str]]:
@@ -251,14 +245,14 @@ def read(
     asked = family or parameters.get("family", AUTO)
     number = zlib.crc32(f"{seed}:{' '.join(said.kept)}".encode())
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
-    drawn = {
-        axis: said.first(axis) or dice.choices(*choice)[0]
-        for axis, choice in _DRAWN.items()
-        if axis != "weather"
-    }
-    drawn["weather"] = said.weather or dice.choices(*_DRAWN["weather"])[0]
+    told = {axis: said.weather if axis == "weather" else said.first(axis) for axis in _DRAWN}
+    drawn = {axis: told[axis] or dice.choices(*choice)[0] for axis, choice in _DRAWN.items()}
     named = asked if asked != AUTO else _named(said)
-    chosen = named or _opened(said, number)
+    # A family where words name none: one that shows what they speak of.
+    land = bool(said.anywhere) or said.speaks_of(*_OF_LAND)
+    weights = {name: _OPEN[name] for name in (_LANDS if land else _OPEN)}
+    other = random.Random(number)  # noqa: S311 - a picture is no secret
+    chosen = named or other.choices(list(weights), list(weights.values()))[0]
     shown = painter or chosen
     things = said.things(shown) if named or painter else said.things(shown) & ANYWHERE
     palette = parameters.get("palette", AUTO)
@@ -266,8 +260,11 @@ def read(
     if palette != AUTO:
         coloring = Coloring(said=True)
     width, height = longest_side(parameters.get("aspect_ratio", "1:1"), parameters.get("size", 512))
+    hour, season, weather = _light(said, drawn, chosen, parameters.get("weather", ""))
     brief = Brief(
-        **_light(said, drawn, chosen, parameters.get("weather", "")),
+        hour=hour,
+        season=season,
+        weather=weather,
         family=chosen,
         place=drawn["place"],
         mood=said.first("mood") or "balanced",
@@ -350,14 +347,6 @@ def _showing(said: WordMeanings, family: str) -> str:
     return "sea" if family == "lake" and wet else family
 
 
-def _opened(said: WordMeanings, number: int) -> str:
-    """Return a family where words name none: one that shows what they speak of."""
-    land = bool(said.anywhere) or said.speaks_of(*_OF_LAND)
-    weights = {name: _OPEN[name] for name in (_LANDS if land else _OPEN)}
-    dice = random.Random(number)  # noqa: S311 - a picture is no secret
-    return dice.choices(list(weights), list(weights.values()))[0]
-
-
 def _grade(brief: Brief) -> Grade:
     """Return what mood and tones make of a print; what is dramatic to the camera is so in mood."""
     bold = "dramatic" in brief.composition and brief.mood in ("balanced", "calm", "vivid")
@@ -373,13 +362,9 @@ def _grade(brief: Brief) -> Grade:
     )
 
 
-class _Light(TypedDict):
-    hour: str
-    season: str
-    weather: str
-
-
-def _light(said: WordMeanings, drawn: Mapping[str, str], family: str, falling: str) -> _Light:
+def _light(
+    said: WordMeanings, drawn: Mapping[str, str], family: str, falling: str
+) -> tuple[str, str, str]:
     """Return hour, season and weather: what is said, what that means for the rest, and luck."""
     hour = _hour(said, drawn)
     gray = said.weather == "overcast" or said.first("mood") == "gloomy"
@@ -396,7 +381,7 @@ def _light(said: WordMeanings, drawn: Mapping[str, str], family: str, falling: s
         hour = _own_hour(said, family, hour)
     if open_hour and family not in _HOURS:
         hour = _under(weather, hour, said)
-    return _Light(hour=hour, season=season, weather=weather)
+    return hour, season, weather
 
 
 def _hour(said: WordMeanings, drawn: Mapping[str, str]) -> str:

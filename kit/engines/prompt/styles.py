@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -53,11 +54,7 @@ def read_style(prompt: str) -> Style:
     words = _words(prompt)
     nudges = {table.nudges[word] for word, _ in words if word in table.nudges}
     tints = [colors[word] for word, _ in words if word in colors and word not in table.looks]
-    light, contrast = 0.0, 1.0
-    for lighter, more in sorted(nudges):
-        light, contrast = light + lighter, contrast * more
-    known = {*table.looks, *table.redrawn, *table.nudges, *colors}
-    silent = vocabulary().silent
+    known, silent = table.known, vocabulary().silent
     used = dict.fromkeys(typed for word, typed in words if word in known)
     unused = dict.fromkeys(
         typed for word, typed in words if word not in known and typed not in silent
@@ -65,8 +62,8 @@ def read_style(prompt: str) -> Style:
     return Style(
         look=_chosen(table.looks, words),
         redrawn=_chosen(table.redrawn, words),
-        light=light,
-        contrast=contrast,
+        light=sum((light for light, _ in sorted(nudges)), 0.0),
+        contrast=math.prod((contrast for _, contrast in sorted(nudges)), start=1.0),
         tint=next(iter(tints), None),
         used=tuple(used)[:40],
         unused=tuple(unused)[:40],
@@ -85,6 +82,7 @@ class _Table:
     looks: dict[str, str]
     redrawn: dict[str, str]
     nudges: dict[str, tuple[float, float]]
+    known: frozenset[str]
 
 
 @cache
@@ -100,7 +98,9 @@ def _table() -> _Table:
         for words, (light, contrast) in read["nudges"].items()
         for word in words.split()
     }
-    return _Table(read["phrases"], by_word(read["looks"]), by_word(read["redrawn"]), nudges)
+    looks, redrawn = by_word(read["looks"]), by_word(read["redrawn"])
+    known = frozenset([*looks, *redrawn, *nudges, *vocabulary().colors])
+    return _Table(read["phrases"], looks, redrawn, nudges, known)
 
 
 def _words(prompt: str) -> list[tuple[str, str]]:
@@ -117,7 +117,5 @@ def _words(prompt: str) -> list[tuple[str, str]]:
 
 
 def _stem(word: str) -> str:
-    table = _table()
-    known = {**table.looks, **table.redrawn, **table.nudges, **vocabulary().colors}
     stems = (word.removesuffix(end) for end in ("", "s", "es", "er", "r", "ish", "istic", "y"))
-    return next((stem for stem in stems if stem in known), word)
+    return next((stem for stem in stems if stem in _table().known), word)

@@ -52,7 +52,7 @@ def tokens_of(prompt: str) -> list[Token]:
     """
     words = vocabulary()
     meant = _phrased([*_pieces(prompt)], words)
-    plain = [_plain(token) for token in meant]
+    plain = [token._replace(text=_known(token.text)) for token in meant]
     return [*_undenied(_closed(plain, words), words)]
 
 
@@ -63,14 +63,11 @@ def _pieces(prompt: str) -> Iterator[Token]:
             yield Token(piece, (piece,), ends)
             ends = False
         elif unicodedata.category(piece) == "So":
-            for name in _name(piece):
-                yield Token(name, (piece,), ends, symbol=True)
+            name = unicodedata.name(piece, f"symbol {ord(piece)}").lower().replace("-", " ")
+            for word in name.split():
+                yield Token(word, (piece,), ends, symbol=True)
         elif piece not in _JOINING:
             ends = True
-
-
-def _name(symbol: str) -> Sequence[str]:
-    return unicodedata.name(symbol, f"symbol {ord(symbol)}").lower().replace("-", " ").split()
 
 
 def _phrased(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]:
@@ -107,27 +104,14 @@ def _phrase(
     return None
 
 
-def _plain(token: Token) -> Token:
-    known = _known(token.text)
-    return token if known == token.text else Token(known, *token[1:])
-
-
 @lru_cache(4096)
 def _known(word: str) -> str:
-    known = vocabulary().known
-    return next((form for form in _forms(word) if form in known), word)
-
-
-def _forms(word: str) -> Iterator[str]:
-    plain = word
-    if not word.isascii():
-        plain = "".join(
-            c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c)
-        )
-    yield plain
-    for ending, instead in (("ies", "y"), ("es", ""), ("s", "")):
-        if plain.endswith(ending):
-            yield plain.removesuffix(ending) + instead
+    """Return a word as the vocabulary has it: without accents, in the singular."""
+    letters = unicodedata.normalize("NFKD", word)
+    plain = "".join(c for c in letters if not unicodedata.combining(c))
+    endings = (("", ""), ("ies", "y"), ("es", ""), ("s", ""))
+    forms = (plain.removesuffix(end) + instead for end, instead in endings if plain.endswith(end))
+    return next((form for form in forms if form in vocabulary().known), word)
 
 
 def _closed(tokens: Sequence[Token], words: Vocabulary) -> Sequence[Token]:

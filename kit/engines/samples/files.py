@@ -11,7 +11,7 @@ import numpy as np
 
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.picture import write
+from kit.engines.media.picture import encoded
 from kit.engines.media.sound import Sound, cut
 from kit.engines.samples import views
 from kit.engines.samples.face import draw_portrait
@@ -25,11 +25,14 @@ _PLACES = (
     ("red desert mesas at sunset, clear sky", 4),
     ("a sea at sunset with low waves", 8),
 )
+_KINDS = {".jpg": "jpeg", ".png": "png"}
 _ACROSS, _EDGE, _SHAKE = 900, 16, 3.0  # pixels
 
 
-def _write_picture(draw: Callable[[], Bytes], name: str, kind: str, folder: Path) -> Path:
-    return write(draw(), folder, name, kind)[0]
+def _write_picture(draw: Callable[[], Bytes], name: str, folder: Path) -> Path:
+    path = folder / name
+    path.write_bytes(encoded(draw(), _KINDS[path.suffix]))
+    return path
 
 
 def _film_place(number: int, folder: Path) -> Path:
@@ -74,11 +77,11 @@ def _shake(seed: int) -> Floats:
 
 #: Name -> what writes it into a folder.
 FILES: Mapping[str, Callable[[Path], Path]] = {
-    "portrait": partial(_write_picture, draw_portrait, "portrait", "jpeg"),
-    "picture": partial(_write_picture, views.draw_lake, "picture", "jpeg"),
-    "mask": partial(_write_picture, views.draw_mask, "mask", "png"),
-    "grainy": partial(_write_picture, views.draw_grainy, "grainy", "jpeg"),
-    "small": partial(_write_picture, views.draw_small, "small", "png"),
+    "portrait": partial(_write_picture, draw_portrait, "portrait.jpg"),
+    "picture": partial(_write_picture, views.draw_lake, "picture.jpg"),
+    "mask": partial(_write_picture, views.draw_mask, "mask.png"),
+    "grainy": partial(_write_picture, views.draw_grainy, "grainy.jpg"),
+    "small": partial(_write_picture, views.draw_small, "small.png"),
     "clip": partial(_film_place, 0),
     "clip-1": partial(_film_place, 1),
     "clip-2": partial(_film_place, 2),

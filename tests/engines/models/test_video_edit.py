@@ -15,7 +15,7 @@ from PIL import Image
 
 from kit.engines.base import Asset, CanceledError, Order, Progress
 from kit.engines.media import soundfile
-from kit.engines.media.sound import loudness
+from kit.engines.media.sound import measure
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from tests.engines.films import clicks, onsets
@@ -286,7 +286,7 @@ def test_a_mute_or_silent_video_has_no_sound_track(tmp_path: Path) -> None:
 def test_sound_is_brought_to_the_usual_loudness(tmp_path: Path) -> None:
     source = humming(tmp_path, 3.0, tone(3.0, 500, level=0.06), fps=10)
     found = [
-        loudness(soundfile.opened(edited(tmp_path, source, normalize=on).path).samples)
+        measure(soundfile.opened(edited(tmp_path, source, normalize=on).path))[0]
         for on in (True, False)
     ]
 
