@@ -1,4 +1,4 @@
-"""Where this computer keeps what it knows about a service: by profile and by address.
+"""Where this computer keeps records about a service, by profile and address; what fails is logged.
 
 A profile can be pointed to another service, whose ids begin anew: what is kept about one service
 must never be read as another's. The embedded one goes by its name alone, because its port changes.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from kit.client.settings import Settings
 
 _EMBEDDED = "embedded"
+_log = logging.getLogger("kit")
 
 
 def file(settings: Settings, what: str) -> Path:
@@ -69,3 +72,41 @@ def _adopted(settings: Settings, old: Path, new: Path) -> Path:
     with contextlib.suppress(OSError):  # another kernel was quicker, or the disk is read-only
         old.rename(new)
     return old if old.exists() else new
+
+
+class Notices:
+    """Logs each sentence once in a session, e.g. that a record could not be written.
+
+    Examples
+    --------
+    >>> def full() -> None:
+    ...     raise OSError(28, "No space left on device")
+    >>> Notices().try_write(full, "the price of gen_1")
+    """
+
+    def __init__(self) -> None:
+        self._logged: set[str] = set()
+
+    def log(self, sentence: str) -> None:
+        """Log a sentence, unless it was logged before."""
+        if sentence not in self._logged:
+            self._logged.add(sentence)
+            _log.warning("%s", sentence)
+
+    def try_write(self, write: Callable[[], object], what: str) -> None:
+        """Write what nothing depends on; where that fails it is logged, and all goes on."""
+        try:
+            write()
+        except OSError as error:
+            self.log(f"{what} could not be written down: {failure_reason(error)}")
+
+
+def failure_reason(error: OSError) -> str:
+    """Return why something could not be written, without a number.
+
+    Examples
+    --------
+    >>> failure_reason(OSError(28, "No space left on device", "journal.jsonl"))
+    'No space left on device'
+    """
+    return error.strerror or str(error) or type(error).__name__

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, TypeVar
 
 from kit import parameters, wire
 from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.client.flows import ONCE, PATIENT, Policy
+from kit.client.records import Notices
 from kit.client.settings import Settings
 from kit.errors import (
     ApiError,
@@ -35,7 +35,6 @@ from kit.explore.json_lines import JsonLines
 from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
 from kit.parameters import Request
 from kit.studio import history_sync
-from kit.studio.notices import Notices
 from kit.studio.requests import body_of, default_quote, media_lengths, price_by_rule
 
 T = TypeVar("T")
@@ -75,7 +74,7 @@ class Billing:
         models: Callable[[], Flow[Mapping[str, wire.Model]]] | None = None,
     ) -> None:
         self.budgets = Budgets()
-        self.book = book or PriceBook(JsonLines(records_file(settings, "prices")))
+        self.book = book or PriceBook(JsonLines(records.file(settings, "prices")))
         self._settings = settings
         self._policy = policy
         self._models = models
@@ -257,11 +256,6 @@ def price_by_default(request: Request) -> wire.Quote:
 def most_expected(quote: wire.Quote) -> Decimal:
     """Return what a quote may come to: its total, and its error where it was learned."""
     return quote.total + (quote.error if isinstance(quote, LearnedQuote) else 0)
-
-
-def records_file(settings: Settings, what: str) -> Path:
-    """Return where this computer keeps records about a service, e.g. ``prices``."""
-    return records.file(settings, what)
 
 
 def _features(request: Request) -> dict[str, object]:

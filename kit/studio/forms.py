@@ -1,14 +1,14 @@
-"""Forms of a studio: what `kit.widgets.form` needs of a service, made of a operations and a client.
+"""Forms of a studio: what `kit.widgets.form` and `kit.widgets.writing` need of a service.
 
-Every call blocks; a form makes them in threads of its own. It is the same for both faces: what they
-differ in is how they run a flow, and which generation they hand out.
+Every call blocks; a form makes them in threads of its own. Both faces share it: they differ in how
+they run a flow, and in the class of the generations that they return.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kit import wire
 from kit.client import calls, downloads, flows, uploads
 from kit.client.actions import Flow, Sleep
-from kit.errors import KitError
+from kit.errors import KitError, ParameterError
+from kit.parameters import suggest
 from kit.private import make_folder
 from kit.studio import requests
 from kit.studio.generation import BaseGeneration, Session
@@ -26,17 +27,26 @@ if TYPE_CHECKING:
     from kit.parameters import Request
     from kit.widgets.form import Form
     from kit.widgets.form.service import Settle
+    from kit.widgets.writing import Writing, WritingOrder
 
 T = TypeVar("T")
 
 
-class FormService:
-    """A service as a form sees it."""
+class PaidService:
+    """What forms and the writing panel ask of a service; calls block."""
 
     def __init__(self, session: Session[Any]) -> None:
         self._session = session
         self._operations = session.operations
         self._client = session.client
+
+    def balance(self) -> Decimal | None:
+        """Return what there is to spend; None where the service does not tell."""
+        return self._client.block(flows.ask(calls.get_account(), flows.ONCE)).credits
+
+
+class FormService(PaidService):
+    """A service as a form sees it."""
 
     @property
     def uploads(self) -> Path:
@@ -46,10 +56,6 @@ class FormService:
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, by the rule, the service, or the defaults."""
         return self._client.block(self._operations.quote(self._operations.with_files(request)))
-
-    def balance(self) -> Decimal | None:
-        """Return what there is to spend; None where the service does not tell."""
-        return self._client.block(flows.ask(calls.get_account(), flows.ONCE)).credits
 
     def generate(
         self,
@@ -169,3 +175,64 @@ def build_form(
             profile, settings.base_url if operations.passing else "", awaited=awaited
         ),
     )
+
+
+#: The setting that takes the text of captions, in whatever model has it.
+_CAPTIONS = "captions"
+
+
+class WritingService(PaidService):
+    """A service as the writing panel sees it."""
+
+    def title(self, topic: str) -> wire.Title:
+        """Return a title; it is charged for."""
+        return self._client.block(self._operations.billing.title(topic))
+
+    def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
+        """Return one script a variation; they are charged for."""
+        order = requests.script_request(
+            brief.topic,
+            brief.title,
+            brief.duration,
+            None,
+            brief.use_hook,
+            brief.use_cta,
+            brief.use_ragebait,
+            brief.variations,
+        )
+        return self._client.block(self._operations.billing.scripts(order))
+
+    def captions(self, text: str) -> Any:
+        """Return the form of the model that takes captions, with these filled in.
+
+        Raises
+        ------
+        KitError
+            The service has no such model.
+        """
+        models = self._client.block(self._operations.models()).values()
+        model = next((m for m in models if _takes_captions(m)), None)
+        if model is None:
+            raise KitError("no model of this service takes captions; copy the text instead")
+        given = {_CAPTIONS: text}
+        return build_form(self._session, model, None, None, given)
+
+
+def build_writing(session: Session[Any], topic: str) -> Writing:
+    """Return the writing panel of a studio.
+
+    Raises
+    ------
+    ParameterError
+        There is no such topic.
+    """
+    from kit.widgets.writing import Writing
+
+    if topic not in wire.TOPICS:
+        raise ParameterError(f"unknown topic {topic!r}{suggest(topic, wire.TOPICS)}")
+    return Writing(WritingService(session), topic, awaited=session.awaited)
+
+
+def _takes_captions(model: wire.Model) -> bool:
+    takes_video = any(p.type == "video" for p in model.media_parameters)
+    return takes_video and any(p.name == _CAPTIONS for p in model.setting_parameters)

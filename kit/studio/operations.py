@@ -17,6 +17,7 @@ from kit.client import calls, downloads, flows, uploads
 from kit.client.actions import Flow
 from kit.client.flows import PATIENT, Policy
 from kit.client.journal import Journal
+from kit.client.records import Notices
 from kit.client.settings import Settings
 from kit.client.waiting import SharedWait
 from kit.errors import ConflictError, MethodNotAllowedError, NoAnswerError, NotFoundError
@@ -25,7 +26,6 @@ from kit.studio import requests, starts
 from kit.studio.billing import Billing
 from kit.studio.catalog import ModelCatalog
 from kit.studio.history_sync import HistorySync
-from kit.studio.notices import Notices
 from kit.studio.requests import body_of, digests_of, fingerprint, resolve_media, separate_media
 from kit.studio.reuse import ReusableResults
 from kit.studio.starts import Starts, StartTrace

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.studio import accounts, forms, views, writing
+from kit.studio import accounts, forms, views
 from kit.studio.accounts import AccountConnection, AccountConnections, AccountSwitcher
 from kit.studio.cost_reports import CostReports
 from kit.studio.generation import Session
@@ -265,7 +265,7 @@ class PanelPages:
 
     def write(self) -> Any:
         """Return the writing panel."""
-        return writing.build_writing(self._session, wire.TOPICS[0])
+        return forms.build_writing(self._session, wire.TOPICS[0])
 
     def account(self) -> Any:
         """Return who pays, and the account's keys where they can be managed from here."""

@@ -205,6 +205,48 @@ def merge_parameters(
     return {**parameters, **settings}
 
 
+def script_request(
+    topic: str,
+    title: str | wire.Title,
+    duration: float | str,
+    hook_angle: str | None,
+    use_hook: bool,
+    use_cta: bool,
+    use_ragebait: bool,
+    variations: int,
+) -> wire.WriteScripts:
+    """Return the body of operation 9, with numbers as the text that the wire wants.
+
+    Raises
+    ------
+    ParameterError
+        The duration is no whole number of seconds, or there would be neither one nor two scripts.
+    """
+    if variations not in (1, 2):
+        raise ParameterError(f"variations must be 1 or 2, not {variations!r}")
+    suggested = title if isinstance(title, wire.Title) else wire.Title(title=title)
+    return wire.WriteScripts(
+        topic=topic,
+        title=suggested.title,
+        duration=_whole_seconds(duration),
+        hook_angle=hook_angle or suggested.hook_angle or None,
+        use_hook=use_hook,
+        use_cta=use_cta,
+        use_ragebait=use_ragebait,
+        variations=str(variations),
+    )
+
+
+def _whole_seconds(duration: float | str) -> str:
+    try:
+        whole = float(duration)
+    except (TypeError, ValueError):
+        whole = 0.5
+    if not whole.is_integer() or whole <= 0:
+        raise ParameterError(f"duration must be a whole number of seconds, not {duration!r}")
+    return str(int(whole))
+
+
 def resolve_media(media: Any) -> Flow[Any]:
     """Return input files with the kept file in the place of each generation and each output.
 

@@ -13,11 +13,11 @@ from kit.client import calls, downloads, flows
 from kit.client.actions import Flow
 from kit.client.flows import Policy
 from kit.client.journal import Journal
+from kit.client.records import Notices
 from kit.client.waiting import SharedWait
 from kit.errors import ApiError, InsufficientScopeError, KitError, NotFoundError
 from kit.parameters import Request
 from kit.studio import starts
-from kit.studio.notices import Notices
 from kit.studio.requests import body_of, fingerprint, matches_request
 
 #: Refusals that concern the key or the moment, and not the generation that was asked for.
@@ -79,7 +79,7 @@ class ReusableResults:
         if gone is not None:
             raise starts.suggest_again(gone)
         if passed:
-            self._notices.notify(f"the request is made anew, because {'; '.join(passed)}")
+            self._notices.log(f"the request is made anew, because {'; '.join(passed)}")
         return None
 
     def all(
@@ -101,7 +101,7 @@ class ReusableResults:
             except ApiError as error:
                 if error.answered in _ANY:
                     raise
-                self._notices.notify(f"{known} was started from here and is left out: {error}")
+                self._notices.log(f"{known} was started from here and is left out: {error}")
         return found
 
     def _looked(

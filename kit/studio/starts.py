@@ -20,6 +20,7 @@ from kit.client.actions import Flow, Reply, Sleep
 from kit.client.calls import Call
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal
+from kit.client.records import Notices, failure_reason
 from kit.client.settings import Settings
 from kit.errors import (
     ApiError,
@@ -32,7 +33,6 @@ from kit.errors import (
 )
 from kit.parameters import Request
 from kit.studio.billing import Billing
-from kit.studio.notices import Notices, failure_reason
 from kit.studio.requests import body_of, matches_request
 
 
@@ -382,7 +382,7 @@ class Starts:
             if facts is not None:
                 found[facts.id] = facts
             else:
-                self._notices.notify(self._search.doubt(intent, listed))
+                self._notices.log(self._search.doubt(intent, listed))
         return found
 
     def _asked(self, call: Call[wire.Receipt], key: str, trace: StartTrace) -> Flow[wire.Receipt]:

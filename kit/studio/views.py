@@ -129,6 +129,15 @@ class EntryList(list[wire.Entry]):
         return preview.entries(self)
 
 
+class ScriptList(list[wire.Script]):
+    """The scripts of one request, shown side by side in a notebook."""
+
+    def _repr_html_(self) -> str:
+        from kit.widgets import preview
+
+        return "".join(map(preview.script, self))
+
+
 def gallery_item(generation: BaseGeneration) -> GalleryItem:
     """Return a generation with the means to show it."""
     from kit.widgets.gallery import GalleryItem

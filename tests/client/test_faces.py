@@ -130,12 +130,3 @@ def test_a_long_wait_is_given_up_at_the_same_time(
 
     assert caught.value.generation_id == "job-1"
     assert clock.now == pytest.approx(30.0)
-
-
-def test_both_clients_have_the_same_names() -> None:
-    names = [
-        sorted(name for name in dir(face) if not name.startswith("_"))
-        for face in (Client, AsyncClient)
-    ]
-
-    assert names[0] == names[1]

@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
-from kit.explore.history import AsyncHistory, History
-from kit.studio.aio import costs, generation, history, scripts, studio, sweeps, usage
-from kit.studio.sync import costs as sync_costs
-from kit.studio.sync import generation as sync_generation
-from kit.studio.sync import history as sync_history
-from kit.studio.sync import scripts as sync_scripts
-from kit.studio.sync import studio as sync_studio
-from kit.studio.sync import sweeps as sync_sweeps
-from kit.studio.sync import usage as sync_usage
+from kit.client.aio import AsyncClient
+from kit.client.sync import Client
+from tests import sync_face
+
+
+def imported(path: Path) -> object:
+    return import_module(
+        ".".join(path.relative_to(sync_face.ROOT).with_suffix("").parts).removesuffix(".__init__")
+    )
+
 
 PAIRS: list[tuple[type, type]] = [
-    (sync_studio.Studio, studio.AsyncStudio),
-    (sync_scripts.Titles, scripts.AsyncTitles),
-    (sync_scripts.Scripts, scripts.AsyncScripts),
-    (sync_usage.Usage, usage.AsyncUsage),
-    (sync_generation.Generation, generation.AsyncGeneration),
-    (sync_costs.Costs, costs.AsyncCosts),
-    (sync_sweeps.Sweeps, sweeps.AsyncSweeps),
-    (sync_generation.Output, generation.AsyncOutput),
-    (History, AsyncHistory),
-    (sync_history.StudioHistory, history.AsyncStudioHistory),
+    (getattr(imported(blocking), name.removeprefix("Async")), kind)
+    for awaited, blocking in sync_face.pairs().items()
+    for name, kind in vars(imported(awaited)).items()
+    if name.startswith("Async") and "kit." in str(getattr(kind, "__module__", ""))
+    if "transports" not in str(awaited)  # those have httpx's own names
 ]
+#: What both clients have to run things while the caller waits, and what makes a job of a flow.
+WAITING = {"block", "wait_for", "with_settings", "disconnect", "run"}
 
 
 def names(kind: type) -> list[str]:
     return sorted(name for name in dir(kind) if not name.startswith("_"))
 
 
-@pytest.mark.parametrize(("blocking", "awaited"), PAIRS)
-def test_whatever_asks_the_service_is_awaited(blocking: type, awaited: type) -> None:
+@pytest.mark.parametrize(("blocking", "awaited"), PAIRS, ids=lambda kind: kind.__name__)
+def test_what_asks_the_service_is_awaited(blocking: type, awaited: type) -> None:
     assert names(blocking) == names(awaited)
-    for name in names(blocking):
-        if inspect.isfunction(getattr(blocking, name)):
+    for name in set(names(blocking)) - (WAITING if awaited is AsyncClient else set()):
+        shared = getattr(blocking, name) is getattr(awaited, name)
+        if inspect.isfunction(getattr(blocking, name)) and not shared:
             assert inspect.iscoroutinefunction(getattr(awaited, name)), name
             assert not inspect.iscoroutinefunction(getattr(blocking, name)), name
+
+
+def test_all_faces_are_compared() -> None:
+    assert (Client, AsyncClient) in PAIRS
+    assert len(PAIRS) > 12

@@ -9,7 +9,7 @@ import pytest
 from kit import wire
 from kit.errors import KitError, ParameterError
 from kit.studio import AsyncStudio, Studio
-from kit.studio.writing import WritingService
+from kit.studio.forms import WritingService
 from kit.widgets.form import Form
 from kit.widgets.writing import WritingOrder
 from tests.client.third_party import MODELS, Answer, Server

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kit.widgets.table import HistoryTable
 
 
-class AsyncKept:
-    """The archive of an account, and how it is brought up to date."""
+class AsyncLocalHistory:
+    """The history of an account on this computer, and how it is brought up to date."""
 
     def __init__(self, session: Session[Any]) -> None:
         self._client = cast("AsyncClient", session.client)

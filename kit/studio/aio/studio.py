@@ -11,37 +11,86 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
-from kit.client import calls, flows
+from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.client.aio import AsyncClient
 from kit.client.settings import Settings
 from kit.errors import KitError
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
-from kit.studio import accounts, forms, panel, writing
-from kit.studio.aio.costs import AsyncCosts
+from kit.studio import accounts, forms, panel
+from kit.studio.aio.costs import AsyncCosts, AsyncUsage
 from kit.studio.aio.generation import AsyncGeneration
-from kit.studio.aio.history import AsyncKept, AsyncStudioHistory
-from kit.studio.aio.scripts import AsyncScripts, AsyncTitles
+from kit.studio.aio.history import AsyncLocalHistory, AsyncStudioHistory
 from kit.studio.aio.sweeps import AsyncSweeps
-from kit.studio.aio.usage import AsyncUsage
-from kit.studio.billing import records_file
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
-from kit.studio.requests import merge_parameters
+from kit.studio.requests import merge_parameters, script_request
 from kit.studio.starts import StartTrace
+from kit.studio.views import ScriptList
 from kit.widgets import preview
 from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
+    from kit.studio.billing import Billing
     from kit.widgets.account.panel import AccountPanel
     from kit.widgets.form import Form
     from kit.widgets.panel import Panel
     from kit.widgets.writing import Writing
 
 T = TypeVar("T")
+
+
+class AsyncTitles:
+    """Titles for a topic."""
+
+    def __init__(self, client: AsyncClient, billing: Billing) -> None:
+        self._client, self._billing = client, billing
+
+    async def suggest(self, topic: str) -> wire.Title:
+        """Return a title with its hook angle; 0.05 credits.
+
+        Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
+        """
+        return await self._client.run(self._billing.title(topic))
+
+
+class AsyncScripts:
+    """Voice-over scripts for a title."""
+
+    def __init__(self, client: AsyncClient, billing: Billing) -> None:
+        self._client, self._billing = client, billing
+
+    async def write(
+        self,
+        topic: str,
+        title: str | wire.Title,
+        duration: float | str = 30,
+        *,
+        hook_angle: str | None = None,
+        use_hook: bool = False,
+        use_cta: bool = False,
+        use_ragebait: bool = False,
+        variations: int = 1,
+    ) -> ScriptList:
+        """Return one script or two; 0.15 credits each.
+
+        Parameters
+        ----------
+        title : str or Title
+            A suggested title brings its hook angle along.
+        duration : int
+            Seconds that the text should take to speak.
+
+        Source: API document, operation 9.
+        """
+        order = script_request(
+            topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
+        )
+        found = await self._client.run(self._billing.scripts(order))
+        return ScriptList(found)
 
 
 class AsyncStudio:
@@ -74,7 +123,7 @@ class AsyncStudio:
         self.usage = AsyncUsage(self.client)
         self.costs = AsyncCosts(self.client, operations)
         self.budget = operations.billing.budgets
-        self.ratings = Ratings(JsonLines(records_file(settings, "ratings")))
+        self.ratings = Ratings(JsonLines(records.file(settings, "ratings")))
         self.sweep = AsyncSweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
         self.history = AsyncStudioHistory(
@@ -82,7 +131,7 @@ class AsyncStudio:
             pages=self._pages,
             started=self._pending,
             receipts=operations.journal.credits,
-            kept=AsyncKept(self.session),
+            kept=AsyncLocalHistory(self.session),
             session=self.session,
         )
         preview.register()
@@ -216,7 +265,7 @@ class AsyncStudio:
 
     async def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
         """Return a panel that suggests titles and writes scripts; show it to use it."""
-        return writing.build_writing(self.session, topic)
+        return forms.build_writing(self.session, topic)
 
     async def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""

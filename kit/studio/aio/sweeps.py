@@ -5,6 +5,7 @@ The blocking face is made from this module by `tests/sync_face.py`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kit.explore.ratings import Ratings
 from kit.studio.generation import Session
 from kit.studio.requests import merge_parameters
-from kit.studio.sweeps import requests
+from kit.studio.sweeps import cells
 from kit.studio.sweeps.sweep import AT_ONCE, BaseSweep, H
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class AsyncSweeps:
     of twelve requests, and shows what they cost.
     """
 
-    session: Session[Any]
+    session: Session[AsyncGeneration]
     ratings: Ratings
     run: Callable[[Flow[Any]], Awaitable[Any]]
 
@@ -72,13 +73,11 @@ class AsyncSweeps:
         ParameterError
             Some requests break a rule; the message names them, and nothing was sent.
         """
-        kind = AsyncSweep["AsyncGeneration"]
-        asked = requests.name_values(prompt, merge_parameters(parameters, values))
-        flow = requests.plan_sweep(
-            kind, self.session, self.ratings, model, asked, media=media, plan=plan, again=again
+        asked = cells.name_values(prompt, merge_parameters(parameters, values))
+        flow = cells.plan_sweep(
+            self.session.operations, model, asked, media=media, plan=plan, again=again
         )
-        found: AsyncSweep[AsyncGeneration] = await self.run(flow)
-        return found
+        return AsyncSweep(await self.run(flow), self.session, self.ratings)
 
     async def rows(
         self,
@@ -105,10 +104,9 @@ class AsyncSweeps:
         ParameterError
             Some rows break a rule; the message names them, and nothing was sent.
         """
-        kind = AsyncSweep["AsyncGeneration"]
-        flow = requests.plan_rows(kind, self.session, self.ratings, frame, model=model, again=again)
-        found: AsyncSweep[AsyncGeneration] = await self.run(flow)
-        return await found.run(at_once=at_once, unpriced=unpriced)
+        flow = cells.plan_rows(self.session.operations, frame, model=model, again=again)
+        sweep = AsyncSweep(await self.run(flow), self.session, self.ratings)
+        return await sweep.run(at_once=at_once, unpriced=unpriced)
 
 
 class AsyncSweep(BaseSweep[H]):
@@ -147,15 +145,11 @@ class AsyncSweep(BaseSweep[H]):
         ConfigError
             A price is unknown, or the sweep runs already.
         """
-        import asyncio
-
         await asyncio.to_thread(self._begin, at_once, unpriced)
         return self if background else await self.wait()
 
     async def wait(self) -> AsyncSweep[H]:
         """Wait for a run in the background, and return the sweep; errors are those of `run`."""
-        import asyncio
-
         try:
             await asyncio.to_thread(self._wait_for_run)
         except asyncio.CancelledError as stop:
@@ -165,8 +159,6 @@ class AsyncSweep(BaseSweep[H]):
 
     async def cancel(self) -> AsyncSweep[H]:
         """Start nothing more, and ask the service to stop what runs."""
-        import asyncio
-
         await asyncio.to_thread(self._cancel_started)
         return self
 
@@ -180,6 +172,4 @@ class AsyncSweep(BaseSweep[H]):
         size : int
             Pixels across of a picture.
         """
-        import asyncio
-
         return await asyncio.to_thread(self._draw_sheet, x, y, size)

@@ -1,4 +1,4 @@
-"""Cells: the requests of a sweep, checked and priced before anything is sent.
+"""Cells: the requests of a sweep, from values that vary or from rows, checked and priced.
 
 What a cell is known by follows from its content. So a sweep that is built again after a restart
 finds what was paid before, in the journal or, where even that was lost, by its idempotency key.
@@ -7,21 +7,35 @@ finds what was paid before, in the journal or, where even that was lost, by its 
 from __future__ import annotations
 
 import hashlib
+import math
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import wire
 from kit.client.actions import Flow
 from kit.errors import BadRequestError, ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.json_lines import JsonLines
+from kit.explore.sweeps.grid import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.parameters import Request
 from kit.studio.billing import most_expected
 from kit.studio.operations import OnUpdate, Operations
 from kit.studio.requests import digests_of
 from kit.studio.starts import StartTrace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MODEL, _MEDIA, _PARAMETER = "model", "media", "parameters."
+#: What a request has besides its settings.
+_OWN = frozenset({PROMPT, _MODEL, _MEDIA})
+_NO_ROWS = (
+    "rows are a DataFrame or a list with a mapping for each: [{'prompt': 'a lake'}, ...]; "
+    "pd.DataFrame(...) makes rows of columns"
+)
+
 
 #: Problems that one message names.
 _NAMED = 20
@@ -81,6 +95,121 @@ class Cell:
     def at_most(self) -> Decimal:
         """The same, with the error of a learned price; 0 where nobody knows."""
         return Decimal(0) if self.known or self.quote is None else most_expected(self.quote)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepCells:
+    """The cells of one sweep, and what varies among them.
+
+    Parameters
+    ----------
+    title : str
+        Models and how many requests there are.
+    """
+
+    plan: SweepPlan
+    cells: Sequence[Cell]
+    title: str
+
+
+def name_values(prompt: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what varies and what is fixed by the names of a plan, the prompt first."""
+    return {PROMPT: prompt, **{_spelled(name): value for name, value in values.items()}}
+
+
+def plan_sweep(
+    operations: Operations,
+    model: str,
+    values: Mapping[str, Any],
+    *,
+    media: Any,
+    plan: str | int,
+    again: bool | str,
+) -> Flow[SweepCells]:
+    """Return the sweep of some values, checked and priced; nothing is started."""
+    found = yield from operations.model(model)
+    lists = [_spelled(p.name) for p in found.setting_parameters if p.max_items is not None]
+    given = {name: value for name, value in values.items() if value is not None}
+    made = plan_values(given, plan, lists=lists)
+    requests = [_request(model, media, {**made.fixed, **varied}) for varied in made.requests]
+    cells = yield from check_cells(operations, requests, again)
+    return SweepCells(made, cells, f"{model} × {len(requests)}")
+
+
+def plan_rows(
+    operations: Operations,
+    frame: pd.DataFrame | Sequence[Mapping[str, Any]],
+    *,
+    model: str | None,
+    again: bool | str,
+) -> Flow[SweepCells]:
+    """Return the sweep of a frame's rows, checked and priced; nothing is started.
+
+    Raises
+    ------
+    ConfigError
+        What is given has no rows, or a row names no model.
+    """
+    given = [_cleaned(row) for row in _records(frame)]
+    if not given:
+        raise ConfigError("there are no rows to make anything of")
+    named = [{_MODEL: model, **row} if model else row for row in given]
+    missing = [str(n) for n, row in enumerate(named) if not row.get(_MODEL)]
+    if missing:
+        raise ConfigError(
+            f"no model for row {', '.join(missing[:10])}: give a column 'model', or model=..."
+        )
+    requests = [_request(row[_MODEL], row.get(_MEDIA), row) for row in named]
+    cells = yield from check_cells(operations, requests, again)
+    plan = plan_rows_of([_without(row, _MEDIA) for row in named])
+    if not isinstance(frame, Sequence):
+        plan = replace(plan, rows=frame.copy())
+    models = " and ".join(dict.fromkeys(model for model, *_ in requests))
+    return SweepCells(plan, cells, f"{models} × {len(requests)}")
+
+
+def _request(model: str, media: Any, values: Mapping[str, Any]) -> Asked:
+    settings = {
+        name.removeprefix(_PARAMETER): value for name, value in values.items() if name not in _OWN
+    }
+    return model, values.get(PROMPT), media, settings
+
+
+def _spelled(name: str) -> str:
+    """Return a setting's name as a column: in full where a request has such a field itself."""
+    return f"{_PARAMETER}{name}" if name in _OWN else name
+
+
+def _records(frame: Any) -> list[Mapping[str, Any]]:
+    if hasattr(frame, "columns"):
+        found: list[Mapping[str, Any]] = frame.to_dict("records")
+        return found
+    if isinstance(frame, (str, bytes, Mapping)) or not isinstance(frame, Iterable):
+        raise ConfigError(_NO_ROWS)
+    rows = list(frame)
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise ConfigError(_NO_ROWS)
+    return rows
+
+
+def _cleaned(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a row by parameter name; empty cells are left out."""
+    named = {
+        _spelled(name.removeprefix(_PARAMETER)) if name.startswith(_PARAMETER) else name: value
+        for name, value in ((str(name), value) for name, value in row.items())
+    }
+    return {name: value for name, value in named.items() if not _empty(value)}
+
+
+def _empty(value: Any) -> bool:
+    """Whether a cell holds nothing: None, or one of the ways in which pandas says so."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def check_cells(

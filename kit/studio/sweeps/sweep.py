@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from kit import wire
+from kit.client import records
 from kit.client.actions import Flow
 from kit.errors import ConfigError, GenerationFailedError, KitError
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import BEST, Ratings
-from kit.explore.sweeps.grid import SweepPlan
-from kit.studio.billing import records_file
-from kit.studio.generation import BaseGeneration, Session
-from kit.studio.sweeps import cells, results
-from kit.studio.sweeps.cells import Cell
-from kit.studio.sweeps.results import CellResult
+from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
+from kit.studio.sweeps import cells
+from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source
 from kit.studio.sweeps.runner import RunStopped, SweepRun
+from kit.widgets import preview
 from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.explore.sweeps.sheet import Sheet
+    from kit.explore.sweeps.sheet import Sheet, Tile
 
 H = TypeVar("H", bound=BaseGeneration)
 
@@ -35,25 +34,118 @@ AT_ONCE = 4
 _LOOK = 0.1
 
 
+#: Bytes of all pictures of a sheet together, and of one of them at most and at least.
+_SHEET, _LARGE, _SMALL = 1_200_000, 30_000, 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """How far a cell is."""
+
+    generation: wire.Generation | None = None
+    error: str = ""
+
+    @property
+    def status(self) -> str:
+        """``planned``, ``refused``, or the state of the generation."""
+        if self.generation is not None:
+            return self.generation.state
+        return "refused" if self.error else "planned"
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, 0 to 1."""
+        if self.status != "processing" or self.generation is None:
+            return 1.0
+        return self.generation.progress or 0.0
+
+
+PLANNED = CellResult()
+
+#: Where a price comes from -> why it is no more than a guess.
+_GUESSES = {
+    "receipts": "a guess from what was paid before",
+    "default": "a guess: with the defaults of the model",
+}
+
+
+def describe_progress(
+    results: Sequence[CellResult], cells: Sequence[Cell], credits: Decimal | None
+) -> str:
+    """Return how far a sweep is, or what it will cost, in words."""
+    states = [result.status for result in results]
+    if any(state != "planned" for state in states):
+        counts = {state: states.count(state) for state in dict.fromkeys(states)}
+        return ", ".join(f"{count} {state}" for state, count in counts.items())
+    known = sum(cell.known is not None for cell in cells)
+    before = f", {known} made before" if known else ""
+    return f"{_many(len(cells))}{before}, {describe_price(cells, credits)}"
+
+
+def describe_price(cells: Sequence[Cell], credits: Decimal | None) -> str:
+    """Return what cells will cost, in words; a guess says that it is one."""
+    why = None if credits is None else _GUESSES.get(least_sure_source(cells))
+    return f"about {preview.credits(credits)} ({why})" if why else preview.credits(credits)
+
+
+def _many(count: int) -> str:
+    return f"{count} request{'' if count == 1 else 's'}"
+
+
+def make_tile(
+    result: CellResult,
+    number: int,
+    values: Mapping[str, Any],
+    hold: Callable[[wire.Generation], BaseGeneration],
+    ratings: Ratings,
+    size: int,
+    among: int,
+) -> Tile:
+    """Return the tile of a result; its caption begins with the number that ratings go by.
+
+    Parameters
+    ----------
+    number : int
+        Of its cell.
+    values : mapping
+        What varies, for the label.
+    size : int
+        Pixels across.
+    among : int
+        How many tiles share the sheet: the more, the smaller their files.
+    """
+    from kit.explore.sweeps.sheet import Tile, text
+    from kit.widgets import media
+
+    label = " · ".join(f"{name} {text(value)}" for name, value in values.items())
+    if result.generation is None:
+        return Tile(None, f"#{number} · {result.error[:60] or result.status}", label)
+    held = hold(result.generation)
+    limit = max(_SMALL, min(_LARGE, _SHEET // among))
+    try:
+        content = fetch_thumbnail(held)
+        picture = media.picture(content, limit=limit, width=2 * size) if content else None
+    except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
+        picture = None
+    caption = preview.credits(held.credits)
+    if result.status != "completed":
+        caption = f"{result.status} · {caption}"
+    if picture is None and held.facts.deletion:
+        caption = f"{held.facts.deletion} · {caption}"
+    return Tile(picture, f"#{number} · {caption}", label, favorite=ratings[held.id] == BEST)
+
+
 class BaseSweep(Generic[H]):
     """What both faces of a sweep share: its cells, and how far each of them is."""
 
-    def __init__(
-        self,
-        plan: SweepPlan,
-        made: Sequence[Cell],
-        *,
-        title: str,
-        session: Session[H],
-        ratings: Ratings,
-    ) -> None:
-        self.plan = plan
-        self.title = title
+    def __init__(self, planned: SweepCells, session: Session[H], ratings: Ratings) -> None:
+        self.plan = planned.plan
+        self.title = planned.title
         self.ratings = ratings
-        self._cells = list(made)
+        self._cells = list(planned.cells)
         self._session = session
-        self._digest = cells.digest_cells(made)
-        self._notes = JsonLines(records_file(session.operations.settings, "sweeps"))
+        self._digest = cells.digest_cells(self._cells)
+        self._notes = JsonLines(records.file(session.operations.settings, "sweeps"))
         self._results: dict[int, CellResult] = {}
         self._lock = threading.Lock()
         self._run: SweepRun | None = None
@@ -76,12 +168,12 @@ class BaseSweep(Generic[H]):
         return None if facts is None else self._session.hold(facts)
 
     def __repr__(self) -> str:
-        return f"<Sweep {self.title}: {self._told()}>"
+        return f"<Sweep {self.title}: {self._describe()}>"
 
     def _repr_html_(self) -> str:
         from kit.explore.sweeps.table import html
 
-        return html(self._table(), self.title, self._told(), new=not self._results)
+        return html(self._table(), self.title, self._describe(), new=not self._results)
 
     @property
     def credits(self) -> Decimal | None:
@@ -150,13 +242,13 @@ class BaseSweep(Generic[H]):
         from kit.explore.sweeps.sheet import lay_out_sheet
 
         tiles = [
-            results.make_tile(
-                self._result(n), n, asked, self._session.hold, self.ratings, size, len(self)
-            )
+            make_tile(self._result(n), n, asked, self._session.hold, self.ratings, size, len(self))
             for n, asked in enumerate(self.plan.requests)
         ]
         spent = round(float(self._table()["net"].sum()), 3)
-        title = f"{self.title}: {self._told()}" + (f", {spent:g} credits" if self._results else "")
+        title = f"{self.title}: {self._describe()}" + (
+            f", {spent:g} credits" if self._results else ""
+        )
         return lay_out_sheet(self.plan, tiles, title, x=x, y=y, size=size)
 
     def best(self, *numbers: int) -> list[H]:
@@ -191,12 +283,12 @@ class BaseSweep(Generic[H]):
             while not run.join(_LOOK):
                 update(wire.Generation(id="sweep", progress=self._done()))
         if run.fatal is not None:
-            run.fatal.add_note(f"{self._told()}; run() again goes on from here")
+            run.fatal.add_note(f"{self._describe()}; run() again goes on from here")
             raise run.fatal
         refused = [(n, r.error) for n in range(len(self)) if (r := self._result(n)).error]
         if refused:
             number, why = refused[0]
-            self._session.operations.notices.notify(
+            self._session.operations.notices.log(
                 f"{len(refused)} of {len(self)} requests have no result; request {number}: {why}"
             )
 
@@ -263,7 +355,7 @@ class BaseSweep(Generic[H]):
         self._results[number] = result  # one assignment: safe from any thread
 
     def _result(self, number: int) -> CellResult:
-        return self._results.get(number, results.PLANNED)
+        return self._results.get(number, PLANNED)
 
     def _open(self, number: int) -> bool:
         return self._result(number).status != "completed"
@@ -274,9 +366,9 @@ class BaseSweep(Generic[H]):
     def _done(self) -> float:
         return sum(result.share for result in list(self._results.values())) / max(1, len(self))
 
-    def _told(self) -> str:
+    def _describe(self) -> str:
         found = [self._result(n) for n in range(len(self))]
-        return results.describe_progress(found, self._cells, self.credits)
+        return describe_progress(found, self._cells, self.credits)
 
 
 def _shared(results: pd.DataFrame, rows: pd.DataFrame) -> list[str]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kit.widgets.table import HistoryTable
 
 
-class Kept:
-    """The archive of an account, and how it is brought up to date."""
+class LocalHistory:
+    """The history of an account on this computer, and how it is brought up to date."""
 
     def __init__(self, session: Session[Any]) -> None:
         self._client = cast("Client", session.client)

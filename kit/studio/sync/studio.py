@@ -10,37 +10,86 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
-from kit.client import calls, flows
+from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import KitError
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
-from kit.studio import accounts, forms, panel, writing
-from kit.studio.billing import records_file
+from kit.studio import accounts, forms, panel
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
-from kit.studio.requests import merge_parameters
+from kit.studio.requests import merge_parameters, script_request
 from kit.studio.starts import StartTrace
-from kit.studio.sync.costs import Costs
+from kit.studio.sync.costs import Costs, Usage
 from kit.studio.sync.generation import Generation
-from kit.studio.sync.history import Kept, StudioHistory
-from kit.studio.sync.scripts import Scripts, Titles
+from kit.studio.sync.history import LocalHistory, StudioHistory
 from kit.studio.sync.sweeps import Sweeps
-from kit.studio.sync.usage import Usage
+from kit.studio.views import ScriptList
 from kit.widgets import preview
 from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
+    from kit.studio.billing import Billing
     from kit.widgets.account.panel import AccountPanel
     from kit.widgets.form import Form
     from kit.widgets.panel import Panel
     from kit.widgets.writing import Writing
 
 T = TypeVar("T")
+
+
+class Titles:
+    """Titles for a topic."""
+
+    def __init__(self, client: Client, billing: Billing) -> None:
+        self._client, self._billing = client, billing
+
+    def suggest(self, topic: str) -> wire.Title:
+        """Return a title with its hook angle; 0.05 credits.
+
+        Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
+        """
+        return self._client.run(self._billing.title(topic))
+
+
+class Scripts:
+    """Voice-over scripts for a title."""
+
+    def __init__(self, client: Client, billing: Billing) -> None:
+        self._client, self._billing = client, billing
+
+    def write(
+        self,
+        topic: str,
+        title: str | wire.Title,
+        duration: float | str = 30,
+        *,
+        hook_angle: str | None = None,
+        use_hook: bool = False,
+        use_cta: bool = False,
+        use_ragebait: bool = False,
+        variations: int = 1,
+    ) -> ScriptList:
+        """Return one script or two; 0.15 credits each.
+
+        Parameters
+        ----------
+        title : str or Title
+            A suggested title brings its hook angle along.
+        duration : int
+            Seconds that the text should take to speak.
+
+        Source: API document, operation 9.
+        """
+        order = script_request(
+            topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
+        )
+        found = self._client.run(self._billing.scripts(order))
+        return ScriptList(found)
 
 
 class Studio:
@@ -73,7 +122,7 @@ class Studio:
         self.usage = Usage(self.client)
         self.costs = Costs(self.client, operations)
         self.budget = operations.billing.budgets
-        self.ratings = Ratings(JsonLines(records_file(settings, "ratings")))
+        self.ratings = Ratings(JsonLines(records.file(settings, "ratings")))
         self.sweep = Sweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
         self.history = StudioHistory(
@@ -81,7 +130,7 @@ class Studio:
             pages=self._pages,
             started=self._pending,
             receipts=operations.journal.credits,
-            kept=Kept(self.session),
+            kept=LocalHistory(self.session),
             session=self.session,
         )
         preview.register()
@@ -215,7 +264,7 @@ class Studio:
 
     def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
         """Return a panel that suggests titles and writes scripts; show it to use it."""
-        return writing.build_writing(self.session, topic)
+        return forms.build_writing(self.session, topic)
 
     def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""

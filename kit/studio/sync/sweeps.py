@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kit.explore.ratings import Ratings
 from kit.studio.generation import Session
 from kit.studio.requests import merge_parameters
-from kit.studio.sweeps import requests
+from kit.studio.sweeps import cells
 from kit.studio.sweeps.sweep import AT_ONCE, BaseSweep, H
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Sweeps:
     of twelve requests, and shows what they cost.
     """
 
-    session: Session[Any]
+    session: Session[Generation]
     ratings: Ratings
     run: Callable[[Flow[Any]], Any]
 
@@ -72,13 +72,11 @@ class Sweeps:
         ParameterError
             Some requests break a rule; the message names them, and nothing was sent.
         """
-        kind = Sweep["Generation"]
-        asked = requests.name_values(prompt, merge_parameters(parameters, values))
-        flow = requests.plan_sweep(
-            kind, self.session, self.ratings, model, asked, media=media, plan=plan, again=again
+        asked = cells.name_values(prompt, merge_parameters(parameters, values))
+        flow = cells.plan_sweep(
+            self.session.operations, model, asked, media=media, plan=plan, again=again
         )
-        found: Sweep[Generation] = self.run(flow)
-        return found
+        return Sweep(self.run(flow), self.session, self.ratings)
 
     def rows(
         self,
@@ -105,10 +103,9 @@ class Sweeps:
         ParameterError
             Some rows break a rule; the message names them, and nothing was sent.
         """
-        kind = Sweep["Generation"]
-        flow = requests.plan_rows(kind, self.session, self.ratings, frame, model=model, again=again)
-        found: Sweep[Generation] = self.run(flow)
-        return found.run(at_once=at_once, unpriced=unpriced)
+        flow = cells.plan_rows(self.session.operations, frame, model=model, again=again)
+        sweep = Sweep(self.run(flow), self.session, self.ratings)
+        return sweep.run(at_once=at_once, unpriced=unpriced)
 
 
 class Sweep(BaseSweep[H]):
