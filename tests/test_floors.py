@@ -95,7 +95,7 @@ KEEPERS: dict[str, tuple[str, ...]] = {
         "kit.client.http",
         "kit.client.transports",
         "kit.engines.remote.http",
-        "kit.service.writer.http",
+        "kit.service.writer.client",
     ),
     "ipywidgets": ("kit.widgets",),
     "anywidget": ("kit.widgets",),

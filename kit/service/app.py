@@ -50,7 +50,7 @@ from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
-from kit.service.writer.choice import writer_of
+from kit.service.writer.factory import create_writer
 from kit.version import __version__
 
 _log = logging.getLogger("kit.service")
@@ -105,7 +105,7 @@ def create_app(
     if engines is None:
         engines = installed(ModelSource(settings.engines_file, settings.engine_copies))
     offered = catalog.of_engines(engines)
-    writer = writer_of(settings) if writer is None else writer
+    writer = create_writer(settings) if writer is None else writer
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -30,8 +30,7 @@ from kit.errors import ConfigError
 from kit.private import write_private
 from kit.service import machine
 from kit.service.app import create_app
-from kit.service.connections.admission import Admission
-from kit.service.connections.bounds import Bounds
+from kit.service.connections.admission import Admission, ConnectionLimits
 from kit.service.connections.protocol import BoundedProtocol
 from kit.service.settings import ServiceSettings, prepare, secret_in
 from kit.service.storage.signing import proof
@@ -223,7 +222,7 @@ class _Server(uvicorn.Server):
 def _server(settings: ServiceSettings) -> _Server:
     prepare(settings.data)
     settings = replace(settings, connections=_connections(settings.connections))
-    admission = Admission(Bounds.of(settings))
+    admission = Admission(ConnectionLimits.of(settings))
     config = uvicorn.Config(
         create_app(settings),
         http=cast("Any", partial(BoundedProtocol, admission)),

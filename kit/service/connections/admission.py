@@ -1,8 +1,8 @@
-"""Admission: who may connect, and who has to leave for another.
+"""Admission control: how many connections there may be, and which are closed for new ones.
 
-A connection without a request in work can be closed at any time, as HTTP has it. So nobody can take
-a place by holding a line open: where all are taken, the one that has been silent longest is closed
-for the newcomer, and only where all are at work is the newcomer refused.
+An idle connection can be closed at any time, as HTTP has it. So no client can take a place by
+holding connections open: where all places are taken, the connection that has been idle longest is
+closed for the new one, and only where all have a request in work is the new one refused.
 """
 
 from __future__ import annotations
@@ -10,16 +10,90 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Protocol
 
-from kit.service.connections.bounds import Bounds
+from kit.service.settings import ServiceSettings
 
 _log = logging.getLogger("kit.http")
 #: Seconds between two log lines about the same thing.
 _LOG_SECONDS = 10.0
 
+Network = IPv4Network | IPv6Network
+#: Bytes of a request's head, and of whatever else is no body. Source: contract, second round.
+HEAD_BYTES = 65_536
+#: Headers of a request: each takes some work in every layer.
+MANY_HEADERS = 200
+#: Requests that one connection may send before the first of them is answered.
+PIPELINED = 8
+#: Bytes of a body that must come in each second, on the average of `ConnectionLimits.body_seconds`.
+BODY_RATE = 500
 
-class Admitted(Protocol):
+#: Pieces of a body above which they must have so many bytes on average: each takes some work.
+MANY_PIECES, PIECE_BYTES = 1000, 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimits:
+    """How many connections there may be, and how long they may take.
+
+    Parameters
+    ----------
+    total, each : int
+        Connections in all, and of one address.
+    source : callable
+        Given a client's host, what its connections are counted under; None where they are not.
+    head_seconds, body_seconds, answer_seconds : float
+        What a request's head may take; the time in which some of its body must come, see
+        `BODY_RATE`; the time in which a client must take some of the answer.
+    """
+
+    total: int
+    each: int
+    source: Callable[[str], str | None]
+    head_seconds: float = 10.0
+    body_seconds: float = 20.0
+    answer_seconds: float = 60.0
+
+    @classmethod
+    def of(cls, settings: ServiceSettings) -> ConnectionLimits:
+        """Return what the settings say."""
+        trusted = [ip_network(text, strict=False) for text in settings.trusted_proxies]
+        return cls(
+            total=settings.connections,
+            each=settings.connections_per_address,
+            source=lru_cache(4096)(lambda host: client_key(host, trusted)),
+            head_seconds=settings.head_seconds,
+            body_seconds=settings.body_seconds,
+            answer_seconds=settings.answer_seconds,
+        )
+
+
+def client_key(host: str, trusted: list[Network]) -> str | None:
+    """Return what the connections of a host are counted under; None where they are not.
+
+    A proxy brings many clients and is not counted. An address of version 6 counts as its network
+    of 64 bits, which is what one customer gets.
+
+    Examples
+    --------
+    >>> client_key("::ffff:192.0.2.7", []), client_key("2001:db8::1:2:3:4", [])
+    ('192.0.2.7', '2001:db8::/64')
+    >>> client_key("127.0.0.1", [ip_network("127.0.0.0/8")])
+    """
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    address = getattr(address, "ipv4_mapped", None) or address
+    if any(address in network for network in trusted if network.version == address.version):
+        return None
+    return str(address) if address.version == 4 else str(ip_network((address, 64), strict=False))
+
+
+class Connection(Protocol):
     """A connection, as this module sees it."""
 
     #: What it is counted under; None where only the total counts.
@@ -39,36 +113,38 @@ class Admission:
 
     Examples
     --------
-    >>> admission = Admission(Bounds(total=1, each=1, source=str))
+    >>> admission = Admission(ConnectionLimits(total=1, each=1, source=str))
     >>> admission.total
     0
     """
 
-    def __init__(self, bounds: Bounds) -> None:
-        self.bounds = bounds
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self.limits = limits
         #: Those without a request in work, the longest silent first.
-        self.idle: dict[Admitted, None] = {}
-        self._open: set[Admitted] = set()
+        self.idle: dict[Connection, None] = {}
+        self._open: set[Connection] = set()
         self._by_source: Counter[str] = Counter()
-        self._notes = _Notes()
+        self._refusals = _RefusalLog()
 
     @property
     def total(self) -> int:
         """How many are open."""
         return len(self._open)
 
-    def enter(self, connection: Admitted) -> bool:
+    def enter(self, connection: Connection) -> bool:
         """Count a new connection, closing an idle one if it must be; False where none can be."""
         source = connection.source
-        if source is not None and self._by_source[source] >= self.bounds.each:
-            same: Callable[[Admitted], bool] = lambda other: other.source == source  # noqa: E731
+        if source is not None and self._by_source[source] >= self.limits.each:
+            same: Callable[[Connection], bool] = lambda other: other.source == source  # noqa: E731
             displaced = next(filter(same, self.idle), None)
-        elif len(self._open) >= self.bounds.total:
+        elif len(self._open) >= self.limits.total:
             displaced = next(iter(self.idle), None)
         else:
             self._count(connection)
             return True
-        self.note("no place for a connection" if displaced is None else "idle one closed", source)
+        self.log_refusal(
+            "no room for a connection" if displaced is None else "idle connection closed", source
+        )
         if displaced is None:
             return False
         self.leave(displaced)
@@ -76,7 +152,7 @@ class Admission:
         self._count(connection)
         return True
 
-    def leave(self, connection: Admitted) -> None:
+    def leave(self, connection: Connection) -> None:
         """Count a connection no more; a second time changes nothing."""
         if connection in self._open:
             self._open.remove(connection)
@@ -86,25 +162,25 @@ class Admission:
                 if not self._by_source[connection.source]:
                     del self._by_source[connection.source]
 
-    def note(self, reason: str, source: str | None) -> None:
-        """Have it logged, soon and together with others, that a client was turned away."""
-        self._notes.add(reason, source or "a trusted address")
+    def log_refusal(self, reason: str, source: str | None) -> None:
+        """Log, soon and together with others, that a client was refused."""
+        self._refusals.add(reason, source or "a trusted address")
 
     def review(self, now: float) -> None:
         """Close the connections that take too long; called once a second."""
         for connection in tuple(self._open):
             connection.review(now)
-        self._notes.write(now)
+        self._refusals.write(now)
 
-    def _count(self, connection: Admitted) -> None:
+    def _count(self, connection: Connection) -> None:
         self._open.add(connection)
         self.idle[connection] = None
         if connection.source is not None:
             self._by_source[connection.source] += 1
 
 
-class _Notes:
-    """What is to be logged: one line a reason and a while, however often it happens."""
+class _RefusalLog:
+    """Log lines about refused clients: one a reason and a while, however many there are."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}

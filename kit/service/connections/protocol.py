@@ -19,21 +19,22 @@ from kit.errors import (
     RequestTimeoutError,
     UnavailableError,
 )
-from kit.service.connections.admission import Admission
-from kit.service.connections.bounds import (
+from kit.service.connections.admission import (
     BODY_RATE,
     HEAD_BYTES,
     MANY_HEADERS,
     MANY_PIECES,
     PIECE_BYTES,
     PIPELINED,
+    Admission,
 )
-from kit.service.connections.transport import Gathering
 from kit.service.http.errors import envelope
 from kit.service.http.middleware import new_request_id
 
-#: Seconds in which a client must take a refusal.
-_FAREWELL_SECONDS = 2.0
+#: Seconds in which a client must read a refusal.
+_LINGER_SECONDS = 2.0
+#: Bytes above which nothing is gained by waiting for more.
+_BUFFER_BYTES = 16_384
 
 
 class _TooManyError(Exception):
@@ -78,10 +79,10 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to talk to a client, or refuse to."""
-        super().connection_made(cast("asyncio.Transport", Gathering(transport, self.loop)))
+        super().connection_made(cast("asyncio.Transport", BufferedTransport(transport, self.loop)))
         self._since = self.loop.time()
         if self.client:
-            self.source = self._admission.bounds.source(self.client[0])
+            self.source = self._admission.limits.source(self.client[0])
         if not self._admission.enter(self):
             self._over = True
             error = UnavailableError("too many connections", headers={"Retry-After": "1"})
@@ -139,7 +140,7 @@ class BoundedProtocol(HttpToolsProtocol):
             # What was taken is answered; what came after it, the client has to send again.
             self._over = True
             self.cycle.keep_alive = False
-            self._admission.note("too many requests before an answer", self.source)
+            self._admission.log_refusal("too many requests before an answer", self.source)
         elif isinstance(error.__context__, _HeadersError):
             self._refuse(HeadTooLargeError(f"the request has more than {MANY_HEADERS} headers"))
         else:
@@ -198,18 +199,18 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def review(self, now: float) -> None:
         """Close, if the client takes too long."""
-        bounds = self._admission.bounds
-        if self._stuck is not None and now - self._stuck > bounds.answer_seconds:
-            self._admission.note("an answer was not taken", self.source)
+        limits = self._admission.limits
+        if self._stuck is not None and now - self._stuck > limits.answer_seconds:
+            self._admission.log_refusal("an answer was not taken", self.source)
             self.transport.abort()
         elif self._over:
-            if not self._working and now - self._since > _FAREWELL_SECONDS:
+            if not self._working and now - self._since > _LINGER_SECONDS:
                 self.transport.abort()
         elif not self._in_head:
             self._review_body(now)
         elif self._working or self.timeout_keep_alive_task is not None:
             return  # it is our turn, or the server's own clock runs
-        elif now - self._since > bounds.head_seconds:
+        elif now - self._since > limits.head_seconds:
             if self._unparsed:
                 self._refuse(RequestTimeoutError("the head of the request did not come in time"))
             else:
@@ -217,17 +218,17 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _review_body(self, now: float) -> None:
         ours = self.flow.read_paused or self.cycle.waiting_for_100_continue
-        wanted = BODY_RATE * self._admission.bounds.body_seconds
+        wanted = BODY_RATE * self._admission.limits.body_seconds
         if ours or self._body_then < 0 or self._body - self._body_then >= wanted:
             self._since, self._body_then = now, self._body
-        elif now - self._since > self._admission.bounds.body_seconds:
+        elif now - self._since > self._admission.limits.body_seconds:
             self._refuse(RequestTimeoutError("the body of the request did not come in time"))
 
     def _refuse(self, error: ApiError) -> None:
         """Answer an error to what cannot be parsed or does not come, and close."""
         self._over = True
         self._since = self.loop.time()
-        self._admission.note(error.message, self.source)
+        self._admission.log_refusal(error.message, self.source)
         if self._working and self._in_head:
             # Earlier requests are answered first. They came as a whole and may have been charged.
             self.cycle.keep_alive = False
@@ -261,3 +262,49 @@ class BoundedProtocol(HttpToolsProtocol):
         ]
         head = b"".join(b"%b: %b\r\n" % header for header in headers)
         return b"%b%b\r\n%b" % (STATUS_LINE[error.status], head, bytes(answer.body))
+
+
+class BufferedTransport:
+    """A transport that keeps small writes until the running callback ends.
+
+    The server writes an answer's head and body one after the other, and its event loop sends each
+    at once. Sent in one piece they cost one system call; on a short answer the second one costs as
+    much as making it. Everything else is the transport's own.
+    """
+
+    __slots__ = ("_loop", "_size", "_transport", "_waiting")
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._waiting: list[bytes] = []
+        self._size = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send some bytes soon, in order."""
+        if not self._waiting:
+            self._loop.call_soon(self._flush)
+        self._waiting.append(data)
+        self._size += len(data)
+        if self._size > _BUFFER_BYTES:  # and so that whoever sends much is told to pause
+            self._flush()
+
+    def write_eof(self) -> None:
+        """Send what waits and say that nothing comes after it."""
+        self._flush()
+        self._transport.write_eof()
+
+    def close(self) -> None:
+        """Send what waits and close."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            data = b"".join(self._waiting)
+            self._waiting.clear()
+            self._size = 0
+            self._transport.write(data)

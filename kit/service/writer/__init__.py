@@ -1,6 +1,5 @@
-"""The writer that asks a language model, behind any OpenAI-compatible chat endpoint.
+"""The writers of titles and scripts: built in, or a language model behind a chat endpoint.
 
-What a model says is never believed: it is read with patience, checked, measured, and asked for once
-more where it does not fit; `http` is the one module that knows httpx, and the one door through
-which the key leaves.
+What a model answers is never trusted: it is parsed leniently, checked, measured, and asked for once
+more where it does not fit. `client` is the one module that knows httpx and sends the key.
 """

@@ -35,12 +35,12 @@ _ENDS = re.compile(
 )
 
 
-def spoken(text: str) -> str:
+def speakable(text: str) -> str:
     r"""Return a script as it is read aloud, in one paragraph.
 
     Examples
     --------
-    >>> spoken("**Hook:** Look *up*. [music]\n\nVenus turns backwards. 🚀 #space")
+    >>> speakable("**Hook:** Look *up*. [music]\n\nVenus turns backwards. 🚀 #space")
     'Look up. Venus turns backwards.'
     """
     for pattern in (_DIRECTION, _LABEL, _TAG, _MARKUP):
@@ -60,23 +60,23 @@ def clean_title(text: str) -> str:
     return line.removesuffix(".") if not line.endswith("..") else line
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Return a text's sentences.
 
     Examples
     --------
-    >>> sentences("One. Two, 3.5 km! Is it?")
+    >>> split_sentences("One. Two, 3.5 km! Is it?")
     ['One.', 'Two, 3.5 km!', 'Is it?']
     """
     return [part for part in _ENDS.split(text) if part]
 
 
-def plain(text: str) -> str:
+def normalize(text: str) -> str:
     """Return the letters and figures of a text, to tell whether two say the same.
 
     Examples
     --------
-    >>> plain("The Moon's Far-Side!") == plain("the moons far side")
+    >>> normalize("The Moon's Far-Side!") == normalize("the moons far side")
     True
     """
     return "".join(char for char in text.casefold() if char.isalnum())

@@ -11,15 +11,13 @@ from typing import TypeVar
 from pydantic import BaseModel, Field
 
 from kit.errors import UnavailableError
-from kit.service.domain.writers import measure_draft
 from kit.service.domain.writing import Draft, ScriptBrief
 from kit.service.writer import prompts
-from kit.service.writer.cleaning import clean_title, plain, spoken
-from kit.service.writer.failures import UnfitError, order_error
-from kit.service.writer.fitting import Length, alike
-from kit.service.writer.http import Endpoint, WriterLine
-from kit.service.writer.ladder import Ladder, Message
-from kit.service.writer.reading import read
+from kit.service.writer.cleaning import clean_title, normalize, speakable
+from kit.service.writer.client import ChatClient, Endpoint
+from kit.service.writer.errors import RejectedError, order_error
+from kit.service.writer.length import Length, is_similar, measure_draft
+from kit.service.writer.structured_output import Message, ResponseFormats, parse_answer
 from kit.wire import Title
 
 T = TypeVar("T")
@@ -49,7 +47,7 @@ class ModelWriter:
         self._endpoint = endpoint
         self._rate = rate
         self._seconds = seconds
-        self._ladder = Ladder()
+        self._formats = ResponseFormats()
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self.name = f"model:{endpoint.model}"
 
@@ -64,13 +62,13 @@ class ModelWriter:
         UnavailableError
             The model gives none in time, or only ones that were given before.
         """
-        taken = {plain(name) for name in avoid}
-        async with self._order() as line:
+        taken = {normalize(name) for name in avoid}
+        async with self._order() as client:
 
             async def ask(messages: Sequence[Message]) -> str:
-                return await self._ladder.ask(line, messages, prompts.TITLE_SCHEMA)
+                return await self._formats.ask(client, messages, prompts.TITLE_SCHEMA)
 
-            title = await _cured(ask, prompts.title(topic, avoid), lambda said: _title(said, taken))
+            title = await _retry(ask, prompts.title(topic, avoid), lambda said: _title(said, taken))
         return title.model_copy(update={"writer": self.name})
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
@@ -81,58 +79,58 @@ class ModelWriter:
         UnavailableError
             The model gives none that fits in time.
         """
-        async with self._order() as line:
-            orders = [self._script(line, brief, number) for number in range(brief.variations)]
-            texts = await _together(orders)
-            if len(texts) > 1 and alike(*texts):
-                texts[1] = await self._script(line, brief, 1, unlike=texts[0])
-            if len(texts) > 1 and alike(*texts):
+        async with self._order() as client:
+            orders = [self._script(client, brief, number) for number in range(brief.variations)]
+            texts = await _gather(orders)
+            if len(texts) > 1 and is_similar(*texts):
+                texts[1] = await self._script(client, brief, 1, unlike=texts[0])
+            if len(texts) > 1 and is_similar(*texts):
                 raise order_error("the language model writes the same text twice")
         return [measure_draft(text, self._rate, self.name) for text in texts]
 
     @asynccontextmanager
-    async def _order(self) -> AsyncIterator[WriterLine]:
-        """Open a line for one order, close it when the time is up, and put failures on record."""
+    async def _order(self) -> AsyncIterator[ChatClient]:
+        """Give a client for one order, until its time is up; failures are logged."""
         until = asyncio.get_running_loop().time() + self._seconds
         try:
             async with (
                 asyncio.timeout_at(until),
                 self._turns,
-                WriterLine(self._endpoint, until) as line,
+                ChatClient(self._endpoint, until) as client,
             ):
-                yield line
+                yield client
         except TimeoutError:
             error = order_error(f"the language model takes longer than {self._seconds:g} seconds")
-            raise self._noted(error) from None
-        except UnfitError as unfit:
-            raise self._noted(order_error(unfit.sentence)) from None
+            raise self._log(error) from None
+        except RejectedError as unfit:
+            raise self._log(order_error(unfit.sentence)) from None
         except UnavailableError as error:
-            raise self._noted(error) from None
+            raise self._log(error) from None
 
     async def _script(
-        self, line: WriterLine, brief: ScriptBrief, number: int, unlike: str | None = None
+        self, client: ChatClient, brief: ScriptBrief, number: int, unlike: str | None = None
     ) -> str:
         async def ask(messages: Sequence[Message]) -> str:
-            return await self._ladder.ask(line, messages, prompts.SCRIPT_SCHEMA)
+            return await self._formats.ask(client, messages, prompts.SCRIPT_SCHEMA)
 
         length = Length(brief.duration_seconds, self._rate)
         seen: list[str] = []
 
         def check(said: str) -> str:
-            seen.append(spoken(read(said, _Script, prompts.SCRIPT_EXAMPLE).content))
-            return _fitting(seen[-1], length)
+            seen.append(speakable(parse_answer(said, _Script, prompts.SCRIPT_EXAMPLE).content))
+            return _check_length(seen[-1], length)
 
         try:
-            return await _cured(ask, prompts.script(brief, length, number, unlike), check)
-        except UnfitError:
-            # What was written last was written with the most to go by.
-            shorter = (length.trimmed(text) for text in reversed(seen))
+            return await _retry(ask, prompts.script(brief, length, number, unlike), check)
+        except RejectedError:
+            # The last text was written with the most corrections.
+            shorter = (length.trim(text) for text in reversed(seen))
             text = next(filter(None, shorter), None)
             if text is None:
                 raise
             return text
 
-    def _noted(self, error: UnavailableError) -> UnavailableError:
+    def _log(self, error: UnavailableError) -> UnavailableError:
         facts = {"event": "writer_failed", "writer": self.name, "why": error.message}
         _log.warning("%(writer)s wrote nothing: %(why)s", facts)
         return error
@@ -147,13 +145,13 @@ class _Script(BaseModel):
     content: str = Field(max_length=_LONGEST_TEXT)
 
 
-async def _cured(ask: _Ask, messages: Sequence[Message], check: Callable[[str], T]) -> T:
-    """Return what passes a check; the model may cure each kind of fault once.
+async def _retry(ask: _Ask, messages: Sequence[Message], check: Callable[[str], T]) -> T:
+    """Return an answer that passes a check; the model may correct each kind of fault once.
 
     Raises
     ------
-    UnfitError
-        A fault came back.
+    RejectedError
+        A fault was not corrected.
     """
     talk = [*messages]
     faults: set[str] = set()
@@ -161,15 +159,15 @@ async def _cured(ask: _Ask, messages: Sequence[Message], check: Callable[[str], 
         said = await ask(talk)
         try:
             return check(said)
-        except UnfitError as fault:
+        except RejectedError as fault:
             if fault.kind in faults:
                 raise
             faults.add(fault.kind)
-            talk += prompts.again(said, fault.request)
+            talk += prompts.ask_again(said, fault.request)
 
 
-async def _together(orders: Sequence[Awaitable[str]]) -> list[str]:
-    """Return what all of them give; when one fails the others are not waited for."""
+async def _gather(orders: Sequence[Awaitable[str]]) -> list[str]:
+    """Return all results; when one fails the others are canceled."""
     tasks = [asyncio.ensure_future(order) for order in orders]
     try:
         return await asyncio.gather(*tasks)
@@ -180,25 +178,27 @@ async def _together(orders: Sequence[Awaitable[str]]) -> list[str]:
 
 
 def _title(said: str, taken: set[str]) -> Title:
-    answer = read(said, _Title, prompts.TITLE_EXAMPLE)
-    title, hook = clean_title(answer.title), spoken(answer.hook_angle)
+    answer = parse_answer(said, _Title, prompts.TITLE_EXAMPLE)
+    title, hook = clean_title(answer.title), speakable(answer.hook_angle)
     for text, limit in ((title, prompts.TITLE_LIMIT), (hook, prompts.HOOK_LIMIT)):
-        if not plain(text) or len(text) > limit:
+        if not normalize(text) or len(text) > limit:
             request = f"The title has 1 to {prompts.TITLE_LIMIT} characters, the hook angle is one "
             request += f"short sentence. Try again, as {prompts.TITLE_EXAMPLE}"
-            raise UnfitError("size", "the language model gives no title that can be used", request)
-    if plain(title) in taken:
+            raise RejectedError(
+                "size", "the language model gives no title that can be used", request
+            )
+    if normalize(title) in taken:
         request = "That title was used already. Give one about something else, in the same form."
         sentence = "the language model gives only titles that this account has"
-        raise UnfitError("repeat", sentence, request)
+        raise RejectedError("repeat", sentence, request)
     return Title(title=title, hook_angle=hook)
 
 
-def _fitting(text: str, length: Length) -> str:
+def _check_length(text: str, length: Length) -> str:
     if not length.fits(text):
         sentence = (
             f"the language model gives no text of about {length.target:g} seconds; its last one "
-            f"takes {length.of(text):.0f}"
+            f"takes {length.measure(text):.0f}"
         )
-        raise UnfitError("length", sentence, prompts.resize(length, text))
+        raise RejectedError("length", sentence, prompts.resize(length, text))
     return text

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kit.service.domain.writing import ScriptBrief
-from kit.service.writer.fitting import Length
+from kit.service.writer.length import Length
 
 #: Characters of a title and of a hook angle that are delivered.
 TITLE_LIMIT, HOOK_LIMIT = 100, 300
@@ -111,7 +111,7 @@ def script(
     return _messages(rules, {name: value for name, value in facts.items() if value})
 
 
-def again(said: str, request: str) -> list[dict[str, str]]:
+def ask_again(said: str, request: str) -> list[dict[str, str]]:
     """Return the messages that follow an answer which was of no use."""
     return [
         {"role": "assistant", "content": said[:_ECHOED]},
@@ -121,7 +121,7 @@ def again(said: str, request: str) -> list[dict[str, str]]:
 
 def resize(length: Length, text: str) -> str:
     """Return the request for another length, with the figures."""
-    spoken, wanted = length.of(text), length.words_for(text)
+    spoken, wanted = length.measure(text), length.words_for(text)
     change = "shorter" if spoken > length.target else "longer"
     return (
         f"Read aloud that lasts {spoken:.0f} seconds; it must last {length.target:g}. Write it "

@@ -15,8 +15,7 @@ import httpx
 import pytest
 
 from kit.service import machine, server
-from kit.service.connections.admission import Admission
-from kit.service.connections.bounds import Bounds
+from kit.service.connections.admission import Admission, ConnectionLimits
 from kit.service.settings import ServiceSettings
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.connections.lines import answers, connected, everything, status
@@ -63,7 +62,7 @@ def test_lines_at_work_do_not_give_way_and_the_newcomer_is_told(
             one.sendall(head + b"Content-Length: 50\r\n\r\n{")
         until(lambda: refused(service).status == 503)
         answer = refused(service)
-        until(lambda: "no place for a connection" in caplog.text)
+        until(lambda: "no room for a connection" in caplog.text)
         second.close()
 
     assert answer.code == "unavailable"
@@ -135,17 +134,17 @@ def test_a_unix_socket_has_no_addresses_to_count(config: ServiceSettings, tmp_pa
 
 
 def test_what_is_refused_is_logged_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
-    admission = Admission(Bounds(total=1, each=1, source=str))
+    admission = Admission(ConnectionLimits(total=1, each=1, source=str))
     for number in range(10_000):
-        admission.note("no place for a connection", f"192.0.2.{number % 200}")
+        admission.log_refusal("no room for a connection", f"192.0.2.{number % 200}")
     caplog.set_level(logging.WARNING)
     for second in range(25):
-        admission.note("no place for a connection", "192.0.2.1")
+        admission.log_refusal("no room for a connection", "192.0.2.1")
         admission.review(float(second))
 
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == 3
-    assert told[0].startswith("no place for a connection: 10001 times, ")
+    assert told[0].startswith("no room for a connection: 10001 times, ")
     assert told[1].endswith("10 times, 10 of them 192.0.2.1")
 
 

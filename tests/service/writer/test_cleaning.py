@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.service.writer.cleaning import clean_title, plain, sentences, spoken
+from kit.service.writer.cleaning import clean_title, normalize, speakable, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from kit.service.writer.cleaning import clean_title, plain, sentences, spoken
     ],
 )
 def test_a_script_is_what_is_said(written: str, said: str) -> None:
-    assert spoken(written) == said
+    assert speakable(written) == said
 
 
 @pytest.mark.parametrize(
@@ -59,27 +59,27 @@ def test_a_title_is_one_plain_line(written: str, title: str) -> None:
     ],
 )
 def test_sentences_end_where_a_reader_stops(text: str, parts: list[str]) -> None:
-    assert sentences(text) == parts
+    assert split_sentences(text) == parts
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_said_in_one_line_and_cleaning_it_again_changes_little(text: str) -> None:
-    said = spoken(text)
+    said = speakable(text)
 
     assert not re.search(r"[\x00-\x1f]|  ", said)
-    assert len(spoken(said)) <= len(said)
+    assert len(speakable(said)) <= len(said)
 
 
 def test_the_same_title_in_another_dress_is_the_same() -> None:
-    assert plain("Why Venus Turns Backwards!") == plain("why venus  turns back-wards")
-    assert plain("Was ist Größe?") == plain("was ist GRÖSSE")
+    assert normalize("Why Venus Turns Backwards!") == normalize("why venus  turns back-wards")
+    assert normalize("Was ist Größe?") == normalize("was ist GRÖSSE")
 
 
 @pytest.mark.parametrize("piece", ["(pause ", "[", "\n", "*", "# ", " ", " .", '"', "Hook:", "a. "])
 def test_odd_texts_are_cleaned_in_no_time(piece: str) -> None:
     text = piece * (10_000 // len(piece))
     began = time.process_time()
-    for clean in (spoken, clean_title, sentences):
+    for clean in (speakable, clean_title, split_sentences):
         clean(text)
 
     assert time.process_time() - began < 0.2

@@ -14,10 +14,10 @@ import pytest
 from kit.engines.text.speech import RATE
 from kit.errors import UnavailableError
 from kit.service.writer import prompts
-from kit.service.writer.cleaning import sentences
-from kit.service.writer.http import WriterLine, endpoint
-from kit.service.writer.ladder import Ladder
+from kit.service.writer.cleaning import split_sentences
+from kit.service.writer.client import ChatClient, parse_endpoint
 from kit.service.writer.model import ModelWriter
+from kit.service.writer.structured_output import ResponseFormats
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.writer import tiny
 from tests.service.writer.conftest import text_of
@@ -46,11 +46,11 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 def writer(url: str) -> ModelWriter:
-    return ModelWriter(endpoint(url, "tiny"), rate=RATE, seconds=30)
+    return ModelWriter(parse_endpoint(url, "tiny"), rate=RATE, seconds=30)
 
 
 def parts_of(text: str) -> list[str]:
-    first, *others = sentences(text)
+    first, *others = split_sentences(text)
     return [first, *(f" {sentence}" for sentence in others)]
 
 
@@ -61,17 +61,17 @@ def test_a_title_comes_out_of_a_grammar(serve: Serve) -> None:
     assert title.writer == "model:tiny"
 
 
-@pytest.mark.parametrize("rung", [0, 1])
-def test_both_ways_to_send_a_schema_are_obeyed(serve: Serve, rung: int) -> None:
-    ladder, url = Ladder(), serve("The Ice on Mercury")
-    ladder.remember(rung)
+@pytest.mark.parametrize("index", [0, 1])
+def test_both_ways_to_send_a_schema_are_obeyed(serve: Serve, index: int) -> None:
+    formats, url = ResponseFormats(), serve("The Ice on Mercury")
+    formats.remember(index)
 
     async def ask() -> str:
-        async with WriterLine(endpoint(url, "tiny"), float("inf")) as line:
-            return await ladder.ask(line, prompts.title("SPACE", []), prompts.TITLE_SCHEMA)
+        async with ChatClient(parse_endpoint(url, "tiny"), float("inf")) as line:
+            return await formats.ask(line, prompts.title("SPACE", []), prompts.TITLE_SCHEMA)
 
     assert json.loads(asyncio.run(ask())).keys() == {"title", "hookAngle"}
-    assert ladder.rung == rung
+    assert formats.first == index
 
 
 def test_a_script_of_the_asked_length_is_delivered_and_charged(
@@ -94,7 +94,7 @@ def test_a_script_that_stays_too_long_is_trimmed(serve: Serve) -> None:
     [draft] = asyncio.run(writer(url).scripts(brief(), seed=1))
 
     assert draft.seconds == pytest.approx(30, rel=0.1)
-    assert set(sentences(draft.content)) < set(sentences(text_of(60)))
+    assert set(split_sentences(draft.content)) < set(split_sentences(text_of(60)))
 
 
 def test_a_model_that_says_the_same_twice_delivers_nothing(serve: Serve) -> None:

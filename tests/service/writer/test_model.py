@@ -11,7 +11,7 @@ import pytest
 from kit.engines.text.speech import RATE, seconds, words
 from kit.errors import UnavailableError
 from kit.service.domain.writing import Draft, ScriptBrief
-from kit.service.writer.http import endpoint
+from kit.service.writer.client import parse_endpoint
 from kit.service.writer.model import ModelWriter
 from kit.wire import Title
 from tests.service.writer.conftest import (
@@ -28,7 +28,7 @@ from tests.service.writer.test_prompts import brief
 
 
 def writer(model: Model, *, seconds: float = 10) -> ModelWriter:
-    return ModelWriter(endpoint(model.url, "tiny", KEY), rate=RATE, seconds=seconds)
+    return ModelWriter(parse_endpoint(model.url, "tiny", KEY), rate=RATE, seconds=seconds)
 
 
 def title(model: Model, *avoid: str, **other: Any) -> Title:

@@ -6,7 +6,7 @@ import pytest
 from kit.engines.text.speech import RATE
 from kit.service.domain.writing import ScriptBrief
 from kit.service.writer import prompts
-from kit.service.writer.fitting import Length
+from kit.service.writer.length import Length
 
 LENGTH = Length(30, RATE)
 
@@ -93,11 +93,13 @@ def test_another_length_is_asked_for_with_the_figures() -> None:
 
     assert "shorter: " in prompts.resize(LENGTH, text)
     assert "longer: " in prompts.resize(Length(180, RATE), text)
-    assert f"lasts {LENGTH.of(text):.0f} seconds; it must last 30" in prompts.resize(LENGTH, text)
+    assert f"lasts {LENGTH.measure(text):.0f} seconds; it must last 30" in prompts.resize(
+        LENGTH, text
+    )
 
 
 def test_a_long_answer_is_not_sent_back_whole() -> None:
-    assistant, user = prompts.again("x" * 100_000, "Again.")
+    assistant, user = prompts.ask_again("x" * 100_000, "Again.")
 
     assert len(assistant["content"]) < 10_000
     assert user == {"role": "user", "content": "Again."}

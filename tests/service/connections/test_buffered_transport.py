@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from kit.service.connections.transport import Gathering
+from kit.service.connections.protocol import BufferedTransport
 
 
 class Recorded:
@@ -28,7 +28,7 @@ class Recorded:
 async def after(*writes: bytes, close: bool = False) -> list[Any]:
     """Return what the transport was asked once the loop has gone round."""
     recorded: Any = Recorded()
-    gathering = Gathering(recorded, asyncio.get_running_loop())
+    gathering = BufferedTransport(recorded, asyncio.get_running_loop())
     for data in writes:
         gathering.write(data)
     if close:
@@ -56,7 +56,7 @@ def test_what_waits_leaves_before_the_connection_is_closed() -> None:
 def test_what_waits_leaves_before_the_end_is_told() -> None:
     async def ended() -> list[Any]:
         recorded: Any = Recorded()
-        gathering = Gathering(recorded, asyncio.get_running_loop())
+        gathering = BufferedTransport(recorded, asyncio.get_running_loop())
         gathering.write(b"head")
         gathering.write_eof()
         calls: list[Any] = recorded.calls

@@ -1,8 +1,8 @@
 import pytest
 
 from kit.engines.text.speech import RATE
-from kit.service.writer.cleaning import sentences
-from kit.service.writer.fitting import Length, alike
+from kit.service.writer.cleaning import split_sentences
+from kit.service.writer.length import Length, is_similar
 from tests.service.writer.conftest import text_of
 
 
@@ -33,28 +33,28 @@ def test_a_text_tells_how_many_words_of_its_kind_would_do() -> None:
 def test_a_long_text_loses_inner_sentences_and_keeps_its_ends(has: int, target: int) -> None:
     long = text_of(has)
 
-    short = Length(target, RATE).trimmed(long)
+    short = Length(target, RATE).trim(long)
 
     assert short
     assert Length(target, RATE).fits(short)
-    assert sentences(short)[0] == sentences(long)[0]
-    assert sentences(short)[-1] == sentences(long)[-1]
-    assert set(sentences(short)) < set(sentences(long))
+    assert split_sentences(short)[0] == split_sentences(long)[0]
+    assert split_sentences(short)[-1] == split_sentences(long)[-1]
+    assert set(split_sentences(short)) < set(split_sentences(long))
 
 
 @pytest.mark.parametrize("text", ["", "One sentence only.", text_of(20)])
 def test_a_short_text_cannot_be_trimmed(text: str) -> None:
-    assert Length(60, RATE).trimmed(text) is None
+    assert Length(60, RATE).trim(text) is None
 
 
 def test_a_text_of_one_long_sentence_cannot_be_trimmed() -> None:
-    assert Length(10, RATE).trimmed("and so on " * 100 + ".") is None
+    assert Length(10, RATE).trim("and so on " * 100 + ".") is None
 
 
 def test_two_texts_are_alike_when_they_share_most_of_what_they_say() -> None:
     one, other = text_of(30), text_of(30, seed=9)
 
-    assert alike(one, one)
-    assert alike(one, one.upper())
-    assert alike(one, " ".join(sentences(one)[1:]))
-    assert not alike(one, other)
+    assert is_similar(one, one)
+    assert is_similar(one, one.upper())
+    assert is_similar(one, " ".join(split_sentences(one)[1:]))
+    assert not is_similar(one, other)

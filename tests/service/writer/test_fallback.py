@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from kit.errors import UnavailableError
-from kit.service.domain.writers import FallbackWriter, OfflineWriter
 from kit.service.domain.writing import Draft, ScriptBrief
+from kit.service.writer.factory import BuiltInWriter, FallbackWriter
 from kit.wire import Title
 
 BRIEF = ScriptBrief(
@@ -46,7 +46,7 @@ class Told:
 
 
 def test_the_offline_writer_signs_and_measures_what_it_writes() -> None:
-    writer = OfflineWriter(4.35)
+    writer = BuiltInWriter(4.35)
     title = asyncio.run(writer.title("SPACE", seed=1, avoid=[]))
     one, two = asyncio.run(writer.scripts(BRIEF, seed=1))
 
@@ -58,7 +58,7 @@ def test_the_offline_writer_signs_and_measures_what_it_writes() -> None:
 
 def test_the_offline_writer_leaves_the_loop_alone() -> None:
     async def both() -> int:
-        order = asyncio.create_task(OfflineWriter(4.35).scripts(BRIEF, seed=1))
+        order = asyncio.create_task(BuiltInWriter(4.35).scripts(BRIEF, seed=1))
         beats = 0
         while not order.done():
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""HTTP of the model writer: one address, one key, bounded answers, patience within a deadline.
+"""The HTTP client of the model writer: one address, one key, bounded answers, one deadline.
 
 The key goes to the address that it was set for and nowhere else: redirects are not followed.
 """
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from kit.errors import UnavailableError
-from kit.service.writer.failures import order_error
+from kit.service.writer.errors import order_error
 from kit.version import __version__
 
 #: Bytes of an answer; a script of three minutes has about three thousand.
@@ -32,7 +32,7 @@ _CONNECT_SECONDS = 10.0
 _BUSY = frozenset({429, 502, 503, 504})
 _AGENT = f"creative-studio-kit/{__version__}"
 #: No proxy to this machine.
-_HERE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+_LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Endpoint:
     key: str = field(default="", repr=False)
 
 
-class WriterReply(NamedTuple):
+class ChatReply(NamedTuple):
     """An answer."""
 
     status: int
@@ -58,21 +58,21 @@ class WriterReply(NamedTuple):
     content: bytes
 
 
-def endpoint(url: str, model: str, key: str = "") -> Endpoint:
+def parse_endpoint(url: str, model: str, key: str = "") -> Endpoint:
     """Return the endpoint that an address means, however much of it was given.
 
     Examples
     --------
-    >>> endpoint("http://127.0.0.1:11434/", "llama").url
+    >>> parse_endpoint("http://127.0.0.1:11434/", "llama").url
     'http://127.0.0.1:11434/v1'
-    >>> endpoint("https://llm.example/api/v1/chat/completions", "llama").url
+    >>> parse_endpoint("https://llm.example/api/v1/chat/completions", "llama").url
     'https://llm.example/api/v1'
     """
     base = url.rstrip("/").removesuffix("/chat/completions").rstrip("/")
     return Endpoint(base if urlsplit(base).path else f"{base}/v1", model, key)
 
 
-class WriterLine:
+class ChatClient:
     """The connection to an endpoint for one order; use it as ``async with``.
 
     Parameters
@@ -95,11 +95,11 @@ class WriterLine:
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
             verify=_certificates() if secure else _no_certificates(),
-            mounts=dict.fromkeys(_HERE),
+            mounts=dict.fromkeys(_LOOPBACK),
         )
 
     def __repr__(self) -> str:
-        return f"<line to {self.model}>"
+        return f"<ChatClient {self.model}>"
 
     async def __aenter__(self) -> Self:
         return self
@@ -112,7 +112,7 @@ class WriterLine:
     ) -> None:
         await self._client.aclose()
 
-    async def post(self, body: Mapping[str, Any]) -> WriterReply:
+    async def post(self, body: Mapping[str, Any]) -> ChatReply:
         """Send a call, again while the service is busy, and return its answer whatever it is.
 
         Raises
@@ -121,18 +121,18 @@ class WriterLine:
             There is none, it is too large, or the service is busy for longer than there is time.
         """
         for attempt in range(1, ATTEMPTS + 1):
-            reply = await self._sent(body)
+            reply = await self._send(body)
             if reply is not None and reply.status not in _BUSY:
                 return reply
             asked = None if reply is None else _retry_after(reply.headers.get("retry-after"))
             wait = _BACKOFF_SECONDS * 2 ** (attempt - 1) if asked is None else asked
             now = asyncio.get_running_loop().time()
             if attempt == ATTEMPTS or now + wait >= self._until:
-                raise _given_up(reply, asked)
+                raise _no_answer(reply, asked)
             await asyncio.sleep(wait)
         raise AssertionError  # the last attempt returns or raises
 
-    async def _sent(self, body: Mapping[str, Any]) -> WriterReply | None:
+    async def _send(self, body: Mapping[str, Any]) -> ChatReply | None:
         """Send a call once; None when the connection broke before the answer was complete."""
         try:
             async with self._client.stream("POST", self._url, json=body) as response:
@@ -141,7 +141,7 @@ class WriterLine:
                     content += chunk
                     if len(content) > ANSWER_BYTES:
                         raise order_error("the language model sends more than a text can have")
-                return WriterReply(response.status_code, response.headers, bytes(content))
+                return ChatReply(response.status_code, response.headers, bytes(content))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
             # A proxy's or a certificate's sentence may tell of the network inside: only the kind.
             raise order_error(
@@ -153,7 +153,7 @@ class WriterLine:
             return None
 
 
-def _given_up(reply: WriterReply | None, later: float | None) -> UnavailableError:
+def _no_answer(reply: ChatReply | None, later: float | None) -> UnavailableError:
     if reply is None:
         return order_error("the language model breaks off before its answer is complete")
     return order_error("the language model is too busy just now", later=later)
@@ -164,11 +164,11 @@ def _retry_after(value: str | None) -> float | None:
     try:
         seconds = float(value or "")
     except ValueError:
-        seconds = _until(value or "")
+        seconds = _seconds_until(value or "")
     return max(0.0, seconds) if seconds < float("inf") else None
 
 
-def _until(date: str) -> float:
+def _seconds_until(date: str) -> float:
     try:
         moment = parsedate_to_datetime(date)
     except ValueError:

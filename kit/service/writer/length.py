@@ -1,4 +1,4 @@
-"""Fitting: whether a text lasts as long as it is to last, and what goes where it is too long.
+"""The length of texts read aloud: measured, compared with the asked one, and trimmed to it.
 
 Source: contract, "Titles and scripts": within 10 % of the asked seconds.
 """
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations
 
 from kit.engines.text.speech import STOP, seconds, words
-from kit.service.writer.cleaning import sentences
+from kit.service.domain.writing import Draft
+from kit.service.writer.cleaning import split_sentences
 
 #: Share of the asked seconds that a text may be off, a little less than what is promised.
 TOLERANCE = 0.095
@@ -43,29 +44,29 @@ class Length:
         """About how many words that is."""
         return round(self.target * self.rate * _WORDS_A_SYLLABLE)
 
-    def of(self, text: str) -> float:
+    def measure(self, text: str) -> float:
         """Return the seconds that a text lasts."""
         return seconds(text, rate=self.rate)
 
     def fits(self, text: str) -> bool:
         """Whether a text lasts as long as it is to last."""
-        return self._is_near(self.of(text))
+        return self._is_near(self.measure(text))
 
     def words_for(self, text: str) -> int:
         """Return how many words of a text's own kind would last as long as it is to last."""
-        spoken = self.of(text)
+        spoken = self.measure(text)
         return round(len(words(text)) * self.target / spoken) if spoken else self.words
 
-    def trimmed(self, text: str) -> str | None:
-        """Return a long text without a run of its inner sentences that fits, or None.
+    def trim(self, text: str) -> str | None:
+        """Return a long text shortened by a run of inner sentences so that it fits, or None.
 
         The first and the last sentence stay: they are the hook and the call. Of the runs that fit,
         the one that stands last goes, for what comes first is what a text is about.
         """
-        parts = sentences(text)
+        parts = split_sentences(text)
         if len(parts) > _MOST_SENTENCES:
             return None
-        ends = [0.0, *accumulate(self.of(part) + STOP for part in parts)]
+        ends = [0.0, *accumulate(self.measure(part) + STOP for part in parts)]
         whole = ends[-1] - STOP
         runs = combinations(range(1, len(parts)), 2)
         fitting = [(a, b) for a, b in runs if self._is_near(whole - (ends[b] - ends[a]))]
@@ -79,14 +80,25 @@ class Length:
         return abs(spoken - self.target) <= TOLERANCE * self.target
 
 
-def alike(one: str, other: str) -> bool:
+def measure_draft(text: str, rate: float, writer: str) -> Draft:
+    """Return a text as a draft.
+
+    Parameters
+    ----------
+    rate : float
+        Syllables a second of whoever will read it aloud.
+    """
+    return Draft(text, seconds(text, rate=rate), len(words(text)), writer)
+
+
+def is_similar(one: str, other: str) -> bool:
     """Return whether two texts are more or less the same.
 
     Examples
     --------
-    >>> alike("Honey never spoils, ever.", "Honey never spoils. Ever!")
+    >>> is_similar("Honey never spoils, ever.", "Honey never spoils. Ever!")
     True
-    >>> alike("Honey never spoils.", "The octopus has three hearts.")
+    >>> is_similar("Honey never spoils.", "The octopus has three hearts.")
     False
     """
     first, second = _runs(words(one.casefold())), _runs(words(other.casefold()))

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from kit.service.writer.failures import UnfitError
-from kit.service.writer.reading import read
+from kit.service.writer.errors import RejectedError
+from kit.service.writer.structured_output import parse_answer
 
 
 class Script(BaseModel):
@@ -29,11 +29,13 @@ class Script(BaseModel):
     ],
 )
 def test_the_object_is_found_wherever_it_stands(said: str) -> None:
-    assert read(said, Script, "{}").content == "Hi."
+    assert parse_answer(said, Script, "{}").content == "Hi."
 
 
 def test_line_breaks_and_controls_may_stand_in_strings() -> None:
-    assert read('{"content": "One.\nTwo.\t\x01"}', Script, "{}").content == "One.\nTwo.\t\x01"
+    assert (
+        parse_answer('{"content": "One.\nTwo.\t\x01"}', Script, "{}").content == "One.\nTwo.\t\x01"
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,16 +51,16 @@ def test_line_breaks_and_controls_may_stand_in_strings() -> None:
     ],
 )
 def test_what_is_no_such_object_is_told_to_the_model(said: str) -> None:
-    with pytest.raises(UnfitError) as caught:
-        read(said, Script, '{"content": "..."}')
+    with pytest.raises(RejectedError) as caught:
+        parse_answer(said, Script, '{"content": "..."}')
 
     assert caught.value.kind == "shape"
     assert '{"content": "..."}' in caught.value.request
 
 
 def test_the_model_is_told_which_field_is_wrong() -> None:
-    with pytest.raises(UnfitError) as caught:
-        read('{"content": null}', Script, "{}")
+    with pytest.raises(RejectedError) as caught:
+        parse_answer('{"content": null}', Script, "{}")
 
     assert "content: input should be a valid string" in caught.value.request
 
@@ -66,13 +68,13 @@ def test_the_model_is_told_which_field_is_wrong() -> None:
 @pytest.mark.parametrize("piece", ['{"a":', "[", '{"a":[', "{}", "{,", "<think>"])
 def test_hostile_answers_are_read_in_no_time(piece: str) -> None:
     began = time.process_time()
-    with pytest.raises(UnfitError):
-        read(piece * (900_000 // len(piece)), Script, "{}")
+    with pytest.raises(RejectedError):
+        parse_answer(piece * (900_000 // len(piece)), Script, "{}")
 
     assert time.process_time() - began < 2
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_read_or_refused(said: str) -> None:
-    with suppress(UnfitError):
-        assert isinstance(read(said, Script, "{}"), Script)
+    with suppress(RejectedError):
+        assert isinstance(parse_answer(said, Script, "{}"), Script)

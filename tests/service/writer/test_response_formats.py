@@ -5,21 +5,21 @@ from typing import Any
 import pytest
 
 from kit.errors import UnavailableError
-from kit.service.writer.http import WriterLine, endpoint
-from kit.service.writer.ladder import REMEMBERED, Ladder
+from kit.service.writer.client import ChatClient, parse_endpoint
 from kit.service.writer.prompts import schema
+from kit.service.writer.structured_output import REMEMBERED_SECONDS, ResponseFormats
 from tests.service.writer.conftest import KEY, Answer, Asked, Model, Reply, completion
 
 SCHEMA = schema(content="the words")
 ALL: list[Any] = ["json_schema", "json_object", "json_object", None]
 
 
-def ask(model: Model, ladder: Ladder | None = None) -> str:
+def ask(model: Model, formats: ResponseFormats | None = None) -> str:
     async def once() -> str:
         until = asyncio.get_running_loop().time() + 10
-        async with WriterLine(endpoint(model.url, "tiny", KEY), until) as line:
+        async with ChatClient(parse_endpoint(model.url, "tiny", KEY), until) as line:
             messages = [{"role": "user", "content": "Hi."}]
-            return await (ladder or Ladder()).ask(line, messages, SCHEMA)
+            return await (formats or ResponseFormats()).ask(line, messages, SCHEMA)
 
     return asyncio.run(once())
 
@@ -69,26 +69,26 @@ def test_the_schema_is_strict_and_closed(model: Model) -> None:
 
 def test_the_way_that_worked_is_remembered_for_a_while(model: Model) -> None:
     now = [0.0]
-    ladder = Ladder(lambda: now[0])
+    formats = ResponseFormats(lambda: now[0])
     model.app = refusing(500, ["json_schema", "schema"])
     for _ in range(2):
-        ask(model, ladder)
-    now[0] = REMEMBERED + 1
+        ask(model, formats)
+    now[0] = REMEMBERED_SECONDS + 1
     model.says, model.app = ["yes"], None
-    ask(model, ladder)
+    ask(model, formats)
 
     assert [asked.wanted for asked in model.asked] == [*ALL[:3], "json_object", "json_schema"]
 
 
 def test_what_was_remembered_is_forgotten_when_it_fails(model: Model) -> None:
-    ladder = Ladder()
+    formats = ResponseFormats()
     model.app = refusing(400, ["json_schema"])
-    ask(model, ladder)
+    ask(model, formats)
     model.app = refusing(400, [*ALL, "schema"])
     with pytest.raises(UnavailableError):
-        ask(model, ladder)
+        ask(model, formats)
 
-    assert ladder.rung == 0
+    assert formats.first == 0
 
 
 @pytest.mark.parametrize(

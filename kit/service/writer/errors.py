@@ -1,6 +1,6 @@
-"""What goes wrong with a language model: it cannot be asked, or what it says is of no use.
+"""Errors of a language model: it is unavailable, or its answer is rejected.
 
-The first ends an order, the second is told to the model, which may try again.
+The first ends an order; the second is sent back to the model, which may try again.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from kit.errors import UnavailableError
 LATER = 60.0
 
 
-class UnfitError(Exception):
-    """An answer that cannot be delivered.
+class RejectedError(Exception):
+    """An answer of the model that cannot be delivered.
 
     Parameters
     ----------

@@ -8,16 +8,16 @@ from email.utils import format_datetime
 import pytest
 
 from kit.errors import UnavailableError
-from kit.service.writer.http import ANSWER_BYTES, ATTEMPTS, WriterLine, WriterReply, endpoint
+from kit.service.writer.client import ANSWER_BYTES, ATTEMPTS, ChatClient, ChatReply, parse_endpoint
 from tests.service.writer.conftest import KEY, Answer, Asked, Model
 
 BODY = {"model": "tiny", "messages": []}
 
 
-def post(model: Model, *, url: str | None = None, seconds: float = 10) -> WriterReply:
-    async def ask() -> WriterReply:
+def post(model: Model, *, url: str | None = None, seconds: float = 10) -> ChatReply:
+    async def ask() -> ChatReply:
         until = asyncio.get_running_loop().time() + seconds
-        async with WriterLine(endpoint(url or model.url, "tiny", KEY), until) as line:
+        async with ChatClient(parse_endpoint(url or model.url, "tiny", KEY), until) as line:
             return await line.post(BODY)
 
     return asyncio.run(ask())
@@ -45,21 +45,21 @@ def test_a_call_carries_the_key_and_the_answer_comes_back_as_it_is(model: Model)
     ],
 )
 def test_an_address_is_understood_however_much_of_it_is_given(given: str, base: str) -> None:
-    assert endpoint(given, "tiny").url == base
+    assert parse_endpoint(given, "tiny").url == base
 
 
 def test_the_key_is_in_no_repr() -> None:
-    there = endpoint("http://127.0.0.1:1", "tiny", KEY)
+    there = parse_endpoint("http://127.0.0.1:1", "tiny", KEY)
 
     assert KEY not in repr(there)
-    assert KEY not in repr(WriterLine(there, 0.0))
+    assert KEY not in repr(ChatClient(there, 0.0))
 
 
 def test_without_a_key_none_is_sent(model: Model) -> None:
     model.says = [Answer()]
 
     async def ask() -> None:
-        async with WriterLine(endpoint(model.url, "tiny"), float("inf")) as line:
+        async with ChatClient(parse_endpoint(model.url, "tiny"), float("inf")) as line:
             await line.post(BODY)
 
     asyncio.run(ask())
@@ -157,8 +157,8 @@ def test_many_calls_share_a_line(model: Model) -> None:
 
     model.app = together
 
-    async def ask() -> list[WriterReply]:
-        async with WriterLine(endpoint(model.url, "tiny"), float("inf")) as line:
+    async def ask() -> list[ChatReply]:
+        async with ChatClient(parse_endpoint(model.url, "tiny"), float("inf")) as line:
             return await asyncio.gather(*(line.post(BODY) for _ in range(gate.parties)))
 
     assert [reply.content for reply in asyncio.run(ask())] == [b"done"] * 4

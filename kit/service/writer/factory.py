@@ -1,7 +1,4 @@
-"""The writers that need no other service: who stands behind `kit.service.domain.writing.Writer`.
-
-The one that asks a language model is `kit.service.writer`.
-"""
+"""The writer of a service: the language model that its settings name, the built-in one, or both."""
 
 from __future__ import annotations
 
@@ -12,17 +9,43 @@ from dataclasses import dataclass
 
 from kit.errors import UnavailableError
 from kit.service.domain.writing import Draft, ScriptBrief, Writer
+from kit.service.settings import ServiceSettings
+from kit.service.writer.length import measure_draft
 from kit.wire import Title
 
-#: What answers call the built-in writer.
+#: The name of the built-in writer in answers.
 OFFLINE = "offline"
 
 _log = logging.getLogger("kit.service.writers")
 
 
+def create_writer(settings: ServiceSettings) -> Writer:
+    """Return the writer that the settings ask for.
+
+    Examples
+    --------
+    >>> from kit.service import settings
+    >>> create_writer(settings.load({}, data="/tmp"))
+    BuiltInWriter(rate=4.35)
+    """
+    built_in = BuiltInWriter(settings.speech_rate)
+    if not settings.writer_url:
+        return built_in
+    # With an HTTP client, which a service without a language model does not need.
+    from kit.service.writer.client import parse_endpoint
+    from kit.service.writer.model import ModelWriter
+
+    model = ModelWriter(
+        parse_endpoint(settings.writer_url, settings.writer_model, settings.writer_key),
+        rate=settings.speech_rate,
+        seconds=settings.writer_seconds,
+    )
+    return FallbackWriter(model, built_in) if settings.writer_fallback else model
+
+
 @dataclass(frozen=True, slots=True)
-class OfflineWriter:
-    """Writes from the built-in bank, without a network.
+class BuiltInWriter:
+    """Writes from the built-in collection of texts, without a network.
 
     Parameters
     ----------
@@ -42,7 +65,7 @@ class OfflineWriter:
         return await asyncio.to_thread(self._scripts, brief, seed)
 
     def _title(self, topic: str, seed: int, avoid: Sequence[str]) -> Title:
-        from kit.engines.text import offline  # with its bank; a service starts without it
+        from kit.engines.text import offline  # loads its collection; a service starts without it
 
         return offline.suggest_title(topic, seed=seed, avoid=avoid)
 
@@ -66,17 +89,17 @@ class OfflineWriter:
 
 @dataclass(frozen=True, slots=True)
 class FallbackWriter:
-    """Lets one writer write, and another one where the first cannot; the answer says which did."""
+    """Uses a second writer where the first is unavailable; the answer names the writer."""
 
     first: Writer
     second: Writer
 
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
-        """Return a title of whichever writer has one."""
+        """Return a title of the first writer that is available."""
         try:
             return await self.first.title(topic, seed=seed, avoid=avoid)
         except UnavailableError as error:
-            _instead(error)
+            _log_fallback(error)
             return await self.second.title(topic, seed=seed, avoid=avoid)
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
@@ -84,23 +107,10 @@ class FallbackWriter:
         try:
             return await self.first.scripts(brief, seed=seed)
         except UnavailableError as error:
-            _instead(error)
+            _log_fallback(error)
             return await self.second.scripts(brief, seed=seed)
 
 
-def measure_draft(text: str, rate: float, writer: str) -> Draft:
-    """Return a text as a draft.
-
-    Parameters
-    ----------
-    rate : float
-        Syllables a second of whoever will read it aloud.
-    """
-    from kit.engines.text import speech
-
-    return Draft(text, speech.seconds(text, rate=rate), len(speech.words(text)), writer)
-
-
-def _instead(error: UnavailableError) -> None:
+def _log_fallback(error: UnavailableError) -> None:
     facts = {"event": "writer_replaced", "why": error.message}
     _log.warning("the built-in writer writes instead: %(why)s", facts)

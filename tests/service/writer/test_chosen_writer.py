@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit.service import settings
-from kit.service.domain.writers import FallbackWriter, OfflineWriter
-from kit.service.writer.choice import writer_of
+from kit.service.writer.factory import BuiltInWriter, FallbackWriter, create_writer
 from kit.service.writer.model import ModelWriter
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.writer.conftest import KEY, Answer, Model, scripted, text_of, titled
@@ -26,9 +25,11 @@ def wish(model: Model, **other: object) -> dict[str, object]:
 def test_the_settings_choose_the_writer(tmp_path: Path) -> None:
     named = {"writer_url": "http://127.0.0.1:1", "writer_model": "tiny", "data": tmp_path}
 
-    assert isinstance(writer_of(settings.load({}, data=tmp_path)), OfflineWriter)
-    assert isinstance(writer_of(settings.load({}, **named)), ModelWriter)
-    assert isinstance(writer_of(settings.load({}, **named, writer_fallback=True)), FallbackWriter)
+    assert isinstance(create_writer(settings.load({}, data=tmp_path)), BuiltInWriter)
+    assert isinstance(create_writer(settings.load({}, **named)), ModelWriter)
+    assert isinstance(
+        create_writer(settings.load({}, **named, writer_fallback=True)), FallbackWriter
+    )
 
 
 def test_texts_of_a_model_are_charged_and_signed(start_service: Start, model: Model) -> None:
