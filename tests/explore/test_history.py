@@ -212,3 +212,28 @@ def test_the_awaited_twin_gives_the_same(source: Source, tmp_path: Path) -> None
         )
 
     assert asyncio.run(cell()) == ("edcba", "edc", "c", ["e", "d"], "e", 3, 3, [3], True, 1)
+
+
+# ── by position ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_positions_count_from_the_newest(source: Source) -> None:
+    history = source.history()
+
+    assert history[0].facts.id == "e"
+    assert history[3].facts.id == "b"
+    assert history[-1].facts.id == "a"
+    assert history["c"].facts.id == "c"
+    with pytest.raises(IndexError, match="there are 5 generations, and none at 7"):
+        history[7]
+
+
+def test_slices_are_those_of_a_list_and_ask_for_no_more_than_they_need(source: Source) -> None:
+    history = source.history()
+
+    assert names(history[:3]) == "edc"
+    assert source.fetched == 2
+    assert names(history[1:2]) == "d"
+    assert names(history[-2:]) == "ba"
+    assert names(history[::-1]) == "abcde"
+    assert history[9:] == []

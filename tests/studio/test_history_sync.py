@@ -182,3 +182,14 @@ def test_progress_says_how_many_rows_and_pages_there_are(
 
     assert re.fullmatch(r"history: 1 row · 1 page · [\d,]+ rows/s( · back to .*)?", Told.labels[-2])
     assert Told.labels[-1] == ""
+
+
+def test_a_history_has_a_length_and_knows_its_generations(studio: Studio) -> None:
+    made = [studio.generate("paint", prompt) for prompt in ("a", "b", "c")]
+
+    assert len(studio.history) == 3
+    assert studio.history[0] == made[-1]
+    assert studio.history[:2] == made[:0:-1]
+    assert made[0] in studio.history
+    assert made[0].id in studio.history
+    assert "gen_elsewhere" not in studio.history

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, overload
 
 from kit.explore.filters import Moment, Words, parse_filter
 from kit.explore.history.queries import G, list_query, to_frame
@@ -69,13 +69,30 @@ class AsyncHistory(Generic[G]):
     def __repr__(self) -> str:
         return "<History of generations>"
 
-    def __getitem__(self, generation_id: str) -> Awaitable[G]:
-        return self.get(generation_id)
+    @overload
+    def __getitem__(self, which: str | int) -> Awaitable[G]: ...
+    @overload
+    def __getitem__(self, which: slice) -> Awaitable[builtins.list[G]]: ...
+    def __getitem__(self, which: str | int | slice) -> Awaitable[G | builtins.list[G]]:
+        """Return the generation of an id, or those of positions, the newest being the first."""
+        return self.get(which) if isinstance(which, str) else self._at(which)
 
     async def __aiter__(self) -> AsyncIterator[G]:
         async for page in self.pages({}):
             for item in page:
                 yield item
+
+    async def _at(self, which: int | slice) -> G | builtins.list[G]:
+        if isinstance(which, slice):
+            ends = which.stop
+            steps = (which.start, which.stop, which.step)
+            forward = ends is not None and all(step is None or step >= 0 for step in steps)
+            return (await self.list(ends if forward else None))[which]
+        found = await self.list(which + 1 if which >= 0 else None)
+        try:
+            return found[which]
+        except IndexError:
+            raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
 
     async def list(self, limit: int | None = 50, **filters: Any) -> builtins.list[G]:
         """Return the newest generations, at most `limit`; None asks for all.

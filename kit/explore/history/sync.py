@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, overload
 
 from kit.explore.filters import Moment, Words, parse_filter
 from kit.explore.history.queries import G, list_query, to_frame
@@ -69,12 +69,29 @@ class History(Generic[G]):
     def __repr__(self) -> str:
         return "<History of generations>"
 
-    def __getitem__(self, generation_id: str) -> G:
-        return self.get(generation_id)
+    @overload
+    def __getitem__(self, which: str | int) -> G: ...
+    @overload
+    def __getitem__(self, which: slice) -> builtins.list[G]: ...
+    def __getitem__(self, which: str | int | slice) -> G | builtins.list[G]:
+        """Return the generation of an id, or those of positions, the newest being the first."""
+        return self.get(which) if isinstance(which, str) else self._at(which)
 
     def __iter__(self) -> Iterator[G]:
         for page in self.pages({}):
             yield from page
+
+    def _at(self, which: int | slice) -> G | builtins.list[G]:
+        if isinstance(which, slice):
+            ends = which.stop
+            steps = (which.start, which.stop, which.step)
+            forward = ends is not None and all(step is None or step >= 0 for step in steps)
+            return (self.list(ends if forward else None))[which]
+        found = self.list(which + 1 if which >= 0 else None)
+        try:
+            return found[which]
+        except IndexError:
+            raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
 
     def list(self, limit: int | None = 50, **filters: Any) -> builtins.list[G]:
         """Return the newest generations, at most `limit`; None asks for all.

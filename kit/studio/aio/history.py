@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from kit.errors import NotFoundError
 from kit.explore.history.aio import AsyncHistory
 from kit.studio.aio.generation import AsyncGeneration
-from kit.studio.generation import Session
+from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import ProgressLine
 
 if TYPE_CHECKING:
@@ -51,6 +52,23 @@ class AsyncStudioHistory(AsyncHistory[AsyncGeneration]):
     """The account's generations, newest first, with a table to choose from."""
 
     session: Session[AsyncGeneration] = field(kw_only=True)
+
+    def __len__(self) -> int:
+        """Return how many generations there are, after a look at the service."""
+        client = cast("AsyncClient", self.session.client)
+        return len(client.wait_for(self.frame(columns=["status"])))
+
+    def __bool__(self) -> bool:
+        return True  # whether it is there, and not how long it is
+
+    def __contains__(self, generation: object) -> bool:
+        """Whether a generation, or the one of an id, is the account's."""
+        name = generation.id if isinstance(generation, BaseGeneration) else generation
+        try:
+            self.session.client.block(self.session.operations.get(str(name)))
+        except NotFoundError:
+            return False
+        return True
 
     async def table(
         self,

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from kit.errors import NotFoundError
 from kit.explore.history.sync import History
-from kit.studio.generation import Session
+from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import ProgressLine
 from kit.studio.sync.generation import Generation
 
@@ -51,6 +52,23 @@ class StudioHistory(History[Generation]):
     """The account's generations, newest first, with a table to choose from."""
 
     session: Session[Generation] = field(kw_only=True)
+
+    def __len__(self) -> int:
+        """Return how many generations there are, after a look at the service."""
+        client = cast("Client", self.session.client)
+        return len(client.wait_for(self.frame(columns=["status"])))
+
+    def __bool__(self) -> bool:
+        return True  # whether it is there, and not how long it is
+
+    def __contains__(self, generation: object) -> bool:
+        """Whether a generation, or the one of an id, is the account's."""
+        name = generation.id if isinstance(generation, BaseGeneration) else generation
+        try:
+            self.session.client.block(self.session.operations.get(str(name)))
+        except NotFoundError:
+            return False
+        return True
 
     def table(
         self,
