@@ -204,7 +204,7 @@ class LocalKeys:
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
         """Make a key that works for so many days, or until it is revoked; return its text."""
         now = clock()
-        wish = keys.Wish(
+        wish = keys.KeyRequest(
             account_id=self._caller().account_id,
             name=name,
             scopes=scopes,
@@ -221,7 +221,7 @@ class LocalKeys:
         self._write(keys.revoke(key_id, clock(), actor=_actor()))
 
     def _caller(self) -> keys.Caller:
-        return self._write(keys.caller(self._key, self._settings.secret(), clock()))
+        return self._write(keys.find_caller(self._key, self._settings.secret(), clock()))
 
     def _write(self, work: Transaction[T]) -> T:
         async def alone() -> T:
@@ -282,7 +282,7 @@ async def _demo_key(settings: ServiceSettings, path: Path) -> str:
 
 async def _works(database: SQLite, settings: ServiceSettings, key: str) -> bool:
     try:
-        await database.read(keys.caller(key, settings.secret(), clock()))
+        await database.read(keys.find_caller(key, settings.secret(), clock()))
     except ApiError:
         return False
     return True
@@ -294,7 +294,7 @@ async def _make(database: SQLite, settings: ServiceSettings, path: Path) -> str:
     create = accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())
     account = await database.write(create)
     scopes = ("scripts:generate", "creative:generate")
-    wish = keys.Wish(account_id=account.id, name="demo", scopes=scopes, live=False)
+    wish = keys.KeyRequest(account_id=account.id, name="demo", scopes=scopes, live=False)
     made = await database.write(keys.create(wish, settings.secret(), now, actor=_actor()))
     write_private(path, json.dumps({"accountId": account.id, "key": made.text}))
     return made.text
