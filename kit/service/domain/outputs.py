@@ -110,7 +110,7 @@ async def remove_files(database: Database, storage: Storage, keys: Sequence[str]
         else:
             gone.append(key)
     if gone:
-        await database.write(_note_removed(gone))
+        await database.write(note_removed(gone))
     return len(gone) == len(keys)
 
 
@@ -120,7 +120,8 @@ def keys_to_delete() -> Transaction[list[str]]:
     return [row.key for row in rows]
 
 
-def _note_removed(keys: Sequence[str]) -> Transaction[None]:
+def note_removed(keys: Sequence[str]) -> Transaction[None]:
+    """Note that files are gone."""
     for key in keys:
         yield removals.done(key=key)
 

@@ -47,7 +47,7 @@ def test_deleting_lists_the_files_until_they_are_gone(
 
     assert keys == [f"{key}-{name}" for key in FILES.values()]
     assert sorted(write(outputs.keys_to_delete())) == sorted(keys)
-    write(outputs.note_deleted(keys[:1]))
+    write(outputs.note_removed(keys[:1]))
     assert write(outputs.keys_to_delete()) == keys[1:]
     after = row(write, payer, name)
     assert after.outputs_deleted_at == NOW
