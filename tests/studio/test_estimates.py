@@ -117,7 +117,7 @@ def charged(order: wire.StartGeneration, files: dict[str, Any]) -> int:
     try:
         step = next(work)
         while True:
-            rows = [files[step.values["which"]]]
+            rows = [files[step.values["id"]]]
             step = work.send(rows)
     except StopIteration as stop:
         return pricing.millicredits(stop.value.quote.total)
