@@ -115,15 +115,17 @@ def balanced(
     text = composed(text).strip()
     face = with_letters(text, face)
     left = leftward(text) if left is None else left
-    tracking = tracking if _separate(text) else 0.0
+    joined = _kinds(text) & {"R", "AL"}  # such letters are not moved apart
+    tracking = 0.0 if joined else tracking
     limit = width if largest is None else min(largest, width)
-    space = (width, height if height is not None else 1e9)
 
     def fitted(ways: Iterable[tuple[tuple[str, ...], tuple[int, ...]]]) -> Block | None:
         best: Block | None = None
         for lines, carried in ways:
             block = Block(lines, face, _MEASURE, gap, tracking, carried, left)
-            block = replace(block, size=int(min(_fit(block, space), limit)))
+            wide, high, _ = extent(block)
+            share = min(width / wide, (height or 1e9) / high)
+            block = replace(block, size=int(min(share * block.size, limit)))
             if block.size >= smallest and (best is None or block.size > best.size * _CLOSE):
                 best = block
         return best
@@ -210,11 +212,6 @@ def _ways(
         yield share, (broken(units, count, width) for count in counts)
 
 
-def _fit(block: Block, space: tuple[float, float]) -> float:
-    width, height, _ = extent(block)
-    return block.size * min(space[0] / width, space[1] / height)
-
-
 def _pitch(block: Block) -> float:
     top, bottom = _ink(block)
     # Arabic letters reach below and above the line everywhere.
@@ -225,11 +222,6 @@ def _pitch(block: Block) -> float:
 def _width(text: str, face: str, size: int, tracking: float) -> float:
     extra = tracking * size * max(0, len(clusters(text)) - 1) if tracking else 0.0
     return font_of(face, size).getlength(text) + extra if text else 0.0
-
-
-def _separate(text: str) -> bool:
-    """Tell whether letters stand alone, so that they can be moved apart."""
-    return not _kinds(text) & {"R", "AL"}
 
 
 def _kinds(text: str) -> set[str]:
@@ -290,12 +282,14 @@ def sprite(
     margin = int(np.ceil(wide + 2.5 * reach)) + 2
     letters = mask(block, margin=margin, align=align)
     fill = _fill(letters.shape, block, margin, align, (color, accent, accented))
-    layers: list[tuple[Bytes, Bytes]] = []
+    layers: list[tuple[Bytes, Color]] = []
     if reach:
-        layers.append((_shadow(block, margin, align, wide, reach), _flat(letters, shadow_color)))
-    if wide:
         around = mask(block, stroke=wide, margin=margin, align=align)
-        layers.append((around, _flat(letters, stroke_color)))
+        shift = np.array([[1, 0, 0], [0, 1, 0.5 * reach]], np.float32)
+        moved = cv2.warpAffine(around, shift, around.shape[::-1])
+        layers.append((softened(moved, max(0.5, 0.6 * reach)), shadow_color))
+    if wide:
+        layers.append((mask(block, stroke=wide, margin=margin, align=align), stroke_color))
     return _stacked([*layers, (letters, fill)])
 
 
@@ -374,25 +368,14 @@ def _fill(
     return fill
 
 
-def _shadow(block: Block, margin: int, align: str, stroke: float, reach: float) -> Bytes:
-    around = mask(block, stroke=stroke, margin=margin, align=align)
-    shift = np.array([[1, 0, 0], [0, 1, 0.5 * reach]], np.float32)
-    moved = cv2.warpAffine(around, shift, around.shape[::-1])
-    return softened(moved, max(0.5, 0.6 * reach))
-
-
-def _flat(letters: Bytes, color: Color) -> Bytes:
-    return np.full((*letters.shape, 3), color, np.uint8)
-
-
-def _stacked(layers: Sequence[tuple[Bytes, Bytes]]) -> Bytes:
+def _stacked(layers: Sequence[tuple[Bytes, Bytes | Color]]) -> Bytes:
     """Blend layers (coverage, color), the lowest first, into one picture with straight alpha."""
     height, width = layers[0][0].shape
     color: Floats = np.zeros((height, width, 3), np.float32)
     alpha: Floats = np.zeros((height, width, 1), np.float32)
     for coverage, fill in layers:
         share = np.float32(1 / 255) * coverage[..., None]
-        color = fill * share + color * (1 - share)
+        color = np.asarray(fill, np.uint8) * share + color * (1 - share)
         alpha = share + alpha * (1 - share)
     straight = color / np.maximum(alpha, 1e-6)
     return np.concatenate([straight, alpha * 255], axis=2).round().clip(0, 255).astype(np.uint8)
