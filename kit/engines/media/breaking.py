@@ -26,19 +26,11 @@ _Way: TypeAlias = tuple[float, float, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """What stays together in a line.
-
-    Parameters
-    ----------
-    glue : str
-        Between it and the next piece in one line: a space, or nothing within a word.
-    tail : str
-        Shown after it where a line ends: a hyphen in the midst of letters.
-    """
+    """What stays together in a line."""
 
     text: str
-    glue: str = " "
-    tail: str = ""
+    glue: str = " "  # between it and the next piece in one line; nothing within a word
+    tail: str = ""  # shown after it where a line ends: a hyphen in the midst of letters
 
 
 def pieces(text: str) -> list[TextPiece]:
@@ -66,18 +58,10 @@ def clusters(text: str) -> list[str]:
 
 
 def check_words(parts: Sequence[TextPiece]) -> None:
-    """Refuse a text of so many pieces that nobody could read it in a picture.
-
-    Raises
-    ------
-    EngineError
-        With code ``text_too_long``.
-    """
+    """Refuse a text of too many pieces to be read in a picture."""
     if len(parts) > _MOST_PIECES:
-        raise EngineError(
-            f"the text has more than {_MOST_PIECES} words; it would not be readable",
-            code="text_too_long",
-        )
+        sentence = f"the text has more than {_MOST_PIECES} words; it would not be readable"
+        raise EngineError(sentence, code="text_too_long")
 
 
 def broken(
@@ -85,18 +69,8 @@ def broken(
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Break pieces into lines so that the widest is narrow, and of such ways the most even one.
 
-    Parameters
-    ----------
-    count : int
-        How many lines, at most as many as there are pieces.
-    width : callable
-        Returns the width of a text.
-
-    Returns
-    -------
-    lines : tuple of str
-    carried : tuple of int
-        Numbers of the lines that begin within a word of the line before.
+    There are to be `count` lines, at most as many as pieces; `width` measures a text. With the
+    lines come the numbers of those that begin within a word of the line before.
     """
     glues = [width(f"a{part.glue}a") - width("aa") for part in parts]
     tails = [width(part.tail) if part.tail else 0.0 for part in parts]
@@ -161,10 +135,7 @@ def leftward(text: str) -> bool:
 def in_sight(words: Sequence[str], *, left: bool) -> list[int]:
     """Return the numbers of a line's words as they stand from left to right.
 
-    Parameters
-    ----------
-    left : bool
-        Whether the line as a whole runs from right to left.
+    `left` says whether the line as a whole runs from right to left.
 
     Examples
     --------

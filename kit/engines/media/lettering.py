@@ -43,31 +43,15 @@ _FINE = 5.0  # deviation of the widest blur that is made in full size, in pixels
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Text set in lines.
-
-    Parameters
-    ----------
-    face : str
-        One of `FACES`; it may be another than was asked for, if that one lacks letters.
-    size : int
-        Of the letters, in pixels an em.
-    gap : float
-        Between the ink of two lines of capitals, in ems.
-    tracking : float
-        Added between letters, in ems; scripts that join their letters have none.
-    carried : tuple of int
-        Numbers of the lines that begin within a word of the line before.
-    left : bool or None
-        Whether the lines run from right to left; None: as most of their letters do.
-    """
+    """Text set in lines."""
 
     lines: tuple[str, ...]
-    face: str
-    size: int
-    gap: float = 0.2
-    tracking: float = 0.0
-    carried: tuple[int, ...] = ()
-    left: bool | None = None
+    face: str  # one of `FACES`; another than was asked for, if that one lacks letters
+    size: int  # of the letters, in pixels an em
+    gap: float = 0.2  # between the ink of two lines of capitals, in ems
+    tracking: float = 0.0  # added between letters, in ems; scripts that join them have none
+    carried: tuple[int, ...] = ()  # numbers of the lines that begin within a word
+    left: bool | None = None  # whether lines run from right to left; None: as most letters do
 
     @property
     def direction(self) -> str:
@@ -229,16 +213,10 @@ def _kinds(text: str) -> set[str]:
 
 
 def mask(block: Block, *, stroke: float = 0.0, margin: int = 0, align: str = "center") -> Bytes:
-    """Return the coverage of the letters, shape (height, width), 0 to 255.
+    """Return the coverage of the letters, 0 to 255, aligned ``left``, ``center`` or ``right``.
 
-    Parameters
-    ----------
-    stroke : float
-        Widens the letters on all sides, in pixels.
-    margin : int
-        Empty pixels on all sides; a stroke needs room for itself.
-    align : str
-        ``left``, ``center`` or ``right``.
+    A stroke widens the letters on all sides, and a margin is empty, in pixels; a stroke needs room
+    for itself.
     """
     width, height, _ = extent(block)
     sheet = Image.new("L", (width + 2 * margin, height + 2 * margin))
@@ -294,14 +272,9 @@ def sprite(
 
 
 def stamp(pixels: Bytes, picture: Bytes, left: int, top: int) -> None:
-    """Blend a picture with alpha into another in place; what lies outside is cut off.
+    """Blend a picture with straight alpha, shape (h, w, 4), into another in place.
 
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3).
-    picture : ndarray of uint8
-        Shape (h, w, 4), straight alpha; its corner goes to column `left`, row `top`.
+    Its corner goes to column `left`, row `top`; what lies outside is cut off.
     """
     height, width = pixels.shape[:2]
     rows = slice(max(0, top), min(height, top + picture.shape[0]))
