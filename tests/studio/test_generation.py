@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from kit import wire
+from kit.client import records
 from kit.client.settings import Settings
 from kit.errors import ConfigError, GenerationFailedError, KitError, NoAnswerError
 from kit.studio import Studio
@@ -145,8 +146,9 @@ def test_an_equal_request_of_another_account_does_not_hide_ones_own(
     studio: Studio, other: Server
 ) -> None:
     mine = studio.generate("paint", "a lake")
-    line = studio.session.operations.journal._path.read_text().splitlines()[0]
-    with studio.session.operations.journal._path.open("a") as file:
+    journal = records.file(studio.client.settings, "journal")
+    line = journal.read_text().splitlines()[0]
+    with journal.open("a") as file:
         file.write(line.replace(mine.id, "theirs") + "\n")
 
     assert studio.generate("paint", "a lake").id == mine.id

@@ -147,7 +147,7 @@ class Costs:
             return self._client.run(self._reports.spending(since, until, tell))
 
     def _telling(self) -> ProgressLine:
-        return ProgressLine(self._client.settings)
+        return ProgressLine(self._reports.operations.progress)
 
 
 def _id(generation: BaseGeneration | str) -> str:

@@ -32,10 +32,11 @@ class LocalHistory:
     def __init__(self, session: Session[Any]) -> None:
         self._client = cast("Client", session.client)
         self._history_sync = session.operations.history_sync
+        self._progress = session.operations.progress
 
     def sync(self, *, show: bool) -> Synced:
         """Bring the archive up to date."""
-        with ProgressLine(self._client.settings, show="history" if show else None) as tell:
+        with ProgressLine(self._progress, show="history" if show else None) as tell:
             return self._client.run(self._history_sync.sync(partial(tell, "history")))
 
     def archive(self) -> Archive:
