@@ -28,7 +28,7 @@ LEFT = {
     "": (0, 0),
 }
 #: What belongs to Python or to a library, and is patched to fail: by its first name.
-OTHERS = {"Image", "Path", "diffusers", "huggingface_hub", "os", "threading", "torch"}
+OTHERS = {"Image", "Path", "diffusers", "huggingface_hub", "os", "sys", "threading", "torch"}
 
 
 def is_private(name: str) -> bool:
