@@ -309,6 +309,13 @@ def _check(settings: ServiceSettings) -> None:
         raise ConfigError(
             f"no storage of the kind {scheme!r} is supported; give file:///FOLDER or leave it out"
         )
+    _check_numbers(settings)
+    for wrong, sentence in _writer_problems(settings):
+        if wrong:
+            raise ConfigError(sentence)
+
+
+def _check_numbers(settings: ServiceSettings) -> None:
     for name, value in ((one.name, getattr(settings, one.name)) for one in fields(settings)):
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
@@ -316,9 +323,6 @@ def _check(settings: ServiceSettings) -> None:
             raise ConfigError(f"{name} must be 0 or more, not {value}")
         if name not in _ZERO_ALLOWED and not 0 < value < math.inf:
             raise ConfigError(f"{name} must be more than 0, not {value}")
-    for wrong, sentence in _writer_problems(settings):
-        if wrong:
-            raise ConfigError(sentence)
 
 
 def _writer_problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:

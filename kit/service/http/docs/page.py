@@ -128,7 +128,7 @@ def _describe(
 
 
 def _describe_answer(status: str, answer: Schema, schemas: Mapping[str, Schema]) -> dict[str, Any]:
-    kind, content = next(iter(answer.get("content", {}).items()), ("", {}))
+    kind, content = _content(answer)
     schema: Schema = content.get("schema", {})
     name = name_of(schema) or name_of(schema.get("items", {}))
     return {
@@ -139,8 +139,14 @@ def _describe_answer(status: str, answer: Schema, schemas: Mapping[str, Schema])
     }
 
 
+def _content(answer: Schema) -> tuple[str, Schema]:
+    """Return the media type of an answer and what it carries."""
+    contents: Mapping[str, Schema] = answer.get("content", {})
+    return next(iter(contents.items()), ("", {}))
+
+
 def _example_answer(answer: Schema, schemas: Mapping[str, Schema]) -> str | None:
-    kind, content = next(iter(answer.get("content", {}).items()), ("", {}))
+    kind, content = _content(answer)
     if "example" in content:
         return str(content["example"])
     if kind != "application/json" or not content.get("schema"):
@@ -194,8 +200,9 @@ def type_of(schema: Schema) -> Markup:
         return Markup("list of {}").format(type_of(schema.get("items", {})))
     if schema.get("type") == "object":
         inside = schema.get("additionalProperties")
-        known = isinstance(inside, Mapping)
-        return Markup("object of {}").format(type_of(inside)) if known else Markup("object")
+        if isinstance(inside, Mapping):
+            return Markup("object of {}").format(type_of(inside))
+        return Markup("object")
     if schema.get("format") == "date-time":
         return Markup("time")
     return Markup.escape(_WORDS.get(str(schema.get("type", "")), "any value"))
