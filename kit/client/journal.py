@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -153,6 +153,14 @@ class Journal:
         with self._read() as book:
             return dict(book.credits)
 
+    def entries(self) -> list[JournalEntry]:
+        """Return each start, oldest first, in the state in which it is known to be."""
+        with self._read() as book:
+            return [
+                replace(entry, state=book.ends.get(known, entry.state))
+                for known, entry in book.starts.items()
+            ]
+
     def charged(self, generation_id: str) -> Decimal | None:
         """Return what one start was charged; None where that is not known."""
         with self._read() as book:
@@ -227,7 +235,7 @@ class _Book:
 
     file: int = -1
     length: int = 0
-    starts: dict[str, None] = field(default_factory=dict)
+    starts: dict[str, JournalEntry] = field(default_factory=dict)
     ends: dict[str, str] = field(default_factory=dict)
     credits: dict[str, Decimal] = field(default_factory=dict)
     requests: dict[str, list[str]] = field(default_factory=dict)
@@ -260,7 +268,7 @@ class _Book:
         if entry.state != "processing":
             self.ends[entry.id] = entry.state
             return
-        self.starts[entry.id] = None
+        self.starts[entry.id] = entry
         self.requests.setdefault(entry.request, []).append(entry.id)
 
 

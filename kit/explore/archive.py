@@ -1,4 +1,4 @@
-"""The archive: a synced history as a frame, as SQL and as files.
+"""The archive: a synced history and its ledger as frames, as SQL and as files.
 
 DuckDB reads the Parquet parts where they lie, in memory of its own: any number of notebooks can ask
 the same store at once. Nothing here talks to the service.
@@ -6,6 +6,7 @@ the same store at once. Nothing here talks to the service.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,8 +18,9 @@ import pyarrow as pa
 from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
 from kit.explore.columns import Columns
+from kit.explore.costs.spending import Spending
 from kit.explore.filters import HistoryFilter
-from kit.explore.store import Store
+from kit.explore.store import SCHEMAS, Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +33,8 @@ _FORMATS = {
     ".csv": "(format csv, header)",
 }
 _NEWEST_FIRST = "order by created_at desc nulls last, id desc"
+_PARAMETER = re.compile(r'"parameters\.([^"]+)"')
+_WHOLE = frozenset({"UBIGINT", "BIGINT"})
 #: How often a reader looks again when another notebook has just merged what it was to read.
 _ATTEMPTS = 5
 
@@ -50,7 +54,7 @@ class Archive:
         self.store = store
 
     def __repr__(self) -> str:
-        return f"<Archive of {sum(self.store.manifest().parts.values()):,} generations>"
+        return f"<Archive of {self.store.manifest().generations.rows:,} generations>"
 
     def frame(
         self,
@@ -76,17 +80,38 @@ class Archive:
         """
         wanted = Columns(columns, parameters, media)
         query = f"select {wanted.text} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
+        return wanted.frame(self.ask(query, choice.values))
+
+    def usage(self, limit: int | None = None) -> pd.DataFrame:
+        """Return the ledger as a frame, newest first; see `kit.explore.schema.LEDGER`."""
+        query = f"select * from usage {_NEWEST_FIRST} limit ?"  # noqa: S608
+        return arrow.frame(self.ask(query, [limit]))
+
+    def spending(self, choice: HistoryFilter = ALL) -> Spending:
+        """Return what was paid for, to be asked for costs."""
+        return Spending(self, choice)
+
+    def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pa.Table:
+        """Return what a query finds in ``generations``, ``usage`` and other tables.
+
+        Parameters
+        ----------
+        values : sequence
+            They fill its question marks.
+        """
 
         def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
-            return base.sql(query, params=choice.values).to_arrow_table()
+            for name, table in tables.items():
+                base.register(name, table)
+            return base.sql(query, params=list(values)).to_arrow_table()
 
-        return wanted.frame(self._ask(find))
+        return self._ask(find)
 
     def sql(self, query: str, **tables: Any) -> pd.DataFrame:
-        """Return what a query of DuckDB's SQL finds; the table is called ``generations``.
+        """Return what a query of DuckDB's SQL finds in ``generations`` and in ``usage``.
 
-        A parameter is ``parameters->>'resolution'``; the columns are those of
-        `kit.explore.schema.GENERATIONS` and ``id``.
+        A parameter is ``"parameters.resolution"``, as in a frame; the other columns are those of
+        `kit.explore.schema.GENERATIONS`, of `kit.explore.schema.LEDGER`, and ``id``.
 
         Parameters
         ----------
@@ -100,6 +125,7 @@ class Archive:
         """
 
         def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
+            _expand(base, query)
             for name, table in tables.items():
                 base.register(name, table)
             found = base.sql(query)
@@ -150,10 +176,7 @@ class Archive:
             f"{_NEWEST_FIRST} limit ?"
         )
 
-        def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
-            return base.sql(query, params=[model_id, count]).to_arrow_table()
-
-        found: list[dict[str, Any]] = self._ask(find).to_pylist()
+        found: list[dict[str, Any]] = self.ask(query, [model_id, count]).to_pylist()
         return found[::-1]
 
     def files(self) -> list[str]:
@@ -170,7 +193,8 @@ class Archive:
             try:
                 with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as base:
                     base.execute("set timezone = 'UTC'")
-                    _attach(base, self.files())
+                    _attach(base, "generations", self.files())
+                    _attach(base, "usage", [str(path) for path in self.store.usage_files()])
                     return find(base)
             except duckdb.IOException as error:
                 if attempt == _ATTEMPTS - 1:
@@ -180,13 +204,40 @@ class Archive:
         raise AssertionError  # pragma: no cover
 
 
-def _attach(base: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
+def _attach(base: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -> None:
     if not files:
-        base.register("generations", arrow.GENERATIONS.empty_table())
-        return
-    names = ", ".join(f"'{_quoted(name)}'" for name in files)
-    source = f"read_parquet([{names}], union_by_name = true)"
-    base.execute(f"create view generations as select * from {source}")  # noqa: S608
+        base.register(f"all_{table}", SCHEMAS[table].empty_table())
+    else:
+        names = ", ".join(f"'{_quoted(name)}'" for name in files)
+        source = f"read_parquet([{names}], union_by_name = true)"
+        base.execute(f"create temp view all_{table} as select * from {source}")  # noqa: S608
+    base.execute(f"create temp view {table} as select * from all_{table}")  # noqa: S608
+
+
+def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
+    """Give ``generations`` a column for each parameter that a query names in quotes."""
+    names = dict.fromkeys(_PARAMETER.findall(query))
+    if names:
+        columns = [f'{_typed(base, name)} as "parameters.{name}"' for name in names]
+        base.execute(
+            f"create or replace temp view generations as select *, {', '.join(columns)} "  # noqa: S608
+            "from all_generations"
+        )
+
+
+def _typed(base: duckdb.DuckDBPyConnection, name: str) -> str:
+    """Return the expression of a parameter, with the type that all of its values have."""
+    path = f"'/{_quoted(name.replace('~', '~0').replace('/', '~1'))}'"
+    found = base.sql(
+        f"select distinct json_type(parameters, {path}) from all_generations"  # noqa: S608
+    ).fetchall()
+    kinds = {kind for (kind,) in found} - {None, "NULL"}
+    text = f"json_extract_string(parameters, {path})"
+    if kinds == {"BOOLEAN"}:
+        return f"{text}::boolean"
+    if kinds and kinds <= {*_WHOLE, "DOUBLE"}:
+        return f"{text}::{'bigint' if kinds <= _WHOLE else 'double'}"
+    return text
 
 
 def _quoted(path: Path | str) -> str:

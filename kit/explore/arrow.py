@@ -41,6 +41,7 @@ def frame_schema(table: schema.Table) -> pa.Schema:
 
 
 GENERATIONS = frame_schema(schema.GENERATIONS)
+USAGE = frame_schema(schema.LEDGER)
 
 
 def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:

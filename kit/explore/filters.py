@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,6 +22,8 @@ Words: TypeAlias = str | Sequence[str]
 _ALIASES = {"created_after": "since", "created_before": "until", "model_id": "model"}
 #: What a status can be, whatever a service calls it. Source: contract, "Generations".
 STATES = ("processing", "completed", "failed", "canceled")
+#: What the filters of a list may be called. Source: contract, "Generations".
+FILTERS = ("status", "asset_type", "model_id", "created_after", "created_before")
 _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
 
 
@@ -114,6 +116,14 @@ def parse_filter(**choices: Any) -> HistoryFilter:
         if value is not None
     }
     return HistoryFilter(**given)
+
+
+def list_query(limit: int | None, filters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the query of a list; the default limit is not sent, services without one refuse it."""
+    for name in filters:
+        if name not in FILTERS:
+            raise TypeError(f"there is no filter {name!r}; there is {', '.join(FILTERS)}")
+    return {**filters, "limit": None if limit == 50 else min(limit or 1000, 1000)}
 
 
 def _one(words: Sequence[str]) -> bool:

@@ -1,21 +1,20 @@
-"""Pages of generations as Arrow tables, straight from the bytes of an answer.
+"""Pages of generations and of the ledger as Arrow tables, straight from the bytes of an answer.
 
 A page is decoded once, and each column is made of its cells at once. What a plain column cannot
-hold is read value by value as `kit.wire.Generation` reads it, so there is one definition of what
-other services may mean; what that cannot read either is missing, named and counted once.
+hold is read value by value as the wire models read it, so there is one definition of what other
+services may mean; what that cannot read either is missing, named and counted once.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import logging
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -25,25 +24,19 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from kit import wire
 from kit.errors import ApiError
-from kit.explore.arrow import GENERATIONS, TIME
+from kit.explore.arrow import GENERATIONS, TIME, USAGE
+from kit.explore.malformed import EMPTY, MalformedValues
 
-T = TypeVar("T")
-
-_log = logging.getLogger("kit")
 #: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
 #: processor's cache.
 _SLICE = 10_000
 #: Bytes from which on a page is read in pieces, and rows of a piece.
 _LONG, _PIECE = 4_000_000, 1000
-#: Fields that are named in one warning, the most frequent first.
-_NAMED = 8
 #: Inputs that are looked for one by one before what is left is searched.
 _FEW = 6
 _BACKSLASH = ord("\\")
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOTHING = msgspec.Raw(b"")
-#: Values that other services send for nothing.
-_EMPTY: tuple[Any, ...] = (None, "", [], {})
 #: What msgspec raises for what it cannot read.
 _UNREAD = (msgspec.MsgspecError, RecursionError)
 
@@ -84,67 +77,57 @@ class _Row(msgspec.Struct, gc=False, rename="camel"):
     output: _Output | None = None
 
 
-_FIELDS = _Row.__struct_fields__
-_NO_OUTPUT = _Output()
-_ESSENTIAL = ("id", "status", "outputUrl")
-_rows = msgspec.json.Decoder(list[_Row])
-_cutter = msgspec.json.Decoder(list[msgspec.Raw])
+class _Details(msgspec.Struct, gc=False):
+    """What a frame needs of the details of an entry."""
+
+    reason: Any = None
+    note: Any = None
 
 
-class MalformedValues:
-    """What could not be read of some pages: each field and how often, for one warning.
+class _Entry(msgspec.Struct, gc=False, rename="camel"):
+    """What a frame needs of an entry of the ledger."""
 
-    Examples
-    --------
-    >>> malformed = MalformedValues()
-    >>> malformed.each("createdAt", int, ["1", "soon", None])
-    [1, None, None]
-    >>> malformed.sentence()
-    'values that make no sense are missing in the history: createdAt (1)'
+    id: str
+    created_at: Any = None
+    kind: Any = None
+    credits: Any = None
+    balance_after: Any = None
+    generation_id: Any = None
+    model_id: Any = None
+    key_prefix: Any = None
+    details: _Details | None = None
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How the pages of a list are read.
+
+    Parameters
+    ----------
+    row : type
+        What a record is decoded to.
+    model : type
+        The wire model of it.
+    essential : sequence of str
+        Fields that tell what a record is; one that cannot be read leaves the record out.
+    inner : str
+        The field that is an object of its own.
     """
 
-    def __init__(self) -> None:
-        self._fields: Counter[str] = Counter()
-        self._records = 0
+    row: type[msgspec.Struct]
+    model: type[wire.WireShape]
+    essential: Sequence[str]
+    inner: str
 
-    def each(
-        self, field: str, read: Callable[[Any], T | None], values: Iterable[Any]
-    ) -> list[T | None]:
-        """Return values read one by one; what cannot be is missing, and counted."""
-        found: list[T | None] = []
-        for value in values:
-            try:
-                found.append(None if value in _EMPTY else read(value))
-            except (ValueError, TypeError, OverflowError):
-                found.append(None)
-                self.count(field)
-        return found
+    @functools.cached_property
+    def decoder(self) -> msgspec.json.Decoder[list[Any]]:
+        return msgspec.json.Decoder(list[self.row])  # type: ignore[name-defined]
 
-    def count(self, field: str, number: int = 1) -> None:
-        """Count values of a field that are missing."""
-        if number:
-            self._fields[field] += number
 
-    def leave_out(self) -> None:
-        """Count a record that is not in the table."""
-        self._records += 1
-
-    def sentence(self) -> str:
-        """Return what was counted, empty where there is nothing."""
-        parts = []
-        if self._records:
-            parts.append(f"generations without an id or a status are left out ({self._records:,})")
-        if self._fields:
-            named = [f"{name} ({n:,})" for name, n in self._fields.most_common(_NAMED)]
-            more = [f"{len(self._fields) - _NAMED} more"] if len(self._fields) > _NAMED else []
-            fields = ", ".join([*named, *more])
-            parts.append(f"values that make no sense are missing in the history: {fields}")
-        return "; ".join(parts)
-
-    def warn(self) -> None:
-        """Log what was counted, in one warning."""
-        if sentence := self.sentence():
-            _log.warning("malformed answers of the service: %s", sentence)
+_GENERATIONS = _Shape(_Row, wire.Generation, ("id", "status", "output_url"), "output")
+_USAGE = _Shape(_Entry, wire.Entry, ("id",), "details")
+_NO_OUTPUT, _NO_DETAILS = _Output(), _Details()
+_cutter = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def read_table(contents: Iterable[bytes], malformed: MalformedValues | None = None) -> pa.Table:
@@ -176,11 +159,18 @@ def read_table(contents: Iterable[bytes], malformed: MalformedValues | None = No
     >>> table["status"].to_pylist()
     ['completed']
     """
-    counted = malformed or MalformedValues()
-    tables = list(_tables(contents, counted)) or [GENERATIONS.empty_table()]
-    if malformed is None:
-        counted.warn()
-    return pa.concat_tables(tables) if len(tables) > 1 else tables[0]
+    return _read(contents, _GENERATIONS, _table, malformed) or GENERATIONS.empty_table()
+
+
+def read_usage(contents: Iterable[bytes], malformed: MalformedValues | None = None) -> pa.Table:
+    """Return the entries of some pages of a ledger as one table; see `read_table`.
+
+    Returns
+    -------
+    pyarrow.Table
+        With the schema `kit.explore.arrow.USAGE`.
+    """
+    return _read(contents, _USAGE, _usage_table, malformed) or USAGE.empty_table()
 
 
 def make_table(items: Iterable[wire.Generation]) -> pa.Table:
@@ -190,19 +180,40 @@ def make_table(items: Iterable[wire.Generation]) -> pa.Table:
     )
 
 
-def _tables(contents: Iterable[bytes], malformed: MalformedValues) -> Iterator[pa.Table]:
-    """Yield tables of about `_SLICE` rows, whatever the size of the pages."""
+Cells: TypeAlias = Mapping[str, Sequence[Any]]
+
+
+def _read(
+    contents: Iterable[bytes],
+    shape: _Shape,
+    make: Callable[[Cells, MalformedValues], pa.Table],
+    malformed: MalformedValues | None,
+) -> pa.Table | None:
+    counted = malformed or MalformedValues()
+    tables = [make(cells, counted) for cells in _cells(contents, shape, counted)]
+    if malformed is None:
+        counted.warn()
+    return pa.concat_tables(tables) if len(tables) > 1 else next(iter(tables), None)
+
+
+def _cells(contents: Iterable[bytes], shape: _Shape, malformed: MalformedValues) -> Iterator[Cells]:
+    """Yield the cells of about `_SLICE` rows by field, whatever the size of the pages."""
+    names = shape.row.__struct_fields__
     waiting: list[Any] = []
+
+    def columns() -> Cells:
+        return {name: waiting[place :: len(names)] for place, name in enumerate(names)}
+
     for content in contents:
         for piece in _pieces(content):
             # one flat list, cut by steps, takes a third of the time of ``zip(*rows)``
-            rows = _decoded(piece, malformed)
+            rows = _decoded(piece, shape, malformed)
             waiting.extend(chain.from_iterable(map(msgspec.structs.astuple, rows)))
-            if len(waiting) >= _SLICE * len(_FIELDS):
-                yield _table(waiting, malformed)
+            if len(waiting) >= _SLICE * len(names):
+                yield columns()
                 waiting = []
     if waiting:
-        yield _table(waiting, malformed)
+        yield columns()
 
 
 def _pieces(content: bytes) -> Iterator[bytes]:
@@ -219,21 +230,21 @@ def _pieces(content: bytes) -> Iterator[bytes]:
     yield content
 
 
-def _decoded(content: bytes, malformed: MalformedValues) -> Sequence[_Row]:
+def _decoded(content: bytes, shape: _Shape, malformed: MalformedValues) -> Sequence[Any]:
     try:
         if content.isascii() or content.decode():
-            return _rows.decode(content)
+            return shape.decoder.decode(content)
     except (*_UNREAD, UnicodeDecodeError):
         pass
     try:
-        return _rows.decode(_repaired(content, malformed))
+        return shape.decoder.decode(_repaired(content, shape, malformed))
     except (ValueError, RecursionError) as error:
         first = str(error).partition("\n")[0][:200]
         sentence = f"the list of generations is not what the API document describes: {first}"
         raise ApiError(sentence) from None
 
 
-def _repaired(content: bytes, malformed: MalformedValues) -> bytes:
+def _repaired(content: bytes, shape: _Shape, malformed: MalformedValues) -> bytes:
     """Return a page that is not as the API document describes it as one that can be decoded.
 
     A record without an id, or whose end cannot be told, is left out.
@@ -242,26 +253,21 @@ def _repaired(content: bytes, malformed: MalformedValues) -> bytes:
     if not isinstance(items, list):
         raise ValueError(f"expected a list, got {type(items).__name__}")
     kept = []
+    fields = {str(shape.model.model_fields[name].alias): name for name in shape.essential}
     for item in items:
         try:
-            essential = {name: item[name] for name in _ESSENTIAL if name in item}
-            known = wire.Generation.model_validate(essential)
-        except (ValidationError, TypeError):
+            essential = {
+                alias: _reader(shape.model, name, pa.string())(item.get(alias))
+                for alias, name in fields.items()
+            }
+        except (ValidationError, AttributeError):
             malformed.leave_out()
             continue
-        output = item.get("output")
-        if output is not None and not isinstance(output, dict):
-            malformed.count("output", output not in _EMPTY)
-            output = None
-        kept.append(
-            {
-                **item,
-                "id": known.id,
-                "status": known.status,
-                "outputUrl": known.output_url,
-                "output": output,
-            }
-        )
+        inner = item.get(shape.inner)
+        if inner is not None and not isinstance(inner, dict):
+            malformed.count(shape.inner, inner not in EMPTY)
+            inner = None
+        kept.append({**item, **essential, shape.inner: inner})
     return json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -281,9 +287,8 @@ def _parsed(content: bytes) -> Any:
     return json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def _table(flat: Sequence[Any], malformed: MalformedValues) -> pa.Table:
-    """Return rows, given cell by cell, as a table."""
-    cells = {name: flat[place :: len(_FIELDS)] for place, name in enumerate(_FIELDS)}
+def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:
+    """Return generations, given by field, as a table."""
 
     def column(name: str, kind: pa.DataType = pa.string()) -> pa.Array:  # noqa: B008 - immutable
         return _column(cells[name], kind, malformed, wire.Generation, name)
@@ -316,6 +321,19 @@ def _table(flat: Sequence[Any], malformed: MalformedValues) -> pa.Table:
         "completed_at": ended,
     }
     return pa.Table.from_arrays([found[name] for name in GENERATIONS.names], schema=GENERATIONS)
+
+
+def _usage_table(cells: Cells, malformed: MalformedValues) -> pa.Table:
+    """Return entries, given by field, as a table."""
+    found = {
+        name: _column(cells[name], USAGE.field(name).type, malformed, wire.Entry, name)
+        for name in USAGE.names
+        if name in cells
+    }
+    details = [value or _NO_DETAILS for value in cells["details"]]
+    notes = [each.reason or each.note for each in details]
+    found["note"] = pa.array([None if n is None else str(n) for n in notes], pa.string())
+    return pa.Table.from_arrays([found[name] for name in USAGE.names], schema=USAGE)
 
 
 def _column(

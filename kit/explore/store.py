@@ -1,4 +1,6 @@
-"""The local store of a history: Parquet parts in a folder, and a manifest that names them.
+"""The local store of an account: Parquet parts in a folder, and a manifest that names them.
+
+It holds two lists of the service, the generations and the ledger.
 
 Only what the manifest names exists. A part is written under another name, moved into place and then
 named, so readers in other notebooks see the store before a change or after it and never between.
@@ -11,7 +13,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,11 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from kit.explore.arrow import GENERATIONS
+from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.lock import Lock
 from kit.private import make_folder
 
-_VERSION = 1
+_VERSION = 2
 #: Parts with fewer rows are merged once there are this many of them.
 _SMALL, _MANY = 100_000, 40
 #: Rows of a merged part; what merging needs of memory follows from it.
@@ -33,7 +35,7 @@ _MERGED = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A stretch of the history that is not in the store yet.
+    """A stretch of a list that is not in the store yet.
 
     Parameters
     ----------
@@ -48,43 +50,74 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
+class Listing:
+    """What a store holds of one list.
+
+    Parameters
+    ----------
+    parts : mapping of str to int
+        Files of what never changes again, and how many rows each has.
+    top : str or None
+        When the newest row was made that is known, as an ISO 8601 time.
+    gaps : sequence of Gap
+        What an interrupted sync has left to do.
+    """
+
+    parts: Mapping[str, int] = field(default_factory=dict)
+    top: str | None = None
+    gaps: Sequence[Gap] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows its parts have."""
+        return sum(self.parts.values())
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What a store holds.
 
     Parameters
     ----------
-    parts : mapping of str to int
-        Files of finished generations and how many rows each has.
+    generations, usage : Listing
+        Finished generations, and the ledger.
     running : str or None
-        The file of those that were not finished at the last sync.
-    top : str or None
-        When the newest generation was made that is known, as an ISO 8601 time.
-    gaps : sequence of Gap
-        What an interrupted sync has left to do.
+        The file of the generations that were not finished at the last sync.
     synced_at : str or None
         When the last sync ended.
+    journaled : str or None
+        The last start of this computer's journal that was looked for in the store.
+    unlisted : int
+        Generations that are known from the journal alone, because the service lists no more than
+        its newest ones.
     """
 
-    parts: Mapping[str, int] = field(default_factory=dict)
+    generations: Listing = field(default_factory=Listing)
+    usage: Listing = field(default_factory=Listing)
     running: str | None = None
-    top: str | None = None
-    gaps: Sequence[Gap] = ()
     synced_at: str | None = None
+    journaled: str | None = None
+    unlisted: int = 0
 
     @property
     def files(self) -> list[str]:
-        """The names of all files."""
-        return [*self.parts, *([self.running] if self.running else [])]
+        """The names of the files of generations."""
+        return [*self.generations.parts, *([self.running] if self.running else [])]
+
+
+#: List -> the columns of its files.
+SCHEMAS = {"generations": GENERATIONS, "usage": USAGE}
 
 
 class Store:
-    """Generations on disk.
+    """Generations and ledger on disk.
 
     Examples
     --------
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()))
-    >>> store.commit(Manifest(parts=store.written(GENERATIONS.empty_table())))
+    >>> listing = Listing(store.written(GENERATIONS.empty_table()))
+    >>> store.commit(Manifest(generations=listing))
     >>> len(store.files())
     1
     """
@@ -107,13 +140,18 @@ class Store:
             found: Any = json.loads(self._manifest.read_text("utf-8"))
             if found.pop("version", None) != _VERSION:
                 return Manifest()
-            return Manifest(**{**found, "gaps": tuple(Gap(**gap) for gap in found["gaps"])})
+            lists = {name: _listing(found[name]) for name in SCHEMAS}
+            return Manifest(**{**found, **lists})
         except (FileNotFoundError, ValueError, TypeError, KeyError):
             return Manifest()
 
     def files(self) -> list[Path]:
-        """Return the Parquet files, finished generations first."""
+        """Return the Parquet files of generations, finished ones first."""
         return [self.folder / name for name in self.manifest().files]
+
+    def usage_files(self) -> list[Path]:
+        """Return the Parquet files of the ledger."""
+        return [self.folder / name for name in self.manifest().usage.parts]
 
     def written(self, table: pa.Table) -> dict[str, int]:
         """Write a part and return its name and rows; it is not in the store until committed."""
@@ -135,13 +173,13 @@ class Store:
             return GENERATIONS.empty_table()
         return pq.read_table(self.folder / manifest.running, schema=GENERATIONS)
 
-    def unknown(self, table: pa.Table, manifest: Manifest) -> pa.Table:
-        """Return those of some finished generations that no part has, each once."""
+    def unknown(self, table: pa.Table, parts: Mapping[str, int]) -> pa.Table:
+        """Return those of some rows that no part has, each once."""
         ids = table["id"].to_pylist()
         if len(set(ids)) < len(ids):
             last = {generation_id: place for place, generation_id in enumerate(ids)}
             table = table.take(pa.array(sorted(last.values()), pa.int64()))
-        files = [str(self.folder / name) for name in manifest.parts]
+        files = [str(self.folder / name) for name in parts]
         if not files or not table.num_rows:
             return table
         made = pc.field("created_at")
@@ -149,33 +187,63 @@ class Store:
         near = made.is_null()
         if ends["min"].is_valid:
             near = near | ((made >= ends["min"]) & (made <= ends["max"]))
-        known = ds.dataset(files, schema=GENERATIONS).to_table(columns=["id"], filter=near)["id"]
+        known = ds.dataset(files, schema=table.schema).to_table(columns=["id"], filter=near)["id"]
         return table.filter(pc.invert(pc.is_in(table["id"], value_set=known.combine_chunks())))
 
-    def compacted(self, manifest: Manifest) -> dict[str, int]:
-        """Return the parts after merging small ones, where there are too many of them."""
-        small = [name for name, rows in manifest.parts.items() if rows < _SMALL]
-        if len(small) <= _MANY:
-            return dict(manifest.parts)
-        parts = {name: rows for name, rows in manifest.parts.items() if name not in small}
-        for group in _groups(small, manifest.parts):
-            tables = [pq.read_table(self.folder / name, schema=GENERATIONS) for name in group]
+    def missing(self, ids: Sequence[str], manifest: Manifest) -> list[str]:
+        """Return those of some ids that no part of the generations has."""
+        files = [str(self.folder / name) for name in manifest.generations.parts]
+        if not files or not ids:
+            return list(ids)
+        among = pc.field("id").isin(pa.array(ids, pa.string()))
+        found = ds.dataset(files, schema=GENERATIONS).to_table(columns=["id"], filter=among)["id"]
+        known = set(found.to_pylist())
+        return [generation_id for generation_id in ids if generation_id not in known]
+
+    def compacted(
+        self,
+        listing: Listing,
+        schema: pa.Schema,
+        *,
+        small: int = _SMALL,
+        many: int = _MANY,
+        merged: int = _MERGED,
+    ) -> Listing:
+        """Return a list after merging its small parts, where there are too many of them.
+
+        Parameters
+        ----------
+        small, many, merged : int
+            Rows below which a part is small, how many of these there may be, and rows of what they
+            are merged to.
+        """
+        few = [name for name, rows in listing.parts.items() if rows < small]
+        if len(few) <= many:
+            return listing
+        parts = {name: rows for name, rows in listing.parts.items() if name not in few}
+        for group in _groups(few, listing.parts, merged):
+            tables = [pq.read_table(self.folder / name, schema=schema) for name in group]
             whole = pa.concat_tables(tables).sort_by([("created_at", "descending")])
             parts |= self.written(whole)
-        return parts
+        return replace(listing, parts=parts)
 
     def sweep(self) -> None:
         """Delete what the manifest does not name: what a crash left, and what was merged."""
-        named = set(self.manifest().files)
+        manifest = self.manifest()
+        named = {*manifest.files, *manifest.usage.parts}
         for path in self.folder.glob("*.parquet*"):
             if path.name not in named:
                 _delete(path)
 
 
-def _groups(names: Sequence[str], rows: Mapping[str, int]) -> Iterator[list[str]]:
+def _listing(found: Mapping[str, Any]) -> Listing:
+    return Listing(**{**found, "gaps": tuple(Gap(**gap) for gap in found["gaps"])})
+
+
+def _groups(names: Sequence[str], rows: Mapping[str, int], most: int) -> Iterator[list[str]]:
     group: list[str] = []
     for name in names:
-        if group and sum(rows[n] for n in group) + rows[name] > _MERGED:
+        if group and sum(rows[n] for n in group) + rows[name] > most:
             yield group
             group = []
         group.append(name)

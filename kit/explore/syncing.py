@@ -7,9 +7,11 @@ on with; the next sync begins with what is new and then fills the gap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+import logging
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import pyarrow as pa
@@ -18,17 +20,28 @@ import pyarrow.compute as pc
 from kit import wire
 from kit.errors import BadRequestError, NotFoundError
 from kit.explore import charges, pages
-from kit.explore.arrow import GENERATIONS
-from kit.explore.pages import MalformedValues
-from kit.explore.store import Gap, Store
+from kit.explore.arrow import GENERATIONS, USAGE
+from kit.explore.malformed import MalformedValues
+from kit.explore.store import Gap, Listing, Store
 
 T = TypeVar("T")
+_log = logging.getLogger("kit")
 Steps: TypeAlias = Generator[Any, Any, T]
 
 #: Rows that wait in memory before they become a part.
 PART = 25_000
-#: How far a sync goes back behind the newest generation that it knows: clocks and commits differ.
+#: How far a sync goes back behind the newest row that it knows: clocks and commits differ.
 OVERLAP = timedelta(minutes=5)
+#: Rows of a page.
+PAGE = 1000
+_UNLISTED = (
+    "the service lists only its newest generations: %s of those that this computer started were "
+    "asked for one by one; what was started elsewhere before is not in this history"
+)
+_CAPPED = (
+    "the list of %s ends after %d rows and does not reach what was known: what was made between "
+    "%s and %s may be missing in this history"
+)
 #: Seconds between two looks at a lock that another notebook holds.
 _PATIENCE = 0.2
 
@@ -41,11 +54,34 @@ class Page:
     following: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What this computer's journal says of a generation that it has started.
+
+    Parameters
+    ----------
+    state : str or None
+        How it ended; None where that is not known.
+    mine : bool
+        Whether it is certain to be this account's: accounts of one service share a journal.
+    """
+
+    id: str
+    at: str
+    model_id: str | None = None
+    credits: Decimal | None = None
+    state: str | None = None
+    mine: bool = False
+
+
 class Source(Protocol):
-    """Where generations come from; each method returns a flow."""
+    """Where generations and the ledger come from; each method but one returns a flow."""
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Steps[Page]:
-        """Ask for the page at a path, or for the first page of a query."""
+        """Ask for the page of generations at a path, or for the first page of a query."""
+
+    def usage(self, path: str | None) -> Steps[Page | None]:
+        """Ask for a page of the ledger, the newest first; None where the service has none."""
 
     def one(self, generation_id: str) -> Steps[bytes]:
         """Ask for one generation and return the body of the answer."""
@@ -53,8 +89,8 @@ class Source(Protocol):
     def models(self) -> Steps[Mapping[str, wire.Model]]:
         """Return the models by id, for estimates."""
 
-    def receipts(self) -> charges.Receipts:
-        """Return what starts were charged, by id."""
+    def starts(self) -> Sequence[Start]:
+        """Return what this computer has started, oldest first."""
 
     def rest(self, seconds: float) -> Steps[None]:
         """Let some time pass."""
@@ -78,6 +114,9 @@ class Synced:
         Generations in those answers, known ones among them.
     through : datetime or None
         When the oldest generation of the last page was made; falls while a sync goes on.
+    unlisted : int
+        Generations in the store that the service does not list: they are known because this
+        computer started them.
     """
 
     added: int = 0
@@ -86,9 +125,12 @@ class Synced:
     pages: int = 0
     fetched: int = 0
     through: datetime | None = None
+    unlisted: int = 0
 
     def __repr__(self) -> str:
-        return f"<Synced {self.added:,} new · {self.running:,} running · {self.rows:,} kept>"
+        unlisted = f" · {self.unlisted:,} unlisted" if self.unlisted else ""
+        known = f"{self.added:,} new · {self.running:,} running · {self.rows:,} kept"
+        return f"<Synced {known}{unlisted}>"
 
 
 OnUpdate: TypeAlias = Callable[[Synced], None]
@@ -99,156 +141,175 @@ def synced(
     source: Source,
     *,
     on_update: OnUpdate = lambda _: None,
+    part: int = PART,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Steps[Synced]:
-    """Bring a store up to date and return what that brought.
+    """Bring the generations of a store up to date and return what that brought.
 
-    Another notebook that syncs the same store is waited for.
+    Another notebook that syncs the same store is waited for. What this computer has started and
+    the service does not list is asked for one by one.
 
     Parameters
     ----------
     on_update : callable
         Called after each page.
+    part : int
+        Rows that wait in memory before they become a part.
     now : callable
         The clock.
     """
+
+    def run() -> Steps[Synced]:
+        found = _Generations(store, source, on_update, part)
+        yield from found.bring()
+        return found.finish(now())
+
+    return (yield from _alone(store, source, run))
+
+
+def synced_usage(
+    store: Store, source: Source, *, on_update: OnUpdate = lambda _: None
+) -> Steps[bool]:
+    """Bring the ledger of a store up to date; return False where the service has none."""
+
+    def run() -> Steps[bool]:
+        found = _Usage(store, source, on_update)
+        yield from found.bring()
+        found.finish()
+        return found.kept
+
+    return (yield from _alone(store, source, run))
+
+
+def _alone(store: Store, source: Source, run: Callable[[], Steps[T]]) -> Steps[T]:
     lock = store.lock()
     while not lock.taken():
         yield from source.rest(_PATIENCE)
     try:
-        run = _Run(store, source, on_update)
-        try:
-            yield from run.all()
-        except BaseException:
-            run.flush()  # also what a stop button interrupts is kept
-            raise
-        finally:
-            run.malformed.warn()
-        return run.finish(now())
+        return (yield from run())
     finally:
         lock.free()
 
 
-class _Run:
-    """One sync: what was fetched and is not on disk yet, and where it stands."""
+class _Pages:
+    """One list, read from its newest page back to what is known."""
 
-    def __init__(self, store: Store, source: Source, on_update: OnUpdate) -> None:
-        self._store = store
-        self._source = source
-        self._on_update = on_update
+    #: Of the list: its place in the manifest, and its columns.
+    name: str
+    schema: pa.Schema
+
+    def __init__(self, store: Store, source: Source, on_update: OnUpdate, part: int = PART) -> None:
+        self.store = store
+        self._part = part
+        self.source = source
         self.malformed = MalformedValues()
         self.manifest = store.manifest()
-        before = store.running(self.manifest)
-        self._running = {row["id"]: row for row in before.to_pylist()}
-        self._open = set(self._running)  # of an earlier sync, not seen in this one
-        self._waiting: list[pa.Table] = []
-        self._told = Synced(rows=sum(self.manifest.parts.values()))
-        since = _earlier(self.manifest.top)
-        self._gaps = [Gap(since), *self.manifest.gaps]
+        self.waiting: list[pa.Table] = []
+        self._on_update = on_update
+        self.gaps = [Gap(_overlapping(self.listing.top)), *self.listing.gaps]
+        self._known = self.listing.top
+        self.progress = Synced(rows=self.listing.rows)
 
-    def all(self) -> Steps[None]:
-        while self._gaps:
-            yield from self._gap()
-            self._gaps.pop(0)
-        for generation_id in sorted(self._open):
-            try:
-                body = yield from self._source.one(generation_id)
-            except NotFoundError:
-                del self._running[generation_id]
-                continue
-            yield from self._take(pages.read_table([b"[" + body + b"]"], self.malformed))
+    @property
+    def listing(self) -> Listing:
+        found: Listing = getattr(self.manifest, self.name)
+        return found
+
+    def fetch(self, gap: Gap) -> Steps[Page | None]:
+        """Ask for the page that a gap begins with."""
+        raise NotImplementedError
+
+    def read(self, content: bytes) -> pa.Table:
+        raise NotImplementedError
+
+    def take(self, table: pa.Table) -> Steps[None]:
+        """Keep what a page holds."""
+        raise NotImplementedError
+
+    def complete(self) -> Steps[None]:
+        """Ask for what the pages did not hold."""
+        yield from ()
+
+    def bring(self) -> Steps[None]:
+        """Fetch what is new and what an interruption has left; what was fetched is kept."""
+        try:
+            while self.gaps:
+                yield from self._fill()
+                self.gaps.pop(0)
+            yield from self.complete()
+        except BaseException:
+            self.flush()  # also what a stop button interrupts is kept
+            raise
+        finally:
+            self.malformed.warn()
+        self.flush()
 
     def flush(self) -> None:
         """Make a part of what waits, and remember where to go on."""
-        parts = dict(self.manifest.parts)
-        if self._waiting:
-            fresh = self._store.unknown(pa.concat_tables(self._waiting), self.manifest)
+        parts = dict(self.listing.parts)
+        if self.waiting:
+            fresh = self.store.unknown(pa.concat_tables(self.waiting), self.listing.parts)
             if fresh.num_rows:
-                parts |= self._store.written(fresh)
-            added = self._told.added + fresh.num_rows
-            self._told = replace(self._told, added=added, rows=sum(parts.values()))
-        running = pa.Table.from_pylist(list(self._running.values()), schema=GENERATIONS)
-        self.manifest = replace(
-            self.manifest,
-            parts=parts,
-            running=next(iter(self._store.written(running))) if running.num_rows else None,
-            # one without a path is what every sync begins with
-            gaps=tuple(gap for gap in self._gaps if gap.path is not None),
-        )
-        self._waiting = []
-        self._store.commit(self.manifest)
+                parts |= self.store.written(fresh)
+            added = self.progress.added + fresh.num_rows
+            self.progress = replace(self.progress, added=added, rows=sum(parts.values()))
+        # a gap without a path is what every sync begins with
+        gaps = tuple(gap for gap in self.gaps if gap.path is not None)
+        self.change(replace(self.listing, parts=parts, gaps=gaps))
+        self.waiting = []
+        self.store.commit(self.manifest)
 
-    def finish(self, moment: datetime) -> Synced:
-        self.flush()
-        kept = replace(self.manifest, synced_at=moment.isoformat())
-        self._store.commit(replace(kept, parts=self._store.compacted(kept)))
-        self._store.sweep()
-        return replace(self._told, running=len(self._running), through=None)
+    def change(self, listing: Listing) -> None:
+        facts: Any = {self.name: listing}
+        self.manifest = replace(self.manifest, **facts)
 
-    def _gap(self) -> Steps[None]:
+    def tidy(self) -> None:
+        """Merge small parts and delete what is not named any more."""
+        self.change(self.store.compacted(self.listing, self.schema))
+        self.store.commit(self.manifest)
+        self.store.sweep()
+
+    def _fill(self) -> Steps[None]:
         """Fetch a gap from its newest page to its oldest."""
         while True:
-            page = yield from self._page(self._gaps[0])
-            table = pages.read_table([page.content], self.malformed)
-            yield from self._take(table)
+            page = yield from self.fetch(self.gaps[0])
+            if page is None:
+                return
+            table = self.read(page.content)
+            yield from self.take(table)
             last = page.following is None or not table.num_rows or self._reached(table)
             if not last:  # before anything else: an interruption goes on from here
-                self._gaps[0] = replace(self._gaps[0], path=page.following)
+                self.gaps[0] = replace(self.gaps[0], path=page.following)
             self._see(table)
             if last:
+                self._check_end(page, table)
                 return
-            if sum(t.num_rows for t in self._waiting) >= PART:
+            if sum(t.num_rows for t in self.waiting) >= self._part:
                 self.flush()
 
-    def _page(self, gap: Gap) -> Steps[Page]:
-        """Ask for a page; what the service does not know is left out of the second attempt."""
-        query = {"limit": 1000, "created_after": gap.since and datetime.fromisoformat(gap.since)}
-        try:
-            return (yield from self._source.page(query, gap.path))
-        except (BadRequestError, NotFoundError):
-            if gap.path is None:
-                return (yield from self._source.page({}, None))
-        try:  # a page that was remembered for too long
-            return (yield from self._source.page(query, None))
-        except (BadRequestError, NotFoundError):
-            return (yield from self._source.page({}, None))
-
-    def _take(self, table: pa.Table) -> Steps[None]:
-        """Keep what is finished for a part, and what runs for the next sync."""
-        ids = set(table["id"].to_pylist())
-        self._open -= ids
-        for generation_id in ids & self._running.keys():
-            del self._running[generation_id]
-        running = pc.equal(table["status"], "processing")
-        for row in table.filter(running).to_pylist():
-            self._running[row["id"]] = row
-        done = table.filter(pc.invert(running))
-        if done.num_rows:
-            models: Mapping[str, wire.Model] = {}
-            receipts = self._source.receipts() if not charges.complete(done) else {}
-            if not charges.complete(charges.fill_credits(done, receipts, {})):
-                models = yield from self._source.models()
-            self._waiting.append(charges.fill_credits(done, receipts, models))
-
     def _see(self, table: pa.Table) -> None:
-        """Note how far it got, for the next sync and for whoever watches."""
+        """Note how far it got, for the next sync and for the line of progress."""
         ends = pc.min_max(table["created_at"])
         oldest, newest = ends["min"].as_py(), ends["max"].as_py()
         if newest is not None:
-            top = max(filter(None, (self.manifest.top, newest.isoformat())))
-            self.manifest = replace(self.manifest, top=top)
-        waiting = sum(t.num_rows for t in self._waiting)
-        fetched = self._told.fetched + table.num_rows
-        self._told = replace(
-            self._told, pages=self._told.pages + 1, fetched=fetched, through=oldest
+            top = max(filter(None, (self.listing.top, newest.isoformat())))
+            self.change(replace(self.listing, top=top))
+        waiting = sum(t.num_rows for t in self.waiting)
+        fetched = self.progress.fetched + table.num_rows
+        self.progress = replace(
+            self.progress, pages=self.progress.pages + 1, fetched=fetched, through=oldest
         )
-        self._on_update(
-            replace(self._told, rows=self._told.rows + waiting, running=len(self._running))
-        )
+        self._on_update(replace(self.progress, rows=self.progress.rows + waiting))
+
+    def _check_end(self, page: Page, table: pa.Table) -> None:
+        """Warn where a list ends before it has come to what was known of it."""
+        known, oldest = self._known, pc.min(table["created_at"]).as_py()
+        if page.following is None and known and oldest and oldest.isoformat() > known:
+            _log.warning(_CAPPED, self.name, table.num_rows, known[:19], oldest.isoformat()[:19])
 
     def _reached(self, table: pa.Table) -> bool:
-        """Whether a service that does not filter by time has shown all that is new."""
-        since = self._gaps[0].since
+        """Whether a list that is not filtered by time has shown all that is new."""
+        since = self.gaps[0].since
         moments = table["created_at"]
         if since is None or moments.null_count:
             return False
@@ -257,5 +318,158 @@ class _Run:
         return falling is not False and oldest < datetime.fromisoformat(since)
 
 
-def _earlier(top: str | None) -> str | None:
+class _Usage(_Pages):
+    """The ledger, whose entries never change."""
+
+    name = "usage"
+    schema = USAGE
+    #: Whether the service has a ledger.
+    kept = True
+
+    def fetch(self, gap: Gap) -> Steps[Page | None]:
+        try:
+            page = yield from self.source.usage(gap.path)
+        except (BadRequestError, NotFoundError):  # a page that was remembered for too long
+            page = yield from self.source.usage(None)
+        self.kept = page is not None
+        return page
+
+    def read(self, content: bytes) -> pa.Table:
+        return pages.read_usage([content], self.malformed)
+
+    def take(self, table: pa.Table) -> Steps[None]:
+        yield from ()
+        self.waiting.append(table)
+
+    def finish(self) -> None:
+        if self.kept:
+            self.tidy()
+
+
+class _Generations(_Pages):
+    """Generations: finished ones never change, the others are asked for again."""
+
+    name = "generations"
+    schema = GENERATIONS
+
+    def __init__(self, store: Store, source: Source, on_update: OnUpdate, part: int) -> None:
+        super().__init__(store, source, on_update, part)
+        before = store.running(self.manifest)
+        self._running = {row["id"]: row for row in before.to_pylist()}
+        self._open = set(self._running)  # of an earlier sync, not seen in this one
+        self._receipts: Mapping[str, Decimal] | None = None
+        starts = _after(source.starts(), self.manifest.journaled)
+        self._last_start = starts[-1].id if starts else self.manifest.journaled
+        self._unseen = {start.id: start for start in starts}
+
+    def fetch(self, gap: Gap) -> Steps[Page | None]:
+        """Ask for a page; what the service does not know is left out of the second attempt."""
+        query = {"limit": PAGE, "created_after": gap.since and datetime.fromisoformat(gap.since)}
+        try:
+            return (yield from self.source.page(query, gap.path))
+        except (BadRequestError, NotFoundError):
+            if gap.path is None:
+                return (yield from self.source.page({}, None))
+        try:  # a page that was remembered for too long
+            return (yield from self.source.page(query, None))
+        except (BadRequestError, NotFoundError):
+            return (yield from self.source.page({}, None))
+
+    def read(self, content: bytes) -> pa.Table:
+        return pages.read_table([content], self.malformed)
+
+    def take(self, table: pa.Table) -> Steps[None]:
+        """Keep what is finished for a part, and what runs for the next sync."""
+        ids = set(table["id"].to_pylist())
+        self._open -= ids
+        for generation_id in ids & self._unseen.keys():
+            del self._unseen[generation_id]
+        for generation_id in ids & self._running.keys():
+            del self._running[generation_id]
+        running = pc.equal(table["status"], "processing")
+        filled = charges.fill_credits(table, self._receipted(), {})
+        if not charges.complete(filled.filter(pc.invert(running))):
+            models = yield from self.source.models()
+            filled = charges.fill_credits(table, self._receipted(), models)
+        for row in filled.filter(running).to_pylist():
+            self._running[row["id"]] = row
+        self.progress = replace(self.progress, running=len(self._running))
+        done = filled.filter(pc.invert(running))
+        if done.num_rows:
+            self.waiting.append(done)
+
+    def complete(self) -> Steps[None]:
+        """Ask for what ran at the last sync, and for what was started here and is not listed."""
+        for generation_id in sorted(self._open):
+            if not (yield from self._one(generation_id)):
+                del self._running[generation_id]
+        unlisted = 0
+        for start in self._missing():
+            found = yield from self._one(start.id)
+            if not found and start.mine:
+                self.waiting.append(_from_journal(start))
+            unlisted += found or start.mine
+        if unlisted:
+            _log.warning(_UNLISTED, f"{unlisted:,}")
+        self.manifest = replace(
+            self.manifest,
+            journaled=self._last_start,
+            unlisted=self.manifest.unlisted + unlisted,
+        )
+
+    def flush(self) -> None:
+        running = pa.Table.from_pylist(list(self._running.values()), schema=GENERATIONS)
+        file = next(iter(self.store.written(running))) if running.num_rows else None
+        self.manifest = replace(self.manifest, running=file)
+        super().flush()
+
+    def finish(self, moment: datetime) -> Synced:
+        self.manifest = replace(self.manifest, synced_at=moment.isoformat())
+        self.tidy()
+        unlisted = self.manifest.unlisted
+        return replace(self.progress, running=len(self._running), through=None, unlisted=unlisted)
+
+    def _missing(self) -> list[Start]:
+        """Return what was started here and is neither listed nor in the store."""
+        unseen = [name for name in self._unseen if name not in self._running]
+        return [self._unseen[name] for name in self.store.missing(unseen, self.manifest)]
+
+    def _one(self, generation_id: str) -> Steps[bool]:
+        """Take a generation that no page holds; return whether the service knows it."""
+        try:
+            body = yield from self.source.one(generation_id)
+        except NotFoundError:
+            return False
+        yield from self.take(self.read(b"[" + body + b"]"))
+        return True
+
+    def _receipted(self) -> Mapping[str, Decimal]:
+        if self._receipts is None:
+            starts = self.source.starts()
+            self._receipts = {s.id: s.credits for s in starts if s.credits is not None}
+        return self._receipts
+
+
+def _from_journal(start: Start) -> pa.Table:
+    """Return what this computer alone knows of a generation; the service has forgotten it."""
+    credits = None if start.credits is None else float(start.credits)
+    row = {
+        "id": start.id,
+        "status": start.state,
+        "model_id": start.model_id or None,
+        "credits": credits,
+        "net": credits,
+        "credits_source": "none" if credits is None else "receipt",
+        "created_at": datetime.fromisoformat(start.at),
+    }
+    return pa.Table.from_pylist([row], schema=GENERATIONS)
+
+
+def _after(starts: Sequence[Start], last: str | None) -> Sequence[Start]:
+    """Return the starts after one; all of them where it is not among them."""
+    places = [place for place, start in enumerate(starts) if start.id == last]
+    return starts[places[-1] + 1 :] if places else starts
+
+
+def _overlapping(top: str | None) -> str | None:
     return None if top is None else (datetime.fromisoformat(top) - OVERLAP).isoformat()

@@ -30,17 +30,11 @@ class UnknownModelError(NotFoundError, KeyError):
 
 
 class ModelCatalog:
-    """What a service offers, asked for once.
+    """What a service offers, asked for once."""
 
-    Parameters
-    ----------
-    known : mapping, optional
-        The models by id, where they need not be asked for.
-    """
-
-    def __init__(self, policy: Policy, known: Mapping[str, wire.Model] | None = None) -> None:
+    def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._known = None if known is None else dict(known)
+        self._known: dict[str, wire.Model] | None = None
 
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id."""

@@ -1,4 +1,4 @@
-"""The synced history: one folder for a service and an account, and how it is brought up to date.
+"""The synced archive: one folder for a service and an account, and how it is brought up to date.
 
 The account is known from an earlier answer, by a hash of the key, so that what is on this computer
 is found without the service.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -20,19 +20,21 @@ from kit import wire
 from kit.client import answers, calls, flows, records
 from kit.client.actions import Flow, Reply, Sleep
 from kit.client.calls import Call
+from kit.client.journal import Journal
 from kit.client.settings import Settings
-from kit.errors import KitError
+from kit.errors import InsufficientScopeError, KitError, MethodNotAllowedError, NotFoundError
 from kit.private import make_folder, write_private
-from kit.widgets.progress import ProgressUpdates
+from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
     from kit.explore.archive import Archive
     from kit.explore.filters import HistoryFilter
-    from kit.explore.syncing import OnUpdate, Page, Synced
+    from kit.explore.syncing import Page, Start, Synced
 
+#: A service without a path answers one of these.
+UNKNOWN_PATH = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
 #: Pages after which a reading shows that it goes on, where it was not asked for by name.
 _QUIET_PAGES = 3
 
@@ -57,8 +59,8 @@ class ReadProgress(Protocol):
 OnProgress: TypeAlias = Callable[[str, ReadProgress], None]
 
 
-#: Takes a label and returns what shows it for as long as it is open.
-ShowProgress: TypeAlias = Callable[[str], AbstractContextManager[ProgressUpdates]]
+def ignore_progress(_what: str, _so_far: object) -> None:
+    """Show nothing."""
 
 
 class HistorySync:
@@ -68,17 +70,19 @@ class HistorySync:
     ----------
     models : callable
         Returns the flow of the models by id.
-    receipts : callable
-        Returns what this computer's starts were charged, by id.
+    journal : Journal
+        What this computer has started, and what that was charged.
     """
 
     def __init__(
         self,
         settings: Settings,
         models: Callable[[], Flow[dict[str, wire.Model]]],
-        receipts: Callable[[], Mapping[str, Decimal]],
+        journal: Journal,
     ) -> None:
-        self.receipts = receipts
+        #: Whether the service has a ledger; None while it was not asked.
+        self.has_ledger: bool | None = None
+        self._journal = journal
         self._settings = settings
         self._models = models
         self._account: str | None = None
@@ -88,29 +92,37 @@ class HistorySync:
         account = yield from self._owner()
         return open_archive(self._settings, account)
 
-    def frame(
-        self,
-        choice: HistoryFilter,
-        columns: Sequence[str] | None = None,
-        on_update: OnUpdate = lambda _: None,
-    ) -> Flow[pd.DataFrame]:
-        """Return the generations of a choice, after a sync."""
-        yield from self.sync(on_update)
-        return (yield from self.archive()).frame(choice, columns)
+    def current(
+        self, tell: OnProgress = ignore_progress, *, sync: bool = True, usage: bool = False
+    ) -> Flow[Archive]:
+        """Return the archive as the service has it now, or as the last sync left it.
 
-    def sync(self, on_update: OnUpdate = lambda _: None) -> Flow[Synced]:
+        Parameters
+        ----------
+        usage : bool
+            Whether the ledger is needed, which is read from the first time on that it is.
+        """
+        if sync:
+            yield from self.sync(tell, usage=usage)
+        return (yield from self.archive())
+
+    def sync(self, tell: OnProgress = ignore_progress, *, usage: bool = False) -> Flow[Synced]:
         """Bring the archive up to date."""
-        from kit.explore.syncing import synced
+        from kit.explore.syncing import synced, synced_usage
 
-        archive = yield from self.archive()
-        return (yield from synced(archive.store, self, on_update=on_update))
+        store = (yield from self.archive()).store
+        found = yield from synced(store, self, on_update=partial(tell, "history"))
+        if self.has_ledger is not False and (usage or store.manifest().usage.parts):
+            told = partial(tell, "ledger")
+            self.has_ledger = yield from synced_usage(store, self, on_update=told)
+        return found
 
     def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
         """Return the newest generations of a choice, page by page until there are enough."""
         import pyarrow as pa
 
         from kit.explore import charges, pages
-        from kit.explore.pages import MalformedValues
+        from kit.explore.malformed import MalformedValues
 
         query: Mapping[str, Any] = choice.query(limit)
         malformed = MalformedValues()
@@ -127,20 +139,39 @@ class HistorySync:
         whole = pa.concat_tables(tables).slice(0, limit)
         if charges.complete(whole):
             return whole
-        receipts = self.receipts()
+        receipts = self._journal.credits()
         models = {} if charges.complete(whole) else (yield from self.models())
         return charges.fill_credits(whole, receipts, models)
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Flow[Page]:
         """Ask for a page and return its bytes; they are read where the table is made."""
-        from kit.explore.syncing import Page
+        return (yield from self._page(calls.list_generations(**query), path))
 
-        call: Call[Any] = calls.list_generations(**query)
-        if path is not None:
-            call = Call("GET", path, call.answer)
-        reply: Reply = yield from flows.exchange(call)
-        following = answers.next_link(reply.headers.get("link"))
-        return Page(reply.content, following if following != call.path else None)
+    def usage(self, path: str | None) -> Flow[Page | None]:
+        """Ask for a page of the ledger; None where the service has none."""
+        try:
+            return (yield from self._page(calls.list_usage(limit=1000), path))
+        except UNKNOWN_PATH:
+            if path is not None:
+                raise
+            return None
+
+    def starts(self) -> list[Start]:
+        """Return what this computer has started at the service."""
+        from kit.explore.syncing import Start
+
+        alone = len(set(_read(_accounts(self._settings)).values())) == 1
+        return [
+            Start(
+                id=entry.id,
+                at=entry.at,
+                model_id=entry.model_id,
+                credits=None if entry.credits is None else Decimal(entry.credits),
+                state=None if entry.state == "processing" else entry.state,
+                mine=alone,
+            )
+            for entry in self._journal.entries()
+        ]
 
     def one(self, generation_id: str) -> Flow[bytes]:
         """Ask for a generation and return the bytes of the answer."""
@@ -157,6 +188,15 @@ class HistorySync:
     def rest(self, seconds: float) -> Flow[None]:
         """Let some time pass."""
         yield Sleep(seconds)
+
+    def _page(self, call: Call[Any], path: str | None) -> Flow[Page]:
+        from kit.explore.syncing import Page
+
+        if path is not None:
+            call = Call("GET", path, call.answer)
+        reply: Reply = yield from flows.exchange(call)
+        following = answers.next_link(reply.headers.get("link"))
+        return Page(reply.content, following if following != call.path else None)
 
     def _owner(self) -> Flow[str]:
         """Return the id of the account, from an earlier answer where there is one."""
@@ -176,14 +216,12 @@ class ProgressLine:
 
     Parameters
     ----------
-    progress : callable
-        Takes a label and returns what shows it for as long as it is open.
     show : str, optional
         What to show from the start, because it was asked for by name.
     """
 
-    def __init__(self, progress: ShowProgress, *, show: str | None = None) -> None:
-        self._progress = progress
+    def __init__(self, settings: Settings, *, show: str | None = None) -> None:
+        self._enabled = settings.progress
         self._began: dict[str, float] = {}
         self._entered = time.monotonic()
         self._line: Any = None
@@ -210,7 +248,7 @@ class ProgressLine:
         self._entered = now
 
     def _begin(self, what: str) -> None:
-        self._line = self._progress(what)
+        self._line = progress(what, enabled=self._enabled)
         self._update = self._line.__enter__()
 
 

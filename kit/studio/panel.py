@@ -19,7 +19,7 @@ from kit.studio.generation import Session
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.explore.costs import CostFrame
+    from kit.explore.costs import CostFrame, Spending
     from kit.widgets.panel import CreatePage, PageSet, Panel
 
 #: Where an amount comes from -> what is said of those, and what is doubtful about them.
@@ -40,7 +40,7 @@ DAYS, MODELS = 30, 12
 
 
 def cost_page(
-    spent: pd.DataFrame,
+    spent: Spending,
     balance: Decimal | None,
     *,
     ledger: bool = True,
@@ -50,8 +50,8 @@ def cost_page(
 
     Parameters
     ----------
-    spent : DataFrame
-        Of `kit.explore.costs.spending`: one look at it, so that all figures are of one moment.
+    spent : Spending
+        One look at it, so that all figures are of one moment.
     ledger : bool
         Whether the service has one; else it does not tell what titles and scripts were.
     balance : Decimal or None
@@ -248,10 +248,9 @@ class PanelPages:
 
     def history(self) -> Any:
         """Return what was made so far."""
-        from kit.explore.filters import parse_filter
 
         def renew() -> pd.DataFrame:
-            return self._client.block(self._operations.history_sync.frame(parse_filter()))
+            return self._client.block(self._operations.history_sync.current()).frame()
 
         return views.history_table(self._session, renew(), renew=renew).controls.whole
 

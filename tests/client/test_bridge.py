@@ -12,7 +12,6 @@ from textwrap import dedent
 import pytest
 
 from kit.client.bridge import Bridge, KitLoop
-from tests.waiting import until
 
 
 @pytest.fixture
@@ -109,7 +108,7 @@ def test_a_job_canceled_at_once_leaves_nothing_behind(bridge: Bridge) -> None:
         job.cancel()
 
     assert bridge.run(double(1)) == 2
-    until(lambda: all(job.done() for job in jobs))
+    assert all(job._ended.wait(5) for job in jobs)
 
 
 def test_canceling_the_await_cancels_the_job(bridge: Bridge) -> None:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
+
+import pandas as pd
+import pyarrow as pa
 
 from kit import wire
 from kit.errors import BadRequestError, NoAnswerError, NotFoundError
-from kit.explore.syncing import Page
+from kit.explore.archive import Archive
+from kit.explore.arrow import GENERATIONS, USAGE
+from kit.explore.store import Listing, Manifest, Store
+from kit.explore.syncing import Page, Start
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -23,6 +33,30 @@ def driven(steps: Generator[Any, Any, Any]) -> Any:
             next(steps)
     except StopIteration as stop:
         return stop.value
+
+
+_FOLDER = Path(tempfile.mkdtemp())
+atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
+
+
+def archive_of(
+    generations: pa.Table | pd.DataFrame, usage: pa.Table | pd.DataFrame | None = None
+) -> Archive:
+    """Return an archive of some frames; it goes with the process."""
+    store = Store(Path(tempfile.mkdtemp(dir=_FOLDER)))
+    store.commit(
+        Manifest(
+            Listing(store.written(_table(generations, GENERATIONS))),
+            Listing() if usage is None else Listing(store.written(_table(usage, USAGE))),
+        )
+    )
+    return Archive(store)
+
+
+def _table(frame: pa.Table | pd.DataFrame, schema: pa.Schema) -> pa.Table:
+    if isinstance(frame, pa.Table):
+        return frame
+    return pa.Table.from_pandas(frame.reset_index(names="id"), schema, preserve_index=False)
 
 
 @dataclass
@@ -43,6 +77,7 @@ class Service:
     asked: list[Any] = field(default_factory=list)
     charged: dict[str, Decimal] = field(default_factory=dict)
     offered: dict[str, wire.Model] = field(default_factory=dict)
+    ledger: list[dict[str, Any]] | None = None
     rested: float = 0.0
 
     def make(self, count: int = 1, status: str = "completed", **fields: Any) -> list[str]:
@@ -102,8 +137,35 @@ class Service:
         yield
         return self.offered
 
-    def receipts(self) -> dict[str, Decimal]:
-        return self.charged
+    def starts(self) -> list[Start]:
+        return [Start(n, START.isoformat(), credits=c, mine=True) for n, c in self.charged.items()]
+
+    def usage(self, path: str | None) -> Generator[Any, Any, Page | None]:
+        self._count(("usage", path))
+        yield
+        if self.ledger is None:
+            return None
+        rows = self.ledger[::-1]
+        if path is not None:
+            rows = [row for row in rows if row["id"] < path]
+        shown = rows[: self.size]
+        more = len(rows) > self.size
+        return Page(json.dumps(shown).encode(), shown[-1]["id"] if more else None)
+
+    def book(self, credits: float, kind: str = "generation", **fields: Any) -> str:
+        """Write an entry into the ledger, an hour after the one before, and return its id."""
+        self.ledger = self.ledger or []
+        number = len(self.ledger)
+        after = credits + (self.ledger[-1]["balanceAfter"] if self.ledger else 0)
+        row = {
+            "id": f"l{number:04d}",
+            "createdAt": (START + timedelta(hours=number)).isoformat(),
+            "kind": kind,
+            "credits": credits,
+            "balanceAfter": round(after, 3),
+        }
+        self.ledger.append({**row, **fields})
+        return str(row["id"])
 
     def rest(self, seconds: float) -> Generator[Any, Any, None]:
         self.rested += seconds

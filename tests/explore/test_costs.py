@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 
 from kit import pricing, wire
 from kit.errors import ConfigError
-from kit.explore import costs
+from kit.explore import charges, costs, pages
 from kit.explore.schema import GENERATIONS, LEDGER, dtypes
 from kit.wire import Entry, Generation, Multiplier, Parameter, Rule, UnitPrice
+from tests.explore.pretending import archive_of
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -48,8 +50,8 @@ def ledger(*rows: dict[str, Any]) -> pd.DataFrame:
     return frame
 
 
-def spent(*rows: dict[str, Any]) -> pd.DataFrame:
-    return costs.spending(generations(*rows))
+def spent(*rows: dict[str, Any], entries: pd.DataFrame | None = None) -> costs.Spending:
+    return archive_of(generations(*rows), entries).spending()
 
 
 # ── by group ─────────────────────────────────────────────────────────────────────────────────────
@@ -105,7 +107,7 @@ def test_titles_and_scripts_come_out_of_the_ledger() -> None:
         {"kind": "generation", "credits": -0.1, "created_at": NOON},
         {"kind": "grant", "credits": 100, "created_at": NOON},
     )
-    frame = costs.by(costs.spending(generations({}), entries), "kind")
+    frame = costs.by(spent({}, entries=entries), "kind")
 
     assert dict(zip(frame["kind"], frame["net"], strict=True)) == {
         "script": 0.3,
@@ -196,11 +198,19 @@ MADE = [
 ]
 
 
+def reconciled(
+    entries: list[Entry], generations: Sequence[Generation] = (), **facts: Any
+) -> costs.CostFrame:
+    books = [entry.model_dump(mode="json", by_alias=True) for entry in entries]
+    usage = pages.read_usage([json.dumps(books).encode()])
+    return costs.reconcile(archive_of(pages.make_table(generations), usage), **facts)
+
+
 def test_books_that_agree_say_so() -> None:
     receipts = {"g1": Decimal("0.25"), "g2": Decimal("0.25")}
-    frame = costs.reconcile(BOOKS, balance=Decimal("99.75"), receipts=receipts, generations=MADE)
+    frame = reconciled(BOOKS, MADE, balance=Decimal("99.75"), receipts=receipts)
 
-    assert frame.attrs == {"agrees": True, "problems": 0}
+    assert frame.attrs == {"agrees": True, "problems": 0, "unchecked": 0}
     assert frame["check"].tolist() == ["balance", "chain", "receipt", "charge", "refund"]
 
 
@@ -208,8 +218,12 @@ def test_books_that_agree_say_so() -> None:
     ("change", "check", "difference"),
     [
         ({"balance": Decimal("99.751")}, "balance", -0.001),
-        ({"receipts": {"g1": Decimal("0.251")}}, "receipt", 0.001),
-        ({"receipts": {"g9": Decimal("0.1")}}, "receipt", 0.1),
+        ({"generations": MADE, "receipts": {"g1": Decimal("0.251")}}, "receipt", 0.001),
+        (
+            {"generations": [Generation(id="g9")], "receipts": {"g9": Decimal("0.1")}},
+            "receipt",
+            0.1,
+        ),
         (
             {"generations": [MADE[0].model_copy(update={"credits_charged": Decimal(1)})]},
             "charge",
@@ -220,7 +234,7 @@ def test_books_that_agree_say_so() -> None:
 def test_a_difference_of_one_millicredit_is_found(
     change: dict[str, Any], check: str, difference: float
 ) -> None:
-    frame = costs.reconcile(BOOKS, **change)
+    frame = reconciled(BOOKS, **change)
 
     assert frame.attrs["problems"] == 1
     assert frame.iloc[0]["check"] == check
@@ -229,13 +243,40 @@ def test_a_difference_of_one_millicredit_is_found(
 
 def test_an_entry_that_does_not_follow_is_named() -> None:
     wrong = [BOOKS[0], BOOKS[1].model_copy(update={"balance_after": Decimal("99.4")}), *BOOKS[2:]]
-    frame = costs.reconcile(wrong)
+    frame = reconciled(wrong)
 
     assert set(frame[~frame["agrees"]]["subject"]) == {"led_2", "led_3"}
 
 
 def test_empty_books_have_nothing_to_disagree_on() -> None:
-    assert costs.reconcile([]).attrs == {"agrees": True, "problems": 0}
+    assert reconciled([]).attrs == {"agrees": True, "problems": 0, "unchecked": 0}
+
+
+def test_entries_of_one_moment_may_be_listed_in_any_order() -> None:
+    assert reconciled([BOOKS[n] for n in (1, 0, 3, 2)]).attrs["agrees"]
+
+
+def test_without_a_ledger_it_says_what_cannot_be_checked() -> None:
+    silent = Generation(id="g3")
+    table = pages.make_table([*MADE, silent])
+    receipts = {"g1": Decimal("0.25"), "g2": Decimal("0.3"), "g3": Decimal("0.1")}
+    tables = archive_of(charges.fill_credits(table, receipts, {}))
+    frame = costs.reconcile(
+        tables, balance=Decimal(9), receipts=receipts, ledger=False, unlisted=35
+    )
+
+    assert frame.attrs == {"agrees": False, "problems": 1, "unchecked": 4}
+    assert frame["check"].tolist() == [
+        "receipt",
+        "balance",
+        "charge",
+        "refund",
+        "history",
+        "receipt",
+    ]
+    assert frame["agrees"].tolist() == [False, *[pd.NA] * 4, True]
+    assert (frame["subject"][0], frame["difference"][0]) == ("g2", 0.05)
+    assert "35 are known because this computer started them" in frame["note"][4]
 
 
 # ── prices taken apart ───────────────────────────────────────────────────────────────────────────

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from kit.explore import pages
-from kit.explore import store as module
+from kit.explore.arrow import GENERATIONS
 from kit.explore.lock import Lock
-from kit.explore.store import Manifest, Store
+from kit.explore.store import Listing, Manifest, Store
 
 
 def rows(*names: str) -> pa.Table:
@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Store:
 def test_only_what_the_manifest_names_is_there(store: Store) -> None:
     parts = store.written(rows("a"))
     store.written(rows("b"))
-    store.commit(Manifest(parts=parts))
+    store.commit(Manifest(Listing(parts)))
 
     assert [path.name for path in store.files()] == list(parts)
     store.sweep()
@@ -44,29 +44,25 @@ def test_a_manifest_that_cannot_be_read_is_an_empty_store(store: Store, text: st
 
 
 def test_what_is_known_is_left_out_and_the_rest_comes_once(store: Store) -> None:
-    manifest = Manifest(parts=store.written(rows("a", "b")))
+    parts = store.written(rows("a", "b"))
 
-    assert store.unknown(rows("c", "a", "d", "c"), manifest)["id"].to_pylist() == ["d", "c"]
+    assert store.unknown(rows("c", "a", "d", "c"), parts)["id"].to_pylist() == ["d", "c"]
 
 
-def test_small_parts_are_merged_and_large_ones_left(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_SMALL", 3)
-    monkeypatch.setattr(module, "_MANY", 4)
-    monkeypatch.setattr(module, "_MERGED", 4)
+def test_small_parts_are_merged_and_large_ones_left(store: Store) -> None:
     big = store.written(rows("x", "y", "z"))
     parts = dict(big)
     for name in "abcde":
         parts |= store.written(rows(name))
-    merged = store.compacted(Manifest(parts=parts))
+    found = store.compacted(Listing(parts), GENERATIONS, small=3, many=4, merged=4)
+    merged = found.parts
 
     assert big.items() <= merged.items()
     assert sorted(merged.values()) == [1, 3, 4]
 
 
 def test_files_are_for_their_owner_only(store: Store) -> None:
-    store.commit(Manifest(parts=store.written(rows("a"))))
+    store.commit(Manifest(Listing(store.written(rows("a")))))
     modes = {stat.S_IMODE(path.stat().st_mode) for path in store.folder.iterdir()}
 
     if sys.platform != "win32":

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,9 @@ import pytest
 
 from kit import wire
 from kit.errors import NoAnswerError
-from kit.explore import syncing
 from kit.explore.archive import Archive
-from kit.explore.store import Store
-from kit.explore.syncing import Synced, synced
+from kit.explore.store import Gap, Store
+from kit.explore.syncing import Synced, synced, synced_usage
 from tests.explore.pretending import Service, driven
 
 
@@ -157,11 +157,8 @@ def test_a_page_that_is_gone_is_looked_for_from_the_start(store: Store, service:
     with pytest.raises(NoAnswerError):
         sync(store, service)
     manifest = store.manifest()
-    store.commit(
-        type(manifest)(
-            parts=manifest.parts, top=manifest.top, gaps=[syncing.Gap(None, "gone with the wind")]
-        )
-    )
+    gaps = [Gap(None, "gone with the wind")]
+    store.commit(replace(manifest, generations=replace(manifest.generations, gaps=gaps)))
     service.breaks = None
     sync(store, service)
 
@@ -181,14 +178,11 @@ def test_stopping_keeps_what_has_arrived(store: Store, service: Service) -> None
     assert sync(store, service).added == 3
 
 
-def test_many_pages_become_few_parts(
-    store: Store, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(syncing, "PART", 6)
+def test_many_pages_become_few_parts(store: Store, service: Service) -> None:
     service.make(30)
-    sync(store, service)
+    sync(store, service, part=6)
 
-    assert sorted(store.manifest().parts.values()) == [6, 6, 6, 6, 6]
+    assert sorted(store.manifest().generations.parts.values()) == [6, 6, 6, 6, 6]
 
 
 def test_two_notebooks_sync_one_after_the_other(store: Store, service: Service) -> None:
@@ -255,3 +249,87 @@ def test_progress_goes_back_in_time(store: Store, service: Service) -> None:
     assert [(update.pages, update.fetched) for update in seen] == [(1, 3), (2, 6), (3, 9)]
     times = [update.through for update in seen if update.through]
     assert times == sorted(times, reverse=True)
+
+
+# ── lists that hold only what is newest ──────────────────────────────────────────────────────────
+
+
+def test_what_was_started_here_and_is_not_listed_is_asked_for(
+    store: Store, service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    service.paged, service.says_credits = False, False
+    ids = service.make(10)
+    service.charged = dict.fromkeys(ids[2:], Decimal("0.5"))
+    found = sync(store, service)
+
+    assert (found.rows, found.unlisted) == (8, 5)
+    assert kept(store) == ids[2:]
+    assert Archive(store).frame()["net"].sum() == 4
+    assert "5 of those that this computer started" in caplog.text
+    again = sync(store, service)
+    assert (again.added, again.unlisted, len(service.asked)) == (0, 5, 1)
+
+
+def test_a_receipt_counts_where_the_service_has_forgotten_the_generation(
+    store: Store, service: Service
+) -> None:
+    service.charged = {"gone": Decimal("0.7")}
+    sync(store, service)
+
+    row = Archive(store).frame().loc["gone"]
+    assert (row["net"], row["credits_source"]) == (0.7, "receipt")
+
+
+def test_a_list_that_does_not_reach_what_was_known_is_said_to_be_short(
+    store: Store, service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    service.paged, service.filters = False, False
+    service.make(3)
+    sync(store, service)
+    service.make(2)
+    sync(store, service)
+    assert caplog.text == ""
+
+    service.make(4)
+    sync(store, service)
+    assert "the list of generations ends after 3 rows and does not reach" in caplog.text
+
+
+# ── the ledger ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_ledger_is_read_once_and_then_what_is_new(store: Store, service: Service) -> None:
+    service.book(100, "grant", details={"note": "welcome"})
+    for _ in range(7):
+        service.book(-0.5, generationId="g1")
+    assert driven(synced_usage(store, service))
+    assert len(service.asked) == 3
+    service.book(0.5, "refund", generationId="g1", details={"reason": "failed"})
+    service.asked.clear()
+    assert driven(synced_usage(store, service))
+
+    ledger = Archive(store).usage()
+    assert len(service.asked) == 1
+    assert len(ledger) == 9
+    assert ledger["credits"].sum() == ledger["balance_after"].iloc[0] == 97
+    assert ledger["note"].iloc[[0, -1]].tolist() == ["failed", "welcome"]
+
+
+def test_an_interrupted_reading_of_the_ledger_goes_on_where_it_was(
+    store: Store, service: Service
+) -> None:
+    for _ in range(12):
+        service.book(-0.5)
+    service.breaks = 2
+    with pytest.raises(NoAnswerError):
+        driven(synced_usage(store, service))
+    service.breaks, service.asked = None, []
+    driven(synced_usage(store, service))
+
+    assert len(Archive(store).usage()) == 12
+    assert len(service.asked) <= 4
+
+
+def test_a_service_without_a_ledger_has_none(store: Store, service: Service) -> None:
+    assert not driven(synced_usage(store, service))
+    assert Archive(store).usage().empty

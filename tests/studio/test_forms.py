@@ -15,7 +15,6 @@ from kit.client.actions import Flow, Sleep
 from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
 from kit.studio.catalog import UnknownModelError
-from kit.studio.forms import FormService
 from kit.studio.forms import report_waits as telling
 from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
 
@@ -91,7 +90,8 @@ def test_pictures_and_paths_become_files(studio: Studio, other: Server, tmp_path
 
 
 def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
-    service = FormService(studio.session)
+    service = studio.form("retouch")._service
+    assert service is not None
 
     one, two = service.keep("../../a b.png", png()), service.keep("../../a b.png", png())
 
@@ -101,7 +101,8 @@ def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
 
 
 def test_a_file_that_can_be_put_there_is_not_written(studio: Studio) -> None:
-    service = FormService(studio.session)
+    service = studio.form("retouch")._service
+    assert service is not None
     put: list[Path] = []
 
     def settle(path: Path) -> bool:
@@ -177,7 +178,8 @@ def test_a_service_that_does_not_answer_is_said(studio: Studio, other: Server) -
 def test_canceling_where_the_service_knows_no_cancel_is_said(
     studio: Studio, party: ThirdParty
 ) -> None:
-    service = FormService(studio.session)
+    service = studio.form("paint")._service
+    assert service is not None
     started = studio.start("paint", "a lake")
 
     with pytest.raises(NoAnswerError, match="cannot cancel"):

@@ -6,15 +6,14 @@ import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from kit.client.settings import Settings
 from kit.errors import NoAnswerError
 from kit.studio import AsyncStudio, Studio
-from kit.studio.operations import Operations
 from tests.client.third_party import Answer, Server, ThirdParty
-from tests.studio.progress_lines import ShownLine
 
 LIST = "/v1/creative-studio/generations"
 
@@ -29,11 +28,11 @@ def test_a_history_is_kept_with_receipts_where_nobody_says_the_cost(studio: Stud
     studio.start("paint", "a river")
 
     found = studio.history.sync()
-    frame = studio.history.frame(fresh=False)
+    frame = studio.history.frame(sync=False)
 
     assert (found.added, found.running) == (1, 1)
-    assert frame["credits_source"].tolist() == ["none", "receipt"]
-    assert frame["net"].tolist()[1] == 0.25
+    assert frame["credits_source"].tolist() == ["receipt", "receipt"]
+    assert frame["net"].tolist() == [0.25, 0.25]
 
 
 def test_one_odd_generation_costs_neither_the_sync_nor_the_frame(
@@ -51,7 +50,7 @@ def test_one_odd_generation_costs_neither_the_sync_nor_the_frame(
     listed = studio.history.frame(limit=10)
     found = studio.history.sync()
     kept = studio.history.sql(
-        "select id, credits, credits_source, width from generations order by id"
+        "select id, credits, credits_source, width from generations order by id", sync=False
     )
 
     assert listed.index.tolist() == ["a", "b", "c", "d"]
@@ -93,20 +92,20 @@ def test_the_service_is_not_needed_for_what_is_kept(studio: Studio, other: Serve
     studio.history.sync()
     other.seen.clear()
 
-    assert len(studio.history.frame(fresh=False)) == 1
-    assert studio.history.sql("select count(*) n from generations")["n"].tolist() == [1]
+    assert len(studio.history.frame(sync=False)) == 1
+    assert studio.history.sql("select count(*) n from generations", sync=False)["n"].tolist() == [1]
     assert other.seen == []
 
 
 def test_two_keys_of_two_accounts_have_two_histories(studio: Studio, other: Server) -> None:
     studio.generate("paint", "a lake")
     studio.history.sync()
-    assert len(studio.history.frame(fresh=False)) == 1
+    assert len(studio.history.frame(sync=False)) == 1
 
     other.first("GET", "/v1/account", Answer(200, {"id": "a2"}))
     changed = Settings(other.url, "tp_test_another_key", data=studio.client.settings.data)
     with Studio(changed) as stranger:
-        assert stranger.history.sql("select * from generations").empty
+        assert stranger.history.sql("select * from generations", sync=False).empty
 
 
 def test_a_page_that_never_comes_is_an_error_and_loses_nothing(
@@ -161,25 +160,25 @@ def test_the_awaited_studio_keeps_the_same_history(studio: Studio, astudio: Asyn
         return synced.rows, len(frame), len(newest)
 
     assert asyncio.run(cell()) == (1, 1, 1)
-    assert len(studio.history.frame(fresh=False)) == 1
+    assert len(studio.history.frame(sync=False)) == 1
 
 
-def test_progress_says_how_many_rows_and_pages_there_are(settings: Settings) -> None:
-    line, shown = ShownLine(), replace(settings, progress=True)
-    with Studio(shown, operations=Operations(shown, line=line)) as studio:
+def test_progress_says_how_many_rows_and_pages_there_are(
+    settings: Settings, party: ThirdParty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Told:
+        labels: ClassVar[list[str]] = []
+
+        def show(self, label: str, fraction: float | None, seconds: float) -> None:
+            self.labels.append(label)
+
+        def close(self) -> None:
+            self.labels.append("")
+
+    monkeypatch.setattr("kit.widgets.progress._place", Told)
+    with Studio(replace(settings, progress=True)) as studio:
         studio.start("paint", "a lake")
         studio.history.sync()
 
-    assert re.fullmatch(r"history: 1 row · 1 page · [\d,]+ rows/s( · back to .*)?", line.labels[-2])
-    assert line.labels[-1] == ""
-
-
-def test_a_history_has_a_length_and_knows_its_generations(studio: Studio) -> None:
-    made = [studio.generate("paint", prompt) for prompt in ("a", "b", "c")]
-
-    assert len(studio.history) == 3
-    assert studio.history[0] == made[-1]
-    assert studio.history[:2] == made[:0:-1]
-    assert made[0] in studio.history
-    assert made[0].id in studio.history
-    assert "gen_elsewhere" not in studio.history
+    assert re.fullmatch(r"history: 1 row · 1 page · [\d,]+ rows/s( · back to .*)?", Told.labels[-2])
+    assert Told.labels[-1] == ""

@@ -7,25 +7,34 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 
-from kit.explore.costs.spending import COLUMNS
+from kit.explore.arrow import GENERATIONS
+from kit.explore.costs import Spending
 from kit.studio import panel
+from tests.explore.pretending import archive_of
 
 TODAY = date(2026, 3, 10)
 
 
-def spent(*rows: dict[str, Any]) -> pd.DataFrame:
-    """Return a spending frame; amounts in millicredits."""
-    usual = {"kind": "generation", "model_id": "poster", "status": "completed", "refunded": 0}
-    usual |= {"source": "service"}
-    filled = [{**usual, **row, "net": row["charged"] - row.get("refunded", 0)} for row in rows]
-    frame = pd.DataFrame(filled, columns=list(COLUMNS), index=[f"g{n}" for n in range(len(rows))])
-    return frame.astype(COLUMNS)
+def spent(*rows: dict[str, Any]) -> Spending:
+    """Return what was spent; amounts in millicredits."""
+    usual = {"model_id": "poster", "status": "completed", "refunded": 0, "source": "service"}
+    filled = [{**usual, **row, "id": f"g{n}"} for n, row in enumerate(rows)]
+    made = [
+        {
+            **row,
+            "credits": None if row["charged"] is None else row["charged"] / 1000,
+            "credits_refunded": row["refunded"] / 1000,
+            "credits_source": row["source"],
+        }
+        for row in filled
+    ]
+    return archive_of(pa.Table.from_pylist(made, GENERATIONS)).spending()
 
 
 def report(
-    frame: pd.DataFrame,
+    frame: Spending,
     balance: Decimal | None,
     *,
     ledger: bool = True,

@@ -1,4 +1,4 @@
-"""Costs: what was spent on what, when, and what it will come to; all pure functions over frames.
+"""Costs: what was spent on what, when, and what it will come to; asked of a `Spending`.
 
 Sums are made of whole millicredits, so they agree with the ledger to the last digit.
 """
@@ -9,15 +9,15 @@ from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.frame import CostFrame
 from kit.explore.costs.prices import explain, sensitivity
 from kit.explore.costs.reconciliation import reconcile
-from kit.explore.costs.spending import NEEDED, groups, spending
+from kit.explore.costs.spending import Spending, groups
 from kit.explore.costs.totals import by, failed, summary, top, trend
 from kit.explore.costs.unusual import unusual
 
 __all__ = [
-    "NEEDED",
     "Band",
     "CostFrame",
     "Forecast",
+    "Spending",
     "by",
     "explain",
     "failed",
@@ -25,7 +25,6 @@ __all__ = [
     "groups",
     "reconcile",
     "sensitivity",
-    "spending",
     "summary",
     "top",
     "trend",

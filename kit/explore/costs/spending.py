@@ -1,106 +1,114 @@
-"""Spending: one row for each thing that was paid for, in whole millicredits.
+"""Spending: one row for each thing that was paid for, in whole millicredits, asked in SQL.
 
 Generations come from the history; titles and scripts only stand in the ledger, so a service
-without one has none of them here.
+without one has none of them here. Nothing is read into memory but the answer: groups and sums are
+made where the rows are.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from typing import Any
-
-import pandas as pd
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kit.errors import ConfigError
-from kit.explore.schema import TIME
 from kit.parameters import suggest
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from kit.explore.filters import HistoryFilter
+
 _MILLI = 1000
-#: Columns of a spending frame, with their dtypes; the amounts are millicredits.
-COLUMNS = {
-    "kind": "string",
-    "model_id": "string",
-    "asset_type": "string",
-    "status": "string",
-    "created_at": TIME,
-    "charged": "Int64",
-    "refunded": "Int64",
-    "net": "Int64",
-    "source": "string",
-    "prompt": "string",
-    "error": "string",
-    "parameters": "object",
-}
-#: What is needed of a frame of generations.
-NEEDED = (
-    "model_id",
-    "asset_type",
-    "status",
-    "created_at",
-    "credits",
-    "credits_refunded",
-    "net",
-    "credits_source",
-    "prompt",
-    "error",
-    "parameters",
-)
 _PARAMETER = "parameters."
+#: The query behind the table ``spending``; charges are rounded to whole millicredits once, here.
+_SPENDING = """
+select *, charged - refunded as net from (
+    select id, 'generation' as kind, model_id, asset_type, status, created_at,
+        round(credits * 1000)::bigint as charged,
+        coalesce(round(credits_refunded * 1000)::bigint, 0) as refunded,
+        credits_source as source, prompt, error, parameters
+    from generations
+    union all
+    select id, kind, kind, 'text', 'completed', created_at,
+        -round(credits * 1000)::bigint, 0, 'service', null, null, null
+    from usage where kind in ('title', 'script')
+)
+"""
+_MOMENT = "make_timestamp(epoch_us(created_at))"
+#: What costs can be grouped by -> its expression.
+_GROUPS: Mapping[str, str] = {
+    "model": "model_id",
+    "kind": "kind",
+    "asset_type": "asset_type",
+    "status": "status",
+    "source": "source",
+    "error": "error",
+    "hour": f"date_trunc('hour', {_MOMENT})",
+    "day": f"date_trunc('day', {_MOMENT})::timestamp",
+    "week": f"date_trunc('week', {_MOMENT})::timestamp",
+    "month": f"date_trunc('month', {_MOMENT})::timestamp",
+    "weekday": f"dayname({_MOMENT})",
+}
 
 
-def spending(generations: pd.DataFrame, ledger: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return what was paid for, oldest first.
+class Tables(Protocol):
+    """What answers a query of the tables ``generations`` and ``usage``."""
+
+    def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pa.Table:
+        """Return what a query finds in these and other tables; `values` fill its question marks."""
+
+
+class Spending:
+    """What was paid for, as the table ``spending`` of a query.
 
     Parameters
     ----------
-    generations : DataFrame
-        With the columns of `kit.explore.schema.GENERATIONS`.
-    ledger : DataFrame or None
-        With those of `kit.explore.schema.LEDGER`: adds titles and scripts.
-
-    Returns
-    -------
-    DataFrame
-        With the dtypes of `COLUMNS`, indexed by the id of what was paid for.
+    tables : Tables
+        An archive, or frames.
+    choice : HistoryFilter, optional
+        Only what is meant by it.
     """
-    parts = [_generations(generations)]
-    if ledger is not None:
-        parts.append(_written(ledger))
-    filled = [part for part in parts if len(part)] or parts[:1]
-    whole = pd.concat(filled).astype(COLUMNS)
-    return whole.sort_values("created_at", kind="stable")[list(COLUMNS)]
 
+    def __init__(self, tables: Tables, choice: HistoryFilter | None = None) -> None:
+        self._tables = tables
+        self._where = choice.where if choice else ""
+        self._values = choice.values if choice else []
 
-def millicredits(amounts: pd.Series[Any]) -> pd.Series[Any]:
-    """Return credits as whole millicredits; what is unknown stays unknown."""
-    return (pd.to_numeric(amounts).astype("Float64") * _MILLI).round().astype("Int64")
+    def ask(self, query: str, values: Sequence[Any] = ()) -> pd.DataFrame:
+        """Return what a query finds in ``spending``; amounts are millicredits."""
+        from kit.explore import arrow
+
+        # the values of the choice come first in the text, so they come first in the list
+        text = f"with spending as (select * from ({_SPENDING}) {self._where}) {query}"  # noqa: S608
+        return arrow.frame(self._tables.ask(text, [*self._values, *values]), index=None)
+
+    def sums(self, names: Sequence[str]) -> pd.DataFrame:
+        """Return ``count``, ``known``, ``charged``, ``refunded`` and ``net`` of each group."""
+        keys = [name.removeprefix(_PARAMETER) for name in names if name.startswith(_PARAMETER)]
+        columns = "".join(f'{_expression(name)} as "{_quoted(name)}", ' for name in names)
+        found = self.ask(
+            f"select {columns} count(*) as count, count(charged) as known, "  # noqa: S608
+            "coalesce(sum(charged), 0) as charged, coalesce(sum(refunded), 0) as refunded, "
+            "coalesce(sum(net), 0) as net from spending " + ("group by all" if names else ""),
+            [f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys],
+        )
+        for name in names:
+            if name.startswith(_PARAMETER):
+                found[name] = found[name].astype("object").map(_cell)
+        return found
+
+    def daily(self) -> pd.DataFrame:
+        """Return the sums of each day (UTC) and model: ``created_at``, ``model_id``, ``net``."""
+        found = self.sums(("day", "model"))
+        found = found.rename(columns={"day": "created_at", "model": "model_id"})
+        return found.assign(created_at=found["created_at"].dt.tz_localize("UTC"))
 
 
 def credits(amounts: Any) -> Any:
     """Return millicredits as float credits, rounded to the third decimal."""
     return (amounts.astype("float64") / _MILLI).round(3)
-
-
-def add_groups(frame: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Return a spending frame with the columns to group by, and their names.
-
-    Raises
-    ------
-    ConfigError
-        There is no such column; the message names the closest.
-    """
-    names = groups(columns)
-    parameters = [name.removeprefix(_PARAMETER) for name in names if name.startswith(_PARAMETER)]
-    read = frame["parameters"].map(_object) if parameters else None
-    made = {}
-    for name in names:
-        if read is not None and name.startswith(_PARAMETER):
-            key = name.removeprefix(_PARAMETER)
-            made[name] = read.map(lambda values, key=key: _cell(values.get(key)))
-        else:
-            made[name] = _MADE[name](frame)
-    return frame.assign(**made), names
 
 
 def groups(columns: Iterable[str]) -> list[str]:
@@ -113,85 +121,25 @@ def groups(columns: Iterable[str]) -> list[str]:
     """
     names = list(columns)
     for name in names:
-        if name not in _MADE and not name.startswith(_PARAMETER):
-            known = [*_MADE, "parameters.NAME"]
+        if name not in _GROUPS and not name.startswith(_PARAMETER):
+            known = [*_GROUPS, "parameters.NAME"]
             raise ConfigError(f"costs cannot be grouped by {name!r}{suggest(name, known)}")
     return names
 
 
-def _period(word: str) -> Callable[[pd.DataFrame], pd.Series[Any]]:
-    """Return the start of each row's day, week (from Monday), month or hour, UTC."""
-
-    def starts(frame: pd.DataFrame) -> pd.Series[Any]:
-        moments = frame["created_at"].dt.tz_localize(None)
-        found: pd.Series[Any] = (
-            moments.dt.floor("h") if word == "h" else moments.dt.to_period(word).dt.start_time
-        )
-        return found
-
-    return starts
+def _expression(name: str) -> str:
+    return _GROUPS.get(name, "json_extract(parameters, ?)")
 
 
-#: What costs can be grouped by -> how its column is made.
-_MADE: dict[str, Callable[[pd.DataFrame], pd.Series[Any]]] = {
-    "model": lambda frame: frame["model_id"],
-    "kind": lambda frame: frame["kind"],
-    "asset_type": lambda frame: frame["asset_type"],
-    "status": lambda frame: frame["status"],
-    "source": lambda frame: frame["source"],
-    "error": lambda frame: frame["error"],
-    "hour": _period("h"),
-    "day": _period("D"),
-    "week": _period("W"),
-    "month": _period("M"),
-    "weekday": lambda frame: frame["created_at"].dt.day_name().astype("string"),
-}
+def _quoted(name: str) -> str:
+    return name.replace('"', '""')
 
 
-def _generations(frame: pd.DataFrame) -> pd.DataFrame:
-    refunded = millicredits(frame["credits_refunded"]).fillna(0)
-    charged = millicredits(frame["credits"])
-    if "net" not in frame:  # a frame whose credits are what was left
-        charged = charged + refunded
-    made: dict[str, Any] = {
-        "kind": "generation",
-        "source": frame["credits_source"],
-        "charged": charged,
-        "refunded": refunded,
-        "net": charged - refunded,
-    }
-    shared = [name for name in COLUMNS if name in frame and name not in made]
-    return frame[shared].assign(**made)
+def _cell(text: Any) -> Any:
+    """Return the value of a JSON text; one that is no text or number stays JSON."""
+    import pandas as pd
 
-
-def _written(frame: pd.DataFrame) -> pd.DataFrame:
-    rows = frame[frame["kind"].isin(("title", "script"))]
-    charged = -millicredits(rows["credits"])
-    return pd.DataFrame(
-        {
-            "kind": rows["kind"],
-            "model_id": rows["kind"],
-            "asset_type": "text",
-            "status": "completed",
-            "created_at": rows["created_at"],
-            "charged": charged,
-            "refunded": 0,
-            "net": charged,
-            "source": "service",
-            "prompt": pd.NA,
-            "error": pd.NA,
-            "parameters": None,
-        },
-        index=rows.index,
-    )
-
-
-def _object(values: Any) -> dict[str, Any]:
-    """Return the settings of a row, which are an object or its JSON text."""
-    if isinstance(values, str):
-        values = json.loads(values)
-    return values if isinstance(values, dict) else {}
-
-
-def _cell(value: Any) -> Any:
-    return value if value is None or isinstance(value, (str, int, float)) else json.dumps(value)
+    if text is None or text is pd.NA:
+        return None
+    value = json.loads(text)
+    return value if value is None or isinstance(value, (str, int, float)) else text

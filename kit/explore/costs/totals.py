@@ -6,6 +6,7 @@ difference, in credits. A generation whose charge nobody knows counts in ``unkno
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,18 +14,16 @@ import pandas as pd
 from kit.errors import ConfigError
 from kit.explore.charts.spec import Chart
 from kit.explore.costs.frame import CostFrame, with_chart
-from kit.explore.costs.spending import add_groups, credits
+from kit.explore.costs.spending import Spending, credits, groups
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 
 
-def by(frame: pd.DataFrame, *columns: str) -> CostFrame:
+def by(spent: Spending, *columns: str) -> CostFrame:
     """Return the costs of each group, the most expensive first; groups of time in their order.
 
     Parameters
     ----------
-    frame : DataFrame
-        Of `spending`.
     *columns : str
         ``model``, ``kind``, ``asset_type``, ``status``, ``source``, ``error``, ``hour``, ``day``,
         ``week``, ``month``, ``weekday``, or ``parameters.NAME``. None means ``model``.
@@ -35,8 +34,8 @@ def by(frame: pd.DataFrame, *columns: str) -> CostFrame:
         The columns asked for, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``,
         ``mean`` (charged for each known one) and ``share`` (of net, 0 to 1).
     """
-    prepared, names = add_groups(frame, columns or ("model",))
-    sums = _sums(prepared.groupby(names, dropna=False, observed=True, sort=True))
+    names = groups(columns or ("model",))
+    sums = _in_credits(spent.sums(names), names)
     timed = [name for name in names if name in _PERIODS]
     if not timed:
         sums = sums.sort_values("net", ascending=False, kind="stable")
@@ -49,7 +48,7 @@ def by(frame: pd.DataFrame, *columns: str) -> CostFrame:
     return with_chart(sums.reset_index(drop=True), chart)
 
 
-def summary(frame: pd.DataFrame) -> CostFrame:
+def summary(spent: Spending) -> CostFrame:
     """Return the costs of each kind and status, with a row for all of them.
 
     Returns
@@ -57,10 +56,9 @@ def summary(frame: pd.DataFrame) -> CostFrame:
     CostFrame
         The columns of `by`, after ``kind`` and ``status``.
     """
-    parts = by(frame, "kind", "status")
-    prepared, _ = add_groups(frame, ())
-    whole = _sums(prepared.assign(kind="all", status="all").groupby(["kind", "status"]))
-    joined = pd.concat([pd.DataFrame(parts), whole], ignore_index=True) if len(parts) else whole
+    parts = by(spent, "kind", "status")
+    whole = _in_credits(spent.sums(()).assign(kind="all", status="all"), ["kind", "status"])
+    joined = pd.concat([pd.DataFrame(parts), whole.iloc[: len(parts)]], ignore_index=True)
     chart = Chart(
         kind="bars",
         x="kind",
@@ -73,7 +71,7 @@ def summary(frame: pd.DataFrame) -> CostFrame:
     return with_chart(joined, chart)
 
 
-def trend(frame: pd.DataFrame, every: str = "day") -> CostFrame:
+def trend(spent: Spending, every: str = "day") -> CostFrame:
     """Return the costs of each period, with those without any, and their running sum.
 
     Parameters
@@ -88,8 +86,8 @@ def trend(frame: pd.DataFrame, every: str = "day") -> CostFrame:
     """
     if every not in _PERIODS:
         raise ConfigError(f"a trend is by {', '.join(_PERIODS)}, not by {every!r}")
-    prepared, _ = add_groups(frame, (every,))
-    sums = _sums(prepared.groupby(every), names=[every]).rename(columns={every: "period"})
+    sums = _in_credits(spent.sums((every,)).dropna(subset=every), [every])
+    sums = sums.rename(columns={every: "period"})
     if len(sums):
         first, last = sums["period"].min(), sums["period"].max()
         periods = pd.date_range(first, last, freq=_PERIODS[every], name="period")
@@ -102,7 +100,7 @@ def trend(frame: pd.DataFrame, every: str = "day") -> CostFrame:
     return with_chart(sums, Chart(kind="columns", x="period", y="net", title=title, unit="credits"))
 
 
-def top(frame: pd.DataFrame, count: int = 10) -> CostFrame:
+def top(spent: Spending, count: int = 10) -> CostFrame:
     """Return what cost most, the most expensive first.
 
     Returns
@@ -111,16 +109,17 @@ def top(frame: pd.DataFrame, count: int = 10) -> CostFrame:
         Indexed by id: ``what``, ``model_id``, ``status``, ``created_at``, ``charged``,
         ``refunded``, ``net``, ``prompt``.
     """
-    found = frame.sort_values(["net", "created_at"], ascending=[False, False]).head(count)
-    rows = _amounts(found)[["model_id", "status", "created_at", *_AMOUNTS, "prompt"]]
-    text = [str(p) if isinstance(p, str) else str(i) for i, p in found["prompt"].items()]
+    rows = _rows(
+        spent, "prompt", "order by net desc nulls last, created_at desc, id limit ?", [count]
+    )
+    text = [str(p) if isinstance(p, str) else str(i) for i, p in rows["prompt"].items()]
     rows.insert(0, "what", pd.Series(text, index=rows.index, dtype="string"))
     title = f"The {len(rows)} most expensive"
     chart = Chart(kind="bars", x="what", y="net", title=title, unit="credits", ranked=True)
     return with_chart(rows, chart)
 
 
-def failed(frame: pd.DataFrame) -> CostFrame:
+def failed(spent: Spending) -> CostFrame:
     """Return what ended without a result: charged, refunded, and what was lost by it.
 
     Returns
@@ -129,8 +128,8 @@ def failed(frame: pd.DataFrame) -> CostFrame:
         Indexed by id, newest first: ``model_id``, ``status``, ``created_at``, ``charged``,
         ``refunded``, ``net`` (what was not given back), ``error``.
     """
-    lost = frame[frame["status"].isin(("failed", "canceled"))][::-1]
-    rows = _amounts(lost)[["model_id", "status", "created_at", *_AMOUNTS, "error"]]
+    lost = "where status in ('failed', 'canceled') order by created_at desc nulls first, id desc"
+    rows = _rows(spent, "error", lost)
     chart = Chart(
         kind="bars",
         x="model_id",
@@ -149,19 +148,20 @@ def _amounts(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: credits(frame[name]) for name in _AMOUNTS})
 
 
-def _sums(groups: Any, names: list[str] | None = None) -> pd.DataFrame:
-    """Add up whole millicredits and write them as credits."""
-    sums = groups.agg(
-        count=("kind", "size"),
-        known=("charged", "count"),
-        charged=("charged", "sum"),
-        refunded=("refunded", "sum"),
-        net=("net", "sum"),
-    ).reset_index()
-    whole = int(sums["net"].sum() or 0)
+def _rows(spent: Spending, column: str, rest: str, values: Sequence[Any] = ()) -> pd.DataFrame:
+    """Return rows by id, with one column after the amounts."""
+    names = ", ".join(["id", "model_id", "status", "created_at", *_AMOUNTS, column])
+    return _amounts(spent.ask(f"select {names} from spending {rest}", values).set_index("id"))  # noqa: S608
+
+
+def _in_credits(sums: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Sort groups, join those whose values are equal (1 and 1.0), and write credits."""
+    sums = sums.groupby(names, dropna=False, observed=True, sort=True).sum().reset_index()
+    whole = int(sums["net"].sum())
     known = sums["known"].astype("float64")
     # half a millicredit more or less does not matter in a mean
     mean = (sums["charged"].astype("float64") / known.where(known > 0) / 1000).round(4)
     share = (sums["net"].astype("float64") / whole).round(4) if whole else 0.0
-    sums.insert(sums.columns.get_loc("count") + 1, "unknown", sums["count"] - sums["known"])
+    sums.insert(list(sums).index("count") + 1, "unknown", sums["count"] - sums["known"])
+    sums = sums.astype({"count": "int64", "unknown": "int64"})
     return _amounts(sums.drop(columns="known")).assign(mean=mean, share=share)

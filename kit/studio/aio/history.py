@@ -1,75 +1,194 @@
-"""The awaited history of a studio, with a table to look through it.
+"""The awaited history of a studio: page by page, as a table, as SQL, and on this computer.
 
 The blocking face is made from this module by `tests/sync_face.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import partial
+import builtins
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from kit.errors import NotFoundError
-from kit.explore.history.aio import AsyncHistory
+from kit import wire
+from kit.client import calls, flows
+from kit.explore.filters import Moment, Words, list_query, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
-from kit.studio.generation import BaseGeneration, Session
+from kit.studio.generation import Session
 from kit.studio.history_sync import ProgressLine
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
     from kit.client.aio import AsyncClient
     from kit.explore.archive import Archive
-    from kit.explore.filters import HistoryFilter
     from kit.explore.syncing import Synced
     from kit.widgets.table import HistoryTable
 
 
-class AsyncLocalHistory:
-    """The history of an account on this computer, and how it is brought up to date."""
+class AsyncHistory:
+    """The account's generations, newest first.
 
-    def __init__(self, session: Session[Any]) -> None:
+    What is read of all of them lies on this computer; every look at it asks the service first for
+    what is new, which is one request, and ``sync=False`` leaves that out.
+
+    Examples
+    --------
+    ``studio.history.sql("select model_id, sum(net) from generations group by all")`` or
+    ``studio.history.frame(since="2026-01-01", status="completed")``
+    """
+
+    def __init__(self, session: Session[AsyncGeneration]) -> None:
+        self._session = session
         self._client = cast("AsyncClient", session.client)
-        self._history_sync = session.operations.history_sync
-        self._progress = session.operations.progress
+        self._history = session.operations.history_sync
 
-    async def sync(self, *, show: bool) -> Synced:
-        """Bring the archive up to date."""
-        with ProgressLine(self._progress, show="history" if show else None) as tell:
-            return await self._client.run(self._history_sync.sync(partial(tell, "history")))
+    def __repr__(self) -> str:
+        return "<History of generations>"
 
-    async def archive(self) -> Archive:
-        """Return the archive as it is."""
-        return await self._client.run(self._history_sync.archive())
+    def __getitem__(self, generation_id: str) -> Awaitable[AsyncGeneration]:
+        return self._get(generation_id)
 
-    async def newest(self, limit: int, choice: HistoryFilter) -> pa.Table:
-        """Return the newest generations of a choice, from the service."""
-        return await self._client.run(self._history_sync.newest(limit, choice))
+    async def __aiter__(self) -> AsyncIterator[AsyncGeneration]:
+        async for page in self._pages({}):
+            for item in page:
+                yield item
 
+    async def list(self, limit: int | None = 50, **filters: Any) -> builtins.list[AsyncGeneration]:
+        """Return the newest generations, at most `limit`; None asks for all.
 
-@dataclass(frozen=True, slots=True, repr=False)
-class AsyncStudioHistory(AsyncHistory[AsyncGeneration]):
-    """The account's generations, newest first, with a table to choose from."""
+        Filters are `kit.explore.filters.FILTERS`; a service that does not know them answers without
+        them.
+        """
+        found: builtins.list[AsyncGeneration] = []
+        async for page in self._pages(list_query(limit, filters)):
+            found += page
+            if limit is not None and len(found) >= limit:
+                break
+        return found[:limit]
 
-    session: Session[AsyncGeneration] = field(kw_only=True)
+    async def sync(self) -> Synced:
+        """Bring the history on this computer up to date and return what that brought.
 
-    def __len__(self) -> int:
-        """Return how many generations there are, after a look at the service."""
-        client = cast("AsyncClient", self.session.client)
-        return len(client.wait_for(self.frame(columns=["status"])))
+        The first time fetches everything, later times what is new or was unfinished. It may be
+        interrupted and goes on where it was; two notebooks may sync at once. Finished generations
+        lie in the data folder as Parquet files, one folder for a service and an account; the ledger
+        lies beside them from the first question about costs on.
+        """
+        with ProgressLine(self._client.settings, show="history") as tell:
+            return await self._client.run(self._history.sync(tell))
 
-    def __bool__(self) -> bool:
-        return True  # whether it is there, and not how long it is
+    async def frame(
+        self,
+        limit: int | None = None,
+        *,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        status: Words | None = None,
+        model: Words | None = None,
+        columns: Sequence[str] | None = None,
+        parameters: bool = False,
+        media: bool = False,
+        sync: bool = True,
+        **filters: Any,
+    ) -> pd.DataFrame:
+        """Return generations as a table, newest first; see `kit.explore.schema.GENERATIONS`.
 
-    def __contains__(self, generation: object) -> bool:
-        """Whether a generation, or the one of an id, is the account's."""
-        name = generation.id if isinstance(generation, BaseGeneration) else generation
-        try:
-            self.session.client.block(self.session.operations.get(str(name)))
-        except NotFoundError:
-            return False
-        return True
+        Parameters
+        ----------
+        limit : int, optional
+            Ask the service for this many and no more. Without it the table is made of the history
+            on this computer.
+        since, until : str, date or datetime, optional
+            Made at or after, made before; without a zone in UTC.
+        status, model : str or sequence of str, optional
+            One or several.
+        columns : sequence of str, optional
+            Only these; ``parameters.NAME`` and ``media.NAME`` as well.
+        parameters, media : bool
+            Whether each parameter, each input file becomes a column too.
+        sync : bool
+            False takes the history as the last sync left it, without a look at the service.
+        **filters
+            Those of `list`.
+
+        Raises
+        ------
+        BadRequestError
+            There is no such column, or a moment is none.
+        """
+        choice = parse_filter(since=since, until=until, status=status, model=model, **filters)
+        if limit is not None:
+            from kit.explore.columns import Columns
+
+            wanted = Columns(columns, parameters, media)
+            return wanted.frame(await self._client.run(self._history.newest(limit, choice)))
+        import asyncio
+
+        find = (await self._archive(sync)).frame
+        return await asyncio.to_thread(find, choice, columns, parameters=parameters, media=media)
+
+    async def sql(self, query: str, *, sync: bool = True, **tables: Any) -> pd.DataFrame:
+        """Return what a query in DuckDB's SQL finds in the tables ``generations`` and ``usage``.
+
+        Parameters
+        ----------
+        sync : bool
+            False reads what the last sync left on this computer, without a look at the service.
+        **tables : DataFrame or pyarrow.Table
+            More tables, by name, to join.
+
+        Raises
+        ------
+        BadRequestError
+            The query is wrong; the message is DuckDB's.
+
+        Examples
+        --------
+        ``history.sql('select "parameters.resolution" as size, avg(net) from generations group by
+        all')``
+        """
+        import asyncio
+
+        find = (await self._archive(sync, usage="usage" in query.lower())).sql
+        return await asyncio.to_thread(find, query, **tables)
+
+    async def export(
+        self,
+        path: Path | str,
+        *,
+        columns: Sequence[str] | None = None,
+        sync: bool = True,
+        **filters: Any,
+    ) -> Path:
+        """Write the history to a ``.parquet`` or ``.csv`` file and return where it is.
+
+        Parameters
+        ----------
+        **filters
+            As in `frame`: since, until, status, model.
+        """
+        import asyncio
+
+        choice = parse_filter(**filters)
+        write = (await self._archive(sync)).export
+        return await asyncio.to_thread(write, path, choice, columns)
+
+    async def files(self, *, sync: bool = True) -> builtins.list[str]:
+        """Return the Parquet files of the history, for larger machinery.
+
+        On one machine ``sql`` is the fastest; ``dask.dataframe.read_parquet(history.files())`` runs
+        on a cluster that sees the same disk.
+        """
+        return (await self._archive(sync)).files()
+
+    async def pending(self) -> builtins.list[AsyncGeneration]:
+        """Return what this computer started and has not seen end yet, oldest first.
+
+        What ended in the meantime, while no kernel ran, is among them once: ``wait()`` fetches it.
+        """
+        found = await self._client.run(self._session.operations.pending())
+        return [self._session.hold(facts) for facts in found]
 
     async def table(
         self,
@@ -97,11 +216,29 @@ class AsyncStudioHistory(AsyncHistory[AsyncGeneration]):
         from kit.studio.views import history_table
 
         if frame is not None:
-            return history_table(self.session, frame, size)
-        client = cast("AsyncClient", self.session.client)
+            return history_table(self._session, frame, size)
 
         def renew() -> pd.DataFrame:
             """Return the frame as it is now; called on a thread, which may block."""
-            return client.wait_for(self.frame(limit, **filters))
+            return self._client.wait_for(self.frame(limit, **filters))
 
-        return history_table(self.session, await self.frame(limit, **filters), size, renew)
+        return history_table(self._session, await self.frame(limit, **filters), size, renew)
+
+    async def _get(self, generation_id: str) -> AsyncGeneration:
+        found = await self._client.run(self._session.operations.get(generation_id))
+        return self._session.hold(found)
+
+    async def _pages(
+        self, query: Mapping[str, Any]
+    ) -> AsyncIterator[builtins.list[AsyncGeneration]]:
+        following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations(
+            **query
+        )
+        while following:
+            found = await self._client.run(flows.page(following))
+            yield [self._session.hold(facts) for facts in found.items]
+            following = found.following if found.items else None
+
+    async def _archive(self, sync: bool, *, usage: bool = False) -> Archive:
+        with ProgressLine(self._client.settings) as tell:
+            return await self._client.run(self._history.current(tell, sync=sync, usage=usage))

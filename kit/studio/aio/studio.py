@@ -6,7 +6,7 @@ The blocking face is made from this module by `tests/sync_face.py`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,7 +21,7 @@ from kit.explore.ratings import Ratings
 from kit.studio import accounts, forms, panel
 from kit.studio.aio.costs import AsyncCosts, AsyncUsage
 from kit.studio.aio.generation import AsyncGeneration
-from kit.studio.aio.history import AsyncLocalHistory, AsyncStudioHistory
+from kit.studio.aio.history import AsyncHistory
 from kit.studio.aio.sweeps import AsyncSweeps
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
@@ -30,6 +30,7 @@ from kit.studio.requests import merge_parameters, script_request
 from kit.studio.starts import StartTrace
 from kit.studio.views import ScriptList
 from kit.widgets import preview
+from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
@@ -119,20 +120,13 @@ class AsyncStudio:
         self.session = Session(operations, self.client, AsyncGeneration)
         self.titles = AsyncTitles(self.client, operations.billing)
         self.scripts = AsyncScripts(self.client, operations.billing)
-        self.usage = AsyncUsage(self.client)
+        self.usage = AsyncUsage(self.client, operations)
         self.costs = AsyncCosts(self.client, operations)
         self.budget = operations.billing.budgets
         self.ratings = Ratings(JsonLines(records.file(settings, "ratings")))
         self.sweep = AsyncSweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
-        self.history = AsyncStudioHistory(
-            get=self._get,
-            pages=self._pages,
-            started=self._pending,
-            receipts=operations.journal.credits,
-            kept=AsyncLocalHistory(self.session),
-            session=self.session,
-        )
+        self.history = AsyncHistory(self.session)
         preview.register()
 
     def __repr__(self) -> str:
@@ -229,7 +223,7 @@ class AsyncStudio:
         GenerationFailedError
             It ended without a result.
         """
-        with self.session.operations.progress(model) as on_update:
+        with progress(model, enabled=self.client.settings.progress) as on_update:
             given = merge_parameters(parameters, settings)
             request = self.session.operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)
@@ -286,21 +280,6 @@ class AsyncStudio:
     async def _models(self, *, refresh: bool) -> Models:
         found = await self._run(self.session.operations.models(refresh=refresh))
         return Models(found, again=partial(self._models, refresh=True))
-
-    async def _get(self, generation_id: str) -> AsyncGeneration:
-        return self.session.hold(await self._run(self.session.operations.get(generation_id)))
-
-    async def _pages(self, query: Mapping[str, Any]) -> AsyncIterator[list[AsyncGeneration]]:
-        following: calls.Call[list[wire.Generation]] | None = calls.list_generations(**query)
-        while following:
-            found = await self._run(flows.page(following))
-            yield [self.session.hold(facts) for facts in found.items]
-            following = found.following if found.items else None
-
-    async def _pending(self) -> list[AsyncGeneration]:
-        return [
-            self.session.hold(facts) for facts in await self._run(self.session.operations.pending())
-        ]
 
     async def _run(self, flow: Flow[T]) -> T:
         try:

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from kit import wire
 from kit.client.actions import Flow
@@ -162,8 +162,8 @@ def plan_rows(
     requests = [_request(row[_MODEL], row.get(_MEDIA), row) for row in named]
     cells = yield from check_cells(operations, requests, again)
     plan = plan_rows_of([_without(row, _MEDIA) for row in named])
-    if not isinstance(frame, Sequence):
-        plan = replace(plan, rows=frame.copy())
+    if hasattr(frame, "columns"):
+        plan = replace(plan, rows=cast("pd.DataFrame", frame).copy())
     models = " and ".join(dict.fromkeys(model for model, *_ in requests))
     return SweepCells(plan, cells, f"{models} × {len(requests)}")
 

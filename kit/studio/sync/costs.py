@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kit import wire
 from kit.client import calls, flows
-from kit.client.actions import Flow, map_result
 from kit.studio.cost_reports import CostReports
 from kit.studio.history_sync import ProgressLine
 from kit.studio.operations import Operations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.sync import Client
-    from kit.explore.costs import CostFrame, Forecast
+    from kit.explore.costs import CostFrame, Forecast, Spending
     from kit.explore.filters import Moment
     from kit.studio.generation import BaseGeneration
 
@@ -30,23 +29,33 @@ When: TypeAlias = "Moment | None"
 class Usage:
     """The account's ledger, where the service has one."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, operations: Operations) -> None:
         self._client = client
+        self._reports = CostReports(operations)
 
     def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
         """Return the newest entries, at most `limit`; None asks for all."""
         return EntryList(self._client.run(flows.listing(calls.list_usage(), limit)))
 
-    def frame(self, limit: int | None = 1000) -> pd.DataFrame:
-        """Return the newest entries as a table; see `kit.explore.frames.ledger`."""
-        return self._client.run(_frame(limit))
+    def frame(self, limit: int | None = None, *, sync: bool = True) -> pd.DataFrame:
+        """Return the ledger as a table, newest first; see `kit.explore.schema.LEDGER`.
 
+        It is kept on this computer: only what is new is asked for.
 
-def _frame(limit: int | None) -> Flow[pd.DataFrame]:
-    from kit.explore import frames
+        Parameters
+        ----------
+        limit : int, optional
+            Only the newest entries; all of them when left out, whose sum is the balance.
+        sync : bool
+            False takes the ledger as it was read last.
 
-    few = calls.list_usage(limit=min(limit or 1000, 1000))
-    return map_result(flows.listing(few, limit), frames.ledger)
+        Raises
+        ------
+        NotFoundError
+            The service has none.
+        """
+        with ProgressLine(self._client.settings) as tell:
+            return self._client.run(self._reports.ledger(limit, tell, sync=sync))
 
 
 class Costs:
@@ -55,6 +64,7 @@ class Costs:
     Each answer is a frame that draws itself: ``studio.costs.trend().plot()``. Credits are
     ``charged``, ``refunded`` and ``net``; times are UTC. The first question reads the whole history
     and ledger, and shows how far it is where that takes long; later ones read only what is new.
+    ``sync=False`` takes both as they lie on this computer, without a look at the service.
 
     Examples
     --------
@@ -68,39 +78,51 @@ class Costs:
     def __repr__(self) -> str:
         return "<Costs>"
 
-    def by(self, *columns: str, since: When = None, until: When = None) -> CostFrame:
+    def by(
+        self, *columns: str, since: When = None, until: When = None, sync: bool = True
+    ) -> CostFrame:
         """Return the costs of each group; see `kit.explore.costs.by`."""
         from kit.explore import costs
 
         costs.groups(columns)
-        return costs.by(self._spent(since, until), *columns)
+        return costs.by(self._spent(since, until, sync), *columns)
 
-    def summary(self, *, since: When = None, until: When = None) -> CostFrame:
+    def summary(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
         """Return the costs of each kind and status, with a row for all of them."""
         from kit.explore import costs
 
-        return costs.summary(self._spent(since, until))
+        return costs.summary(self._spent(since, until, sync))
 
-    def trend(self, every: str = "day", *, since: When = None, until: When = None) -> CostFrame:
+    def trend(
+        self, every: str = "day", *, since: When = None, until: When = None, sync: bool = True
+    ) -> CostFrame:
         """Return the costs of each ``hour``, ``day``, ``week`` or ``month``."""
         from kit.explore import costs
 
-        return costs.trend(self._spent(since, until), every)
+        return costs.trend(self._spent(since, until, sync), every)
 
-    def top(self, count: int = 10, *, since: When = None, until: When = None) -> CostFrame:
+    def top(
+        self, count: int = 10, *, since: When = None, until: When = None, sync: bool = True
+    ) -> CostFrame:
         """Return what cost most, the most expensive first."""
         from kit.explore import costs
 
-        return costs.top(self._spent(since, until), count)
+        return costs.top(self._spent(since, until, sync), count)
 
-    def failed(self, *, since: When = None, until: When = None) -> CostFrame:
+    def failed(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
         """Return what ended without a result: charged, refunded, and what was lost by it."""
         from kit.explore import costs
 
-        return costs.failed(self._spent(since, until))
+        return costs.failed(self._spent(since, until, sync))
 
     def forecast(
-        self, days: int = 30, *, window: int = 84, level: float = 0.8, as_of: When = None
+        self,
+        days: int = 30,
+        *,
+        window: int = 84,
+        level: float = 0.8,
+        as_of: When = None,
+        sync: bool = True,
     ) -> Forecast:
         """Return what the coming days will cost, and how long the credits last.
 
@@ -115,24 +137,24 @@ class Costs:
             There is too little history: fewer than 14 whole days.
         """
         with self._telling() as tell:
-            return self._client.run(self._reports.forecast(days, window, level, as_of, tell))
+            return self._client.run(
+                self._reports.forecast(days, window, level, as_of, tell, sync=sync)
+            )
 
-    def unusual(self, *, since: When = None, until: When = None) -> CostFrame:
+    def unusual(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
         """Return the days that cost far more than usual, by model and in all."""
         from kit.explore import costs
 
-        return costs.unusual(self._spent(since, until))
+        return costs.unusual((self._spent(since, until, sync)).daily())
 
-    def reconcile(self) -> CostFrame:
+    def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, to the millicredit.
 
-        Raises
-        ------
-        NotFoundError
-            The service has no ledger.
+        Where a service has no ledger, it says what can be checked and what cannot; see
+        `kit.explore.costs.reconcile`.
         """
         with self._telling() as tell:
-            return self._client.run(self._reports.reconcile(tell))
+            return self._client.run(self._reports.reconcile(tell, sync=sync))
 
     def sensitivity(self, model: str) -> CostFrame:
         """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
@@ -142,12 +164,12 @@ class Costs:
         """Return why a generation, or the one of an id, cost what it did."""
         return self._client.run(self._reports.explain(_id(generation)))
 
-    def _spent(self, since: When, until: When) -> pd.DataFrame:
+    def _spent(self, since: When, until: When, sync: bool) -> Spending:
         with self._telling() as tell:
-            return self._client.run(self._reports.spending(since, until, tell))
+            return self._client.run(self._reports.spending(since, until, tell, sync=sync))
 
     def _telling(self) -> ProgressLine:
-        return ProgressLine(self._reports.operations.progress)
+        return ProgressLine(self._client.settings)
 
 
 def _id(generation: BaseGeneration | str) -> str:

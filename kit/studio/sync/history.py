@@ -1,75 +1,188 @@
-"""The blocking history of a studio, with a table to look through it.
+"""The blocking history of a studio: page by page, as a table, as SQL, and on this computer.
 
 Made from the awaited face by `tests/sync_face.py`: change that one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import partial
+import builtins
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from kit.errors import NotFoundError
-from kit.explore.history.sync import History
-from kit.studio.generation import BaseGeneration, Session
+from kit import wire
+from kit.client import calls, flows
+from kit.explore.filters import Moment, Words, list_query, parse_filter
+from kit.studio.generation import Session
 from kit.studio.history_sync import ProgressLine
 from kit.studio.sync.generation import Generation
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
     from kit.client.sync import Client
     from kit.explore.archive import Archive
-    from kit.explore.filters import HistoryFilter
     from kit.explore.syncing import Synced
     from kit.widgets.table import HistoryTable
 
 
-class LocalHistory:
-    """The history of an account on this computer, and how it is brought up to date."""
+class History:
+    """The account's generations, newest first.
 
-    def __init__(self, session: Session[Any]) -> None:
+    What is read of all of them lies on this computer; every look at it asks the service first for
+    what is new, which is one request, and ``sync=False`` leaves that out.
+
+    Examples
+    --------
+    ``studio.history.sql("select model_id, sum(net) from generations group by all")`` or
+    ``studio.history.frame(since="2026-01-01", status="completed")``
+    """
+
+    def __init__(self, session: Session[Generation]) -> None:
+        self._session = session
         self._client = cast("Client", session.client)
-        self._history_sync = session.operations.history_sync
-        self._progress = session.operations.progress
+        self._history = session.operations.history_sync
 
-    def sync(self, *, show: bool) -> Synced:
-        """Bring the archive up to date."""
-        with ProgressLine(self._progress, show="history" if show else None) as tell:
-            return self._client.run(self._history_sync.sync(partial(tell, "history")))
+    def __repr__(self) -> str:
+        return "<History of generations>"
 
-    def archive(self) -> Archive:
-        """Return the archive as it is."""
-        return self._client.run(self._history_sync.archive())
+    def __getitem__(self, generation_id: str) -> Generation:
+        return self._get(generation_id)
 
-    def newest(self, limit: int, choice: HistoryFilter) -> pa.Table:
-        """Return the newest generations of a choice, from the service."""
-        return self._client.run(self._history_sync.newest(limit, choice))
+    def __iter__(self) -> Iterator[Generation]:
+        for page in self._pages({}):
+            yield from page
 
+    def list(self, limit: int | None = 50, **filters: Any) -> builtins.list[Generation]:
+        """Return the newest generations, at most `limit`; None asks for all.
 
-@dataclass(frozen=True, slots=True, repr=False)
-class StudioHistory(History[Generation]):
-    """The account's generations, newest first, with a table to choose from."""
+        Filters are `kit.explore.filters.FILTERS`; a service that does not know them answers without
+        them.
+        """
+        found: builtins.list[Generation] = []
+        for page in self._pages(list_query(limit, filters)):
+            found += page
+            if limit is not None and len(found) >= limit:
+                break
+        return found[:limit]
 
-    session: Session[Generation] = field(kw_only=True)
+    def sync(self) -> Synced:
+        """Bring the history on this computer up to date and return what that brought.
 
-    def __len__(self) -> int:
-        """Return how many generations there are, after a look at the service."""
-        client = cast("Client", self.session.client)
-        return len(client.wait_for(self.frame(columns=["status"])))
+        The first time fetches everything, later times what is new or was unfinished. It may be
+        interrupted and goes on where it was; two notebooks may sync at once. Finished generations
+        lie in the data folder as Parquet files, one folder for a service and an account; the ledger
+        lies beside them from the first question about costs on.
+        """
+        with ProgressLine(self._client.settings, show="history") as tell:
+            return self._client.run(self._history.sync(tell))
 
-    def __bool__(self) -> bool:
-        return True  # whether it is there, and not how long it is
+    def frame(
+        self,
+        limit: int | None = None,
+        *,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        status: Words | None = None,
+        model: Words | None = None,
+        columns: Sequence[str] | None = None,
+        parameters: bool = False,
+        media: bool = False,
+        sync: bool = True,
+        **filters: Any,
+    ) -> pd.DataFrame:
+        """Return generations as a table, newest first; see `kit.explore.schema.GENERATIONS`.
 
-    def __contains__(self, generation: object) -> bool:
-        """Whether a generation, or the one of an id, is the account's."""
-        name = generation.id if isinstance(generation, BaseGeneration) else generation
-        try:
-            self.session.client.block(self.session.operations.get(str(name)))
-        except NotFoundError:
-            return False
-        return True
+        Parameters
+        ----------
+        limit : int, optional
+            Ask the service for this many and no more. Without it the table is made of the history
+            on this computer.
+        since, until : str, date or datetime, optional
+            Made at or after, made before; without a zone in UTC.
+        status, model : str or sequence of str, optional
+            One or several.
+        columns : sequence of str, optional
+            Only these; ``parameters.NAME`` and ``media.NAME`` as well.
+        parameters, media : bool
+            Whether each parameter, each input file becomes a column too.
+        sync : bool
+            False takes the history as the last sync left it, without a look at the service.
+        **filters
+            Those of `list`.
+
+        Raises
+        ------
+        BadRequestError
+            There is no such column, or a moment is none.
+        """
+        choice = parse_filter(since=since, until=until, status=status, model=model, **filters)
+        if limit is not None:
+            from kit.explore.columns import Columns
+
+            wanted = Columns(columns, parameters, media)
+            return wanted.frame(self._client.run(self._history.newest(limit, choice)))
+
+        find = (self._archive(sync)).frame
+        return find(choice, columns, parameters=parameters, media=media)
+
+    def sql(self, query: str, *, sync: bool = True, **tables: Any) -> pd.DataFrame:
+        """Return what a query in DuckDB's SQL finds in the tables ``generations`` and ``usage``.
+
+        Parameters
+        ----------
+        sync : bool
+            False reads what the last sync left on this computer, without a look at the service.
+        **tables : DataFrame or pyarrow.Table
+            More tables, by name, to join.
+
+        Raises
+        ------
+        BadRequestError
+            The query is wrong; the message is DuckDB's.
+
+        Examples
+        --------
+        ``history.sql('select "parameters.resolution" as size, avg(net) from generations group by
+        all')``
+        """
+        find = (self._archive(sync, usage="usage" in query.lower())).sql
+        return find(query, **tables)
+
+    def export(
+        self,
+        path: Path | str,
+        *,
+        columns: Sequence[str] | None = None,
+        sync: bool = True,
+        **filters: Any,
+    ) -> Path:
+        """Write the history to a ``.parquet`` or ``.csv`` file and return where it is.
+
+        Parameters
+        ----------
+        **filters
+            As in `frame`: since, until, status, model.
+        """
+        choice = parse_filter(**filters)
+        write = (self._archive(sync)).export
+        return write(path, choice, columns)
+
+    def files(self, *, sync: bool = True) -> builtins.list[str]:
+        """Return the Parquet files of the history, for larger machinery.
+
+        On one machine ``sql`` is the fastest; ``dask.dataframe.read_parquet(history.files())`` runs
+        on a cluster that sees the same disk.
+        """
+        return (self._archive(sync)).files()
+
+    def pending(self) -> builtins.list[Generation]:
+        """Return what this computer started and has not seen end yet, oldest first.
+
+        What ended in the meantime, while no kernel ran, is among them once: ``wait()`` fetches it.
+        """
+        found = self._client.run(self._session.operations.pending())
+        return [self._session.hold(facts) for facts in found]
 
     def table(
         self,
@@ -97,11 +210,27 @@ class StudioHistory(History[Generation]):
         from kit.studio.views import history_table
 
         if frame is not None:
-            return history_table(self.session, frame, size)
-        client = cast("Client", self.session.client)
+            return history_table(self._session, frame, size)
 
         def renew() -> pd.DataFrame:
             """Return the frame as it is now; called on a thread, which may block."""
-            return client.wait_for(self.frame(limit, **filters))
+            return self._client.wait_for(self.frame(limit, **filters))
 
-        return history_table(self.session, self.frame(limit, **filters), size, renew)
+        return history_table(self._session, self.frame(limit, **filters), size, renew)
+
+    def _get(self, generation_id: str) -> Generation:
+        found = self._client.run(self._session.operations.get(generation_id))
+        return self._session.hold(found)
+
+    def _pages(self, query: Mapping[str, Any]) -> Iterator[builtins.list[Generation]]:
+        following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations(
+            **query
+        )
+        while following:
+            found = self._client.run(flows.page(following))
+            yield [self._session.hold(facts) for facts in found.items]
+            following = found.following if found.items else None
+
+    def _archive(self, sync: bool, *, usage: bool = False) -> Archive:
+        with ProgressLine(self._client.settings) as tell:
+            return self._client.run(self._history.current(tell, sync=sync, usage=usage))

@@ -5,7 +5,7 @@ Made from the awaited face by `tests/sync_face.py`: change that one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,10 +25,11 @@ from kit.studio.requests import merge_parameters, script_request
 from kit.studio.starts import StartTrace
 from kit.studio.sync.costs import Costs, Usage
 from kit.studio.sync.generation import Generation
-from kit.studio.sync.history import LocalHistory, StudioHistory
+from kit.studio.sync.history import History
 from kit.studio.sync.sweeps import Sweeps
 from kit.studio.views import ScriptList
 from kit.widgets import preview
+from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
@@ -118,20 +119,13 @@ class Studio:
         self.session = Session(operations, self.client, Generation)
         self.titles = Titles(self.client, operations.billing)
         self.scripts = Scripts(self.client, operations.billing)
-        self.usage = Usage(self.client)
+        self.usage = Usage(self.client, operations)
         self.costs = Costs(self.client, operations)
         self.budget = operations.billing.budgets
         self.ratings = Ratings(JsonLines(records.file(settings, "ratings")))
         self.sweep = Sweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
-        self.history = StudioHistory(
-            get=self._get,
-            pages=self._pages,
-            started=self._pending,
-            receipts=operations.journal.credits,
-            kept=LocalHistory(self.session),
-            session=self.session,
-        )
+        self.history = History(self.session)
         preview.register()
 
     def __repr__(self) -> str:
@@ -228,7 +222,7 @@ class Studio:
         GenerationFailedError
             It ended without a result.
         """
-        with self.session.operations.progress(model) as on_update:
+        with progress(model, enabled=self.client.settings.progress) as on_update:
             given = merge_parameters(parameters, settings)
             request = self.session.operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)
@@ -285,19 +279,6 @@ class Studio:
     def _models(self, *, refresh: bool) -> Models:
         found = self._run(self.session.operations.models(refresh=refresh))
         return Models(found, again=partial(self._models, refresh=True))
-
-    def _get(self, generation_id: str) -> Generation:
-        return self.session.hold(self._run(self.session.operations.get(generation_id)))
-
-    def _pages(self, query: Mapping[str, Any]) -> Iterator[list[Generation]]:
-        following: calls.Call[list[wire.Generation]] | None = calls.list_generations(**query)
-        while following:
-            found = self._run(flows.page(following))
-            yield [self.session.hold(facts) for facts in found.items]
-            following = found.following if found.items else None
-
-    def _pending(self) -> list[Generation]:
-        return [self.session.hold(facts) for facts in self._run(self.session.operations.pending())]
 
     def _run(self, flow: Flow[T]) -> T:
         try:

@@ -1,0 +1,195 @@
+"""The history of a studio, against a service that closed the document's gaps differently."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from kit.client.settings import Settings
+from kit.errors import BadRequestError, NotFoundError
+from kit.studio import AsyncStudio, Studio
+from tests.client.third_party import Answer, Seen, Server, ThirdParty
+from tests.conftest import Service
+
+LIST = "/v1/creative-studio/generations"
+
+
+def queries(other: Server) -> list[dict[str, list[str]]]:
+    return [parse_qs(urlsplit(seen.path).query) for seen in other.requests("GET", LIST)]
+
+
+@pytest.fixture
+def made(studio: Studio) -> Studio:
+    """A studio with three generations."""
+    for prompt in ("a", "b", "c"):
+        studio.generate("paint", prompt, size=512 if prompt == "a" else 1024)
+    return studio
+
+
+def test_a_list_is_what_is_newest(made: Studio) -> None:
+    assert [item.prompt for item in made.history] == ["c", "b", "a"]
+    assert [item.prompt for item in made.history.list(2)] == ["c", "b"]
+    assert made.history["job-1"].prompt == "a"
+
+
+def test_only_a_limit_that_was_asked_for_is_sent(made: Studio, other: Server) -> None:
+    other.seen.clear()
+    for limit in (50, 7, 5000, None):
+        made.history.list(limit, model_id="paint")
+
+    assert [q.get("limit") for q in queries(other)] == [None, ["7"], ["1000"], ["1000"]]
+    assert [q["modelId"] for q in queries(other)] == [["paint"]] * 4
+
+
+def test_an_unknown_filter_is_named(studio: Studio) -> None:
+    with pytest.raises(TypeError, match="no filter 'model'; there is status, asset_type, model_id"):
+        studio.history.list(model="m")
+    with pytest.raises(TypeError, match="no filter 'stat'"):
+        studio.history.frame(stat="m")
+
+
+@pytest.mark.parametrize("limit", [1, None])
+def test_a_wrong_column_is_a_sentence_either_way(made: Studio, limit: int | None) -> None:
+    with pytest.raises(BadRequestError, match="there is no column 'nope'"):
+        made.history.frame(limit, columns=["nope"])
+
+
+def test_every_look_at_the_history_has_what_was_just_made(made: Studio, tmp_path: Path) -> None:
+    history = made.history
+    assert len(history.frame()) == 3
+    made.generate("paint", "d")
+    assert history.sql("select count(*) n from generations")["n"].tolist() == [4]
+    made.generate("paint", "e")
+    assert len(history.export(tmp_path / "out.csv").read_text().splitlines()) == 6
+    made.generate("paint", "f")
+    assert made.costs.by("model")["count"].tolist() == [6]
+    made.generate("paint", "g")
+    assert made.history.files()
+    assert len(history.frame(sync=False)) == 7
+
+
+def test_a_look_without_a_sync_asks_nothing(made: Studio, other: Server, tmp_path: Path) -> None:
+    made.costs.by()
+    made.generate("paint", "d")
+    other.seen.clear()
+
+    assert len(made.history.frame(sync=False)) == 3
+    assert made.history.sql("select count(*) n from generations", sync=False)["n"][0] == 3
+    assert made.costs.by(sync=False)["count"].tolist() == [3]
+    made.history.export(tmp_path / "out.parquet", sync=False)
+    made.history.files(sync=False)
+    assert other.requests("GET", LIST) == []
+
+
+def test_a_catch_up_is_one_request(made: Studio, other: Server) -> None:
+    made.costs.by()
+    other.seen.clear()
+    made.costs.by()
+
+    assert [seen.path.partition("?")[0] for seen in other.requests("GET")] == [LIST]
+
+
+def test_parameters_are_columns_of_sql_as_of_frames(made: Studio) -> None:
+    found = made.history.sql(
+        'select "parameters.size" as size, avg("parameters.size") m from generations '
+        "group by all order by size"
+    )
+
+    assert found["size"].tolist() == [512, 1024]
+    assert found["m"].tolist() == [512, 1024]
+    assert made.history.frame(columns=["parameters.size"])["parameters.size"].tolist() == [
+        1024,
+        1024,
+        512,
+    ]
+
+
+def test_the_awaited_history_answers_the_same(astudio: AsyncStudio) -> None:
+    async def cell() -> tuple[object, ...]:
+        for prompt in ("a", "b"):
+            await astudio.generate("paint", prompt)
+        history = astudio.history
+        found = (
+            [item.prompt async for item in history],
+            [item.prompt for item in await history.list(1)],
+            (await history["job-1"]).prompt,
+            (await history.frame(1)).index.tolist(),
+            (await history.sync()).rows,
+            (await history.sql("select count(*) n from generations"))["n"].tolist(),
+            len(await history.files()),
+            await history.pending(),
+        )
+        await astudio.close()
+        return found
+
+    assert asyncio.run(cell()) == (["b", "a"], ["b"], "a", ["job-2"], 2, [2], 1, [])
+
+
+# ── a service that lists only its newest 20, and has no ledger ───────────────────────────────────
+
+
+class Short(ThirdParty):
+    """It lists no more than 20, without a link to the next page."""
+
+    def listed(self, seen: Seen) -> Answer:
+        found = super().listed(seen)
+        assert isinstance(found.body, list)
+        return Answer(found.status, found.body[:20])
+
+
+@pytest.fixture
+def party(media: Server) -> Short:
+    return Short(media.url)
+
+
+def test_no_cost_is_unseen_beside_a_short_list(
+    studio: Studio, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(32):
+        studio.generate("paint", f"{number}")
+
+    assert studio.costs.by("model")[["count", "net"]].to_numpy().tolist() == [[32, 8.0]]
+    assert len(studio.history.frame()) == 32
+    assert studio.history.sql("select sum(net) s from generations")["s"].tolist() == [8.0]
+    assert "lists only its newest generations: 12 of those" in caplog.text
+    checks = studio.costs.reconcile()
+    unchecked = checks[checks["agrees"].isna()].set_index("check")
+    assert unchecked.index.tolist() == ["balance", "charge", "refund", "history"]
+    assert unchecked.loc["charge", "found"] == 8.0
+    assert "12 are known because this computer started them" in unchecked.loc["history", "note"]
+    with pytest.raises(NotFoundError, match="no ledger"):
+        studio.usage.frame()
+
+
+def test_what_another_kernel_started_counts_too(studio: Studio, settings: Settings) -> None:
+    for number in range(25):
+        studio.start("paint", f"{number}")
+    with Studio(settings) as later:
+        assert later.costs.by()["charged"].tolist() == [6.25]
+
+
+# ── our own service ──────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def own(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
+    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(settings) as studio:
+        yield studio
+
+
+def test_the_whole_ledger_is_the_balance(own: Studio) -> None:
+    own.generate("flat", "x")
+    own.titles.suggest("SPACE")
+    ledger = own.usage.frame()
+
+    assert ledger["credits"].sum() == pytest.approx(float(own.account.credits or 0))
+    assert own.usage.frame(1)["kind"].tolist() == ["title"]
+    own.titles.suggest("SPACE")
+    assert own.history.sql("select count(*) n from usage where kind = 'title'")["n"].tolist() == [2]
+    assert len(own.usage.frame()) == len(ledger) + 1
+    assert len(own.usage.frame(sync=False)) == len(ledger) + 1
