@@ -115,7 +115,7 @@ def living(prompt: str) -> Draw:
 def flight() -> Draw:
     """Return the frames of a flight over a lake."""
     take = Take(width=1280, height=720, fps=24, frames=FRAMES, camera="glide", motion=0.6)
-    return Flight(read("an alpine lake at sunset", PROMPT, 3), "alps", take, Progress()).frame
+    return Flight(read("an alpine lake at sunset", PROMPT, 3), take, Progress()).frame
 
 
 def zoompan(pixels: np.ndarray, folder: Path) -> float:

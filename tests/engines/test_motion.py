@@ -12,7 +12,7 @@ from kit.engines.film.weather import KINDS, Weather
 from tests.engines.rendering import frames_of, render, saved
 
 Files = Callable[[str], Path]
-PAINTED = {"drift": "hills", "living-scene": "desert", "flythrough": "desert"}
+PAINTED = {"drift": "hills", "living-scene": "hills at noon", "flythrough": "desert"}
 GIVEN = ("animate", "ken-burns")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import cv2
@@ -19,10 +19,9 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import Camera
 from kit.engines.painting.land.ground import grain, ripples
-from kit.engines.painting.land.landscape import Direction
-from kit.engines.painting.land.terrain import TEXEL, Terrain, develop_colors, doubled
-from kit.engines.painting.looks import HourLook
-from kit.engines.painting.sky import paint_sky, sun_of
+from kit.engines.painting.land.landscape import Landscape
+from kit.engines.painting.land.terrain import TEXEL, Terrain, develop_colors, mirrored
+from kit.engines.painting.sky import paint_sky
 
 NEAR, END = 5.0, 1300.0  # where the world ends, it is long lost in the air
 #: Smooth enlarging of marks swings so far to the other side of what is neither.
@@ -40,15 +39,7 @@ _WOODED, _WET = 49, 227  # in the fourth channel of colors: fewer trees, or less
 #: Texels to a length of 1 of levels with grain, and how strong it is: no line must be seen where
 #: it ends.
 _GRAINED = {8.0: 1.0, 4.0: 1.0, 2.0: 0.45}
-#: Land -> how strongly bumps are lit, and their color varies; how much light leaves have.
-_GRAINS = {
-    "alps": (0.12, 0.055, 0.30),
-    "hills": (0.06, 0.04, 0.22),
-    "forest": (0.10, 0.06, 0.30),
-    "islands": (0.09, 0.055, 0.20),
-    "desert": (0.05, 0.02, 0.0),
-    "canyon": (0.09, 0.045, 0.18),
-}
+_LIT, _VARIED, _LEAVES = 0.075, 0.045, 0.40  # by what shares bumps, specks and leaves change light
 _BELOW = 0.12  # tangent of the lowest sky that is painted
 _FINEST = 900.0  # pixels a radian: soft things need no more, and a wide strip would cost seconds
 
@@ -100,8 +91,8 @@ def cut_level(plane: NDArray[Any], box: tuple[float, float, float, float], fine:
     whole = max(1, round(1 / factor))  # so that the level begins and ends with a whole texel
     left, upper = (int(np.floor(v / TEXEL / whole)) * whole - _EDGE * whole for v in box[:2])
     right, lower = (int(np.ceil(v / TEXEL / whole)) * whole + _EDGE * whole for v in box[2:])
-    cut = plane.take(range(upper, lower), axis=0, mode="wrap")
-    cut = cut.take(range(left, right), axis=1, mode="wrap")
+    cut = plane.take(mirrored(np.arange(upper, lower)), axis=0)
+    cut = cut.take(mirrored(np.arange(left, right)), axis=1)
     if factor != 1:
         way = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
         cut = cv2.resize(cut, None, fx=factor, fy=factor, interpolation=way)
@@ -197,19 +188,17 @@ def box_of(poses: Sequence[CameraPose], widest: float) -> Box:
     return box
 
 
-def make_grain(
-    terrain: Terrain, sun: Direction, rng: np.random.Generator
-) -> Callable[[Level], None]:
+def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], None]:
     """Return a function that multiplies the brightness of a level, in place, by what is small."""
-    lit, vary, tufts = _GRAINS[terrain.kind]
-    sandy = terrain.kind == "desert"
+    sun, sandy = terrain.land.scene.toward, terrain.land.ground.rough < 0.2
     bumps = ripples(rng, waves=88, side=1024) if sandy else grain(rng, cells=64, side=1024)
     height, right, down = cv2.split(bumps)
     facing = -right * np.float32(sun[0]) - down * np.float32(sun[1])
-    soil = np.float32(lit / facing.std()) * facing + np.float32(vary) * height
+    soil = np.float32(_LIT / facing.std()) * facing + np.float32(_VARIED) * height
+    soil *= np.float32(0.5 if sandy else 1.0)
     # What grows between crowns is seldom seen by the sun.
-    crown = doubled(terrain.crowns[..., 0].astype(np.float32))
-    leaves = doubled(np.float32(tufts) * height - np.float32(0.35) * smooth_step(56, 10, crown))
+    crown = _doubled(terrain.crowns[..., 0].astype(np.float32))
+    leaves = _doubled(np.float32(_LEAVES) * height - np.float32(0.35) * smooth_step(56, 10, crown))
     leaves -= leaves.mean()
     tiles = {}
     for fine, strength in _GRAINED.items():
@@ -241,35 +230,44 @@ def _spread(plane: Bytes, level: Level) -> Bytes:
     return plane
 
 
+def _doubled(plane: Floats) -> Floats:
+    """Return a tile with twice as many texels each way."""
+    padded = np.pad(plane, 2, mode="wrap")
+    large = cv2.resize(padded, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
+    return np.ascontiguousarray(large[4:-4, 4:-4])
+
+
 def _bytes(plane: Floats) -> Bytes:
     return np.asarray(cv2.convertScaleAbs(np.clip(1 + plane, 0.3, 1.9), alpha=128.0))
 
 
 class SkyStrip:
-    """The sky from one azimuth to another, painted once and wrapped on a cylinder.
+    """The sky of a landscape from one azimuth to another, painted once, wrapped on a cylinder.
 
-    The sun, or by night the moon, has an azimuth, too. Frames show `focal` pixels to a tangent of
-    1, and tangents up to `top`.
+    Frames show `focal` pixels to a tangent of 1, and tangents up to `top`.
     """
 
     def __init__(
-        self,
-        look: HourLook,
-        span: tuple[float, float],
-        sun: float,
-        focal: float,
-        top: float,
-        rng: np.random.Generator,
+        self, scene: Landscape, span: tuple[float, float], focal: float, top: float
     ) -> None:
         self._scale = scale = min(focal, _FINEST)
         self._start, self._horizon = span[0], round(top * scale)
         columns, rows = int((span[1] - span[0]) * scale) + 2, int((top + _BELOW) * scale)
-        camera = Camera(columns, rows, scale, self._horizon, 0.0)
-        light = sun_of(look, camera, (sun - span[0]) / (span[1] - span[0]))
-        self._picture = develop_colors(paint_sky(look, camera, light, rng, Progress()).light, look)
-        band = self._picture[self._horizon - max(2, int(0.02 * scale)) : self._horizon]
-        low = cv2.GaussianBlur(band.mean(axis=0, dtype=np.float32)[None], (0, 0), 0.05 * scale)[0]
-        self._low = np.rint(low).astype(np.uint8)
+        middle = -span[0] * scale - columns / 2
+        camera = Camera(columns, rows, scale, self._horizon, 0.0, aside=middle)
+        seen, sun, size = scene.camera, scene.sun, scale / scene.camera.focal
+        sun = replace(
+            sun,
+            x=camera.middle + math.atan((sun.x - seen.middle) / seen.focal) * scale,
+            y=camera.horizon - (seen.horizon - sun.y) * size,
+            radius=sun.radius * size,
+        )
+        sky = paint_sky(scene.look, camera, sun, scene.dice(3), Progress())
+        bloom = scene.look.film.bloom
+        self._picture = develop_colors(sky.light, scene.look, bloom=bloom)
+        aside = np.arange(columns, dtype=np.float32) - np.float32(sun.x)
+        air = scene.air_beside_sun(aside * np.float32(1 / scale))
+        self._air = develop_colors(air, scene.look)[0]
 
     def look_up(self, heading: float, camera: Camera, rows: int) -> Bytes:
         """Return what is seen of it in the upper rows of a frame, shape (rows, columns, 3)."""
@@ -285,6 +283,6 @@ class SkyStrip:
         )
 
     def air(self, heading: float, across: Floats) -> Bytes:
-        """Return what distance fades to in each column, shape (columns, 3): the lowest sky."""
+        """Return what distance fades to in each column, shape (columns, 3)."""
         x = (np.arctan(across) + np.float32(heading - self._start)) * np.float32(self._scale)
-        return np.asarray(self._low[np.clip(np.rint(x), 0, len(self._low) - 1).astype(np.intp)])
+        return np.asarray(self._air[np.clip(np.rint(x), 0, len(self._air) - 1).astype(np.intp)])

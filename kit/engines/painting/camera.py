@@ -35,11 +35,17 @@ class Camera:
     horizon: float  # row
     height: float  # above the level of the water
     lean: float = 0.0  # tangent by which the horizon falls to the left
+    aside: float = 0.0  # columns by which what is straight ahead lies right of the middle
+
+    @property
+    def middle(self) -> float:
+        """Column of what is straight ahead."""
+        return self.columns / 2 + self.aside
 
     @property
     def across(self) -> Floats:
         """Tangent from the middle to each column."""
-        columns = np.arange(self.columns, dtype=np.float32) + np.float32(0.5 - self.columns / 2)
+        columns = np.arange(self.columns, dtype=np.float32) + np.float32(0.5 - self.middle)
         return np.asarray(columns / np.float32(self.focal), np.float32)
 
     @property
@@ -69,7 +75,7 @@ class Camera:
 
     def column(self, x: float, z: float) -> float:
         """Return the column in which a point is seen."""
-        return self.columns / 2 + x * self.focal / z
+        return self.middle + x * self.focal / z
 
     def away(self, spot: tuple[float, float], rows: int) -> Floats:
         """Return how far each pixel of the upper rows is from a column and a row, in pixels."""

@@ -18,6 +18,10 @@ from kit.engines.painting.tone import blend, evenly, gradient, light
 from kit.engines.prompt.brief import Brief
 
 _SIDE = 1024  # of the tiles of clouds and gas
+#: What is in the sky is drawn all around, as far as a camera may turn, and up: tangents or radians.
+_AROUND, _UP = 4.0, 2.2
+_STARS = 1250  # in a square whose side is a tangent of 1
+_USUAL = 942.0  # focal length, in pixels, of a usual picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,31 +104,29 @@ def paint_sky(
 
 def _stars(rng: np.random.Generator, camera: Camera, depth: int) -> Floats:
     """Return points of light, few of them bright; shape (3, depth, columns)."""
-    width = camera.columns
-    size = max(width, camera.rows) / 1024
-    count = int(width * depth / 700 / size**2)
-    points = np.zeros((depth, width), np.float32)
-    y, x = rng.integers(0, depth, count), rng.integers(0, width, count)
-    points[y, x] = np.minimum(rng.pareto(1.5, count) * 0.10, 3.0)
+    size, count = camera.focal / _USUAL, int(2 * _AROUND * _UP * _STARS)
+    x = (camera.middle + camera.focal * rng.uniform(-_AROUND, _AROUND, count)).astype(int)
+    y = (camera.horizon - camera.focal * rng.uniform(0.0, _UP, count)).astype(int)
+    bright = np.minimum(rng.pareto(1.5, count) * 0.10, 3.0)
+    seen = (x >= 0) & (x < camera.columns) & (y >= 0) & (y < depth)
+    points = np.zeros((depth, camera.columns), np.float32)
+    points[y[seen], x[seen]] = bright[seen]
     points = cv2.GaussianBlur(points, (0, 0), 0.55 * max(1.0, size)) * 2.2 * size**2
     return np.stack([points, points, 1.06 * points])
 
 
 def _aurora(camera: Camera, depth: int, rng: np.random.Generator, progress: Progress) -> Floats:
     """Return three curtains of northern light: bright at the hem, rays upward, green to violet."""
-    width = camera.columns
-    columns = np.arange(width, dtype=np.float32)
+    around, across = np.linspace(-_AROUND, _AROUND, 4096), camera.across
     y = np.arange(depth, dtype=np.float32)[:, None]
     green, violet = light((0.82, 0.17, 155), 0.60), light((0.62, 0.17, 315), 0.75)
-    total = np.zeros((3, depth, width), np.float32)
+    total = np.zeros((3, depth, camera.columns), np.float32)
     for number in progress.over(range(3)):
-        sway = line(rng, columns, width * 0.55, octaves=3)
+        waves = ((0.6, 3), (0.033, 4), (0.38, 2))
+        bends, folds, spots = (line(rng, around, size, octaves=count) for size, count in waves)
+        sway, patches = (np.interp(across, around, one) for one in (bends, spots))
         hem = camera.horizon * (0.72 - 0.16 * number + 0.15 * sway)
-        # Folds of the curtain may run back: noise is drawn beyond both sides, then looked up.
-        beyond = np.arange(-width, 2 * width, dtype=np.float32)
-        folds = line(rng, beyond, width * 0.03, octaves=4)
-        rays = np.interp(columns + 0.25 * width * sway, beyond, folds)
-        patches = line(rng, columns, width * 0.35, octaves=2)
+        rays = np.interp(across + 0.27 * sway, around, folds)  # which may run back
         strength = np.clip(0.55 + 0.45 * rays, 0.05, 1.3) * np.clip(0.5 + 0.8 * patches, 0.0, 1.2)
         rise = (hem - y) / (0.60 * camera.horizon * np.clip(0.75 + 0.35 * rays, 0.35, 1.3))
         shape = np.exp(-2.6 * np.maximum(rise, 0.0)) * smooth_step(-0.07, 0.05, rise)
@@ -138,8 +140,8 @@ def _milky_way(camera: Camera, depth: int, rng: np.random.Generator, progress: P
     # Gas and dust are soft: they are drawn at half the size, the single stars in full.
     rows, columns = -(-depth // 2), -(-camera.columns // 2)
     tilt = float(rng.choice([-1, 1])) * float(rng.uniform(0.50, 0.85))
-    foot = float(rng.uniform(0.40, 0.60)) * camera.columns
-    size = np.float32(max(camera.columns, camera.rows))
+    foot = camera.middle + float(rng.uniform(-0.11, 0.11)) * camera.focal
+    size = np.float32(1.09 * camera.focal)
     x = (2.0 * np.arange(columns, dtype=np.float32)[None] - foot) / size
     y = (camera.horizon - 2.0 * np.arange(rows, dtype=np.float32)[:, None]) / size
     off = x * np.float32(np.cos(tilt)) - y * np.float32(np.sin(tilt))
@@ -195,12 +197,12 @@ def _clouded(
     y = np.arange(sky.shape[1], dtype=np.float32)[:, None]
     rise = np.maximum(camera.horizon - y, 0.0) / camera.focal
     far = 1.0 / (rise + 0.055)
-    x = (np.arange(camera.columns, dtype=np.float32)[None] - camera.columns / 2) / camera.focal
+    x = (np.arange(camera.columns, dtype=np.float32)[None] - camera.middle) / camera.focal
     base = _bent_tile(rng, 0.56, 30)
     progress.report(0.3)
     u, v = 130.0 * x * far + 37.0, 150.0 * far + np.zeros_like(x)
     cloud = sample(base, u, v)
-    toward = (sun.x - camera.columns / 2) / camera.focal - x
+    toward = (sun.x - camera.middle) / camera.focal - x
     shift = toward * 11.0 / (0.25 + np.abs(toward))
     thick = sample(base, u + shift, v + 13.0) + sample(base, u + 2.4 * shift, v + 30.0)
     progress.report(0.7)

@@ -11,7 +11,7 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting, volcano
-from kit.engines.painting.land.ground import ROCK, SAND, Ground, Mix
+from kit.engines.painting.land.ground import BARE, ROCK, SAND, Ground, Land, Mix, Woods
 from kit.engines.painting.land.heights import dune_wave, mesas
 from kit.engines.painting.land.landscape import Landscape, grid, unit
 from kit.engines.painting.land.planting import Plants
@@ -21,18 +21,24 @@ from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
 
+_SCRUB: Mix = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
+_BUSHES: Mix = (((0.34, 0.045, 108), 0.6), ((0.42, 0.055, 92), 0.4))
 #: Either of them under snow.
 _SNOW = replace(ROCK, low=(0.90, 0.012, 245), low_other=(0.95, 0.010, 245), steep=0.2, bands=0.7)
 
 
-def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a painted desert.
+def _is_rocky(brief: Brief) -> bool:
+    if brief.things.isdisjoint(("rocks", "dunes")):
+        return bool(np.random.default_rng([brief.seed, 2]).random() < 0.4)
+    return "rocks" in brief.things
+
+
+def lay_out(brief: Brief, progress: Progress) -> Land:
+    """Return a desert.
 
     Words for rock make mesas, words for sand dunes; otherwise the seed decides.
     """
-    rocky = "rocks" in brief.things
-    if brief.things.isdisjoint(("rocks", "dunes")):
-        rocky = bool(np.random.default_rng([brief.seed, 2]).random() < 0.4)
+    rocky = _is_rocky(brief)
     sandy = not rocky or "dunes" in brief.things
     height = 17.0 if not rocky else 14.0 if sandy else 8.0
     if "close" in brief.composition:
@@ -42,28 +48,41 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.mist = 0.18
     if not rocky:  # light from low at the side, in which the far side of each crest is dark
         scene.toward = unit((float(np.sign(scene.toward[0])) * 0.85, 0.25, 0.36))
-    scene.paint_sky(0.2)
-    cone, pool = volcano.cone_of(scene, away=620.0), _pool_of(scene)
-    volcano.paint_smoke(scene, cone)
+    cone, pool = _cone_of(scene), _pool_of(scene)
     heights = _tables(scene, sandy=sandy) if rocky else _dunes(scene)
     heights = scene.part_for_sun(heights)
     heights = heights if rocky else np.asarray(cv2.GaussianBlur(heights, (0, 0), 0.8))
     heights = volcano.raise_cone(scene, heights, cone)
     heights = _sink(scene, heights, pool) if pool else heights
-    progress.report(0.38)
-    scene.lay_out(heights, hollow=0.7)
+    own = volcano.ashen(scene, _ground_of(brief, rocky=rocky), cone)
+    if pool:
+        return Land(scene, heights, own, pool.level, _woods_around(scene, pool))
+    return Land(scene, heights, own, woods=BARE if sandy else _scrub_of(scene))
+
+
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a painted desert."""
+    land = lay_out(brief, progress)
+    scene, level = land.scene, np.float32(land.level)
+    cone, pool = _cone_of(scene), _pool_of(scene)
+    sandy = not _is_rocky(brief) or "dunes" in brief.things
+    scene.paint_sky(0.2)
+    volcano.paint_smoke(scene, cone)
+    scene.lay_out(land.heights, hollow=0.7)
     palms = _palms_around(scene, pool) if pool else None
     grains = ground.ripples(scene.dice(5)) if sandy else ground.grain(scene.dice(5))
-    level = np.float32(pool.level if pool else -1e3)
     scene.see(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.6)
-    own = _ground_of(brief, rocky=rocky)
-    ground.cover(scene, volcano.ashen(scene, own, cone), grains, 0.75)
+    ground.cover(scene, land.ground, grains, 0.75)
     if not sandy:
-        _strew(scene, own)
+        _strew(scene, land.ground)
     volcano.paint_lava(scene, cone)
     if pool and palms:
         _fill(scene, pool, palms)
     return scene.finish()
+
+
+def _cone_of(scene: Landscape) -> volcano.Cone | None:
+    return volcano.cone_of(scene, away=620.0)
 
 
 def _ground_of(brief: Brief, *, rocky: bool) -> Ground:
@@ -117,7 +136,7 @@ def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     mass = octave(rng, points, 5.5) * 0.55 + octave(rng, points, 11) * 0.25
     if framing["others"] < 1.0:
         mass = mass * framing["others"] - 0.35 * (1.0 - framing["others"])
-    bulk = np.exp(-((side - scene.subject) ** 2) / 0.05 - ((far - 480) / 170) ** 2)
+    bulk = np.exp(-((side - scene.subject) ** 2) / 0.05 - ((far - 420) / 160) ** 2)
     mass = mass + 0.75 * framing["main"] ** 0.4 * bulk
     aside = 0.35 * framing["others"] * smooth_step(0.5, 1.2, np.abs(side))
     mass += aside - 0.16 * cracked + 0.20 * (worn - 0.5)
@@ -142,11 +161,10 @@ def _strew(scene: Landscape, own: Ground) -> None:
         return (0.5 * (one[0] + own.low[0]), 0.5 * (one[1] + own.low[1]), one[2])
 
     stones: Mix = ((dusty(own.rock), 0.6), (dusty(own.rock_other), 0.4))
-    scrub: Mix = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
     green: Mix = (((0.44, 0.065, 135), 0.6), ((0.50, 0.065, 125), 0.4))
     for kind, colors, count, tall, near, even in (
         ("stone", stones, 420 * few, 1.15, 0.4, 4.5),
-        ("tuft", scrub, 300 * few * (not scene.has("mars")), 0.9, 0.22, 1.5),
+        ("tuft", _SCRUB, 300 * few * (not scene.has("mars")), 0.9, 0.22, 1.5),
         ("cactus", green, max(3, 46 * few) * scene.has("cacti"), 6.0, 1.9, 0.8),
     ):
         between = near, 240.0
@@ -182,6 +200,18 @@ def _pool_of(scene: Landscape) -> _Pool | None:
     away = max(4.4 * camera.height, 2.4 * camera.nearest) * dice.uniform(0.95, 1.15)
     x = 0.55 * scene.subject * camera.widest * away
     return _Pool(x, away, away * min(0.30, 0.62 * camera.widest) * dice.uniform(0.9, 1.1))
+
+
+def _scrub_of(scene: Landscape) -> Woods:
+    density = np.clip(0.9 * octave(scene.dice(16), 256, 44) - 0.25, 0.0, 1.0)
+    return Woods(density.astype(np.float32), _BUSHES, (1.0, 2.9), "broadleaf", nearest=24.0)
+
+
+def _woods_around(scene: Landscape, pool: _Pool) -> Woods:
+    x, z = grid(256)
+    ring = np.hypot(x - pool.x, z - pool.z) / pool.reach - 1.45
+    density = 0.75 * np.exp(-((ring / 0.25) ** 2)) * (np.abs(x - pool.x) > 0.3 * (pool.z - z))
+    return Woods(np.asarray(density, np.float32), planting.FRONDS, (5.0, 9.0), "broadleaf")
 
 
 def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:

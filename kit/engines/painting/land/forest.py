@@ -11,7 +11,7 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting
-from kit.engines.painting.land.ground import FOLIAGE, Ground, Mix
+from kit.engines.painting.land.ground import DRY, FOLIAGE, Ground, Land, Mix, Woods
 from kit.engines.painting.land.landscape import Landscape, grid
 from kit.engines.painting.noise import Plane, eroded, octave
 from kit.engines.painting.painting import Painting
@@ -65,7 +65,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     """
     wood = _wood_of(brief)
     if "high" in brief.composition:
-        return _paint_canopy(brief, wood, progress)
+        return _paint_canopy(brief, progress)
     scene = Landscape(brief, progress, horizon=0.56, height=2.4, focal=0.80, lowered=0.42)
     scene.mist, scene.clear = 0.12, 7.0
     look = scene.look
@@ -96,7 +96,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     gaps = octave(rng, points, 210) + 0.5 * octave(rng, points, 60)
     scene.land.traits[..., 3] = 0.08 + 0.92 * smooth_step(0.05, 0.75, gaps)
     scene.see(scene.land.height, 0.35, far=260.0, slices=scene.slices // 2)
-    _cover(scene, wood.floor, 0.6, 0.5)
+    ground.cover(scene, _floor(wood.floor, 0.6), ground.grain(scene.dice(5)), 0.5)
     _plant(scene, wood)
     rays = "rays" in brief.things or "dramatic" in scene.words
     shine = light(look.sun)
@@ -124,11 +124,10 @@ def _wood_of(brief: Brief) -> Wood:
     return Wood(needles, winter and not needles, leaves, low, floor)
 
 
-def _cover(scene: Landscape, colors: tuple[Oklch, ...], rough: float, end: float) -> None:
-    """Paint a ground of two colors all over."""
+def _floor(colors: tuple[Oklch, ...], rough: float) -> Ground:
+    """Return a ground of two colors all over."""
     low, other = colors
-    own = Ground(low, other, other, low, low, other, rough=rough, fine=1.6)
-    ground.cover(scene, own, ground.grain(scene.dice(5)), end)
+    return Ground(low, other, other, low, low, other, rough=rough, fine=1.6)
 
 
 def _plant(scene: Landscape, wood: Wood) -> None:
@@ -195,40 +194,53 @@ def _beside_sun(scene: Landscape, x: Plane, z: Plane) -> NDArray[np.bool_]:
     return np.asarray(away | (not scene.sun.named))
 
 
-def _paint_canopy(brief: Brief, wood: Wood, progress: Progress) -> Painting:
-    """Return a forest from above, crown by crown, up to hills in the haze."""
+def lay_out(brief: Brief, progress: Progress) -> Land:
+    """Return a forest that is seen from above, up to hills in the haze."""
     scene = Landscape(brief, progress, horizon=0.42, height=20.0, raised=2.4)
     scene.look = replace(scene.look, haze=0.62 * scene.look.haze)  # less of it is high up
-    scene.paint_sky(0.15)
-    rng, points = scene.dice(4), scene.points
+    rng, points, wood = scene.dice(4), scene.points, _wood_of(brief)
     _, z = grid(points)
     swell = octave(rng, points, 5) + 0.6 * octave(rng, points, 11)
     heights = 26.0 * (eroded(rng, points, cells=6.0) - 0.5) + 15.0 * swell
     heights += (1.6 * heights + 40.0) * smooth_step(300, 720, z)
     most = 0.30 * scene.camera.height + 0.13 * z  # one looks down on what is near
     heights = np.minimum(heights, most - 0.25 * np.maximum(most - heights, 0.0))
-    scene.lay_out(np.asarray(heights, np.float32))
-    scene.cast_cloud_shadows((8, 19), 0.80)
-    scene.see(scene.land.height, 0.45)
     # Between crowns show other leaves in their shadow, or snow.
     (lightness, chroma, hue), winter = wood.leaves[0][0], brief.season == "winter"
     deep = (0.72 * lightness, 0.8 * chroma, hue), (0.72 * lightness + 0.1, chroma, hue - 18.0)
-    _cover(scene, ((0.80, 0.014, 245.0), (0.88, 0.010, 245.0)) if winter else deep, 1.6, 0.6)
-    trees = planting.forest(
-        scene,
+    floor = ((0.80, 0.014, 245.0), (0.88, 0.010, 245.0)) if winter else deep
+    density = np.clip(0.80 + 1.1 * octave(scene.dice(16), 256, 22), 0.06, 1.0)
+    kind = "spruce" if wood.needles else "broadleaf"
+    woods = Woods(
+        density.astype(np.float32),
         wood.leaves,
-        rng,
-        count=_COUNTS[brief.detail],
-        tall=(8.5, 15.0),
-        line=1e3,
-        lowest=-1e3,
+        (8.5, 15.0),
+        kind,
+        lowest=DRY,
         nearest=0.45 * scene.camera.nearest,
         clearing=-9.0,
-        density=np.clip(0.80 + 1.1 * octave(rng, 256, 22), 0.06, 1.0).astype(np.float32),
     )
-    if not winter:  # stands of their own age; snow is alike on all of them
+    raised = np.asarray(heights, np.float32)
+    return Land(scene, raised, _floor(floor, 1.6), woods=woods, clouds=0.8)
+
+
+def _paint_canopy(brief: Brief, progress: Progress) -> Painting:
+    """Return a forest from above, crown by crown."""
+    land = lay_out(brief, progress)
+    scene = land.scene
+    scene.paint_sky(0.15)
+    scene.lay_out(land.heights, clouds=land.clouds)
+    scene.see(scene.land.height, 0.45)
+    ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.6)
+    trees = planting.forest(
+        scene,
+        land.woods,
+        scene.dice(6),
+        count=_COUNTS[brief.detail],
+    )
+    if brief.season != "winter":  # stands of their own age; snow is alike on all of them
         age = smooth_step(-0.6, 0.9, np.sin(trees.x / 41.0 + 2.0 * np.sin(trees.z / 67.0)))
         trees = replace(trees, color=np.asarray(trees.color * (0.68 + 0.65 * age), np.float32))
     # Only crowns show: their feet are in the ground, which stands for what is under them.
-    planting.plant(scene, trees.sunk(0.32), "spruce" if wood.needles else "broadleaf", 0.88)
+    planting.plant(scene, trees.sunk(0.32), land.woods.kind, 0.88)
     return scene.finish()

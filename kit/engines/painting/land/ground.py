@@ -25,6 +25,28 @@ from kit.engines.prompt.vocabulary import Tint
 Mix: TypeAlias = tuple[tuple[Oklch, float], ...]
 
 
+#: Level of the water in dry land.
+DRY = -1e3
+
+
+@dataclass(frozen=True, slots=True)
+class Woods:
+    """What trees grow where."""
+
+    density: Floats  # a map of how willingly they grow, 0 to 1
+    leaves: Mix
+    tall: tuple[float, float]  # heights of the least and the largest
+    kind: str  # spruce or broadleaf
+    line: float = 1e3  # height of ground up to which they grow
+    lowest: float = 1.2
+    nearest: float = 30.0  # meters
+    clearing: float = 0.55  # in front of the camera, 1 for the whole view, less than 0 for none
+
+
+#: None grow.
+BARE = Woods(np.zeros((2, 2), np.float32), (((0.5, 0.0, 0.0), 1.0),), (0.0, 0.0), "broadleaf")
+
+
 @dataclass(frozen=True, slots=True)
 class Ground:
     """The colors of a ground, and where each lies."""
@@ -108,6 +130,18 @@ GRASS: dict[str, Mix] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Land:
+    """A place in front of a camera, as a still shows it and a flight begins: not painted yet."""
+
+    scene: Landscape
+    heights: Floats
+    ground: Ground
+    level: float = DRY  # height of the water
+    woods: Woods = BARE
+    clouds: float = 0.0  # how dark their shadows are
+
+
 def mixed_to(colors: Mix, tint: Tint | None) -> Mix:
     """Return colors of plants that turn to a tint, each a little less or more."""
     return tuple((turned(color, tint, 0.55), share) for color, share in colors)
@@ -128,7 +162,7 @@ def ripples(rng: np.random.Generator, *, waves: int = 22, side: int = SIDE) -> F
 
 
 def cover(
-    scene: Landscape, ground: Ground, grains: Floats, end: float, *, water: float = -1e3
+    scene: Landscape, ground: Ground, grains: Floats, end: float, *, water: float = DRY
 ) -> None:
     """Paint the ground that is seen over the sky, a shore at the water, and the air between."""
     view = scene.view

@@ -27,7 +27,7 @@ def gullies(rng: np.random.Generator, heights: Floats, *, cells: int, wrap: bool
     return np.asarray(ribs * np.minimum(steep / steep.mean(), 1.0), np.float32)
 
 
-def mesas(mass: Floats, tall: float = 1.0, wall: float = 0.035) -> Floats:
+def mesas(mass: Floats, tall: float = 1.0, wall: float = 0.085) -> Floats:
     """Return tables with sheer walls over slopes of rubble where there is enough rock.
 
     The more `wall`, the less upright these are.

@@ -12,7 +12,16 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting, volcano
-from kit.engines.painting.land.ground import FOLIAGE, GRASS, GROUNDS, Ground, mixed_to
+from kit.engines.painting.land.ground import (
+    DRY,
+    FOLIAGE,
+    GRASS,
+    GROUNDS,
+    Ground,
+    Land,
+    Woods,
+    mixed_to,
+)
 from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import eroded, octave, ridged, sample, stretched, tile, warp
@@ -20,56 +29,66 @@ from kit.engines.painting.painting import Fall, Painting, Spray
 from kit.engines.painting.tints import of_land, of_water, turned
 from kit.engines.painting.tone import light
 from kit.engines.prompt.brief import Brief
-from kit.engines.prompt.vocabulary import Tint
 
 _CLOUDY, _GRAY = 0.42, 0.03  # how cloudy water of a color is; chroma below which it has none
-_DRY = -1e3  # level of the water in a dry valley
 _POOL = -3.0  # height of the bottom below falls
 
 
-def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a painted mountain lake, range or hill country.
+def lay_out(brief: Brief, progress: Progress) -> Land:
+    """Return a mountain lake, range or hill country.
 
     Words for hills make it rolling; words for water fill its valley.
     """
     dice = np.random.default_rng([brief.seed, 2])
     luck, wooded = float(dice.random()), float(dice.uniform(0.5, 1.0))
-    hills = "hills" in brief.things and "heights" not in brief.things
+    hills = _is_hilly(brief)
     wet = not brief.things.isdisjoint(("open_water", "waterfall"))
     flooded = wet or (not hills and luck < 0.6)
     peaks = float(dice.uniform(0.24, 0.34)) if hills else float(dice.uniform(0.95, 1.25))
     height = 6.5 if flooded else 9.0
     scene = Landscape(brief, progress, horizon=0.46, height=height, raised=7.0)
-    scene.paint_sky(0.15)
-    cone = volcano.cone_of(scene, away=560.0)
-    volcano.paint_smoke(scene, cone)
-    heights = _heights(scene, peaks, flooded=flooded)
-    progress.report(0.3)
-    heights = volcano.raise_cone(scene, heights, cone)
-    falls = _falls_of(scene)
+    cone, falls = _cone_of(scene), _falls_of(scene)
+    heights = volcano.raise_cone(scene, _heights(scene, peaks, flooded=flooded), cone)
     heights = _carve(scene, heights, falls) if falls else heights
-    scene.lay_out(heights)
-    scene.cast_cloud_shadows((9, 21), 0.55 if scene.look.elevation < 0.5 else 0.42)
-    progress.report(0.42)
-    grains = ground.grain(scene.dice(5))
-    tint, level = of_land(brief), 0.0 if flooded else _DRY
-    scene.see(lambda x, z: np.maximum(scene.land.height(x, z), np.float32(level)), 0.55)
-    own = _ground_of(brief.season, float(heights.max())).tinted(tint)
+    own = _ground_of(brief.season, float(heights.max())).tinted(of_land(brief))
     own = volcano.ashen(scene, own, cone)
     if falls:  # rock in layers, dark with spray and overgrown where it can be
         own = replace(own, bands=0.25, rough=1.5, steep=0.26, rock=(0.36, 0.020, 70))
-    ground.cover(scene, own, grains, 0.7, water=level)
-    _plant(scene, wooded * (0.5 if hills else 1.0), tint, hills=hills, level=level)
+    woods = _woods_of(scene, wooded * (0.5 if hills else 1.0), float(heights.max()))
+    clouds = 0.55 if scene.look.elevation < 0.5 else 0.42
+    return Land(scene, heights, own, 0.0 if flooded else DRY, woods, clouds)
+
+
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a painted mountain lake, range or hill country."""
+    land = lay_out(brief, progress)
+    scene, level = land.scene, np.float32(land.level)
+    cone, falls = _cone_of(scene), _falls_of(scene)
+    scene.paint_sky(0.15)
+    volcano.paint_smoke(scene, cone)
+    scene.lay_out(land.heights, clouds=land.clouds)
+    progress.report(0.42)
+    scene.see(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.55)
+    ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.7, water=land.level)
+    _plant(land)
     volcano.paint_lava(scene, cone)
     if falls:
         _pour(scene, falls)
-    if flooded:
+    if land.level > DRY:
         _flood(scene)
     if falls:
         _raise_mist(scene, falls)
     if "palms" in brief.things:
         _plant_bank(scene)
     return scene.finish()
+
+
+def _is_hilly(brief: Brief) -> bool:
+    return "hills" in brief.things and "heights" not in brief.things
+
+
+def _cone_of(scene: Landscape) -> volcano.Cone | None:
+    return volcano.cone_of(scene, away=560.0)
 
 
 def _ground_of(season: str, peak: float) -> Ground:
@@ -144,39 +163,44 @@ def _floor(
     return np.asarray(floor - 0.85 * over * smooth_step(120, 40, z), np.float32)
 
 
-def _plant(
-    scene: Landscape, wooded: float, tint: Tint | None, *, hills: bool, level: float
-) -> None:
-    """Plant forests on the slopes, and grass in front."""
-    rng, season, framing = scene.dice(6), scene.brief.season, scene.framing
+def _woods_of(scene: Landscape, wooded: float, peak: float) -> Woods:
+    rng, grown, hills = scene.dice(16), scene.framing["grown"], _is_hilly(scene.brief)
     low, high = (2.4, 8.2) if hills else (4.0, 7.5)
     clumps = 0.5 + 0.9 * octave(rng, 256, 22) + 0.6 * octave(rng, 256, 60)
-    density = np.clip(clumps * wooded + 0.12, 0.03, 1.0).astype(np.float32)
+    return Woods(
+        density=np.clip(clumps * wooded + 0.12, 0.03, 1.0).astype(np.float32),
+        leaves=mixed_to(FOLIAGE[scene.brief.season], of_land(scene.brief)),
+        tall=(low * grown, high * grown),
+        kind="broadleaf" if hills or scene.has("palms") else "spruce",
+        line=max(40.0, 0.36 * peak),
+        nearest=38.0 if hills else 30.0,
+    )
+
+
+def _plant(land: Land) -> None:
+    """Plant forests on the slopes, and grass in front."""
+    scene = land.scene
+    rng, framing, hills = scene.dice(6), scene.framing, _is_hilly(scene.brief)
     trees = planting.forest(
         scene,
-        mixed_to(FOLIAGE[season], tint),
+        land.woods,
         rng,
         count=round(5200 * framing["plants"]),
-        tall=(low * framing["grown"], high * framing["grown"]),
-        nearest=38.0 if hills else 30.0,
         shy=1.0 if hills else 0.0,
-        density=density,
-        line=max(40.0, 0.36 * float(scene.land.heights.max())),
     )
-    tropical = scene.has("palms")
-    planting.plant(scene, trees, "broadleaf" if hills or tropical else "spruce", 0.76)
-    if tropical:
+    planting.plant(scene, trees, land.woods.kind, 0.76)
+    if scene.has("palms"):
         some = trees.kept((np.arange(len(trees.z)) % 3 == 0) & (trees.z > 60))
         every = np.ones(len(some.z), bool)
         grove = planting.palms(scene, some.x, some.z, 1.6 * some.tall, every, scene.subject)
         planting.plant(scene, grove, "palm", 0.78)
     grass = planting.strew(
         scene,
-        mixed_to(GRASS[season], tint),
+        mixed_to(GRASS[scene.brief.season], of_land(scene.brief)),
         rng,
         count=round(1500 * min(1.0, framing["plants"])),
         tall=0.62 * max(1.0, framing["grown"]),
-        lowest=max(level, _DRY) + 0.5,
+        lowest=land.level + 0.5,
     )
     planting.plant(scene, grass, "tuft", 0.8)
 

@@ -81,25 +81,20 @@ def grid(points: int) -> tuple[Floats, Floats]:
     return (steps - np.float32(SPAN / 2))[None], steps[:, None]
 
 
-def relief_of(
-    heights: Floats, sun: Direction, *, hollow: float = 1.0, wrap: bool = False
-) -> Relief:
-    """Return a map with its traits; `hollow` is how dark hollows are; one may repeat for ever."""
+def relief_of(heights: Floats, sun: Direction, *, hollow: float = 1.0) -> Relief:
+    """Return a map with its traits; `hollow` is how dark hollows are."""
     points = heights.shape[0]
-    steep = slopes(heights, points / SPAN, wrap=wrap)
+    steep = slopes(heights, points / SPAN)
     # Light is softer than land: a map of one point a length is fine enough for it.
     side = min(points, SPAN)
     small = cv2.resize(heights, (side, side), interpolation=cv2.INTER_AREA)
     open_ = np.ones_like(small)
-    # What is seen from above has no smaller bumps than those of the map.
-    for sigma, dark, least in ((14.0, 0.035, 0.40), (3.5, 0.09, 0.6), (1.25, 0.22, 0.5))[
-        : 2 + wrap
-    ]:
-        above = small - blur(small, sigma * side / SPAN, wrap=wrap)
+    for sigma, dark, least in ((14.0, 0.035, 0.40), (3.5, 0.09, 0.6), (1.25, 0.22, 0.5)):
+        above = small - blur(small, sigma * side / SPAN)
         above *= np.float32(dark * hollow)
         above += np.float32(1)
         open_ *= np.clip(above, least, 1.22, out=above)
-    soft = (cv2.resize(plane, (points, points)) for plane in (open_, _sunlight(small, sun, wrap)))
+    soft = (cv2.resize(plane, (points, points)) for plane in (open_, _sunlight(small, sun)))
     return Relief(heights, np.asarray(cv2.merge([*steep, *soft])))
 
 
@@ -115,7 +110,7 @@ def look_up(field: Floats, x: Plane, z: Plane) -> Floats:
     return np.asarray(found if x.ndim > 1 else found[0])
 
 
-def _sunlight(heights: Floats, sun: Direction, wrap: bool) -> Floats:
+def _sunlight(heights: Floats, sun: Direction) -> Floats:
     """March toward the sun over a reduced map; the penumbra widens with distance."""
     points = heights.shape[0]
     half = min(points, SPAN // 2)
@@ -124,7 +119,7 @@ def _sunlight(heights: Floats, sun: Direction, wrap: bool) -> Floats:
     right, along, tangent = sun[0] / flat, sun[1] / flat, sun[2] / flat
     block = np.full_like(small, -1e3)
     flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
-    border = cv2.BORDER_WRAP if wrap else cv2.BORDER_REPLICATE
+    border = cv2.BORDER_REPLICATE
     for step in np.unique(np.geomspace(1, half / 4.6, 30).astype(int)):
         matrix = np.array([[1.0, 0.0, round(right * step)], [0.0, 1.0, round(along * step)]])
         other = cv2.warpAffine(small, matrix, (half, half), flags=flags, borderMode=border)
@@ -211,16 +206,15 @@ class Landscape:
             self.motions.append(Curtains(self.sky.curtains))
         self.progress.report(end)
 
-    def lay_out(self, heights: Floats, *, hollow: float = 1.0) -> None:
-        """Take heights as the land that lies in front of the camera."""
+    def lay_out(self, heights: Floats, *, clouds: float = 0.0, hollow: float = 1.0) -> None:
+        """Take heights as the land in front of the camera; clouds lay shadows, so strong, on it."""
         self.land = relief_of(heights, self.toward, hollow=hollow)
-
-    def cast_cloud_shadows(self, cells: tuple[float, float], strength: float) -> None:
-        """Let clouds lay their shadows over the land: pools of light lead the eye."""
-        rng = self.dice(9)
-        gaps = octave(rng, self.points, cells[0]) + 0.5 * octave(rng, self.points, cells[1])
-        reach = smooth_step(50, 150, grid(self.points)[1])  # what is near is lit
-        self.land.traits[..., 3] *= 1.0 - np.float32(strength) * smooth_step(0, -0.5, gaps) * reach
+        if clouds:  # pools of light lead the eye
+            rng, points = self.dice(9), len(heights)
+            gaps = octave(rng, points, 9) + 0.5 * octave(rng, points, 21)
+            reach = smooth_step(50, 150, grid(points)[1])  # what is near is lit
+            shade = np.float32(clouds) * smooth_step(0, -0.5, gaps) * reach
+            self.land.traits[..., 3] *= 1.0 - shade
 
     def see(
         self,
@@ -248,14 +242,19 @@ class Landscape:
 
     @cached_property
     def air(self) -> Floats:
-        """What distance fades to, shape (3, 1, columns): brighter under the sun."""
-        look, camera = self.look, self.camera
-        x = np.arange(camera.columns, dtype=np.float32)
-        off = np.abs(x - np.float32(self.sun.x))[None] / np.float32(camera.focal)
-        shine = light(look.sun)
+        """What distance fades to, shape (3, 1, columns)."""
+        x = np.arange(self.camera.columns, dtype=np.float32)
+        return self.air_beside_sun((x - np.float32(self.sun.x)) / np.float32(self.camera.focal))
+
+    def air_beside_sun(self, aside: Floats) -> Floats:
+        """Return what distance fades to so far aside of the sun, shape (3, 1, n); brightest there.
+
+        Places, shape (n,), are tangents or radians.
+        """
+        look, off, shine = self.look, np.abs(aside)[None], light(self.look.sun)
         air = blend(light(look.far), light(look.air), np.exp(-1.3 * off)[None])
-        shine = shine * (np.float32(0.36 * look.glow / float(shine.max())) * np.exp(-2.6 * off))
-        return np.asarray(air + shine, np.float32)
+        glow = np.float32(0.36 * look.glow / float(shine.max())) * np.exp(-2.6 * off)
+        return np.asarray(air + shine * glow, np.float32)
 
     def haze(self, z: Floats, height: Floats) -> Floats:
         """Return how much of what stands at places is lost in the air, 0 to 1."""

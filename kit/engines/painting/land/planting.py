@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.color import Floats
-from kit.engines.painting.land.ground import Mix
+from kit.engines.painting.land.ground import Mix, Woods
 from kit.engines.painting.land.landscape import SPAN, Landscape, look_up
 from kit.engines.painting.land.plants import sprites
 from kit.engines.painting.noise import Plane
@@ -17,7 +17,7 @@ from kit.engines.painting.tone import light
 
 _NEARER = 0.985  # what is nearer than this share of a plant's distance hides it
 _BARK = np.array([1.25, 0.98, 0.74], np.float32)[:, None]
-_FRONDS: Mix = (((0.46, 0.085, 128), 0.6), ((0.52, 0.092, 118), 0.4))
+FRONDS: Mix = (((0.46, 0.085, 128), 0.6), ((0.52, 0.092, 118), 0.4))
 _SHRUBS: Mix = (((0.40, 0.070, 136), 0.6), ((0.47, 0.080, 122), 0.4))
 
 
@@ -81,32 +81,23 @@ def stand(
 
 def forest(
     scene: Landscape,
-    colors: Mix,
+    woods: Woods,
     rng: np.random.Generator,
     *,
     count: int,
-    tall: tuple[float, float],
-    nearest: float,
-    line: float,
-    lowest: float = 1.2,
     shy: float = 0.0,
-    clearing: float = 0.55,
-    density: Floats,
 ) -> Plants:
-    """Return trees on the gentle ground that the camera may see, in clumps.
-
-    They keep `shy` of a clearing before the camera, whose width is 1 for the whole view and less
-    than 0 for none; a map says how willingly they grow, 0 to 1.
-    """
-    z = nearest + (640.0 - nearest) * rng.uniform(0, 1, count) ** 1.45
+    """Return trees on the gentle ground that the camera may see, in clumps, shy of its clearing."""
+    z = woods.nearest + (640.0 - woods.nearest) * rng.uniform(0, 1, count) ** 1.45
     x, height, steep = spread(scene, rng, z)
     luck = rng.random(count)
-    keep = (height > lowest) & (height < line * (0.8 + 0.35 * luck)) & (steep < 0.95)
-    keep &= luck < look_up(density, x, z)
+    line = woods.line
+    keep = (height > woods.lowest) & (height < line * (0.8 + 0.35 * luck)) & (steep < 0.95)
+    keep &= luck < look_up(woods.density, x, z)
     outward = np.abs(x) / (scene.camera.widest * z)
-    keep &= outward > (clearing + 0.5 * shy * rng.random(count)) - z / 200
-    high = rng.uniform(*tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
-    return stand(scene, rng, x, z, high, colors).kept(keep)
+    keep &= outward > (woods.clearing + 0.5 * shy * rng.random(count)) - z / 200
+    high = rng.uniform(*woods.tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
+    return stand(scene, rng, x, z, high, woods.leaves).kept(keep)
 
 
 def strew(
@@ -153,7 +144,7 @@ def palms(
     """
     rng, camera = scene.dice(38), scene.camera
     room = 0.95 * camera.rise * z + camera.height - scene.land.height(x, z)
-    plants = stand(scene, rng, x, z, np.minimum(tall, room), _FRONDS, least=0.85)
+    plants = stand(scene, rng, x, z, np.minimum(tall, room), FRONDS, least=0.85)
     backlit = scene.sun.shown and not scene.sun.moon
     flip = (rng.random(len(x)) < 0.22) == (lean > 0)
     color = plants.color * np.float32(0.22 if backlit else 1.0)

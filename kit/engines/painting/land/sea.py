@@ -14,7 +14,16 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import soften_edges
 from kit.engines.painting.land import ground, planting, volcano
-from kit.engines.painting.land.ground import CLIFF, FOLIAGE, GROUNDS, Ground, mixed_to
+from kit.engines.painting.land.ground import (
+    BARE,
+    CLIFF,
+    FOLIAGE,
+    GROUNDS,
+    Ground,
+    Land,
+    Woods,
+    mixed_to,
+)
 from kit.engines.painting.land.landscape import HORIZON, Landscape, grid
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.water import Sea, colors_of, light_sea, sea_of
@@ -28,28 +37,39 @@ _SWELLS = {"calm": 0.16, "pastel": 0.30, "vivid": 0.6, "gloomy": 0.7, "dramatic"
 #: Colors of sand, dry and in patches: of corals where there are palms.
 _CORALS: tuple[Oklch, Oklch] = (0.77, 0.045, 82), (0.80, 0.045, 84)
 _SANDS: tuple[Oklch, Oklch] = (0.72, 0.055, 80), (0.74, 0.055, 82)
+_BEACH: Oklch = (0.84, 0.035, 84)
 _BOTTOM = -12.0  # height of the bottom of an open sea
 #: Composition -> how much larger a boat or a tower is shown.
 _BOATS = {"close": 1.7, "wide": 0.7, "minimal": 2.4, "dramatic": 0.8}
 _TOWERS = {"close": 2.0, "wide": 0.75, "minimal": 1.25, "dramatic": 1.5}
 
 
-def paint(brief: Brief, progress: Progress) -> Painting:
-    """Return a painted sea; words for land, sails and storms add them, the mood sets the waves."""
-    land = _land_of(brief)
-    open_ = land == "none"
-    near = open_ and "close" in brief.composition  # of waves there is nothing nearer than waves
-    height = (6.5 if land == "cliffs" else 4.6) * (0.45 if near else 1.0)
+def lay_out(brief: Brief, progress: Progress) -> Land:
+    """Return the land that stands in a sea or lies at it, if any, and the bottom around it."""
+    shore = shore_of(brief)
+    near = shore == "none" and "close" in brief.composition  # there is nothing nearer than waves
+    height = (6.5 if shore == "cliffs" else 4.6) * (0.45 if near else 1.0)
     horizon = 0.47 - 0.40 * near
     scene = Landscape(brief, progress, horizon=horizon, height=height, raised=6.0)
     scene.mist = 0.2
+    cone = _cone_of(scene)
+    heights = scene.part_for_sun(_heights(scene, shore, cone))
+    heights = volcano.raise_cone(scene, heights, cone)
+    wooded = shore in ("islands", "cliffs") or scene.has("palms", "islands")
+    woods = _woods_of(scene) if wooded else BARE
+    return Land(scene, heights, _ground_of(scene, shore, cone), 0.0, woods)
+
+
+def paint(brief: Brief, progress: Progress) -> Painting:
+    """Return a painted sea; words for land, sails and storms add them, the mood sets the waves."""
+    land, shore = lay_out(brief, progress), shore_of(brief)
+    scene, open_ = land.scene, shore == "none"
+    cone = _cone_of(scene)
     scene.paint_sky(0.2)
-    cone = volcano.cone_of(scene, away=430.0, foot=_BOTTOM)
     volcano.paint_smoke(scene, cone)
-    heights = scene.part_for_sun(_heights(scene, land, cone))
-    scene.lay_out(volcano.raise_cone(scene, heights, cone))
+    scene.lay_out(land.heights)
     water = sea_of(scene.dice(8), _swell_of(scene))
-    palms = _palms(scene) if land == "beach" and scene.has("palms") else None
+    palms = _palms(scene) if shore == "beach" and scene.has("palms") else None
     progress.report(0.4)
     scene.see(
         lambda x, z: np.maximum(scene.land.height(x, z), water.height(x, z)),
@@ -59,9 +79,9 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         even=0.02 if open_ else 0.2,
     )
     if not open_:
-        ground.cover(scene, _ground_of(scene, land, cone), ground.grain(scene.dice(5)), 0.63)
-    if land in ("islands", "cliffs"):
-        _plant_woods(scene)
+        ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.63)
+        trees = planting.forest(scene, land.woods, scene.dice(6), count=2600)
+        planting.plant(scene, trees, land.woods.kind, 0.68)
     if palms:
         _plant_grove(scene, palms)
     volcano.paint_lava(scene, cone)
@@ -73,10 +93,14 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     return scene.finish()
 
 
-def _land_of(brief: Brief) -> str:
+def _cone_of(scene: Landscape) -> volcano.Cone | None:
+    return volcano.cone_of(scene, away=430.0, foot=_BOTTOM)
+
+
+def shore_of(brief: Brief) -> str:
     """Return the land that a brief's words name, else what its seed draws, or none."""
     things, words = brief.things, brief.composition
-    named = [land for land in ("cliffs", "islands", "beach") if land in things]
+    named = [land for land in ("cliffs", "beach", "islands") if land in things]
     if "palms" in things and "lighthouse" not in things:  # one wants to stand among them
         return "beach"
     if named:
@@ -96,41 +120,59 @@ def _swell_of(scene: Landscape) -> float:
     return min(1.5, _SWELLS.get(mood, 0.55) * scene.framing["swell"] * rough)
 
 
-def _ground_of(scene: Landscape, land: str, cone: volcano.Cone | None) -> Ground:
+def _ground_of(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Ground:
     brief = scene.brief
     own, winter = GROUNDS[brief.season].tinted(of_land(brief)), brief.season == "winter"
-    if land != "beach":
+    if shore != "beach":
         own = replace(own, top_line=20.0 if winter else 1e4, **CLIFF)  # type: ignore[arg-type]
+        if shore == "islands" and not winter:
+            own = replace(own, shore=_BEACH)
         return volcano.ashen(scene, own, cone)
     low, sand = _CORALS if scene.has("palms") else _SANDS
     low = own.low if winter else low
     beach = replace(own, low=low, low_other=sand, shore=(0.56, 0.05, 75), top_line=1e4, rough=0.4)
-    if cone:  # its flanks, far off, are overgrown
+    if cone or scene.has("islands"):  # their flanks, far off, are overgrown
         flanks = volcano.ashen(scene, beach, cone)
         beach = replace(flanks, rock=own.low, rock_other=own.rock, steep=0.07)
     return beach
 
 
-def _heights(scene: Landscape, land: str, cone: volcano.Cone | None) -> Floats:
+def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
     """Return heights of the bottom and the land, below 0 where the sea lies over it."""
     points, rng, framing = scene.points, scene.dice(4), scene.framing
+    heights = np.full((points, points), _BOTTOM, np.float32)
+    if shore == "none":
+        return heights
     _, z = grid(points)
-    if land == "none":
-        return np.full((points, points), _BOTTOM, np.float32)
     side, bend = scene.side(40.0), octave(rng, points, 7)
     hand, far = np.float32(np.sign(scene.subject or 1.0)), z * np.float32(framing["near"])
     worn = eroded(rng, points, cells=8.0)
-    if land == "beach":
+    if shore == "beach":
         reach = 20.0 - 62.0 * hand * side + 9.0 * bend
         if scene.has("palms"):  # a grove wants ground that runs off along the shore
             reach += 150.0 * smooth_step(0.22, 0.95, -hand * side)
-        heights = (reach - z) * np.float32(0.055) + 0.5 * (worn - 0.5)
+        flat = (reach - z) * np.float32(0.055) + 0.5 * (worn - 0.5)
         dunes = 9.0 * smooth_step(0.55, 1.15, -hand * side) * smooth_step(20, 130, z)
-        beach = np.minimum(heights, 1.4 + 0.01 * (reach - z)) + dunes * (0.4 + worn)
-        return np.asarray(beach, np.float32)
+        heights = np.minimum(flat, 1.4 + 0.01 * (reach - z)) + dunes * (0.4 + worn)
+        if not scene.has("islands"):
+            return np.asarray(heights, np.float32)
     rock = 0.55 * ridged(rng, points, cells=8.0) + 0.6 * worn
     few, tower = framing["others"] <= 0.5, scene.has("lighthouse")
-    if land == "islands":
+    if shore == "cliffs":  # a headland that runs back into the distance, a stack before it
+        own = side * hand
+        back = 0.34 * (few and not tower)  # of the headland, beyond the side
+        back -= 0.16 * ("dramatic" in scene.words) + 0.3 * (framing["near"] > 1.0)
+        tall = 1.0 if tower else max(1.0, framing["part"]) ** 2.2
+        edge = own - (0.42 + back) + 0.24 * bend + 0.34 * (rock - 0.5)
+        wall = smooth_step(0.0, 0.13, edge) * smooth_step(36, 90, far)
+        heights = -9.0 + wall * (26 + 30 * rock) * tall + 14 * smooth_step(0.1, 0.6, edge)
+        stack = np.exp(-((own - 0.16) ** 2) / 0.0022 - ((far - 190) / 17) ** 2)
+        heights += smooth_step(0.25, 0.5, stack * (0.6 + 0.8 * rock)) * (18 + 26 * rock) * tall
+        # A wide frame shows less of the height; a tower wants room above the cliff.
+        room = 0.70 / _size_of(_TOWERS, scene) ** 0.5 if tower else 0.90
+        steep = min(0.40 * framing["part"] ** 0.8, room * scene.camera.rise)
+        heights = np.minimum(heights, steep * np.maximum(z, 10.0))
+    if shore == "islands" or scene.has("islands"):
         rock *= np.float32(0.35 if cone else 1.0)  # what lies around a volcano is low
         # The fewer of the others come out of the water, the farther the main one stands out.
         mass = octave(rng, points, 8) + 0.32 * bend
@@ -138,41 +180,21 @@ def _heights(scene: Landscape, land: str, cone: volcano.Cone | None) -> Floats:
         main = (side - scene.subject) ** 2
         bulk = np.exp(-main / (0.035 if few else 0.05) - ((far - 420.0) / 120) ** 2)
         mass = mass + 0.9 * framing["main"] * bulk
+        mass += 0.3 * framing["others"] * smooth_step(500.0, 760.0, far)
         lift = smooth_step(0.45, 1.1, mass) * smooth_step(130.0, 260.0, far)
         power = 3.2 if "dramatic" in scene.words else 1.0
         stature = 1.0 + (framing["part"] ** power - 1.0) * np.exp(-main / 0.03)
-        return np.asarray(-9.0 + lift * (10 + 84 * rock**1.3) * stature, np.float32)
-    # A headland on one side that runs back into the distance, with a stack before it.
-    own = side * hand
-    back = 0.34 * (few and not tower)  # of the headland, beyond the side
-    back -= 0.16 * ("dramatic" in scene.words) + 0.3 * (framing["near"] > 1.0)
-    tall = 1.0 if tower else max(1.0, framing["part"]) ** 2.2
-    edge = own - (0.42 + back) + 0.24 * bend + 0.34 * (rock - 0.5)
-    wall = smooth_step(0.0, 0.13, edge) * smooth_step(36, 90, far)
-    heights = -9.0 + wall * (26 + 30 * rock) * tall + 14 * smooth_step(0.1, 0.6, edge)
-    stack = np.exp(-((own - 0.16) ** 2) / 0.0022 - ((far - 190) / 17) ** 2)
-    heights += smooth_step(0.25, 0.5, stack * (0.6 + 0.8 * rock)) * (18 + 26 * rock) * tall
-    # A wide frame shows less of the height; a tower wants room above the cliff.
-    room = 0.70 / _size_of(_TOWERS, scene) ** 0.5 if tower else 0.90
-    steep = min(0.40 * framing["part"] ** 0.8, room * scene.camera.rise)
-    return np.asarray(np.minimum(heights, steep * np.maximum(z, 10.0)), np.float32)
+        # Their feet are shallow water and a beach.
+        shelf = -9.0 + 10.4 * smooth_step(0.0, 0.22, lift)
+        raised = 84 * rock**1.3 * np.maximum(lift - 0.18, 0.0) * 1.22 * stature
+        heights = np.maximum(heights, shelf + raised)
+    return np.asarray(heights, np.float32)
 
 
-def _plant_woods(scene: Landscape) -> None:
-    """Plant low woods on the land."""
-    rng = scene.dice(6)
-    trees = planting.forest(
-        scene,
-        mixed_to(FOLIAGE[scene.brief.season], of_land(scene.brief)),
-        rng,
-        count=2600,
-        tall=(2.4, 4.6),
-        line=70.0,
-        lowest=2.5,
-        nearest=60.0,
-        density=np.clip(0.35 + 0.9 * octave(rng, 128, 20), 0.0, 1.0).astype(np.float32),
-    )
-    planting.plant(scene, trees, "broadleaf", 0.68)
+def _woods_of(scene: Landscape) -> Woods:
+    density = np.clip(0.35 + 0.9 * octave(scene.dice(16), 128, 20), 0.0, 1.0)
+    leaves = mixed_to(FOLIAGE[scene.brief.season], of_land(scene.brief))
+    return Woods(density.astype(np.float32), leaves, (2.4, 4.6), "broadleaf", 70.0, 2.5, 60.0)
 
 
 def _palms(scene: Landscape) -> Plants:
