@@ -91,6 +91,25 @@ class FormService(PaidService):
         """Return a finished generation as HTML."""
         return generation._repr_mimebundle_()["text/html"]
 
+    def original(self, facts: wire.Generation) -> Path:
+        """Return the file of a generation, fetched where it is not here yet."""
+        return self._client.block(downloads.output(self._operations.cache, facts))
+
+    def takers(self, facts: wire.Generation) -> list[wire.Model]:
+        """Return the models with a parameter for what was made."""
+        models = self._client.block(self._operations.models())
+        return [one for one in models.values() if _input_for(one, facts)]
+
+    def open_form(self, facts: wire.Generation, model_id: str | None = None) -> Form:
+        """Return the form of what led to a generation, or of a model that gets its file."""
+        model = self._client.block(self._operations.model(model_id or facts.model_id or ""))
+        if model_id is None:
+            known = {parameter.name for parameter in model.setting_parameters}
+            given = {n: v for n, v in (facts.parameters or {}).items() if n in known}
+            return build_form(self._session, model, facts.prompt, None, given)
+        media = {_input_for(model, facts): self.original(facts)}
+        return build_form(self._session, model, None, media, {})
+
     def keep(self, name: str, content: bytes | memoryview, settle: Settle | None = None) -> Path:
         """Keep a file once, however often it comes, and return where it is."""
         safe = re.sub(r"[^\w.-]", "_", Path(name).name)[-100:] or "upload"
@@ -129,6 +148,13 @@ class FormService(PaidService):
         done = yield from self._operations.wait(generation_id, on_update=on_update)
         yield from downloads.output(self._operations.cache, done)
         return done
+
+
+def _input_for(model: wire.Model, facts: wire.Generation) -> str:
+    """Return the parameter of a model that takes what was made, empty where there is none."""
+    kind = facts.asset_type or "image"
+    fits = (one for one in model.media_parameters if one.type == kind and one.name != "mask")
+    return next((one.name for one in fits), "")
 
 
 def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:

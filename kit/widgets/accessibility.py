@@ -7,6 +7,7 @@ loading that takes longer than a form does, and so would making a class for each
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib import resources
 
 import ipywidgets
@@ -44,13 +45,13 @@ def name(words: str) -> traitlets.Unicode[str, str]:
     return traitlets.Unicode(words).tag(sync=True)
 
 
-def script(package: str, file: str) -> traitlets.Unicode[str, str]:
+def script(package: str, file: str, shared: Sequence[str] = _SHARED) -> traitlets.Unicode[str, str]:
     """Return the trait that holds a script, without space and comments: every widget sends it.
 
-    Before it stands what all scripts share: ``ownKeys``, ``keepFocus`` and ``inTurn``.
+    Before it stands what scripts share: ``ownKeys``, ``keepFocus`` and ``inTurn``.
     """
-    shared = (resources.files(__package__) / one for one in _SHARED)
-    files = (*shared, resources.files(package) / file)
+    before = (resources.files(__package__) / one for one in shared)
+    files = (*before, resources.files(package) / file)
     text = "".join(one.read_text("utf-8") for one in files)
     return traitlets.Unicode(re.sub(r"^ *//.*\n|^ +| +// .*", "", text, flags=re.MULTILINE)).tag(
         sync=True

@@ -17,6 +17,13 @@ DEEPEST = 48
 _CLASSES = ("kit-newest-first",)
 
 
+def close_all(widget: Any) -> None:
+    """Close a widget and everything in it: else kernel and page keep the rest."""
+    for child in getattr(widget, "children", ()):
+        close_all(child)
+    widget.close()
+
+
 class NewestFirst(ipywidgets.VBox):
     """A box that grows at its top.
 

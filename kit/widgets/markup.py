@@ -180,6 +180,11 @@ def error_text(error: BaseException) -> str:
     return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"
 
 
+def label(name: str) -> str:
+    """Return the name of a parameter as a person reads it."""
+    return name.replace("_", " ")
+
+
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun.
 

@@ -1,10 +1,17 @@
 // Arrows choose in a list and letters look in it: to the notebook they mean other cells. It hears
-// keys at the document, so whose they are is said before; commands stay the notebook's.
-function ownKeys(root, signal) {
-  const hear = ({ target, key, ctrlKey, metaKey, altKey, shiftKey }) => {
-    const command = ctrlKey || metaKey || altKey || (shiftKey && key === "Enter");
+// keys at the document, so whose they are is said before; commands stay the notebook's, but for
+// Ctrl+Enter where there is a button to submit with.
+function ownKeys(root, signal, submit) {
+  const hear = (event) => {
+    const { target, key, ctrlKey, metaKey, altKey, shiftKey } = event;
     if (!root.contains(target)) return;
+    const sends = submit && key === "Enter" && (ctrlKey || metaKey);
+    const command = !sends && (ctrlKey || metaKey || altKey || (shiftKey && key === "Enter"));
     target.toggleAttribute("data-lm-suppress-shortcuts", !command && key !== "Escape");
+    if (!sends) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (!event.repeat) root.querySelector(submit).click();
   };
   window.addEventListener("keydown", hear, { capture: true, signal });
 }

@@ -51,7 +51,9 @@ _LOCAL = ("http://127.0.0.1", "http://localhost", "data:", "blob:", "about:")
 def chromium() -> Iterator[Browser]:
     """Open a browser."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=_ARGUMENTS, ignore_default_args=["--hide-scrollbars"]
+        )
         try:
             yield browser
         finally:

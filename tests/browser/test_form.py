@@ -57,6 +57,10 @@ def test_a_form_is_used(notebook: Notebook) -> None:
     expect(flat.get_by_text("1.4 credits")).to_be_visible()
     expect(flat.get_by_text("balance afterwards 998.6")).to_be_visible()
 
+    # what is needed rarely is there on demand
+    expect(seed).to_be_hidden()
+    flat.get_by_role("button", name="Advanced").click()
+
     # a mistake is told at its field, and nothing is sent with one
     seed.press_sequentially("12x")
     expect(flat.get_by_role("alert").filter(has_text="must be a whole number")).to_be_visible()

@@ -53,6 +53,8 @@ def write(box: Locator, text: str, leave: str) -> None:
 
 def is_named(form: Locator) -> None:
     """See that a screen reader can say what each control is."""
+    form.get_by_role("button", name="Advanced", expanded=False).click()
+    expect(form.get_by_role("button", name="Advanced", expanded=True)).to_have_count(1)
     expect(form.get_by_role("slider", name="steps", exact=True)).to_have_count(1)
     expect(form.get_by_role("slider", name="share", exact=True)).to_have_count(1)
     expect(form.get_by_role("textbox", name="steps", exact=True)).to_have_count(1)
@@ -137,5 +139,6 @@ def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
         notebook.save()
         page.reload()
         page.locator(".kit-form").nth(2).wait_for()
+        page.locator(".kit-form").nth(1).get_by_role("button", name="Advanced").click()
         is_named(page.locator(".kit-form").nth(1))
         assert notebook.errors() == []

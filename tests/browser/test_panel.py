@@ -32,7 +32,7 @@ def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
         form.get_by_label("prompt").fill("a misty lake at dawn")
         expect(form).to_contain_text("balance afterwards")
         form.get_by_role("button", name="Generate").click()
-        picture = page.locator(".kit-page:visible img").first
+        picture = page.locator(".kit-page:visible .kit-result img").first
         expect(picture).to_be_visible(timeout=30_000)
         assert picture.evaluate("image => image.naturalWidth") >= 320
 

@@ -9,11 +9,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from ipywidgets import HTML
+
 from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
 from kit.widgets.background import BackgroundRunner
+from kit.widgets.boxes import NewestFirst
 from kit.widgets.form import Form, Request
-from tests.widgets.tree import find, styled
+from tests.widgets.tree import every, find, styled
 
 
 @dataclass
@@ -119,6 +122,17 @@ class Shop:
     def held(self, facts: wire.Generation) -> Any:
         return ("held", facts.id, facts.state)
 
+    def original(self, facts: wire.Generation) -> Path:
+        path = self.folder / f"{facts.id}.png"
+        path.write_bytes(b"all pixels")
+        return path
+
+    def takers(self, facts: wire.Generation) -> list[wire.Model]:
+        return [wire.Model(id="restyle", title="Restyle")]
+
+    def open_form(self, facts: wire.Generation, model_id: str | None = None) -> Any:
+        return HTML(f"form of {model_id or facts.model_id}")
+
     def cancel(self, generation_id: str) -> None:
         if self.cannot_cancel:
             raise NoAnswerError("this service cannot cancel a generation")
@@ -195,7 +209,16 @@ def button(form: Form, word: str) -> Any:
     return find(form, word)
 
 
+def results(form: Form) -> NewestFirst:
+    """Where the results are."""
+    return every(form, NewestFirst)[0]
+
+
 def shown(form: Form) -> list[str]:
     """What the panels below the form say, the newest first."""
-    _, results = form.children[3:]
-    return [panel.children[0].value for panel in results.shown]
+    return [words(panel) for panel in results(form).shown]
+
+
+def words(panel: Any) -> str:
+    """What a panel says: how far a run is, what came of it, or why nothing did."""
+    return str(every(panel, HTML)[0].value)

@@ -21,6 +21,7 @@ from tests.widgets.forming import (
     price,
     submit_button,
 )
+from tests.widgets.tree import styled
 
 BLANK = {"prompt": None, "parameters": {"count": 1, "size": "small"}, "media": {}}
 
@@ -406,10 +407,10 @@ def test_the_code_follows_the_values_where_it_is_open(stage: Stage) -> None:
     control(form, "parameters.count").value = 4
     stage.wait()
 
-    (panel,) = form.children[3].children
+    (panel,) = styled(form, "kit-below").children
     assert "count=4" in panel.value
     button(form, "Code").click()
-    assert form.children[3].children == ()
+    assert styled(form, "kit-below").children == ()
 
 
 def test_the_code_of_an_awaited_studio_awaits() -> None:
@@ -422,7 +423,7 @@ def test_presets_are_saved_and_loaded_by_name(tmp_path: Path, stage: Stage) -> N
     presets = Presets(tmp_path, "flat")
     form = Form(model(), {"prompt": "a lake"}, presets=presets, background=stage.background)
     button(form, "Presets").click()
-    name, load, save, delete, said = form.children[3].children[0].children
+    name, load, save, delete, said = styled(form, "kit-below").children[0].children
 
     name.value = "dusk"
     save.click()

@@ -25,6 +25,7 @@ from tests.widgets.forming import (
     price,
     submit_button,
 )
+from tests.widgets.tree import styled
 
 # ── what they answer ─────────────────────────────────────────────────────────────────────────────
 
@@ -147,7 +148,7 @@ def test_of_an_older_preset_what_fits_is_loaded_and_the_rest_is_listed(
     }
     form = Form(model(), presets=presets, background=stage.background)
     button(form, "Presets").click()
-    name, load, _, _, said = form.children[3].children[0].children
+    name, load, _, _, said = styled(form, "kit-below").children[0].children
 
     name.value = "old"
     load.click()

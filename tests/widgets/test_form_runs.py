@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from ipywidgets import Output
 from ipywidgets.widgets.widget import _instances
 
 from kit import wire
@@ -12,6 +13,7 @@ from kit.errors import GenerationFailedError, InsufficientCreditsError
 from kit.widgets.form import Form
 from kit.widgets.form.runs import KEPT, MOST
 from tests.widgets.forming import Shop, Stage, click, control, model, price, shown, submit_button
+from tests.widgets.tree import every
 
 
 def test_a_click_returns_at_once_and_the_result_appears(
@@ -297,7 +299,7 @@ def test_a_video_is_shown_where_its_address_is_resolved(
 
     click(form, stage)
 
-    (output,) = form.runs[0].widget.children[0].outputs
+    (output,) = every(form.runs[0].widget, Output)[0].outputs
     assert "outputs/gen_1.mp4" in output["data"]["text/html"]
 
 

@@ -23,17 +23,20 @@ function dress(cell, note) {
 
 function render({ model, el }) {
   const stop = new AbortController();
-  let form, fields, timer, edited;
+  let form, timer, edited;
+  const cellsOf = () => [...form.querySelectorAll(".kit-fields > *")];
   const look = () => {
     timer = 0;
-    const cells = [...fields.children];
+    const cells = cellsOf();
     for (let at = 1; at < cells.length; at += 2) dress(cells[at - 1], cells[at]);
     for (const icon of form.querySelectorAll("button > i")) icon.ariaHidden = true; // else spelled
+    for (const more of form.querySelectorAll(".kit-more"))
+      more.ariaExpanded = !more.nextElementSibling.matches(".kit-hidden");
   };
   const settle = ({ target, type, key }) => {
     if (target !== edited || (type === "keydown" && key !== "Enter")) return;
     edited = null;
-    const field = [...fields.children].findIndex((cell) => cell.contains(target)) / 2;
+    const field = cellsOf().findIndex((cell) => cell.contains(target)) / 2;
     const text = target.textContent.replace("−", "-"); // it is written like this, but not read
     target.textContent = text;
     target.dispatchEvent(new Event("blur", { bubbles: true })); // a real one does not reach it
@@ -53,11 +56,10 @@ function render({ model, el }) {
   });
   const begin = () => {
     form = el.closest(".kit-form");
-    fields = form?.querySelector(".kit-fields");
-    if (!fields) return (timer = setTimeout(begin, 50)); // the form is still being put together
+    if (!form?.querySelector(".kit-submit")) return (timer = setTimeout(begin, 50)); // the form is still being put together
     const when = { capture: true, signal: stop.signal };
     const on = (kind, heard) => form.addEventListener(kind, heard, when);
-    ownKeys(form, stop.signal);
+    ownKeys(form, stop.signal, ".kit-submit");
     keepFocus(form, stop.signal);
     inTurn(model, form, stop.signal);
     whenGone(model, stop.signal, end);

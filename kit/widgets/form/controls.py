@@ -15,6 +15,8 @@ from kit.wire import MEDIA_TYPES, Parameter
 
 #: Steps of a slider at most; a longer range is typed.
 SLIDER_STEPS = 10_000
+#: Step of a slider for a size in pixels: what every codec and every network likes.
+PIXELS = 64
 #: Choices, and letters in all of them, that still fit in a row of buttons.
 BUTTONS, BUTTON_LETTERS = 4, 24
 
@@ -56,15 +58,21 @@ def several(parameter: Parameter) -> bool:
 
 
 def step(parameter: Parameter) -> float:
-    """Return the step of a slider: 1, or the power of ten that makes 100 to 1,000 steps.
+    """Return the step of a slider: the power of ten that makes 100 to 1,000 steps.
+
+    Whole numbers go by 1, sizes in pixels by 64.
 
     Examples
     --------
     >>> step(Parameter(name="guidance", type="number", minimum=0, maximum=20))
     0.1
+    >>> step(Parameter(name="size", type="integer", minimum=256, maximum=2048, default=1024))
+    64
     """
     if parameter.type == "integer":
-        return 1
+        ends = (parameter.minimum or 0, parameter.default or 0)
+        whole = _span(parameter) >= 8 * PIXELS and all(end % PIXELS == 0 for end in ends)
+        return PIXELS if whole else 1
     return 10.0 ** math.floor(math.log10(_span(parameter) / 100))
 
 

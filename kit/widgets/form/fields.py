@@ -101,6 +101,26 @@ class Field:
     touched: bool = field(default=False)
     _problem: str | None = field(default=None, init=False)
     _notice: Notice | None = field(default=None, init=False)
+    _shown: bool = field(default=True, init=False)
+
+    def current(self, otherwise: Any = None) -> Any:
+        """Return the value, or something else where it is wrong or left out."""
+        try:
+            value = self.read()
+        except ValueError:
+            return otherwise
+        return otherwise if value is None else value
+
+    def is_set(self) -> bool:
+        """Return whether it holds something else than its default."""
+        default = None if self.parameter.media else controls.default(self.parameter)
+        return bool(self.current(default) != default)
+
+    def show(self, shown: bool) -> None:
+        """Show or hide the control and its note."""
+        for part in (self.widget, self.note) if shown != self._shown else ():
+            (part.remove_class if shown else part.add_class)("kit-hidden")
+        self._shown = shown
 
     def show_problem(self, problem: str | None) -> None:
         """Show what is wrong at the control, or its help where nothing is."""

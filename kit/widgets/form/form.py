@@ -7,7 +7,8 @@ problems are shown at their fields, and the price is worked out. Nothing is sent
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,155 +20,17 @@ from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
 from kit.parameters import Request
 from kit.widgets import markup, prices
 from kit.widgets.background import BackgroundRunner, Debounced
-from kit.widgets.boxes import NewestFirst
-from kit.widgets.form import code, fields, files, parts, values
-from kit.widgets.form.access import Access
+from kit.widgets.form import code, fields, files, parts, relevance, values
 from kit.widgets.form.fields import Field
+from kit.widgets.form.layout import FormLayout
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.presets import PresetFolder, Presets
 from kit.widgets.form.prices import Prices
-from kit.widgets.form.runs import MOST, Run, Runs
+from kit.widgets.form.runs import Run, Runs
 from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
-from kit.widgets.markup import card, facts, faint
-from kit.widgets.snapshots import StaticSnapshot, rerun_line
-from kit.wire import Model, Quote
-
-#: Seconds that the button is disabled after a click: a double click starts one generation.
-DOUBLE_CLICK = 0.5
-#: Seconds that a person needs to read a notice at a field.
-READING = 1.5
-_ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
-
-
-class FormLayout:
-    """What a form shows around and below its fields.
-
-    Parameters
-    ----------
-    generate : callable
-        Called when the button is clicked.
-    tools : mapping of str to callable
-        The other buttons, by their words.
-    changed : callable
-        Called with all parts, top to bottom, whenever there are other ones.
-    """
-
-    def __init__(
-        self,
-        model: Model,
-        fields: Sequence[Field],
-        stock: WidgetFactory,
-        *,
-        generate: Callable[[], None],
-        tools: Mapping[str, Callable[[], None]],
-        changed: Callable[[list[Any]], None],
-        background: BackgroundRunner,
-    ) -> None:
-        self._changed = changed
-        self._model = model
-        self.snapshot = StaticSnapshot(stock.new(ipywidgets.HTML), background=background)
-        self._fields = fields
-        self.price = stock.new(ipywidgets.HTML, _dom_classes=("kit-price",))
-        self.go = stock.new(
-            ipywidgets.Button,
-            description="Generate",
-            button_style="primary",
-            _dom_classes=("kit-click-once",),
-        )
-        self._background = background
-        self._pressed = -DOUBLE_CLICK
-        self._notice_shown_at = -READING
-        self.go.on_click(lambda _: self._submit_once(generate))
-        self._panels: dict[str, Any] = {}
-        self._new = stock.new
-        self._below: tuple[Any, ...] = ()
-        cells = [cell for one in fields for cell in (one.widget, one.note)]
-        buttons = [_tool(stock, word, act) for word, act in tools.items()]
-        self.access = stock.new(Access, typed=self._check_typed)
-        bar = (self.go, self.price, *buttons, self.snapshot.style, self.access)
-        self._frame = [
-            stock.new(ipywidgets.HTML, value=parts.heading(model)),
-            stock.new(ipywidgets.VBox, children=cells, _dom_classes=("kit-fields",)),
-            stock.new(ipywidgets.HBox, children=bar, _dom_classes=("kit-bar",)),
-        ]
-
-    def enable(self) -> None:
-        """Let the button be clicked again, as soon as the second half of a double click is over."""
-        left = self._pressed + DOUBLE_CLICK - self._background.clock()
-        if left > 0:
-            self._background.after(left, self._enable)
-        else:
-            self._enable()
-
-    def _enable(self) -> None:
-        self.go.disabled = False
-
-    def _submit_once(self, generate: Callable[[], None]) -> None:
-        if self.go.disabled:
-            return  # it was sent before the page knew that the button rests
-        self._pressed = self._background.clock()
-        self.go.disabled = True
-        generate()
-
-    def _check_typed(self, number: int, text: str, used: str) -> None:
-        """Tell at a field that something else is used than was typed."""
-        if not self._fields[number].check_typed(text, float(used.replace("−", "-"))):
-            self._notice_shown_at = self._background.clock()
-
-    def has_fresh_notice(self) -> bool:
-        """Whether there was no time yet to read that a number was made to fit."""
-        return self._background.clock() - self._notice_shown_at < READING
-
-    @property
-    def parts(self) -> list[Any]:
-        """Everything that is shown, top to bottom."""
-        return [*self._frame, *self._below]
-
-    def panel(self, name: str) -> Any:
-        """Return a panel that is open, or None."""
-        return self._panels.get(name)
-
-    def toggle(self, name: str, make: Callable[[], Any]) -> None:
-        """Open a panel below the bar, or close it."""
-        if self._panels.pop(name, None) is None:
-            self._panels[name] = make()
-        panels, _ = self._panels_and_results()
-        panels.children = tuple(self._panels.values())
-
-    def add_result(self, widget: Any) -> None:
-        """Show a result above the others."""
-        _, results = self._panels_and_results()
-        results.add(widget)
-
-    def _panels_and_results(self) -> tuple[Any, Any]:
-        """Return where panels and results are; neither is drawn anew for the other."""
-        if not self._below:
-            box = partial(self._new, ipywidgets.VBox)
-            results = self._new(NewestFirst, most=MOST, box=box)
-            self._below = box(_dom_classes=results._dom_classes), results
-            self._changed(self.parts)
-        return self._below
-
-    def show_price(self, html: str) -> None:
-        """Show the price, or what else has to be said beside the button."""
-        if self.price.value != html:
-            self.price.value = html
-        if any(one.touched for one in self._fields):
-            self.snapshot.follow()  # what Python sets is in the cell already, what is typed is not
-
-    def render_snapshot(self, request: Request, quote: Quote | None, back: str) -> str:
-        """Return the form as a notebook keeps it: its values, and the code to get it back."""
-        rows = facts({name: str(value) for name, value in values.rows(request)})
-        html = card(self._model.title or self._model.id, rows + faint(prices.text(quote)))
-        return html + rerun_line(back)
-
-
-def _tool(stock: WidgetFactory, word: str, act: Callable[[], None]) -> Any:
-    button = stock.new(ipywidgets.Button, description=word, icon=_ICONS.get(word, ""))
-    button.on_click(lambda _: act())
-    return button
-
+from kit.widgets.result import ResultCard
+from kit.wire import Model
 
 #: Seconds of quiet before a refresh, and from a click to reading: what was typed may come later.
 QUIET, SETTLING = 0.15, 0.12
@@ -233,17 +96,17 @@ class Form(ipywidgets.VBox):
             self._stock,
             generate=self._submit_soon,
             tools=self._tools(),
-            changed=lambda parts: setattr(self, "children", parts),
             background=self._background,
         )
         self._runs = Runs(
             self._stock,
             self._background,
             show=self._face.add_result,
+            card=self._card,
             on_start=lambda _: self._face.enable(),
             on_end=lambda run: self._guarded(partial(self._finish_run, run))(),
         )
-        super().__init__(children=self._face.parts, _dom_classes=("kit-form",))
+        super().__init__(children=(self._face.root,), _dom_classes=("kit-form",))
         self._face.access.belong(self)
         self._write(self._initial)
         for one in self._fields:
@@ -378,9 +241,14 @@ class Form(ipywidgets.VBox):
         with self._lock:
             checked = self._checked()
             problems = {**self._refused, **checked.problems}
+            shown = {
+                one.path: problems[one.path]
+                for one in self._fields
+                if one.path in problems and (one.touched or one.path in self._refused)
+            }
             for one in self._fields:
-                control = one.touched or one.path in self._refused
-                one.show_problem(problems.get(one.path) if control else None)
+                one.show_problem(shown.get(one.path))
+            self._face.show_relevant(shown)
             self._show_price(checked)
             if (panel := self._face.panel("code")) is not None:
                 panel.value = parts.code(self.code())
@@ -419,6 +287,31 @@ class Form(ipywidgets.VBox):
             self._refused = values.problems_by_field(run.error)
             self._refresh()
         self._prices.refresh()  # a run ends in the background
+
+    def _card(self, run: Run, shown: Any) -> Any:
+        """Return a result with what can be done with it here."""
+        facts, service = run.latest, self._service
+        assert facts is not None  # noqa: S101 - it is completed
+        assert service is not None  # noqa: S101
+        seeded = any(one.path == "parameters.seed" for one in self._fields)
+        return ResultCard(
+            shown,
+            facts,
+            service,
+            background=self._background,
+            edit=lambda: self._edit(run.request),
+            again=(lambda: self._repeat(run.request)) if seeded else None,
+            new=self._stock.new,
+        )
+
+    def _edit(self, request: Request) -> None:
+        self.value = values.to_value(request)
+
+    def _repeat(self, request: Request) -> None:
+        """Start a request once more, with a seed that the service draws."""
+        assert self._service is not None  # noqa: S101 - it has led to a result
+        others = {name: v for name, v in request.parameters.items() if name != "seed"}
+        self._runs.begin(replace(request, parameters=others), self._service)
 
     # ── panels ───────────────────────────────────────────────────────────────────────────────────
 
@@ -462,4 +355,6 @@ def _build_fields(
         for p in model.media_parameters
     ]
     settings = [fields.build(f"parameters.{p.name}", p, stock) for p in model.setting_parameters]
-    return [*prompt, *media, *settings]
+    return sorted(
+        [*prompt, *media, *settings], key=lambda one: relevance.is_advanced(one.parameter)
+    )

@@ -13,6 +13,7 @@ from typing import Any
 
 import ipywidgets
 
+from kit.widgets import examples, markup
 from kit.widgets.form import controls
 from kit.widgets.markup import style_element
 from kit.wire import Model, Parameter
@@ -23,14 +24,28 @@ SHEET = style_element(__package__, "form.css")
 def heading(model: Model) -> str:
     """Return the style sheet, and what a form begins with: the model in two lines."""
     facts = " · ".join(filter(None, (model.asset_type, model.category)))
-    text = f'<div class="kit-note">{escape(model.description)}</div>' if model.description else ""
+    about = escape(model.description)
+    text = f'<div class="kit-note kit-about" title="{about}">{about}</div>' if about else ""
     title = f'<b style="font-size:15px">{escape(model.title or model.id)}</b>'
     return f'{SHEET}{title} <span class="kit-note">{escape(facts)}</span>{text}'
 
 
+def example(model: Model) -> str:
+    """Return the picture that stands where the results will; nothing where there is none."""
+    address = examples.picture(model)
+    if not address:
+        return ""
+    words = examples.prompt(model)
+    text = f"Example: {words}" if words else "Example"
+    return (
+        f'<figure><img src="{address}" alt="{escape(text)}">'
+        f'<figcaption class="kit-note">{escape(text)}</figcaption></figure>'
+    )
+
+
 def label(parameter: Parameter) -> str:
     """Return what stands before a control; a star marks what has to be there."""
-    return f"{parameter.name.replace('_', ' ')}{' *' if parameter.required else ''}"
+    return f"{markup.label(parameter.name)}{' *' if parameter.required else ''}"
 
 
 def help_text(parameter: Parameter) -> str:
@@ -48,7 +63,7 @@ def missing(problems: Mapping[str, str]) -> str:
     """Return which fields need attention, by name; nothing where none does."""
     if not problems:
         return ""
-    names = [path.rpartition(".")[2].replace("_", " ") for path in problems]
+    names = [markup.label(path.rpartition(".")[2]) for path in problems]
     return f'<div class="kit-note">missing or wrong: {escape(", ".join(names))}</div>'
 
 

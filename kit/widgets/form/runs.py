@@ -18,6 +18,7 @@ from kit.errors import GenerationFailedError, KitError
 from kit.parameters import Request
 from kit.widgets import markup
 from kit.widgets.background import BackgroundRunner
+from kit.widgets.boxes import close_all
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.service import Service
 from kit.widgets.markup import faint
@@ -33,6 +34,8 @@ class Run:
 
     Parameters
     ----------
+    card : callable
+        Takes a run that is completed and the widget of its result; returns what shows both.
     expected : float or None
         Seconds that the last one took.
     on_start, on_end : callable
@@ -46,11 +49,13 @@ class Run:
         stock: WidgetFactory,
         *,
         background: BackgroundRunner,
+        card: Callable[[Run, Any], Any],
         expected: float | None = None,
         on_start: Callable[[Run], None] = lambda _: None,
         on_end: Callable[[Run], None] = lambda _: None,
     ) -> None:
         self.request = request
+        self._card = card
         self.facts: wire.Generation | None = None
         self.error: BaseException | None = None
         self.seconds: float | None = None
@@ -155,10 +160,10 @@ class Run:
         return button
 
     def _fill(self, *parts: Any) -> None:
-        """Show these in the panel; what stood there is closed, else kernel and page keep it."""
+        """Show these in the panel; what stood there is closed."""
         before, self.widget.children = self.widget.children, parts
         for one in before:
-            one.close()
+            close_all(one)
 
     def _begin(self, attempt: Callable[[], Any]) -> None:
         self._background.begin(lambda: self._work(attempt))
@@ -219,6 +224,8 @@ class Run:
         self._calls[1](self)
 
     def _result_widgets(self, html: str) -> list[Any]:
+        if self.error is None and self.facts is not None:
+            return [self._card(self, _result(self._stock, html))]
         if not self._is_resumable(self.error):
             return [_result(self._stock, html)]
         retry = self._button("Try again", "repeat", self.resume)
@@ -303,6 +310,8 @@ class Runs:
     ----------
     show : callable
         Takes the panel of a run that begins.
+    card : callable
+        As that of `Run`.
     on_start, on_end : callable
         Called with each run.
     """
@@ -313,6 +322,7 @@ class Runs:
         background: BackgroundRunner,
         *,
         show: Callable[[Any], None],
+        card: Callable[[Run, Any], Any],
         on_start: Callable[[Run], None],
         on_end: Callable[[Run], None],
     ) -> None:
@@ -320,7 +330,7 @@ class Runs:
         self._stock = stock
         self._background = background
         self._show = show
-        self._calls = {"on_start": on_start, "on_end": on_end}
+        self._calls: dict[str, Any] = {"card": card, "on_start": on_start, "on_end": on_end}
 
     def begin(self, request: Request, service: Service) -> Run:
         """Start a request and return its run at once."""

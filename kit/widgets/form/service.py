@@ -9,12 +9,13 @@ from typing import Any, Protocol
 
 from kit import wire
 from kit.parameters import Request
+from kit.widgets.result import ResultService
 
 Settle = Callable[[Path], bool]
 Keep = Callable[[str, memoryview, Settle], Path]
 
 
-class Service(Protocol):
+class Service(ResultService, Protocol):
     """A service as a form sees it; every call may block, and none is made where that matters."""
 
     @property

@@ -1,0 +1,184 @@
+"""What a form shows around its fields, and how all of it lies: inputs, and results beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import ipywidgets
+
+from kit.parameters import Request
+from kit.widgets import examples, markup, prices
+from kit.widgets.background import BackgroundRunner
+from kit.widgets.boxes import NewestFirst
+from kit.widgets.form import parts, relevance, values
+from kit.widgets.form.access import Access
+from kit.widgets.form.fields import Field
+from kit.widgets.form.parts import WidgetFactory
+from kit.widgets.form.runs import MOST
+from kit.widgets.markup import card, facts, faint
+from kit.widgets.snapshots import StaticSnapshot, rerun_line
+from kit.wire import Model, Quote
+
+#: Seconds that the button is disabled after a click: a double click starts one generation.
+DOUBLE_CLICK = 0.5
+#: Seconds that a person needs to read a notice at a field.
+READING = 1.5
+_ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
+
+
+class FormLayout:
+    """The widgets of a form.
+
+    Parameters
+    ----------
+    fields : sequence of Field
+        In their order; those that are needed rarely last.
+    generate : callable
+        Called when the button is clicked.
+    tools : mapping of str to callable
+        The other buttons, by their words.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        fields: Sequence[Field],
+        stock: WidgetFactory,
+        *,
+        generate: Callable[[], None],
+        tools: Mapping[str, Callable[[], None]],
+        background: BackgroundRunner,
+    ) -> None:
+        self._model = model
+        self._fields = {one.path: one for one in fields}
+        self._background = background
+        self._pressed = -DOUBLE_CLICK
+        self._notice_shown_at = -READING
+        self._panels: dict[str, Any] = {}
+        self._is_open = False
+        self.snapshot = StaticSnapshot(stock.new(ipywidgets.HTML), background=background)
+        self.price = stock.new(ipywidgets.HTML, _dom_classes=("kit-price",))
+        self.go = stock.new(
+            ipywidgets.Button,
+            description="Generate",
+            button_style="primary",
+            tooltip="Ctrl+Enter",
+            _dom_classes=("kit-click-once", "kit-submit"),
+        )
+        self.go.on_click(lambda _: self._submit_once(generate))
+        self.access = stock.new(Access, typed=self._check_typed)
+        box = partial(stock.new, ipywidgets.VBox)
+        self._advanced = [one for one in fields if relevance.is_advanced(one.parameter)]
+        self._more = stock.new(ipywidgets.Button, icon="chevron-right", _dom_classes=("kit-more",))
+        self._more.on_click(lambda _: self._open_advanced(not self._is_open))
+        usual = [one for one in fields if one not in self._advanced]
+        self._rare = box(children=_cells(self._advanced), _dom_classes=("kit-fields", "kit-hidden"))
+        more = (self._more, self._rare) if self._advanced else ()
+        buttons = [_tool(stock, word, act) for word, act in tools.items()]
+        bar = (self.go, self.price, *buttons, self.snapshot.style, self.access)
+        self._below = box(_dom_classes=("kit-below",))
+        inputs = (
+            stock.new(ipywidgets.HTML, value=parts.heading(model)),
+            box(children=_cells(usual), _dom_classes=("kit-fields",)),
+            *more,
+            stock.new(ipywidgets.HBox, children=bar, _dom_classes=("kit-bar",)),
+            self._below,
+        )
+        self._example = stock.new(
+            ipywidgets.HTML, value=parts.example(model), _dom_classes=("kit-example",)
+        )
+        self._results = stock.new(NewestFirst, most=MOST, box=box)
+        columns = (
+            box(children=inputs, _dom_classes=("kit-inputs",)),
+            box(children=(self._example, self._results), _dom_classes=("kit-results",)),
+        )
+        self.root = box(children=columns, _dom_classes=("kit-columns",))
+        if prompt := self._fields.get("prompt"):
+            words = examples.prompt(model)
+            prompt.control.placeholder = f"for example: {words}" if words else ""
+
+    def enable(self) -> None:
+        """Let the button be clicked again, as soon as the second half of a double click is over."""
+        left = self._pressed + DOUBLE_CLICK - self._background.clock()
+        if left > 0:
+            self._background.after(left, self._enable)
+        else:
+            self._enable()
+
+    def has_fresh_notice(self) -> bool:
+        """Whether there was no time yet to read that a number was adjusted."""
+        return self._background.clock() - self._notice_shown_at < READING
+
+    def panel(self, name: str) -> Any:
+        """Return a panel that is open, or None."""
+        return self._panels.get(name)
+
+    def toggle(self, name: str, make: Callable[[], Any]) -> None:
+        """Open a panel below the bar, or close it."""
+        if self._panels.pop(name, None) is None:
+            self._panels[name] = make()
+        self._below.children = tuple(self._panels.values())
+
+    def add_result(self, widget: Any) -> None:
+        """Show a result above the others, and no example any more."""
+        self._example.value = ""
+        self._results.add(widget)
+
+    def show_relevant(self, problems: Mapping[str, str]) -> None:
+        """Show the fields that matter with what the form holds, and those with a problem."""
+        for one in self._fields.values():
+            one.show(one.path in problems or relevance.is_relevant(one, self._fields))
+        changed = [
+            f"{markup.label(one.parameter.name)} {one.current()}"
+            for one in self._advanced
+            if one.is_set()
+        ]
+        self._more.description = " · ".join(["Advanced", *changed])
+        if any(one.path in problems for one in self._advanced):
+            self._open_advanced(True)
+
+    def show_price(self, html: str) -> None:
+        """Show the price, or what else has to be said beside the button."""
+        if self.price.value != html:
+            self.price.value = html
+        if any(one.touched for one in self._fields.values()):
+            self.snapshot.follow()  # what Python sets is in the cell already, what is typed is not
+
+    def render_snapshot(self, request: Request, quote: Quote | None, back: str) -> str:
+        """Return the form as a notebook keeps it: its values, and the code to get it back."""
+        rows = facts({name: str(value) for name, value in values.rows(request)})
+        html = card(self._model.title or self._model.id, rows + faint(prices.text(quote)))
+        return html + rerun_line(back)
+
+    def _enable(self) -> None:
+        self.go.disabled = False
+
+    def _submit_once(self, generate: Callable[[], None]) -> None:
+        if self.go.disabled:
+            return  # it was sent before the page knew that the button rests
+        self._pressed = self._background.clock()
+        self.go.disabled = True
+        generate()
+
+    def _check_typed(self, number: int, text: str, used: str) -> None:
+        """Say at a field that something else is used than was typed."""
+        field = list(self._fields.values())[number]
+        if not field.check_typed(text, float(used.replace("−", "-"))):
+            self._notice_shown_at = self._background.clock()
+
+    def _open_advanced(self, is_open: bool) -> None:
+        self._is_open = is_open
+        self._more.icon = "chevron-down" if is_open else "chevron-right"
+        (self._rare.remove_class if is_open else self._rare.add_class)("kit-hidden")
+
+
+def _cells(fields: Sequence[Field]) -> list[Any]:
+    return [cell for one in fields for cell in (one.widget, one.note)]
+
+
+def _tool(stock: WidgetFactory, word: str, act: Callable[[], None]) -> Any:
+    button = stock.new(ipywidgets.Button, description=word, icon=_ICONS.get(word, ""))
+    button.on_click(lambda _: act())
+    return button

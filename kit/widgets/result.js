@@ -1,0 +1,48 @@
+// A file that the kernel sends: saved by the browser, or shown as large as the window allows, and
+// with a click in all its pixels. It works at every host, for nothing is asked of a server.
+const make = (tag, traits, ...inside) => {
+  const made = Object.assign(document.createElement(tag), traits);
+  made.append(...inside);
+  return made;
+};
+
+function enlarge(address, title) {
+  const picture = make("img", { src: address, alt: title });
+  const close = make("button", { type: "button", textContent: "Close", className: "jupyter-button" });
+  const dialog = make("dialog", { ariaLabel: title }, close, picture);
+  const fit = (whole) => {
+    picture.style.cssText = whole
+      ? "display:block;max-width:94vw;max-height:86vh;cursor:zoom-in"
+      : "display:block;max-width:none;cursor:zoom-out";
+  };
+  let whole = true;
+  dialog.dataset.lmSuppressShortcuts = "true";
+  dialog.style.cssText =
+    "padding:10px;border:0;border-radius:8px;max-width:98vw;max-height:98vh;overflow:auto;" +
+    "background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#000)";
+  close.style.cssText = "display:block;margin:0 0 8px auto;position:sticky;right:0";
+  fit(whole);
+  picture.onclick = () => fit((whole = !whole));
+  close.onclick = () => dialog.close();
+  dialog.onclick = ({ target }) => target === dialog && dialog.close();
+  dialog.onclose = () => (dialog.remove(), URL.revokeObjectURL(address));
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function save(address, name) {
+  make("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+function render({ model }) {
+  const receive = ({ action, name, type, title }, buffers) => {
+    const address = URL.createObjectURL(new Blob(buffers, { type }));
+    if (action === "enlarge") enlarge(address, title);
+    else save(address, name);
+  };
+  model.on("msg:custom", receive);
+  return () => model.off("msg:custom", receive);
+}
+
+export default { render };

@@ -1,0 +1,165 @@
+"""A result with what can be done with it: enlarge, download, make again, use as input, edit."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import ipywidgets
+
+from kit import wire
+from kit.widgets import markup
+from kit.widgets.accessibility import PageScript, name, script
+from kit.widgets.background import BackgroundRunner
+
+_DEFAULT = "Use as input for …"
+
+
+class ResultService(Protocol):
+    """What results are asked for; every call may block, and none is made where that matters."""
+
+    def original(self, facts: wire.Generation) -> Path:
+        """Return the file of a generation, as the service made it."""
+
+    def takers(self, facts: wire.Generation) -> Sequence[wire.Model]:
+        """Return the models that take what was made as an input."""
+
+    def open_form(self, facts: wire.Generation, model_id: str | None = None) -> Any:
+        """Return a form: of what led to a generation, or of a model that gets it as an input."""
+
+
+class FileReceiver(PageScript):
+    """Saves or enlarges in the page what it is sent; it shows nothing."""
+
+    _anywidget_id = name("kit.widgets.FileReceiver")
+    _esm = script(__package__, "result.js", shared=())
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits, _dom_classes=("kit-hidden",))
+
+
+class ResultCard(ipywidgets.VBox):
+    """A result, facts about it, and a row of buttons.
+
+    Parameters
+    ----------
+    shown : Widget
+        The result itself.
+    edit : callable, optional
+        Called to put what led to it into the form that it stands in; else a form is opened below.
+    again : callable, optional
+        Called to make another one with another seed.
+    new : callable
+        Makes a widget of a kind.
+    """
+
+    def __init__(
+        self,
+        shown: Any,
+        facts: wire.Generation,
+        service: ResultService,
+        *,
+        background: BackgroundRunner,
+        edit: Callable[[], None] | None = None,
+        again: Callable[[], None] | None = None,
+        new: Callable[..., Any] = lambda kind, **traits: kind(**traits),
+    ) -> None:
+        self._facts = facts
+        self._service = service
+        self._background = background
+        self._new = new
+        self._message = new(ipywidgets.HTML, _dom_classes=("kit-status",))
+        self._page = new(FileReceiver)
+        self._takers = new(ipywidgets.Dropdown, options=[(_DEFAULT, "")], tooltip=_DEFAULT)
+        self._opened = new(ipywidgets.VBox, _dom_classes=("kit-opened",))
+        open_form = partial(self._open, None)
+        enlarge = None if facts.asset_type == "video" else partial(self._send, "enlarge")
+        buttons = [
+            ("Enlarge", "expand", enlarge),
+            ("Download", "download", partial(self._send, "download")),
+            ("New seed", "random", again),
+            ("Reuse settings" if edit else "Open in a form", "pencil", edit or open_form),
+        ]
+        row = [self._button(word, icon, act) for word, icon, act in buttons if act is not None]
+        row += [self._takers, self._message, self._page]
+        line = new(ipywidgets.HTML, value=markup.faint(describe(facts)))
+        bar = new(ipywidgets.HBox, children=row, _dom_classes=("kit-bar", "kit-actions"))
+        super().__init__(
+            children=(shown, line, bar, self._opened),
+            layout=shown.layout,
+            _dom_classes=("kit-result",),
+        )
+        self._takers.observe(self._taker_chosen, "value")
+        background.begin(self._guarded(self._find_takers))
+
+    def __repr__(self) -> str:
+        return f"<ResultCard {self._facts.id}>"
+
+    def _button(self, word: str, icon: str, act: Callable[[], None]) -> Any:
+        button = self._new(
+            ipywidgets.Button, description=word, icon=icon, _dom_classes=("kit-click-once",)
+        )
+        button.on_click(lambda _: self._guarded(act)())
+        return button
+
+    def _send(self, action: str) -> None:
+        def work() -> None:
+            path = self._service.original(self._facts)
+            kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+            named = f"{self._facts.model_id or 'result'}-{self._facts.id}{path.suffix}"
+            title = self._facts.prompt or named
+            message = {"action": action, "name": named, "type": kind, "title": title}
+            self._page.send(message, [path.read_bytes()])
+
+        self._background.begin(self._guarded(work))
+
+    def _find_takers(self) -> None:
+        models = self._service.takers(self._facts)
+        self._takers.options = [(_DEFAULT, ""), *((m.title or m.id, m.id) for m in models)]
+        if not models:
+            self._takers.add_class("kit-hidden")
+
+    def _taker_chosen(self, change: Any) -> None:
+        if change.new:
+            self._open(change.new)
+
+    def _open(self, model_id: str | None) -> None:
+        def work() -> None:
+            self._opened.children = (self._service.open_form(self._facts, model_id),)
+            self._takers.value = ""
+
+        self._background.begin(self._guarded(work))
+
+    def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
+        """Return a call whose error is shown in the row."""
+
+        def call() -> None:
+            try:
+                act()
+                self._message.value = ""
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is shown or lost
+                self._message.value = markup.problem(markup.error_text(error))
+
+        return call
+
+
+def describe(facts: wire.Generation) -> str:
+    """Return seed, duration, time and id of a generation, as far as they are known.
+
+    Examples
+    --------
+    >>> describe(wire.Generation(id="gen_1", parameters={"seed": 7}))
+    'seed 7 · gen_1'
+    """
+    seed = (facts.parameters or {}).get("seed")
+    begun, ended = facts.started_at or facts.created_at, facts.completed_at
+    words = [
+        "" if seed is None else f"seed {seed}",
+        f"{(ended - begun).total_seconds():.1f} s" if begun and ended else "",
+        f"{facts.created_at:%Y-%m-%d %H:%M} UTC" if facts.created_at else "",
+        facts.id,
+    ]
+    return " · ".join(filter(None, words))
