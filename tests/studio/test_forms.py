@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ipywidgets import HTML
 from PIL import Image
 
 from kit.client.actions import Flow, Sleep
 from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
 from kit.studio.catalog import UnknownModelError
+from kit.studio.forms import FormService
 from kit.studio.forms import report_waits as telling
 from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
+from tests.widgets.tree import every
 
 START = "/v1/creative-studio/generations"
 
@@ -37,9 +40,23 @@ def test_a_form_generates_and_shows_the_result(studio: Studio, other: Server) ->
         "style": "ink",
         "steps": 20,
     }
-    (shown,) = form.runs[0].widget.children
-    assert "data:image/png" in shown.value
-    assert "0.25 credits" in shown.value
+    shown = every(form.runs[0].widget, HTML)[0].value
+    assert "data:image/png" in shown
+    assert "0.25 credits" in shown
+
+
+def test_what_was_made_opens_in_a_form_and_is_an_input_of_others(studio: Studio) -> None:
+    service = FormService(studio.session)
+    made = studio.generate("paint", "a lake", style="ink")
+
+    again = service.open_form(made.facts)
+    assert again.value["prompt"] == "a lake"
+    assert again.value["parameters"]["style"] == "ink"
+    takers = [model.id for model in service.takers(made.facts)]
+    assert "paint" not in takers
+    taken = service.open_form(made.facts, takers[0])
+    ((path,),) = taken.value["media"].values()
+    assert Path(path).read_bytes() == png()
 
 
 def test_each_submit_is_a_new_start(studio: Studio, other: Server) -> None:

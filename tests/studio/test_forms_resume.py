@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from ipywidgets import HTML
 
 from kit.errors import KitError, NoAnswerError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
 from kit.widgets.form import Run
 from tests.client.third_party import Answer, Server, png
+from tests.widgets.tree import every
 
 START = "/v1/creative-studio/generations"
 FILE = "/out/job-1.png"
@@ -35,7 +37,7 @@ def test_a_failed_download_is_tried_again(studio: Studio, other: Server, media: 
 
     assert isinstance(made, Generation)
     assert made.output.bytes() == png()
-    assert "data:image/png" in run.widget.children[0].value
+    assert "data:image/png" in every(run.widget, HTML)[0].value
     assert buttons(run) == []
     assert len(other.requests("POST", START)) == 1
 
