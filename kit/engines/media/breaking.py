@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from typing import TypeAlias
@@ -22,25 +22,15 @@ _SIGN = re.compile(r"[^-/_.,:?&=@–—]*[-/_.,:?&=@–—]+|[^-/_.,:?&=@–—]
 
 #: Widest line, sum of squares, and where the lines break.
 _Way: TypeAlias = tuple[float, float, tuple[int, ...]]
-_LEFTWARD = ("R", "AL")
-_NUMBERS = ("EN", "AN")
 
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """What stays together in a line.
-
-    Parameters
-    ----------
-    glue : str
-        Between it and the next piece in one line: a space, or nothing within a word.
-    tail : str
-        Shown after it where a line ends: a hyphen in the midst of letters.
-    """
+    """What stays together in a line."""
 
     text: str
-    glue: str = " "
-    tail: str = ""
+    glue: str = " "  # between it and the next piece in one line; nothing within a word
+    tail: str = ""  # shown after it where a line ends: a hyphen in the midst of letters
 
 
 def pieces(text: str) -> list[TextPiece]:
@@ -51,7 +41,7 @@ def pieces(text: str) -> list[TextPiece]:
     >>> [piece.text for piece in pieces("a well-known self-driving-car-software")]
     ['a', 'well-known', 'self-driving-car-', 'software']
     """
-    return [piece for word in text.split() for piece in _word(word)]
+    return [piece for word in text.split() for piece in _cut_word(word)]
 
 
 def clusters(text: str) -> list[str]:
@@ -68,18 +58,10 @@ def clusters(text: str) -> list[str]:
 
 
 def check_words(parts: Sequence[TextPiece]) -> None:
-    """Refuse a text of so many pieces that nobody could read it in a picture.
-
-    Raises
-    ------
-    EngineError
-        With code ``text_too_long``.
-    """
+    """Refuse a text of too many pieces to be read in a picture."""
     if len(parts) > _MOST_PIECES:
-        raise EngineError(
-            f"the text has more than {_MOST_PIECES} words; it would not be readable",
-            code="text_too_long",
-        )
+        sentence = f"the text has more than {_MOST_PIECES} words; it would not be readable"
+        raise EngineError(sentence, code="text_too_long")
 
 
 def broken(
@@ -87,18 +69,8 @@ def broken(
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Break pieces into lines so that the widest is narrow, and of such ways the most even one.
 
-    Parameters
-    ----------
-    count : int
-        How many lines, at most as many as there are pieces.
-    width : callable
-        Returns the width of a text.
-
-    Returns
-    -------
-    lines : tuple of str
-    carried : tuple of int
-        Numbers of the lines that begin within a word of the line before.
+    There are to be `count` lines, at most as many as pieces; `width` measures a text. With the
+    lines come the numbers of those that begin within a word of the line before.
     """
     glues = [width(f"a{part.glue}a") - width("aa") for part in parts]
     tails = [width(part.tail) if part.tail else 0.0 for part in parts]
@@ -117,42 +89,31 @@ def broken(
                 longer[end] = min(longer.get(end, way), way)
         best = longer
     breaks = best[len(parts)][2]
-    lines = tuple(_line(parts[first:last]) for first, last in pairwise(breaks))
+    lines = tuple(
+        "".join(part.text + part.glue for part in parts[first : last - 1])
+        + parts[last - 1].text
+        + parts[last - 1].tail
+        for first, last in pairwise(breaks)
+    )
     carried = (number for number, end in enumerate(breaks[1:-1], 1) if not parts[end - 1].glue)
     return lines, tuple(carried)
 
 
-def _line(parts: Sequence[TextPiece]) -> str:
-    return "".join(part.text + part.glue for part in parts[:-1]) + parts[-1].text + parts[-1].tail
-
-
-def _word(word: str) -> Iterator[TextPiece]:
-    if len(word) <= _LONGEST:
-        yield TextPiece(word)
-        return
-    parts = [piece for run in _runs(word) for piece in _cut(run)]
-    yield from parts[:-1]
-    yield TextPiece(parts[-1].text)
-
-
-def _runs(word: str) -> Iterator[str]:
-    """Yield a word in runs that end with a sign, as long as they may be."""
-    run = ""
-    for part in _SIGN.findall(word):
-        if run and len(run) + len(part) > _LONGEST:
-            yield run
-            run = ""
-        run += part
-    yield run
-
-
-def _cut(run: str) -> Iterator[TextPiece]:
-    """Yield a run of letters in parts of about the same length."""
-    letters = clusters(run)
-    count = -(-len(letters) // _LONGEST)
-    ends = [round(len(letters) * number / count) for number in range(count + 1)]
-    for first, last in pairwise(ends):
-        yield TextPiece("".join(letters[first:last]), "", "-" if last < len(letters) else "")
+def _cut_word(word: str) -> list[TextPiece]:
+    """Return a word whole, or a long one in runs that end with a sign, those cut evenly."""
+    runs = [""]
+    for part in _SIGN.findall(word) if len(word) > _LONGEST else [word]:
+        if runs[-1] and len(runs[-1]) + len(part) > _LONGEST:
+            runs.append("")
+        runs[-1] += part
+    parts = []
+    for letters in map(clusters, runs):
+        count = -(-len(letters) // _LONGEST)
+        ends = [round(len(letters) * number / count) for number in range(count + 1)]
+        for first, last in pairwise(ends):
+            tail = "-" if last < len(letters) else ""
+            parts.append(TextPiece("".join(letters[first:last]), "", tail))
+    return [*parts[:-1], TextPiece(parts[-1].text)]
 
 
 def leftward(text: str) -> bool:
@@ -166,7 +127,7 @@ def leftward(text: str) -> bool:
     >>> leftward("iPhone הוא טלפון"), leftward("The word שלום"), leftward("2024")
     (True, False, False)
     """
-    ways = [way for word in text.split() if (way := _way(word, before=None)) is not None]
+    ways = [way for word in text.split() if (way := _way(word)) is not None]
     left, right = ways.count(True), ways.count(False)
     return left > right or (left == right > 0 and ways[0])
 
@@ -174,10 +135,7 @@ def leftward(text: str) -> bool:
 def in_sight(words: Sequence[str], *, left: bool) -> list[int]:
     """Return the numbers of a line's words as they stand from left to right.
 
-    Parameters
-    ----------
-    left : bool
-        Whether the line as a whole runs from right to left.
+    `left` says whether the line as a whole runs from right to left.
 
     Examples
     --------
@@ -186,40 +144,17 @@ def in_sight(words: Sequence[str], *, left: bool) -> list[int]:
 
     Source: Unicode Standard Annex 9, by whole words.
     """
-    ways = _ways(words, left)
+    ways: list[bool] = []
+    for word in words:
+        # A number, or a mere sign, goes on as the word before it.
+        way, before = _way(word), ways[-1] if ways else left
+        ways.append(before if way is None else way)
     runs = [(way, list(run)) for way, run in groupby(range(len(words)), key=ways.__getitem__)]
     ordered = [run[::-1] if way else run for way, run in runs]
     return [number for run in (ordered[::-1] if left else ordered) for number in run]
 
 
-def _ways(words: Sequence[str], left: bool) -> list[bool]:
-    """Return which words run from right to left; a number goes on as the word before it.
-
-    Signs run as the words on both sides of them if those agree, else as the line.
-    """
-    ways: list[bool | None] = []
-    last = left
-    for word in words:
-        way = _way(word, last)
-        ways.append(way)
-        last = last if way is None else way
-    before, after = _filled(ways, left), _filled(ways[::-1], left)[::-1]
-    return [one if one == other else left for one, other in zip(before, after, strict=True)]
-
-
-def _filled(ways: Sequence[bool | None], left: bool) -> list[bool]:
-    """Return the ways, an open one as the last one before it."""
-    filled, last = [], left
-    for way in ways:
-        last = last if way is None else way
-        filled.append(last)
-    return filled
-
-
-def _way(word: str, before: bool | None) -> bool | None:
-    """Return whether a word runs from right to left, by its first letter; None of mere signs."""
-    kinds = [unicodedata.bidirectional(letter) for letter in word]
-    strong = next((kind for kind in kinds if kind in ("L", *_LEFTWARD)), None)
-    if strong is not None:
-        return strong in _LEFTWARD
-    return before if any(kind in _NUMBERS for kind in kinds) else None
+def _way(word: str) -> bool | None:
+    """Return whether a word runs from right to left, by its first letter; None without one."""
+    kinds = map(unicodedata.bidirectional, word)
+    return next((kind != "L" for kind in kinds if kind in ("L", "R", "AL")), None)

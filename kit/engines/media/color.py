@@ -15,7 +15,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+#: Planes of numbers; a docstring says of which shape.
 Floats: TypeAlias = NDArray[np.float32]
+#: A picture as a screen takes it: shape (height, width, 3), sRGB; of a mask, shape (height, width).
 Bytes: TypeAlias = NDArray[np.uint8]
 #: Lightness 0 to 1, chroma from 0 (about 0.3 is the most a screen shows), hue in degrees.
 Oklch: TypeAlias = tuple[float, float, float]
@@ -102,19 +104,10 @@ def paint(color: Oklch) -> Floats:
 
 
 def ramp(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> Floats:
-    """Return a gradient through color stops, as encoded sRGB planes.
+    """Return a gradient through color stops at some positions, as encoded sRGB, 0 to 1.
 
-    Parameters
-    ----------
-    stops : sequence of (position, color)
-        Positions rise. The corners between stretches are rounded off, or the eye would see lines.
-    at : ndarray
-        Positions to look up, any shape.
-
-    Returns
-    -------
-    ndarray of float32
-        Shape (3, ...) with the shape of `at`, 0 to 1.
+    It has the shape of `at` behind three planes. Positions of stops rise; the corners between
+    stretches are rounded off, or the eye would see lines.
     """
     fine, colors = _rounded(tuple(stops))
     planes = np.empty((3, *np.shape(at)), np.float32)
@@ -157,24 +150,14 @@ def mix(one: Oklch, other: Oklch, share: float) -> Oklch:
 def noise_tile(rng: np.random.Generator) -> Floats:
     """Return triangular noise of one step, shape (3, n, n), that repeats without a seam."""
     shape = (3, _TILE, _TILE)
-    tile = rng.random(shape, np.float32) - rng.random(shape, np.float32)
-    return np.asarray(tile)
+    return np.asarray(rng.random(shape, np.float32) - rng.random(shape, np.float32))
 
 
 def dithered(planes: Floats, rng: np.random.Generator, *, grain: float = 0.0) -> Bytes:
-    """Return planes as an 8-bit picture without bands.
+    """Return planes, shape (3, height, width), encoded sRGB, 0 to 1, as a picture without bands.
 
-    Parameters
-    ----------
-    planes : ndarray of float32
-        Shape (3, height, width), encoded sRGB, 0 to 1. It is used as scratch space.
-    grain : float
-        Strength of paper grain in steps of 8 bits; it is the same in all channels.
-
-    Returns
-    -------
-    ndarray of uint8
-        Shape (height, width, 3), RGB.
+    The planes are used as scratch space. Paper `grain`, in steps of 8 bits, is the same in all
+    channels.
     """
     _, height, width = planes.shape
     tile = noise_tile(rng)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -45,18 +45,10 @@ _Report = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class Cutout:
-    """A subject.
+    """A subject."""
 
-    Parameters
-    ----------
-    alpha : ndarray of uint8
-        Shape (height, width): how far each pixel belongs to it; all 0 where none was found.
-    certainty : float
-        How far that can be trusted, 0 to 1; 1 where a caller says where to look.
-    """
-
-    alpha: Bytes
-    certainty: float
+    alpha: Bytes  # how far each pixel belongs to it; all 0 where none was found
+    certainty: float  # how far that can be trusted, 0 to 1; 1 where a caller says where to look
 
 
 def cut_out(
@@ -64,14 +56,8 @@ def cut_out(
 ) -> Cutout:
     """Return the subject of a picture.
 
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3), RGB.
-    on_report : callable
-        Called with the share of the work done, 0 to 1; what it raises passes through.
-    near : ndarray of uint8, optional
-        Shape (height, width), over 127 about where the subject is: nothing else is looked for.
+    `on_report` is called with the share of the work done, 0 to 1; what it raises passes through.
+    Where `near` is given, nothing is looked for but where that mask is over 127.
 
     Source: Rother, Kolmogorov and Blake, "GrabCut" (SIGGRAPH 2004); He, Sun and Tang, "Guided image
     filtering" (TPAMI 2013).
@@ -112,10 +98,8 @@ def _by_network(pixels: Bytes, small: Bytes, hint: NDArray[np.bool_] | None) -> 
         left, top = max(0, round(x - margin)), max(0, round(y - margin))
         right, bottom = min(width, round(x + wide + margin)), min(height, round(y + high + margin))
         rows, columns = pixels.shape[0] / height, pixels.shape[1] / width
-        part = pixels[
-            int(top * rows) : math.ceil(bottom * rows),
-            int(left * columns) : math.ceil(right * columns),
-        ]
+        part = pixels[int(top * rows) : math.ceil(bottom * rows)]
+        part = part[:, int(left * columns) : math.ceil(right * columns)]
         cover = np.zeros_like(cover)
         cover[top:bottom, left:right] = cv2.resize(likely(part), (right - left, bottom - top))
     inside = cover > 0.5
@@ -194,12 +178,9 @@ def _starts(tiny: Bytes) -> Iterator[Bytes]:
     height, width = tiny.shape[:2]
     rows, columns = np.mgrid[0:height, 0:width]
     rim = max(1, round(0.02 * min(height, width)))
-    edges: dict[str, Any] = {
-        "t": np.s_[:rim],
-        "b": np.s_[-rim:],
-        "l": np.s_[:, :rim],
-        "r": np.s_[:, -rim:],
-    }
+    whole = np.s_[:]
+    edges = {"t": np.s_[:rim, whole], "b": np.s_[-rim:, whole]}
+    edges |= {"l": np.s_[whole, :rim], "r": np.s_[whole, -rim:]}
     for x, y, wide, high, free in _STARTS:
         away = ((columns / width - x) / wide) ** 2 + ((rows / height - y) / high) ** 2
         marks = np.where(away < 1, MAYBE_FRONT, MAYBE_BACK)
@@ -303,8 +284,7 @@ def _whole(found: Bytes) -> Bytes:
     return np.asarray(solid | holes[labels].astype(np.uint8))
 
 
-@dataclass(frozen=True, slots=True)
-class _Backdrop:
+class _Backdrop(NamedTuple):
     """An even background: its colors in CIELAB, also behind the subject, and how rough it is."""
 
     colors: Floats
@@ -412,12 +392,8 @@ _ROWS = 256  # of a band in which single pixels are changed
 def clean_rim(pixels: Bytes, alpha: Bytes, on_report: _Report = lambda _: None) -> Bytes:
     """Return pixels whose half-covered ones show the subject's own color, not the old background's.
 
-    Without this a cutout carries a rim of its old background onto the new one.
-
-    Parameters
-    ----------
-    on_report : callable
-        Called with the share of the work done, 0 to 1; what it raises passes through.
+    Without this a cutout carries a rim of its old background onto the new one. `on_report` is as of
+    `cut_out`.
     """
     half = (alpha > 0) & (alpha <= _SURELY)
     if not half.any() or not (alpha > _SURELY).any():

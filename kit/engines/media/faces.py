@@ -36,36 +36,23 @@ _THIN, _THICK = 33, 64
 #: The network's box goes from the hair to the chin; this much of its height is a face from the
 #: brows on, whose middle is higher by this much.
 _PART, _RAISED = 0.95, 0.022
-#: Where eyes are in the box round a face, as shares of its width.
-_EYE_LEFT, _EYE_RIGHT = (0.31, 0.39), (0.69, 0.39)
+#: Where eyes are in the box round a face: two across and one down, as shares of its width.
+_EYES = (0.31, 0.69, 0.39)
 # The network keeps notes while it looks, so two threads must not use it at the same time.
 _LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """A face, in pixels of the picture that was looked at.
-
-    Parameters
-    ----------
-    x, y, width, height : float
-        Box from brows to chin; its left upper corner and its size.
-    eyes : pair of points or None
-        Centers of the eye that is left and the eye that is right in the picture; None where they
-        are not known.
-    mouth : pair of points or None
-        Its corners, left and right in the picture.
-    nose : point or None
-        The tip of the nose.
-    """
+    """A face: its box from brows to chin, in pixels of the picture that was looked at."""
 
     x: float
     y: float
     width: float
     height: float
-    eyes: tuple[Point, Point] | None = None
-    mouth: tuple[Point, Point] | None = None
-    nose: Point | None = None
+    eyes: tuple[Point, Point] | None = None  # the one that is left in the picture first
+    mouth: tuple[Point, Point] | None = None  # its corners, likewise
+    nose: Point | None = None  # its tip
 
     @property
     def center(self) -> Point:
@@ -76,20 +63,12 @@ class Face:
         """Return the centers of the eyes: as found, or where faces have them."""
         if self.eyes is not None:
             return self.eyes
-        (ax, ay), (bx, by) = _EYE_LEFT, _EYE_RIGHT
-        return (
-            (self.x + ax * self.width, self.y + ay * self.width),
-            (self.x + bx * self.width, self.y + by * self.width),
-        )
+        row = self.y + _EYES[2] * self.width
+        return (self.x + _EYES[0] * self.width, row), (self.x + _EYES[1] * self.width, row)
 
 
 def find(pixels: Bytes) -> list[Face]:
-    """Return the faces in a picture, the largest and clearest first.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3), RGB, or (height, width), gray.
+    """Return the faces in a picture, which may be gray, the largest and clearest first.
 
     Source: Wu, Peng and Yu, "YuNet: a tiny millisecond-level face detector" (2023).
     """

@@ -21,7 +21,6 @@ from kit.engines.media.patches import Places, Search
 
 __all__ = ["POOR", "Filled", "erase"]
 
-
 _COARSEST = 96  # pixels of the shorter side where the search may begin
 _FIRST = 1000  # pixels that the hole may have there
 _FINEST = 460  # pixels of the longer side up to which patches are searched
@@ -32,18 +31,11 @@ _DOUBT = 120.0  # squares of differences that make nothing strange
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A picture with its hole filled.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3).
-    fit : float
-        How well what surrounds the hole goes on in it, 0 to 1: below `POOR` it is seen that
-        something was erased there.
-    """
+    """A picture with its hole filled."""
 
     pixels: Bytes
+    #: How well what surrounds the hole goes on in it, 0 to 1: below `POOR` it is seen that
+    #: something was erased there.
     fit: float
 
 
@@ -52,15 +44,7 @@ POOR = 0.35
 
 
 def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
-    """Return a picture whose masked part is filled with what surrounds it.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3).
-    mask : ndarray of uint8
-        Shape (height, width), 255 where to erase.
-    """
+    """Return a picture, filled with what surrounds it where a mask is 255."""
     grown = max(3, round(max(mask.shape) / 250)) | 1
     mask = cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown)))
     x, y, width, height = cv2.boundingRect(mask)

@@ -79,12 +79,8 @@ def _image(path: Path, content_type: str) -> dict[str, Any]:
 def picture_in(path: Path, formats: Sequence[str]) -> Iterator[Any]:
     """Give a picture of which no pixel is decoded yet, and which has no more of them than allowed.
 
-    Pillow has a bound of its own, at which it writes to the screen; it does not come to that.
-
-    Parameters
-    ----------
-    formats : sequence of str
-        What it may be, as Pillow calls it.
+    It may be of some formats, as Pillow calls them. Pillow has a bound of its own, at which it
+    writes to the screen; it does not come to that.
 
     Raises
     ------

@@ -44,13 +44,7 @@ def priced(seconds: Mapping[Path, float]) -> Iterator[None]:
 
 
 def check_priced(path: Path, seconds: float) -> None:
-    """Refuse a file that turns out to last longer than was priced.
-
-    Raises
-    ------
-    EngineError
-        With code ``longer_than_priced``.
-    """
+    """Refuse a file that turns out to last longer than was priced (``longer_than_priced``)."""
     paid = _priced.get(path)
     if paid is not None and seconds > paid * (1 + _SHARE) + _MORE:
         sentence = f"the file plays longer than the {paid:g} s that its price is for"
@@ -58,14 +52,10 @@ def check_priced(path: Path, seconds: float) -> None:
 
 
 def unbroken(container: Any, stream: Any) -> None:
-    """Refuse a file that ends before what its index names; what has no index passes.
+    """Refuse a file that ends more than `_LOST` seconds before what its index names.
 
-    A download that broke off has the index of the whole if that stands before the pictures.
-
-    Raises
-    ------
-    EngineError
-        More than `_LOST` seconds of the stream are missing, with code ``undecodable``.
+    A download that broke off has the index of the whole if that stands before the pictures; what
+    has no index passes.
     """
     index = stream.index_entries
     if not len(index) or not container.size or _end(index[len(index) - 1]) <= container.size:
@@ -85,11 +75,6 @@ def accounted(path: Path) -> None:
 
     Decoders stop where the header says that the sound ends; other chunks may follow, and what some
     recorders leave behind. A header that tells of nothing was written before the sound.
-
-    Raises
-    ------
-    EngineError
-        With code ``undecodable``.
     """
     size, sound, at = path.stat().st_size, 0, 12
     with path.open("rb") as file:
@@ -108,13 +93,7 @@ def accounted(path: Path) -> None:
 
 
 def complete(end: float, told: float) -> None:
-    """Refuse a video that ends long before what its header tells, in seconds.
-
-    Raises
-    ------
-    EngineError
-        With code ``undecodable``.
-    """
+    """Refuse a video that ends long before what its header tells, in seconds."""
     if end < told - max(_MISSING, 0.05 * told):
         sentence = f"the video ends after {end:.1f} of {told:.1f} s: it is incomplete"
         raise EngineError(sentence, code="undecodable")

@@ -43,31 +43,15 @@ _FINE = 5.0  # deviation of the widest blur that is made in full size, in pixels
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Text set in lines.
-
-    Parameters
-    ----------
-    face : str
-        One of `FACES`; it may be another than was asked for, if that one lacks letters.
-    size : int
-        Of the letters, in pixels an em.
-    gap : float
-        Between the ink of two lines of capitals, in ems.
-    tracking : float
-        Added between letters, in ems; scripts that join their letters have none.
-    carried : tuple of int
-        Numbers of the lines that begin within a word of the line before.
-    left : bool or None
-        Whether the lines run from right to left; None: as most of their letters do.
-    """
+    """Text set in lines."""
 
     lines: tuple[str, ...]
-    face: str
-    size: int
-    gap: float = 0.2
-    tracking: float = 0.0
-    carried: tuple[int, ...] = ()
-    left: bool | None = None
+    face: str  # one of `FACES`; another than was asked for, if that one lacks letters
+    size: int  # of the letters, in pixels an em
+    gap: float = 0.2  # between the ink of two lines of capitals, in ems
+    tracking: float = 0.0  # added between letters, in ems; scripts that join them have none
+    carried: tuple[int, ...] = ()  # numbers of the lines that begin within a word
+    left: bool | None = None  # whether lines run from right to left; None: as most letters do
 
     @property
     def direction(self) -> str:
@@ -115,15 +99,17 @@ def balanced(
     text = composed(text).strip()
     face = with_letters(text, face)
     left = leftward(text) if left is None else left
-    tracking = tracking if _separate(text) else 0.0
+    joined = _kinds(text) & {"R", "AL"}  # such letters are not moved apart
+    tracking = 0.0 if joined else tracking
     limit = width if largest is None else min(largest, width)
-    space = (width, height if height is not None else 1e9)
 
     def fitted(ways: Iterable[tuple[tuple[str, ...], tuple[int, ...]]]) -> Block | None:
         best: Block | None = None
         for lines, carried in ways:
             block = Block(lines, face, _MEASURE, gap, tracking, carried, left)
-            block = replace(block, size=int(min(_fit(block, space), limit)))
+            wide, high, _ = extent(block)
+            share = min(width / wide, (height or 1e9) / high)
+            block = replace(block, size=int(min(share * block.size, limit)))
             if block.size >= smallest and (best is None or block.size > best.size * _CLOSE):
                 best = block
         return best
@@ -210,11 +196,6 @@ def _ways(
         yield share, (broken(units, count, width) for count in counts)
 
 
-def _fit(block: Block, space: tuple[float, float]) -> float:
-    width, height, _ = extent(block)
-    return block.size * min(space[0] / width, space[1] / height)
-
-
 def _pitch(block: Block) -> float:
     top, bottom = _ink(block)
     # Arabic letters reach below and above the line everywhere.
@@ -227,26 +208,15 @@ def _width(text: str, face: str, size: int, tracking: float) -> float:
     return font_of(face, size).getlength(text) + extra if text else 0.0
 
 
-def _separate(text: str) -> bool:
-    """Tell whether letters stand alone, so that they can be moved apart."""
-    return not _kinds(text) & {"R", "AL"}
-
-
 def _kinds(text: str) -> set[str]:
     return {unicodedata.bidirectional(letter) for letter in text}
 
 
 def mask(block: Block, *, stroke: float = 0.0, margin: int = 0, align: str = "center") -> Bytes:
-    """Return the coverage of the letters, shape (height, width), 0 to 255.
+    """Return the coverage of the letters, 0 to 255, aligned ``left``, ``center`` or ``right``.
 
-    Parameters
-    ----------
-    stroke : float
-        Widens the letters on all sides, in pixels.
-    margin : int
-        Empty pixels on all sides; a stroke needs room for itself.
-    align : str
-        ``left``, ``center`` or ``right``.
+    A stroke widens the letters on all sides, and a margin is empty, in pixels; a stroke needs room
+    for itself.
     """
     width, height, _ = extent(block)
     sheet = Image.new("L", (width + 2 * margin, height + 2 * margin))
@@ -290,24 +260,21 @@ def sprite(
     margin = int(np.ceil(wide + 2.5 * reach)) + 2
     letters = mask(block, margin=margin, align=align)
     fill = _fill(letters.shape, block, margin, align, (color, accent, accented))
-    layers: list[tuple[Bytes, Bytes]] = []
+    layers: list[tuple[Bytes, Color]] = []
     if reach:
-        layers.append((_shadow(block, margin, align, wide, reach), _flat(letters, shadow_color)))
-    if wide:
         around = mask(block, stroke=wide, margin=margin, align=align)
-        layers.append((around, _flat(letters, stroke_color)))
+        shift = np.array([[1, 0, 0], [0, 1, 0.5 * reach]], np.float32)
+        moved = cv2.warpAffine(around, shift, around.shape[::-1])
+        layers.append((softened(moved, max(0.5, 0.6 * reach)), shadow_color))
+    if wide:
+        layers.append((mask(block, stroke=wide, margin=margin, align=align), stroke_color))
     return _stacked([*layers, (letters, fill)])
 
 
 def stamp(pixels: Bytes, picture: Bytes, left: int, top: int) -> None:
-    """Blend a picture with alpha into another in place; what lies outside is cut off.
+    """Blend a picture with straight alpha, shape (h, w, 4), into another in place.
 
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3).
-    picture : ndarray of uint8
-        Shape (h, w, 4), straight alpha; its corner goes to column `left`, row `top`.
+    Its corner goes to column `left`, row `top`; what lies outside is cut off.
     """
     height, width = pixels.shape[:2]
     rows = slice(max(0, top), min(height, top + picture.shape[0]))
@@ -374,25 +341,14 @@ def _fill(
     return fill
 
 
-def _shadow(block: Block, margin: int, align: str, stroke: float, reach: float) -> Bytes:
-    around = mask(block, stroke=stroke, margin=margin, align=align)
-    shift = np.array([[1, 0, 0], [0, 1, 0.5 * reach]], np.float32)
-    moved = cv2.warpAffine(around, shift, around.shape[::-1])
-    return softened(moved, max(0.5, 0.6 * reach))
-
-
-def _flat(letters: Bytes, color: Color) -> Bytes:
-    return np.full((*letters.shape, 3), color, np.uint8)
-
-
-def _stacked(layers: Sequence[tuple[Bytes, Bytes]]) -> Bytes:
+def _stacked(layers: Sequence[tuple[Bytes, Bytes | Color]]) -> Bytes:
     """Blend layers (coverage, color), the lowest first, into one picture with straight alpha."""
     height, width = layers[0][0].shape
     color: Floats = np.zeros((height, width, 3), np.float32)
     alpha: Floats = np.zeros((height, width, 1), np.float32)
     for coverage, fill in layers:
         share = np.float32(1 / 255) * coverage[..., None]
-        color = fill * share + color * (1 - share)
+        color = np.asarray(fill, np.uint8) * share + color * (1 - share)
         alpha = share + alpha * (1 - share)
     straight = color / np.maximum(alpha, 1e-6)
     return np.concatenate([straight, alpha * 255], axis=2).round().clip(0, 255).astype(np.uint8)

@@ -25,16 +25,10 @@ def line(
     gain: float = 0.5,
     sharp: bool = False,
 ) -> Floats:
-    """Return noise along a line, about -1 to 1.
+    """Return noise at rising positions along a line, about -1 to 1.
 
-    Parameters
-    ----------
-    at : ndarray
-        Rising positions, in the unit of `wavelength`.
-    wavelength : float
-        Distance between the random values of the first octave; each next one has half of it.
-    sharp : bool
-        Straight stretches with uneven corners, like rock, instead of rounded ones.
+    The wavelength is the distance between the random values of the first octave; each next one has
+    half of it. `sharp` gives straight stretches with uneven corners, like rock.
     """
     total = np.zeros(len(at))
     weight, loudness = 1.0, 0.0
@@ -60,10 +54,7 @@ def field(
 ) -> Floats:
     """Return a noise field of mean 0 and deviation 1, shape (height, width).
 
-    Parameters
-    ----------
-    cells : tuple of int
-        Blobs down and across; unequal numbers stretch them.
+    There are so many `cells` down and across; unequal numbers stretch what is grown.
     """
     rows, columns = max(2, cells[0]), max(2, cells[1])
     acc = rng.standard_normal((rows, columns), np.float32)
@@ -111,12 +102,7 @@ def _cubic(
 ) -> NDArray[np.float64]:
     """Interpolate with Catmull-Rom, which passes through its values without corners.
 
-    Parameters
-    ----------
-    cell : ndarray of int
-        Which value stands before the one that a place follows.
-    share : ndarray of float64
-        How far it lies on the way to the next one.
+    Each place lies a share of the way behind the value that follows the one of its cell.
     """
     a, b, c, d = values[:-3], values[1:-2], values[2:-1], values[3:]
     one, two, three = (c - a) / 2, a - 2.5 * b + 2 * c - d / 2, 1.5 * (b - c) + (d - a) / 2

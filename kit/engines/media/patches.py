@@ -52,30 +52,16 @@ def _patches(canvas: Floats, places: Places) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The places at a hole and what they are filled from.
-
-    Parameters
-    ----------
-    at, best : ndarray of int
-        Shape (2, n): rows and columns of each place and of the best find for it.
-    usable, free : ndarray of bool
-        Shape (height, width): around which places a whole patch, and which pixels, may be taken.
-    trust, weight : ndarray of float32
-        Shape (n,): how much a place weighs when the hole is painted, at first and the last time.
-    sure : ndarray of float32
-        Shape (height, width): how much a pixel counts when patches are compared.
-    strange : ndarray of float32
-        Shape (height, width): what it costs to take a pixel.
-    """
+    """The places at a hole, and of each the best find from which it is filled."""
 
     at: Places
     best: Places
-    usable: _Where
-    free: _Where
-    trust: Floats
-    weight: Floats
-    sure: Floats
-    strange: Floats
+    usable: _Where  # around which places of the picture a whole patch may be taken
+    free: _Where  # which pixels may be taken
+    trust: Floats  # how much each place weighs when the hole is painted, at first
+    weight: Floats  # and the last time
+    sure: Floats  # how much a pixel counts when patches are compared
+    strange: Floats  # what it costs to take a pixel
 
     @staticmethod
     def over(

@@ -22,19 +22,19 @@ FORMATS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
 THUMBNAIL_SIDE = 512
 _FINE = cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444
 _COARSE = cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420
-Told: TypeAlias = Callable[[float], object]
+_Report: TypeAlias = Callable[[float], object]
 
 
-class _Told(io.BytesIO):
-    """A file in memory that tells how far it has grown whenever something is written to it."""
+class _ReportingFile(io.BytesIO):
+    """A file in memory that reports how far it has grown whenever something is written to it."""
 
-    def __init__(self, told: Told, most: int) -> None:
+    def __init__(self, report: _Report, most: int) -> None:
         super().__init__()
-        self._told, self._most = told, most
+        self._report, self._most = report, most
 
     def write(self, data: Any, /) -> int:
         """Write, and return how many bytes."""
-        self._told(min(1.0, self.tell() / self._most))
+        self._report(min(1.0, self.tell() / self._most))
         return super().write(data)
 
 
@@ -44,21 +44,17 @@ def encoded(
     *,
     quality: int | None = None,
     fine_color: bool = True,
-    told: Told = lambda _: None,
+    on_write: _Report = lambda _: None,
 ) -> bytes:
-    """Return a picture as the bytes of a file; equal pixels give equal bytes.
+    """Return a picture as the bytes of a file of one of `FORMATS`; equal pixels give equal bytes.
 
     Parameters
     ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3), sRGB.
-    kind : str
-        One of `FORMATS`.
     quality : int, optional
         1 to 100, for formats that lose detail.
     fine_color : bool
         Whether a JPEG keeps color as fine as light; at half of it, it is a fifth smaller.
-    told : callable, optional
+    on_write : callable, optional
         Called with how much has been written of what it may be at most, 0 to 1, where a format is
         written bit by bit; what it raises ends the writing.
     """
@@ -72,7 +68,7 @@ def encoded(
         asked += [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, factor]
         _, data = cv2.imencode(".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), asked)
         return data.tobytes()
-    buffer = _Told(told, pixels.nbytes)
+    buffer = _ReportingFile(on_write, pixels.nbytes)
     Image.fromarray(pixels).save(buffer, name, **options)
     return buffer.getvalue()
 
@@ -105,31 +101,17 @@ def still(
 ) -> Asset:
     """Write a picture in the format and the quality that a job asks for, and its preview.
 
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3), sRGB, or with alpha as a fourth channel.
-    name : str
-        Of the file, without an ending.
-    facts : mapping
-        The metadata of the asset.
-    fine_color : bool
-        See `encoded`.
-    preview : callable, optional
-        Returns what the preview shows, where that is something else than the picture.
-
-    Raises
-    ------
-    CanceledError
-        Raised by `progress`; there is no file then.
+    It may have alpha as a fourth channel. `name` is the file's, without an ending; `facts` are the
+    metadata of the asset; `preview` returns what the preview shows, where that is something else.
+    Where `progress` raises there is no file.
     """
     kind = job.parameters.get("format", "png")
     quality = job.parameters.get("quality")
     content_type, ending, _, _ = FORMATS[kind]
-    told = progress.part(0.0, _ENCODED).report
-    data = encoded(pixels, kind, quality=quality, fine_color=fine_color, told=told)
+    report = progress.part(0.0, _ENCODED).report
+    data = encoded(pixels, kind, quality=quality, fine_color=fine_color, on_write=report)
     progress.report(_ENCODED)
-    progress.check()  # whoever leaves now finds no file
+    progress.check()
     path = job.folder / f"{name}{ending}"
     path.write_bytes(data)
     thumbnail = write_thumbnail(preview() if preview else pixels, job.folder)

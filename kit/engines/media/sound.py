@@ -39,19 +39,12 @@ Check: TypeAlias = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """Samples that are worked out when they are asked for.
+    """Samples that are worked out when they are asked for."""
 
-    Parameters
-    ----------
-    channels, count : int
-        1 or 2, and the samples of each.
-    part : callable
-        From the numbers of the first sample and of the one after the last, both within the sound,
-        to samples of shape (channels, n), float32, which nobody writes to.
-    """
-
-    channels: int
-    count: int
+    channels: int  # 1 or 2
+    count: int  # samples of each
+    #: From the numbers of the first sample and of the one after the last, both within the sound, to
+    #: samples of shape (channels, n), which are not to be written to.
     part: Callable[[int, int], Floats]
 
 
@@ -59,10 +52,7 @@ class Worked:
 class Sound:
     """Samples of one or two channels at `RATE`, -1 to 1; more than that is clipped when encoded.
 
-    Parameters
-    ----------
-    source : ndarray of float32 or Worked
-        The samples, shape (channels, n), or how they are worked out.
+    Its source is the samples, shape (channels, n), or how they are worked out.
 
     Examples
     --------
@@ -100,10 +90,7 @@ class Sound:
     def part(self, first: int, last: int) -> Floats:
         """Return the samples from one number to before another, silence where there are none.
 
-        Returns
-        -------
-        ndarray of float32
-            Shape (channels, last - first); it must not be written to.
+        They must not be written to.
         """
         begin, end = max(first, 0), min(last, self.count)
         if begin >= end:
@@ -145,14 +132,9 @@ class _File:
 
 
 def gathered(parts: Iterable[Floats], channels: int, folder: Path | None = None) -> Sound:
-    """Return parts that come one after another as one sound.
+    """Return parts, each of shape (channels, n), that come one after another as one sound.
 
-    Parameters
-    ----------
-    parts : iterable of ndarray
-        Each of shape (channels, n), float32.
-    folder : Path, optional
-        Where the samples are kept on the disk as long as the sound is; without it, in memory.
+    In a folder the samples are kept on the disk as long as the sound is; without one, in memory.
     """
     if folder is None:
         return Sound(np.concatenate([np.zeros((channels, 0), np.float32), *parts], axis=1))
@@ -193,14 +175,9 @@ def laid(sounds: Sequence[tuple[int, Sound]], seconds: float, *, channels: int =
 def fitted(
     sound: Sound, seconds: float, *, loop: bool = False, fade_in: float = 0.0, fade_out: float = 0.0
 ) -> Sound:
-    """Return a sound of exactly a length: cut, or followed by silence or by itself.
+    """Return a sound of exactly a length: cut, or followed by silence.
 
-    Parameters
-    ----------
-    loop : bool
-        Begin again, through a short crossfade, instead of falling silent.
-    fade_in, fade_out : float
-        Seconds over which it comes and goes.
+    In a `loop` it begins again, through a short crossfade. It comes and goes over so many seconds.
     """
     count = round(seconds * RATE)
     if loop and sound.count:
@@ -243,15 +220,7 @@ def leveled(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None) -
 def stretched(
     sound: Sound, speed: float, *, folder: Path | None = None, check: Check = lambda: None
 ) -> Sound:
-    """Return a sound that runs faster or slower at the same pitch, ``seconds / speed`` long.
-
-    Parameters
-    ----------
-    speed : float
-        0.25 to 4; 2 takes half the time.
-    folder : Path, optional
-        As of `opened`.
-    """
+    """Return a sound that runs 0.25 to 4 times as fast at the same pitch."""
     if speed == 1.0 or not sound.count:
         return sound
     graph = av.filter.Graph()
@@ -274,10 +243,8 @@ def stretched(
 def mixed(voice: Sound, music: Sound, *, duck: bool = True, check: Check = lambda: None) -> Sound:
     """Return both together, as long as the longer one.
 
-    Parameters
-    ----------
-    duck : bool
-        Turn the music down by 11 dB while somebody speaks; the voice is read once to know when.
+    To `duck` is to turn the music down by 11 dB while somebody speaks; the voice is read once to
+    know when.
     """
     seconds = max(voice.seconds, music.seconds)
     over, under = cut(voice, 0.0, seconds), cut(music, 0.0, seconds)
@@ -302,14 +269,14 @@ def measure(sound: Sound, check: Check = lambda: None) -> tuple[float, Floats]:
     graph.link_nodes(source, meter, graph.add("abuffersink")).configure()
     peaks, found = [np.zeros(0, np.float32)], -70.0
 
-    def told() -> Iterator[Floats]:
+    def parts() -> Iterator[Floats]:
         for _, part in sound.parts(check):
             peaks.append(_per_step(np.abs(part).max(axis=0), np.max))
             yield part
         # Less than it takes to measure is measured with silence behind it.
         yield np.zeros((sound.channels, max(0, RATE // 2 - sound.count)), np.float32)
 
-    for frame in _pulled(graph, told(), sound.channels):
+    for frame in _pulled(graph, parts(), sound.channels):
         found = float(frame.metadata.get("lavfi.r128.I", found))
     return max(found, -70.0), np.concatenate(peaks)
 

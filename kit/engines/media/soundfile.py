@@ -37,14 +37,12 @@ def opened(
     folder: Path | None = None,
     check: Check = lambda: None,
 ) -> Sound:
-    """Return the sound of a sound file or of a video's sound track.
+    """Return the sound of a sound file or of a video's sound track, mixed to 1 or 2 channels.
 
     Parameters
     ----------
     seconds : float, optional
         Stop after so many; without it a file of more than `MOST` is refused.
-    channels : int
-        1 or 2; other numbers of channels are mixed to it.
     folder : Path, optional
         Where the samples are kept on the disk as long as the sound is; without it they are held in
         memory, 23 MB for each minute of stereo.
@@ -109,7 +107,9 @@ def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
     on the way: a broadcast has a film in six channels and its news in two.
     """
     stream = heard_stream(container)
-    shift = -_origin(container, stream)
+    # From the first picture on, or the first sound where there is no picture.
+    start = next(iter(moving_streams(container)), stream)
+    shift = -float((start.start_time or 0) * start.time_base)
     kind: tuple[str, str, int] | None = None
     graph: Any = None
     end = 0.0
@@ -121,7 +121,10 @@ def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
         if graph is None or kind != now or moment > end + _LEAP:
             if graph is not None:
                 yield from _ready(graph, channels, None)
-                yield from _silence(round((moment - end) * RATE), channels)
+                # In parts: a clock that jumps by a year must not fill the memory.
+                silent = round((moment - end) * RATE)
+                for first in range(0, silent, RATE):
+                    yield np.zeros((channels, min(RATE, silent - first)), np.float32)
             kind, graph = now, _resampler(frame, channels, moment if graph else 0.0)
         frame.pts, frame.time_base = round(moment * now[2]), Fraction(1, now[2])
         end = moment + frame.samples / now[2]
@@ -158,12 +161,6 @@ def _ready(graph: Any, channels: int, frame: Any) -> Iterator[Floats]:
         yield np.repeat(samples, missing, axis=0) if missing > 1 else samples
 
 
-def _silence(count: int, channels: int) -> Iterator[Floats]:
-    """Yield samples of silence; a clock that jumps by a year must not fill the memory."""
-    for first in range(0, count, RATE):
-        yield np.zeros((channels, min(RATE, count - first)), np.float32)
-
-
 def _frames(container: Any, stream: Any) -> Iterator[Any]:
     """Yield decoded frames; a packet that cannot be decoded is left out."""
     for packet in container.demux(stream):
@@ -171,9 +168,3 @@ def _frames(container: Any, stream: Any) -> Iterator[Any]:
             yield from packet.decode()
         except av.InvalidDataError:
             continue
-
-
-def _origin(container: Any, stream: Any) -> float:
-    """Return the time of the first picture, or of the first sound where there is no picture."""
-    first = next(iter(moving_streams(container)), stream)
-    return float((first.start_time or 0) * first.time_base)

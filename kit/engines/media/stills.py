@@ -32,18 +32,10 @@ Image.core.set_block_size(_BLOCK)  # type: ignore[attr-defined]  # Pillow names 
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A picture as it is meant to be seen.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3), sRGB, upright, contiguous.
-    alpha : ndarray of uint8 or None
-        Shape (height, width), 255 where the picture covers; None where it covers everywhere. The
-        pixels are not multiplied by it.
-    """
+    """A picture as it is meant to be seen: upright, its memory in one piece."""
 
     pixels: Bytes
+    #: 255 where the picture covers, None where it does everywhere; pixels are not multiplied by it.
     alpha: Bytes | None = None
 
     def flatten(self, ground: int = _OPAQUE) -> Bytes:
@@ -58,12 +50,7 @@ class Still:
 def opened(path: Path, *, most: int | None = None) -> Still:
     """Return the picture in a file, the first one of an animation.
 
-    Parameters
-    ----------
-    path : Path
-        PNG, JPEG, WebP, GIF or HEIC; its name is not looked at.
-    most : int, optional
-        Pixels that no side may pass: a larger picture is scaled down by area, never up.
+    Its name is not looked at. A picture of which a side passes `most` pixels is scaled down.
 
     Raises
     ------
@@ -88,13 +75,7 @@ class Origin:
 
 
 def origin(path: Path) -> Origin:
-    """Return what a file holds that `opened` takes; its pixels are not decoded.
-
-    Raises
-    ------
-    EngineError
-        As `opened`, but for damage to the pixels.
-    """
+    """Return what a file holds that `opened` takes; its pixels are not decoded."""
     with picture_in(path, list(PICTURES.values())) as image:
         # Asked for its Exif data, Pillow decodes a PNG, for they may stand behind the pixels.
         ask = type(image).getexif if _ends_in_exif(path) else Image.Image.getexif

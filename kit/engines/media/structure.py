@@ -27,13 +27,7 @@ _WITHOUT_LENGTH = frozenset({0x01, 0xD8})
 
 
 def check_structure(path: Path) -> None:
-    """Refuse a picture file that has more parts than any honest one.
-
-    Raises
-    ------
-    EngineError
-        With code ``too_large``; ``too_long`` for an animation.
-    """
+    """Refuse a file of more parts than any honest one: ``too_large``, an animation ``too_long``."""
     with path.open("rb") as file:
         head = file.read(8)
         walk = next((walk for mark, walk in _WALKS.items() if head.startswith(mark)), None)

@@ -36,26 +36,13 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Where a picture's subject is.
+    """Where a picture's subject is, in pixels of the picture."""
 
-    Parameters
-    ----------
-    faces : tuple of Face
-        In pixels of the picture, the largest first.
-    attention : ndarray of float32
-        How much each place draws the eye, about 0 to 4, at most 96 pixels a side.
-    size : (width, height)
-        Of the picture.
-    certainty : float
-        How sure it is that there is a subject at all, 0 to 1; 1 with a face.
-    top : (first, last)
-        Rows of the picture with the upper part of a subject: its head, if it has one.
-    """
-
-    faces: tuple[Face, ...]
-    attention: Floats
-    size: tuple[int, int]
-    certainty: float
+    faces: tuple[Face, ...]  # the largest first
+    attention: Floats  # how much each place draws the eye, about 0 to 4, at most 96 pixels a side
+    size: tuple[int, int]  # width and height of the picture
+    certainty: float  # how sure it is that there is a subject at all, 0 to 1; 1 with a face
+    #: First and last row of the upper part of a subject: its head, if it has one.
     top: tuple[float, float] = (0.0, 0.0)
 
     @property
@@ -70,16 +57,11 @@ class Subject:
     def window(self, aspect: float) -> tuple[int, int, int, int]:
         """Return the largest crop of an aspect, width over height, that keeps heads and subject.
 
-        Returns
-        -------
-        tuple of int
-            Left, top, width and height in pixels, inside the picture.
+        That is left, top, width and height in pixels, inside the picture.
         """
         width, height = self.size
-        wide, high = (
-            min(width, max(1, round(height * aspect))),
-            min(height, max(1, round(width / aspect))),
-        )
+        wide = min(width, max(1, round(height * aspect)))
+        high = min(height, max(1, round(width / aspect)))
         return self._start(0, wide), self._start(1, high), wide, high
 
     def _start(self, axis: int, length: int) -> int:
@@ -117,14 +99,8 @@ class Subject:
 def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = None) -> Subject:
     """Return the subject of a picture.
 
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-        Shape (height, width, 3), RGB.
-    people : bool
-        Whether to look for faces, which takes most of the time.
-    found : sequence of Face, optional
-        The faces, where they are known; they are not looked for then.
+    Faces are looked for, which takes most of the time, unless they are `found` or there are no
+    `people`.
 
     Source: Hou and Zhang, "Saliency detection: a spectral residual approach" (CVPR 2007).
     """
@@ -156,7 +132,7 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
         reach = _HEADROOM * face.width * size[0] / width
         weights += _FACE * np.exp(-((columns - x) ** 2 + (rows - y) ** 2) / reach**2)
     sure = 1.0 if found else float(cover[cover > 0.5].mean()) if (cover > 0.5).any() else 0.0
-    return Subject(tuple(found), np.asarray(weights, np.float32), (width, height), sure, top)
+    return Subject(tuple(found), weights.astype(np.float32), (width, height), sure, top)
 
 
 def crop(pixels: Bytes, aspect: float) -> Bytes:

@@ -169,7 +169,7 @@ def look_for(brief: Brief) -> HourLook:
     if brief.warmth:
         look = _each(look, lambda color: tempered(color, brief.warmth))
         look = replace(look, shade=tempered(look.shade, brief.warmth))
-    for factors in brief.picked(_CHANGES, _CHANGES, _CHANGES):
+    for factors in brief.select(_CHANGES):
         look = _changed(look, factors)
     return _with_light_seen(replace(look, film=look.film.graded(brief)), brief)
 

@@ -24,107 +24,48 @@ COVERED = ("rain", "snow", "overcast", "fog")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """What moods and tones make of a print.
+    """What moods and tones make of a print."""
 
-    Parameters
-    ----------
-    exposure, contrast, saturation : float
-        Factors.
-    corners : float
-        Share of the light that corners lose, added to a film's own.
-    lift : float
-        How much darkness is lightened, 0 to 1.
-    """
-
-    exposure: float = 1.0
+    exposure: float = 1.0  # factors
     contrast: float = 1.0
     saturation: float = 1.0
-    corners: float = 0.0
-    lift: float = 0.0
+    corners: float = 0.0  # share of the light that corners lose, added to a film's own
+    lift: float = 0.0  # how much darkness is lightened, 0 to 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What is to be painted, filmed or put behind a title.
+    """What is to be painted, filmed or put behind a title."""
 
-    Parameters
-    ----------
-    family : str
-        Which painter paints it, one of `kit.engines.painting.families.FAMILIES`.
-    place : str
-        What land a flat landscape shows: mountains, hills, desert, sea, forest or lake.
-    hour : str
-        dawn, day, sunset, dusk or night.
-    season : str
-        winter, spring, summer or autumn.
-    weather : str
-        clear, overcast, mist, fog, rain or snow.
-    mood : str
-        balanced, calm, dramatic, pastel, vivid or gloomy.
-    tones : tuple of str
-        How the light is set: any of bright, dark, hard, soft, outline.
-    composition : tuple of str
-        Any of wide, close, low, high, centered, minimal, dramatic, thirds.
-    things : frozenset of str
-        What else is asked for and shows: names of ``things.toml``.
-    lights : tuple of str
-        What is asked for by name of the sky's light: any of sun, moon, stars, fire.
-    colors : tuple of (float, float)
-        Hue and chroma of the light of the whole picture, at most three.
-    land, water : (float, float) or None
-        Hue and chroma of the ground and what grows on it, and of lakes and seas.
-    warmth : int
-        1 where the light is warmer than the hour's, -1 where it is cooler, else 0.
-    grade : Grade
-        What moods and tones make of a print.
-    horizon : float
-        How much farther down the horizon stands, as a share of the frame's height.
-    lens : float
-        Factor on the focal length.
-    camera : str
-        How the camera moves, as the setting or the prompt says; empty where neither does.
-    hours : str
-        Which hours pass: fixed, night_to_day or day_to_night.
-    palette : str
-        A named palette of `kit.engines.painting.poster.palettes`, or auto.
-    width, height : int
-        Pixels to paint.
-    detail : str
-        low, standard or high: how much time to spend.
-    seed : int
-        Of everything random, from the job's seed and the prompt, but not from what it says of mood
-        and camera: they change how the same scene is seen.
-    falling : bool
-        Whether rain and snow are drawn; without it they only show in the light.
-    used, unused : tuple of str
-        Words of the prompt that direct this, and those that do not and speak of something.
-    """
-
-    family: str
-    place: str
-    hour: str
-    season: str
-    weather: str
-    mood: str
-    tones: tuple[str, ...] = ()
+    family: str  # which painter: one of `kit.engines.painting.families.FAMILIES`
+    place: str  # land of a flat landscape: mountains, hills, desert, sea, forest or lake
+    hour: str  # dawn, day, sunset, dusk or night
+    season: str  # winter, spring, summer or autumn
+    weather: str  # clear, overcast, mist, fog, rain or snow
+    mood: str  # balanced, calm, dramatic, pastel, vivid or gloomy
+    tones: tuple[str, ...] = ()  # how the light is set: bright, dark, hard, soft, outline
+    #: Any of wide, close, low, high, centered, minimal, dramatic, thirds.
     composition: tuple[str, ...] = ()
-    things: frozenset[str] = frozenset()
-    lights: tuple[str, ...] = ()
-    colors: tuple[Tint, ...] = ()
-    land: Tint | None = None
-    water: Tint | None = None
-    warmth: int = 0
+    things: frozenset[str] = frozenset()  # what else shows: names of ``things.toml``
+    lights: tuple[str, ...] = ()  # asked for by name: any of sun, moon, stars, fire
+    colors: tuple[Tint, ...] = ()  # of the light of the whole picture, at most three
+    land: Tint | None = None  # of the ground and what grows on it
+    water: Tint | None = None  # of lakes and seas
+    warmth: int = 0  # 1 where the light is warmer than the hour's, -1 where it is cooler
     grade: Grade = Grade()
-    horizon: float = 0.0
-    lens: float = 1.0
-    camera: str = ""
-    hours: str = "fixed"
-    palette: str = "auto"
-    width: int
+    horizon: float = 0.0  # how much farther down it stands, as a share of the frame's height
+    lens: float = 1.0  # factor on the focal length
+    camera: str = ""  # how it moves, as the setting or the prompt says; empty where neither does
+    hours: str = "fixed"  # which pass: or night_to_day, day_to_night
+    palette: str = "auto"  # or a named one of `kit.engines.painting.poster.palettes`
+    width: int  # in pixels
     height: int
-    detail: str = "standard"
+    detail: str = "standard"  # or low, high: how much time to spend
+    #: From the job's seed and the prompt, but not from what it says of mood and camera: they change
+    #: how the same scene is seen.
     seed: int
-    falling: bool = True
+    falling: bool = True  # whether rain and snow are drawn, or only show in the light
+    #: Words of the prompt that direct this, and those that do not and speak of something.
     used: tuple[str, ...] = field(default=(), compare=False)
     unused: tuple[str, ...] = field(default=(), compare=False)
 
@@ -160,20 +101,15 @@ class Brief:
             return "crescent" in self.things
         return self.seed % 5 < 2
 
-    def picked(
-        self, moods: Mapping[str, T], tones: Mapping[str, T], compositions: Mapping[str, T]
-    ) -> Iterator[T]:
-        """Yield what tables hold for the mood, the tones and the composition.
+    def select(self, table: Mapping[str, T]) -> Iterator[T]:
+        """Yield what a table holds for the mood, the tones and the composition.
 
         What is minimal is calm by itself, and what is dramatic to the camera is so in its mood.
         """
         mood = "" if self.mood == "calm" and "minimal" in self.composition else self.mood
         if "dramatic" in self.composition and mood not in ("dramatic", "gloomy"):
-            yield moods["dramatic"]
-        if mood in moods:
-            yield moods[mood]
-        yield from (tones[tone] for tone in self.tones if tone in tones)
-        yield from (compositions[word] for word in self.composition if word in compositions)
+            yield table["dramatic"]
+        yield from (table[n] for n in (mood, *self.tones, *self.composition) if n in table)
 
     def facts(self) -> dict[str, Any]:
         """Return the metadata of an asset: the scene, and which words of the prompt made it."""

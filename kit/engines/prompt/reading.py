@@ -28,17 +28,13 @@ _NO_LAND = frozenset(("space", "liquid", "flow"))
 _ACCOUNTING_MOST, _LONGEST = 40, 60
 
 
-def accounted(
+def _account_words(
     said: WordMeanings, brief: Brief, painter: str, colors: Set[int], spoken: Set[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which words of a prompt direct a brief, and which speak of something and do not.
 
-    Parameters
-    ----------
-    colors : set of int
-        Places of the color words that color something.
-    spoken : set of str
-        Words that moved the camera or the hours.
+    `colors` are the places of the color words that color something, and `spoken` the words that
+    moved the camera or the hours.
     """
     words, shown = vocabulary(), _shown(brief, painter)
     direct = {
@@ -96,36 +92,26 @@ _NOUNS = frozenset(("family", "place"))
 
 @dataclass(frozen=True, slots=True)
 class Coloring:
-    """The colors of a picture, and which tokens gave them.
-
-    Parameters
-    ----------
-    places : frozenset of int
-        Of the tokens that color something.
-    """
+    """The colors of a picture, and which tokens gave them."""
 
     light: tuple[Tint, ...] = ()
     land: Tint | None = None
     water: Tint | None = None
     said: bool = False
-    places: frozenset[int] = frozenset()
+    places: frozenset[int] = frozenset()  # of the tokens that color something
 
 
-def colored(tokens: Sequence[Token], family: str, *, gold: bool = False) -> Coloring:
+def find_coloring(tokens: Sequence[Token], family: str, *, gold: bool = False) -> Coloring:
     """Return what the color words of a prompt color in a family's pictures.
 
     A color right before a thing is the thing's: it colors the land or the water, of an abstract the
-    whole, and else nothing. All other colors are a filter before the lens.
-
-    Parameters
-    ----------
-    gold : bool
-        Whether gold is a metal of its own and no color.
+    whole, and else nothing. All other colors are a filter before the lens. Gold may be a metal of
+    its own and no color.
 
     Examples
     --------
     >>> from kit.engines.prompt.tokens import tokens_of
-    >>> both = colored(tokens_of("a red barn in a green meadow"), "lake")
+    >>> both = find_coloring(tokens_of("a red barn in a green meadow"), "lake")
     >>> both.light, both.land
     ((), (148.0, 0.12))
     """
@@ -256,7 +242,7 @@ def read(
     shown = painter or chosen
     things = said.things(shown) if named or painter else said.things(shown) & ANYWHERE
     palette = parameters.get("palette", AUTO)
-    coloring = colored(said.tokens, chosen, gold="gold" in things)
+    coloring = find_coloring(said.tokens, chosen, gold="gold" in things)
     if palette != AUTO:
         coloring = Coloring(said=True)
     width, height = longest_side(parameters.get("aspect_ratio", "1:1"), parameters.get("size", 512))
@@ -285,7 +271,7 @@ def read(
         seed=number,
     )
     film = moves_of(prompt, parameters, moves) if moves else Moves()
-    used, unused = accounted(said, brief, painter, coloring.places, film.words)
+    used, unused = _account_words(said, brief, painter, coloring.places, film.words)
     return replace(
         brief,
         grade=_grade(brief),
@@ -351,15 +337,13 @@ def _grade(brief: Brief) -> Grade:
     """Return what mood and tones make of a print; what is dramatic to the camera is so in mood."""
     bold = "dramatic" in brief.composition and brief.mood in ("balanced", "calm", "vivid")
     names = (*(("dramatic",) if bold else ()), "glow" if brief.glows else brief.mood, *brief.tones)
-    grades = vocabulary().grades
-    changes = [grades[name] for name in names if name in grades]
-    return Grade(
-        exposure=math.prod(change.get("exposure", 1.0) for change in changes),
-        contrast=math.prod(change.get("contrast", 1.0) for change in changes),
-        saturation=math.prod(change.get("saturation", 1.0) for change in changes),
-        corners=sum(change.get("corners", 0.0) for change in changes),
-        lift=sum(change.get("lift", 0.0) for change in changes),
-    )
+    changes = [change for name in names if (change := vocabulary().grades.get(name))]
+    factors = {
+        name: math.prod(change.get(name, 1.0) for change in changes)
+        for name in ("exposure", "contrast", "saturation")
+    }
+    sums = {name: sum(change.get(name, 0.0) for change in changes) for name in ("corners", "lift")}
+    return Grade(**factors, **sums)
 
 
 def _light(

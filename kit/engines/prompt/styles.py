@@ -16,27 +16,15 @@ from kit.engines.prompt.vocabulary import Tint, vocabulary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """What a sentence asks for.
+    """What a sentence asks for."""
 
-    Parameters
-    ----------
-    look, redrawn : str
-        Names of ``styles.toml``, none where nothing is said.
-    light, contrast : float
-        Added to the light, and multiplied with the contrast.
-    tint : (float, float) or None
-        Hue and chroma of a color that is named.
-    used, unused : tuple of str
-        Words that ask for something, and those that do not and speak of something.
-    """
-
-    look: str = "none"
-    redrawn: str = "none"
-    light: float = 0.0
-    contrast: float = 1.0
-    tint: Tint | None = None
-    used: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
+    look: str = "none"  # a name of ``styles.toml``
+    redrawn: str = "none"  # likewise
+    light: float = 0.0  # added to the light
+    contrast: float = 1.0  # multiplied with the contrast
+    tint: Tint | None = None  # of a color that is named
+    used: tuple[str, ...] = ()  # words that ask for something
+    unused: tuple[str, ...] = ()  # words that do not, and speak of something
 
 
 def read_style(prompt: str) -> Style:

@@ -24,21 +24,11 @@ _REACH = 3  # words after a denial among which the one stands that it denies
 
 
 class Token(NamedTuple):
-    """A word of a prompt.
+    """A word of a prompt."""
 
-    Parameters
-    ----------
-    text : str
-        As the vocabulary has it; of what is denied with "no-" before it.
-    typed : tuple of str
-        What stands in the prompt for it, in lower case.
-    ends : bool
-        Whether a mark such as a comma stands before it.
-    """
-
-    text: str
-    typed: tuple[str, ...]
-    ends: bool = False
+    text: str  # as the vocabulary has it; of what is denied with "no-" before it
+    typed: tuple[str, ...]  # what stands in the prompt for it, in lower case
+    ends: bool = False  # whether a mark such as a comma stands before it
     symbol: bool = False
 
 

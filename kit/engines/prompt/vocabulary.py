@@ -37,23 +37,13 @@ _AXES = {
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A thing, a state or a way that a prompt may name.
-
-    Parameters
-    ----------
-    families : frozenset of str
-        Painters that show it.
-    denials : frozenset of str
-        Any of them, denied, keeps it away whatever else is said.
-    needs : frozenset of str
-        Other things without any of which it does not show.
-    """
+    """A thing, a state or a way that a prompt may name."""
 
     name: str
     words: frozenset[str]
-    families: frozenset[str]
-    denials: frozenset[str]
-    needs: frozenset[str]
+    families: frozenset[str]  # painters that show it
+    denials: frozenset[str]  # any of them, denied, keeps it away whatever else is said
+    needs: frozenset[str]  # other things without any of which it does not show
 
 
 class Vocabulary:

@@ -81,10 +81,7 @@ class _Sheet(NamedTuple):
 def draw_portrait(width: int = 576, height: int = 720, *, seed: int = 5) -> Bytes:
     """Return the portrait of an invented person who looks at the camera.
 
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, 3)
-        RGB; `kit.engines.media.faces` finds the face and both eyes.
+    `kit.engines.media.faces` finds the face and both eyes.
     """
     scale = min(width / 2.0, height / 2.95)
     rows, columns = np.mgrid[0:height, 0:width].astype(np.float32)

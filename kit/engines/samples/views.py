@@ -48,27 +48,22 @@ def draw_mask() -> Bytes:
     return np.repeat(np.asarray(grown)[..., None], 3, axis=2)
 
 
-def draw_small() -> Bytes:
-    """Return the lake with the balloon at a quarter of its size."""
-    return np.asarray(cv2.resize(draw_lake(), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA))
+def draw_small(share: float = 0.25) -> Bytes:
+    """Return the lake with the balloon at a share of its size."""
+    small = cv2.resize(draw_lake(), None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+    return np.asarray(small)
 
 
 def draw_grainy() -> Bytes:
     """Return the lake at half its size with the noise of a small sensor in poor light."""
-    half = cv2.resize(draw_lake(), None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    half = draw_small(0.5)
     rng = np.random.default_rng(3)
     noise = rng.normal(0, 10, half.shape) + rng.normal(0, 7, (*half.shape[:2], 1))
     return np.asarray(np.clip(half * 0.9 + noise, 0, 255), np.uint8)
 
 
 def add_balloon(pixels: Bytes, x: float, y: float, size: float) -> Bytes:
-    """Return a picture with a balloon over it.
-
-    Parameters
-    ----------
-    x, y, size : float
-        Its middle and half of its width, as shares of the picture's height; x from the left.
-    """
+    """Return a picture with a balloon: middle and half width in shares of the picture's height."""
     height, width = pixels.shape[:2]
     half = size * height
     left, right = (round(np.clip(x * height + side * 1.1 * half, 0, width)) for side in (-1, 1))

@@ -157,7 +157,7 @@ def test_a_large_png_tells_how_far_it_is_and_can_be_given_up() -> None:
     noise = np.random.default_rng(1).integers(0, 255, (400, 400, 3), np.uint8)
     told: list[float] = []
 
-    content = picture.encoded(noise, "png", told=told.append)
+    content = picture.encoded(noise, "png", on_write=told.append)
 
     assert content == picture.encoded(noise, "png")
     assert told == sorted(told)
@@ -169,7 +169,7 @@ def test_a_large_png_tells_how_far_it_is_and_can_be_given_up() -> None:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        picture.encoded(noise, "png", told=stopped)
+        picture.encoded(noise, "png", on_write=stopped)
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def palette_for(brief: Brief, look: HourLook) -> Palette:
     mist = mix(look.air, sky[3], 0.7)
     cloud, white = look.cloud_lit, (min(0.985, 0.47 + 0.55 * sky[3][0]), 0.3 * sky[3][1], sky[3][2])
     snow = mix(mist, white, 0.3 if brief.weather == "fog" else 1.0)
-    for grade in brief.picked(_GRADES, _GRADES, _GRADES):
+    for grade in brief.select(_GRADES):
         sky, land = (tuple(_graded(one, grade) for one in part) for part in (sky, land))
         glow, mist, snow, cloud = (_graded(one, grade) for one in (glow, mist, snow, cloud))
     if "outline" in brief.tones:
