@@ -12,7 +12,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,31 +39,19 @@ class SpentError(KitError):
 class Definition:
     """What a model is called, what it takes and what it costs.
 
-    Parameters
-    ----------
-    id : str
-        Public identifier, lower case with dashes, e.g. ``"poster"``.
-    category : str
-        One of `kit.wire.CATEGORIES` of the asset type.
-    description : str
-        What the model can and cannot do, in one or two sentences.
-    settings, media : sequence of Parameter
-        Non-media and media inputs, in the order in which a form shows them. A model takes a picture
-        by ``media=[Parameter(name="image", type="image", media=True, required=True)]``; ``video``
-        and ``audio`` likewise, and ``max_items`` for several files.
-    pricing : Rule
-        Its price as data; the service refuses a model without a valid one.
-
     Source: API document, "Model"; contract, "Models".
     """
 
-    id: str
+    id: str  # lower case with dashes, e.g. ``"poster"``
     title: str
     asset_type: AssetType
-    category: str
-    description: str
-    pricing: Rule
+    category: str  # one of `kit.wire.CATEGORIES` of the asset type
+    description: str  # what the model can and cannot do, in one or two sentences
+    pricing: Rule  # the service refuses a model without a valid one
+    #: Inputs that are no media, in the order in which a form shows them.
     settings: Sequence[Parameter] = ()
+    #: A model takes a picture by ``[Parameter(name="image", type="image", media=True,
+    #: required=True)]``; ``video`` and ``audio`` likewise, and ``max_items`` for several files.
     media: Sequence[Parameter] = ()
     supports_prompt: bool = True
     prompt_required: bool = True
@@ -71,28 +59,16 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What to render: checked parameters with every default filled in, and a folder to write to.
-
-    Parameters
-    ----------
-    parameters : mapping
-        Settings by name.
-    media : mapping of str to sequence of Path
-        Input files by parameter name, a list even of one file: `job.media["image"][0]`.
-    folder : Path
-        Private and empty; whatever is left there and is not in the asset is thrown away.
-    seed : int
-        Where all randomness comes from, 0 to 2**32 - 1.
-    seconds : mapping of str to sequence of float
-        As of `Order`: how long the files play that the price is for. What decodes media for the
-        engines of the kit refuses more; an engine with a decoder of its own has to.
-    """
+    """What to render: checked parameters with every default filled in, and a folder to write to."""
 
     prompt: str
-    parameters: Mapping[str, Any]
-    folder: Path
-    seed: int = 0
+    parameters: Mapping[str, Any]  # settings by name
+    folder: Path  # private and empty; what is left there and not in the asset is thrown away
+    seed: int = 0  # where all randomness comes from, 0 to 2**32 - 1
+    #: Input files by parameter name, a list even of one file: `job.media["image"][0]`.
     media: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    #: As of `Order`: how long the files play that the price is for. What decodes media for the
+    #: engines of the kit refuses more; an engine with a decoder of its own has to.
     seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
@@ -113,28 +89,19 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
-    """A rendered file and the facts about it.
+    """A rendered file and the facts about it."""
 
-    Parameters
-    ----------
-    path : Path
-        The file, inside the job's folder; one that lies elsewhere is refused.
-    content_type : str
-        Of an image or a video, as inputs may have them; the content has to be of it.
-    thumbnail : Path or None
-        A JPEG of at most 512 pixels a side, also inside the job's folder; left out, one is made,
-        but not of a small picture.
-    metadata : mapping
-        JSON-able facts about how it came about; 64 KB at most.
-    """
-
-    path: Path
-    content_type: str
+    path: Path  # inside the job's folder; one that lies elsewhere is refused
+    content_type: (
+        str  # of an image or a video, as inputs may have them; the content has to be of it
+    )
     width: int
     height: int
     duration_seconds: float | None = None
+    #: A JPEG of at most 512 pixels a side, also inside the job's folder; left out, one is made, but
+    #: not of a small picture.
     thumbnail: Path | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # as JSON has them; 64 KB at most
 
 
 class Progress:
@@ -226,7 +193,7 @@ class Engine(ABC):
         Raises
         ------
         EngineError
-            The job cannot be rendered; the message is shown to whoever ordered it.
+            The job cannot be rendered; the message is shown to the account that ordered it.
         CanceledError
             Raised by `progress`.
         SpentError
@@ -258,18 +225,14 @@ def model_of(definition: Definition) -> Model:
     if definition.category not in known:
         hint = suggest(definition.category, known)
         raise ConfigError(f"{of}: there is no category {definition.category!r}{hint}")
+    facts = {name.name: getattr(definition, name.name) for name in fields(Definition)}
+    media, settings = list(facts.pop("media")), list(facts.pop("settings"))
+    several = any((parameter.max_items or 1) > 1 for parameter in media)
     model = Model(
-        id=definition.id,
-        title=definition.title,
-        asset_type=definition.asset_type,
-        category=definition.category,
-        supports_prompt=definition.supports_prompt,
-        prompt_required=definition.prompt_required,
-        media_parameters=list(definition.media),
-        setting_parameters=list(definition.settings),
-        supports_multi_reference_media=any((p.max_items or 1) > 1 for p in definition.media),
-        description=definition.description,
-        pricing=definition.pricing,
+        **facts,
+        media_parameters=media,
+        setting_parameters=settings,
+        supports_multi_reference_media=several,
     )
     try:
         pricing.check_rule(model)

@@ -167,7 +167,8 @@ def _style(entry: EndpointEntry) -> _Style:
     )
 
 
-def _definition(entry: EndpointEntry, style: _Style) -> Definition:
+def _definition(entry: EndpointEntry) -> Definition:
+    style = _style(entry)
     filled = tuple(filter(None, ("prompt", "model", *style.filled)))
     why = "that field of a request is filled in already"
     if twice := [name for name in entry.always if name in filled]:
@@ -200,7 +201,7 @@ class Endpoint(Engine):
         self._entry = entry
         self._notes = copies / "underway"
         self.environment = entry.variables()
-        self.definition = _definition(entry, _style(entry))
+        self.definition = _definition(entry)
 
     def check(self, order: Order) -> Iterator[Problem]:
         """Yield that a mask comes without a picture."""

@@ -221,8 +221,7 @@ def _text(item: Mapping[str, Any], name: str) -> str:
 
 def _decode(text: str) -> bytes:
     # Base64 may come in lines, as a ``data:`` address, unpadded.
-    if text.startswith("data:"):
-        text = text.partition(",")[2]
+    text = text.partition(",")[2] if text.startswith("data:") else text
     text = "".join(text.split()).rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)

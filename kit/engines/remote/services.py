@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -72,20 +72,17 @@ def services(data: Mapping[str, Any], copies: Path, refresh: bool) -> Sequence[E
     found = _list_models(entry, copies / f"{entry.prefix}.json", refresh)
     # Said when models are listed, and not again by each render process that looks for one.
     level = logging.WARNING if refresh else logging.DEBUG
-    return tuple(
-        _engines(entry, {model.id: model for model in [*found.image, *found.video]}, level)
-    )
-
-
-def _engines(entry: ServicesEntry, models: Mapping[str, Model], level: int) -> Iterator[Engine]:
+    models = {model.id: model for model in [*found.image, *found.video]}
+    engines = []
     for model_id in entry.models or models:
         try:
             if model_id not in models:
                 raise ConfigError(f"{entry.site().name} has none{suggest(model_id, models)}")
-            yield ForwardedModel(entry, models[model_id])
+            engines.append(ForwardedModel(entry, models[model_id]))
         except ConfigError as error:
             name = f"{entry.prefix}-{model_id}"
             _log.log(level, "the model %r is left out: %s", name, error)
+    return engines
 
 
 def _list_models(entry: ServicesEntry, copy: Path, refresh: bool) -> Models:

@@ -163,12 +163,10 @@ def _starts(part: str) -> tuple[_Parts, ...]:
 
 
 def _length(parts: Sequence[str], rate: float) -> float:
-    return sum(_spoken(part, rate) for part in parts)
+    return sum(_say_seconds(part, rate=rate) + STOP for part in parts)
 
 
-@lru_cache(maxsize=8192)
-def _spoken(part: str, rate: float) -> float:
-    return seconds(part, rate=rate) + STOP
+_say_seconds = lru_cache(maxsize=8192)(seconds)
 
 
 def _take(

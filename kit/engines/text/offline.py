@@ -159,22 +159,19 @@ class _Draft:
     bare: bool = False  # goes without what provokes
 
     def telling(self, told: Collection[str]) -> Telling:
+        lines = self.voice.say("bridge")
+        if self.order.duration_seconds <= _BRIEF_UP_TO:
+            # Those that leave a short script time for what they lead to.
+            short = sorted(lines, key=seconds)[:_SHORTEST]
+            lines = [line for line in lines if line in short]
         return Telling(
             naming=self.voice.say("bridge_to", subject="{subject}"),
-            plain=self._bridges(),
+            plain=lines,
             whole=self.source.manner == "stories",
             brief=self._brief(),
             stale=told,
             rate=self.order.rate,
         )
-
-    def _bridges(self) -> list[str]:
-        # Of a short script, those that leave it time for what they lead to.
-        lines = self.voice.say("bridge")
-        if self.order.duration_seconds > _BRIEF_UP_TO:
-            return lines
-        short = sorted(lines, key=seconds)[:_SHORTEST]
-        return [line for line in lines if line in short]
 
     def ends(self) -> list[Ends]:
         made = product(self._hooks(), self._names(), self._frames(), self._closings())
@@ -216,7 +213,12 @@ class _Draft:
         lines = [first] if asks else _choices(self.voice.say("line", title=plain))
         if self.lead:  # the other script on it begins with the lead at once
             return [_NOTHING, *((line, cost - 1.5) for line, cost in lines)]
-        return [*self._turned(lines), *lines, *cuts]
+        if covers(self.order.topic, _about(self.title, self.angle)):
+            return [*lines, *cuts]
+        # A turn to what the bank has, where it has nothing on the title.
+        turn = self.voice.say("pivot")
+        turned = [((*a, turn[n % len(turn)]), cost - 0.6) for n, (a, cost) in enumerate(lines)]
+        return [*turned, *lines, *cuts]
 
     def _brief(self) -> bool:
         return self.own and self.order.duration_seconds <= _BRIEF_UP_TO
@@ -224,13 +226,6 @@ class _Draft:
     def _tight(self) -> bool:
         tight = self.own and self.order.duration_seconds <= _TIGHT_UP_TO
         return tight and bool(self.lead) and self.source.manner != "stories"
-
-    def _turned(self, lines: Sequence[_Choice]) -> list[_Choice]:
-        # A turn to what the bank has, where it has nothing on the title.
-        if covers(self.order.topic, _about(self.title, self.angle)):
-            return []
-        turn = self.voice.say("pivot")
-        return [((*line, turn[n % len(turn)]), cost - 0.6) for n, (line, cost) in enumerate(lines)]
 
     def _frames(self) -> list[_Choice]:
         if not self._provokes():

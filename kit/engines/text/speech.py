@@ -141,8 +141,9 @@ def _figure(number: re.Match[str]) -> list[str]:
 
 def _year(value: int) -> list[str]:
     century, rest = divmod(value, 100)
-    years = [*(["oh"] if rest < 10 else []), *_cardinal(rest)] if rest else ["hundred"]
-    return [*_cardinal(century), *years]
+    if not rest:
+        return [*_cardinal(century), "hundred"]
+    return [*_cardinal(century), *(["oh"] if rest < 10 else []), *_cardinal(rest)]
 
 
 def _cardinal(value: int) -> list[str]:
