@@ -21,7 +21,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def test_the_portrait_has_a_face_with_both_eyes_in_its_middle(made: Made) -> None:
-    pixels = stills.opened(made("portrait")).pixels
+    pixels = stills.open_still(made("portrait")).pixels
     found = faces.find(pixels)
 
     assert len(found) == 1
@@ -33,8 +33,8 @@ def test_the_portrait_has_a_face_with_both_eyes_in_its_middle(made: Made) -> Non
 
 
 def test_the_mask_covers_the_balloon_and_nothing_else(made: Made) -> None:
-    mask = stills.opened(made("mask")).pixels[..., 0]
-    picture = stills.opened(made("picture")).pixels
+    mask = stills.open_still(made("mask")).pixels[..., 0]
+    picture = stills.open_still(made("picture")).pixels
     changed = np.abs(views.draw_lake().astype(int) - views.paint_lake()).max(axis=2) > 8
 
     assert mask.shape == picture.shape[:2]
@@ -52,7 +52,7 @@ def test_a_clip_moves_and_has_sound(made: Made) -> None:
         frames = [frame.astype(int) for frame in footage.frames(2.0)]
 
     assert np.abs(frames[0] - frames[-1]).mean() > 5
-    assert np.abs(soundfile.opened(path).samples).max() > 0.2
+    assert np.abs(soundfile.open_sound(path).samples).max() > 0.2
 
 
 def test_the_speaker_is_the_portrait_moved_by_a_hand_and_silent(made: Made) -> None:

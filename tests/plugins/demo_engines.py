@@ -102,10 +102,10 @@ class Clay(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Hear the voice, and copy the first portrait."""
-        from kit.engines.media.soundfile import opened
+        from kit.engines.media.soundfile import open_sound
 
         for path in job.media.get("voice", ()):
-            opened(path, channels=1, check=progress.check)
+            open_sound(path, channels=1, check=progress.check)
         content = job.media["portrait"][0].read_bytes()
         kind = "jpeg" if content.startswith(b"\xff\xd8") else "png"
         path = job.folder / f"pixel.{kind}"

@@ -175,7 +175,7 @@ def _show_input(path: Path, files: Path) -> CardMedium:
     if kind == "audio":
         return CardMedium(kind=kind, file=_write_sound(path, files / f"{path.stem}.m4a"))
     if kind == "image":
-        height, width = stills.opened(path).pixels.shape[:2]
+        height, width = stills.open_still(path).pixels.shape[:2]
         return CardMedium(kind=kind, width=width, height=height).shown_as(
             _encode(path.read_bytes())
         )
@@ -208,7 +208,7 @@ def _copy_beside(path: Path, target: Path) -> str:
 def _write_sound(path: Path, target: Path) -> str:
     """Write a sound beside the page, a tenth as large; return its address there."""
     target.parent.mkdir(exist_ok=True)
-    found = soundfile.opened(path)
+    found = soundfile.open_sound(path)
     with container_at(target) as container:
         track = SoundTrack(container, ".mp4", found)
         track.up_to(found.seconds)

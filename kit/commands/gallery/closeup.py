@@ -36,8 +36,8 @@ def closeup(before: Path, after: Path) -> bytes:
     EngineError
         One of them is no picture.
     """
-    made = Image.fromarray(stills.opened(after).pixels)
-    given = Image.fromarray(stills.opened(before).pixels).resize(made.size)
+    made = Image.fromarray(stills.open_still(after).pixels)
+    given = Image.fromarray(stills.open_still(before).pixels).resize(made.size)
     box = _find_liveliest(made)
     sheet = Image.new("RGB", (2 * _HALF[0] + _GAP, _HALF[1]), "white")
     for place, picture in enumerate((given, made)):

@@ -29,7 +29,7 @@ from kit.engines.diffusers.pipelines import (
 from kit.engines.diffusers.shape import PipelineShape
 from kit.engines.media.clip import CONTENT_TYPE, Clip, rgb_frame
 from kit.engines.media.color import Bytes
-from kit.engines.media.picture import still, write_thumbnail
+from kit.engines.media.picture import write_still, write_thumbnail
 from kit.errors import EngineError
 
 _log = logging.getLogger(__name__)
@@ -179,7 +179,7 @@ def write(made: Any, shape: PipelineShape, job: Job, progress: Progress) -> Asse
         )
     facts = {"pipeline": shape.pipeline, "seed": job.seed}
     if not is_clip:
-        return still(_bytes(pixels), job, "picture", progress, facts=facts)
+        return write_still(_bytes(pixels), job, "picture", progress, facts=facts)
     rate = next((job.parameters[n] for n in _RATES if n in job.parameters), shape.fps)
     return _clip(pixels, max(1, round(rate)), job, progress, facts)
 

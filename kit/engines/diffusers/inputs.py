@@ -16,7 +16,7 @@ from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.shape import LENGTHS, MEDIA, PipelineShape
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
-from kit.engines.media.stills import opened
+from kit.engines.media.stills import open_still
 from kit.errors import EngineError
 
 _OWN = {"seed", "format"}  # settings that are not the pipeline's
@@ -96,7 +96,7 @@ def _pictures(
     # All are cut to the size of the result.
     size = None
     for name, paths in ((name, job.media[name]) for name in MEDIA if job.media.get(name)):
-        stills = (opened(path, most=entry.most_side).flatten() for path in paths)
+        stills = (open_still(path, most=entry.most_side).flatten() for path in paths)
         given = _clip(paths[0], shape, values) if name == "video" else stills
         found = []
         for image in map(Image.fromarray, given):

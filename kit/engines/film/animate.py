@@ -52,7 +52,7 @@ def animate(job: Job, progress: Progress) -> Asset:
     """Render a job of the animate model."""
     values = job.parameters
     progress.report(0.0)
-    pixels = stills.opened(job.media["image"][0], most=_MOST).flatten()
+    pixels = stills.open_still(job.media["image"][0], most=_MOST).flatten()
     take = read_take(values, frame_size(values, (pixels.shape[1], pixels.shape[0])))
     progress.report(0.01)
     pixels, focus = _framed(pixels, take)

@@ -99,7 +99,7 @@ def travel(job: Job, progress: Progress) -> Asset:
     """Render a job of the Ken Burns model."""
     values = job.parameters
     progress.report(0.0)
-    pixels = stills.opened(job.media["image"][0], most=_MOST).flatten()
+    pixels = stills.open_still(job.media["image"][0], most=_MOST).flatten()
     height, width = pixels.shape[:2]
     progress.report(0.0)
     take = read_take(values, frame_size(values, (width, height)))

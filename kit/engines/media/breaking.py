@@ -64,7 +64,7 @@ def check_words(parts: Sequence[TextPiece]) -> None:
         raise EngineError(sentence, code="text_too_long")
 
 
-def broken(
+def break_lines(
     parts: Sequence[TextPiece], count: int, width: Callable[[str], float]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Break pieces into lines so that the widest is narrow, and of such ways the most even one.
@@ -116,7 +116,7 @@ def _cut_word(word: str) -> list[TextPiece]:
     return [*parts[:-1], TextPiece(parts[-1].text)]
 
 
-def leftward(text: str) -> bool:
+def is_leftward(text: str) -> bool:
     """Return whether a text runs from right to left: whether most of its words do.
 
     Its first letter, which decides where nothing else is known, does so only between equals: a
@@ -124,7 +124,7 @@ def leftward(text: str) -> bool:
 
     Examples
     --------
-    >>> leftward("iPhone הוא טלפון"), leftward("The word שלום"), leftward("2024")
+    >>> is_leftward("iPhone הוא טלפון"), is_leftward("The word שלום"), is_leftward("2024")
     (True, False, False)
     """
     ways = [way for word in text.split() if (way := _way(word)) is not None]
@@ -132,14 +132,14 @@ def leftward(text: str) -> bool:
     return left > right or (left == right > 0 and ways[0])
 
 
-def in_sight(words: Sequence[str], *, left: bool) -> list[int]:
+def visual_order(words: Sequence[str], *, left: bool) -> list[int]:
     """Return the numbers of a line's words as they stand from left to right.
 
     `left` says whether the line as a whole runs from right to left.
 
     Examples
     --------
-    >>> in_sight(["we", "say", "שלום", "עולם", "here"], left=False)
+    >>> visual_order(["we", "say", "שלום", "עולם", "here"], left=False)
     [0, 1, 3, 2, 4]
 
     Source: Unicode Standard Annex 9, by whole words.

@@ -153,7 +153,7 @@ def noise_tile(rng: np.random.Generator) -> Floats:
     return np.asarray(rng.random(shape, np.float32) - rng.random(shape, np.float32))
 
 
-def dithered(planes: Floats, rng: np.random.Generator, *, grain: float = 0.0) -> Bytes:
+def dither(planes: Floats, rng: np.random.Generator, *, grain: float = 0.0) -> Bytes:
     """Return planes, shape (3, height, width), encoded sRGB, 0 to 1, as a picture without bands.
 
     The planes are used as scratch space. Paper `grain`, in steps of 8 bits, is the same in all

@@ -21,8 +21,8 @@ from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes
 from kit.engines.media.decoding import boxed, decoder, inner_size, planes, quick, unreadable
 from kit.engines.media.hdr import Tones
-from kit.engines.media.inspection import bounded, undecodable
-from kit.engines.media.lengths import check_priced, complete, unbroken
+from kit.engines.media.inspection import check_pixels, undecodable
+from kit.engines.media.lengths import check_complete, check_priced, check_unbroken
 from kit.engines.media.weaving import woven
 
 #: Undecodable packets that are passed over before a file counts as broken.
@@ -150,10 +150,10 @@ class Footage:
 
     def _look(self, container: Any) -> None:
         stream = shown_stream(container)
-        bounded(stream.width * stream.height)
-        unbroken(container, stream)
+        check_pixels(stream.width * stream.height)
+        check_unbroken(container, stream)
         frame = next(container.decode(stream))
-        bounded(frame.width * frame.height)
+        check_pixels(frame.width * frame.height)
         self._origin = float(frame.time or 0.0)
         self._shape = frame.width, frame.height
         self._turn = round(frame.rotation / 90) * 90 % 360
@@ -161,7 +161,7 @@ class Footage:
         # The side that is too short grows, so that nothing is lost.
         wide = max(1, round(frame.width * max(1.0, ratio)))
         high = max(1, round(frame.height * max(1.0, 1.0 / ratio)))
-        bounded(wide * high)
+        check_pixels(wide * high)
         self.width, self.height = (high, wide) if self._turn in (90, 270) else (wide, high)
         rate = float(stream.average_rate or stream.guessed_rate or 30)
         self.fps = min(max(rate, 1.0), 240.0)
@@ -178,7 +178,7 @@ class Footage:
         self.seconds, end = measure_film(container, stream)
         if self._told is None and container.duration:
             # The header tells only of everything together.
-            complete(end, container.duration / 1_000_000)
+            check_complete(end, container.duration / 1_000_000)
         check_priced(self._path, self.seconds)
 
     def _timed(
@@ -214,7 +214,7 @@ class Footage:
         end, last = 0.0, -1.0
         for frame in woven(frames):
             check()
-            bounded(frame.width * frame.height)
+            check_pixels(frame.width * frame.height)
             moment = last + step if frame.time is None else frame.time - self._origin
             lasts = float(frame.duration * frame.time_base) if frame.duration else step
             end = max(end, moment + lasts)
@@ -222,7 +222,7 @@ class Footage:
                 last = moment
                 yield moment, frame
         if self._told is not None:
-            complete(end, self._told)
+            check_complete(end, self._told)
 
     def _frames(
         self, container: Any, decoded: Callable[[Any], Iterable[Any]], stream: Any

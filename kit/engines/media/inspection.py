@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.containers import heard_stream, measure, measure_film, open_media, shown_stream
-from kit.engines.media.lengths import accounted, complete, unbroken
+from kit.engines.media.lengths import check_complete, check_unbroken, check_wav
 from kit.engines.media.structure import FRAMES, check_structure
 from kit.errors import EngineError
 from kit.pictures import HEIC, NO_HEIC, has_heic, open_picture
@@ -101,7 +101,7 @@ def picture_in(path: Path, formats: Sequence[str]) -> Iterator[Any]:
         with image, warnings.catch_warnings():
             # Pillow warns of oddities that it then decodes.
             warnings.simplefilter("ignore")
-            bounded(image.width * image.height)
+            check_pixels(image.width * image.height)
             yield image
     except (EngineError, MemoryError):
         raise
@@ -115,14 +115,14 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
     try:
         with open_media(path) as container:
             stream = shown_stream(container)
-            bounded(stream.width * stream.height)
-            unbroken(container, stream)
+            check_pixels(stream.width * stream.height)
+            check_unbroken(container, stream)
             frame = next(container.decode(stream))
-            bounded(frame.width * frame.height)
+            check_pixels(frame.width * frame.height)
             found = measure_film(container, stream)
             if container.duration and not stream.duration:
                 # The header was written first and tells of the whole.
-                complete(found.end, container.duration / 1_000_000)
+                check_complete(found.end, container.duration / 1_000_000)
             size = {"width": frame.width, "height": frame.height}
             return {**size, "duration_seconds": found.seconds}
     except StopIteration:
@@ -138,9 +138,9 @@ def _audio(path: Path, content_type: str) -> dict[str, Any]:
         with open_media(path) as container:
             stream = heard_stream(container)
             next(container.decode(stream))
-            unbroken(container, stream)
+            check_unbroken(container, stream)
         if content_type == "audio/wav":
-            accounted(path)
+            check_wav(path)
         return {"duration_seconds": measure(path, "audio")}
     except StopIteration:
         raise EngineError("the recording is empty", code="undecodable") from None
@@ -155,7 +155,7 @@ _INSPECTORS: Mapping[str, Callable[[Path, str], dict[str, Any]]] = {
 }
 
 
-def bounded(pixels: int) -> None:
+def check_pixels(pixels: int) -> None:
     """Refuse a picture of more than `PIXELS` pixels."""
     if not 0 < pixels <= PIXELS:
         megapixels = PIXELS // 1_000_000

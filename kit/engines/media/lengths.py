@@ -51,7 +51,7 @@ def check_priced(path: Path, seconds: float) -> None:
         raise EngineError(f"{sentence}: send it again", code="longer_than_priced")
 
 
-def unbroken(container: Any, stream: Any) -> None:
+def check_unbroken(container: Any, stream: Any) -> None:
     """Refuse a file that ends more than `_LOST` seconds before what its index names.
 
     A download that broke off has the index of the whole if that stands before the pictures; what
@@ -70,7 +70,7 @@ def unbroken(container: Any, stream: Any) -> None:
         raise EngineError(sentence, code="undecodable")
 
 
-def accounted(path: Path) -> None:
+def check_wav(path: Path) -> None:
     """Refuse a WAV file of which more lies behind its sound than its header tells of.
 
     Decoders stop where the header says that the sound ends; other chunks may follow, and what some
@@ -92,7 +92,7 @@ def accounted(path: Path) -> None:
         raise EngineError(f"the file is damaged: {sentence}", code="undecodable")
 
 
-def complete(end: float, told: float) -> None:
+def check_complete(end: float, told: float) -> None:
     """Refuse a video that ends long before what its header tells, in seconds."""
     if end < told - max(_MISSING, 0.05 * told):
         sentence = f"the video ends after {end:.1f} of {told:.1f} s: it is incomplete"

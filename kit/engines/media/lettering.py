@@ -18,12 +18,12 @@ from PIL import Image, ImageDraw, ImageFont
 
 from kit.engines.media.breaking import (
     TextPiece,
-    broken,
+    break_lines,
     check_words,
     clusters,
-    in_sight,
-    leftward,
+    is_leftward,
     pieces,
+    visual_order,
 )
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.fonts import path_of, with_letters
@@ -56,11 +56,11 @@ class Block:
     @property
     def direction(self) -> str:
         """How raqm calls the way that the lines run: ``rtl`` or ``ltr``."""
-        left = leftward("".join(self.lines)) if self.left is None else self.left
+        left = is_leftward("".join(self.lines)) if self.left is None else self.left
         return "rtl" if left else "ltr"
 
 
-def balanced(
+def balance(
     text: str,
     face: str,
     width: float,
@@ -93,12 +93,12 @@ def balanced(
 
     Examples
     --------
-    >>> balanced("the mountain that swallowed a village", "anton", 400, most_lines=2).lines
+    >>> balance("the mountain that swallowed a village", "anton", 400, most_lines=2).lines
     ('the mountain that', 'swallowed a village')
     """
     text = composed(text).strip()
     face = with_letters(text, face)
-    left = leftward(text) if left is None else left
+    left = is_leftward(text) if left is None else left
     joined = _kinds(text) & {"R", "AL"}  # such letters are not moved apart
     tracking = 0.0 if joined else tracking
     limit = width if largest is None else min(largest, width)
@@ -165,7 +165,7 @@ def _span(line: str, words: Sequence[str], number: int, block: Block) -> tuple[f
         return _width(text, block.face, block.size, block.tracking)
 
     space = width("a a") - width("aa")
-    order = in_sight(words, left=block.direction == "rtl")
+    order = visual_order(words, left=block.direction == "rtl")
     at = order.index(number)
     start = sum(width(words[other]) + space for other in order[:at])
     # Letters that move closer over a space make the line a little narrower than its words.
@@ -193,7 +193,7 @@ def _ways(
     check_words(parts)
     for share, units in ((_WHOLE, words), (0.0, parts)):
         counts = range(1, min(most_lines, len(units)) + 1)
-        yield share, (broken(units, count, width) for count in counts)
+        yield share, (break_lines(units, count, width) for count in counts)
 
 
 def _pitch(block: Block) -> float:
@@ -265,7 +265,7 @@ def sprite(
         around = mask(block, stroke=wide, margin=margin, align=align)
         shift = np.array([[1, 0, 0], [0, 1, 0.5 * reach]], np.float32)
         moved = cv2.warpAffine(around, shift, around.shape[::-1])
-        layers.append((softened(moved, max(0.5, 0.6 * reach)), shadow_color))
+        layers.append((soften(moved, max(0.5, 0.6 * reach)), shadow_color))
     if wide:
         layers.append((mask(block, stroke=wide, margin=margin, align=align), stroke_color))
     return _stacked([*layers, (letters, fill)])
@@ -287,7 +287,7 @@ def stamp(pixels: Bytes, picture: Bytes, left: int, top: int) -> None:
     pixels[rows, columns] = (part[..., :3] * alpha + below * (255 - alpha) + 127) // 255
 
 
-def softened(letters: Bytes, sigma: float) -> Bytes:
+def soften(letters: Bytes, sigma: float) -> Bytes:
     """Return a mask blurred by a deviation in pixels; a wide blur is made in a smaller copy."""
     scale = min(1.0, _FINE / sigma)
     if scale == 1.0:

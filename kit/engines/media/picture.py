@@ -38,7 +38,7 @@ class _ReportingFile(io.BytesIO):
         return super().write(data)
 
 
-def encoded(
+def encode(
     pixels: Bytes,
     kind: str,
     *,
@@ -81,7 +81,7 @@ def write_thumbnail(pixels: Bytes, folder: Path, *, side: int = THUMBNAIL_SIDE) 
         size = (max(1, round(width * scale)), max(1, round(height * scale)))
         pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     path = folder / "thumbnail.jpg"
-    path.write_bytes(encoded(pixels, "jpeg", quality=85, fine_color=False))
+    path.write_bytes(encode(pixels, "jpeg", quality=85, fine_color=False))
     return path
 
 
@@ -89,7 +89,7 @@ def write_thumbnail(pixels: Bytes, folder: Path, *, side: int = THUMBNAIL_SIDE) 
 _ENCODED = 0.75
 
 
-def still(
+def write_still(
     pixels: Bytes,
     job: Job,
     name: str,
@@ -109,7 +109,7 @@ def still(
     quality = job.parameters.get("quality")
     content_type, ending, _, _ = FORMATS[kind]
     report = progress.part(0.0, _ENCODED).report
-    data = encoded(pixels, kind, quality=quality, fine_color=fine_color, on_write=report)
+    data = encode(pixels, kind, quality=quality, fine_color=fine_color, on_write=report)
     progress.report(_ENCODED)
     progress.check()
     path = job.folder / f"{name}{ending}"

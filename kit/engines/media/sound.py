@@ -131,7 +131,7 @@ class _File:
         return np.frombuffer(content, np.float32).reshape(-1, self._channels).T
 
 
-def gathered(parts: Iterable[Floats], channels: int, folder: Path | None = None) -> Sound:
+def gather(parts: Iterable[Floats], channels: int, folder: Path | None = None) -> Sound:
     """Return parts, each of shape (channels, n), that come one after another as one sound.
 
     In a folder the samples are kept on the disk as long as the sound is; without one, in memory.
@@ -147,7 +147,7 @@ def gathered(parts: Iterable[Floats], channels: int, folder: Path | None = None)
 
 def silence(seconds: float, *, channels: int = 2) -> Sound:
     """Return silence of a length."""
-    return laid([], seconds, channels=channels)
+    return overlay([], seconds, channels=channels)
 
 
 def cut(sound: Sound, start: float, end: float) -> Sound:
@@ -158,7 +158,7 @@ def cut(sound: Sound, start: float, end: float) -> Sound:
     )
 
 
-def laid(sounds: Sequence[tuple[int, Sound]], seconds: float, *, channels: int = 2) -> Sound:
+def overlay(sounds: Sequence[tuple[int, Sound]], seconds: float, *, channels: int = 2) -> Sound:
     """Return sounds laid over one another, each from a sample on, as long as told."""
 
     def part(first: int, last: int) -> Floats:
@@ -172,7 +172,7 @@ def laid(sounds: Sequence[tuple[int, Sound]], seconds: float, *, channels: int =
     return Sound(Worked(channels, max(0, round(seconds * RATE)), part))
 
 
-def fitted(
+def fit_length(
     sound: Sound, seconds: float, *, loop: bool = False, fade_in: float = 0.0, fade_out: float = 0.0
 ) -> Sound:
     """Return a sound of exactly a length: cut, or followed by silence.
@@ -184,19 +184,19 @@ def fitted(
         while sound.count < count:
             if sound.count <= _SHORT:
                 sound = Sound(sound.samples)
-            sound = joined(sound, sound, min(_SEAM, sound.seconds / 4))
+            sound = crossfade(sound, sound, min(_SEAM, sound.seconds / 4))
     return _faded(cut(sound, 0.0, seconds), round(fade_in * RATE), round(fade_out * RATE))
 
 
-def joined(one: Sound, other: Sound, overlap: float) -> Sound:
+def crossfade(one: Sound, other: Sound, overlap: float) -> Sound:
     """Return one sound after another, crossfaded over some seconds at equal power."""
     steps = min(round(overlap * RATE), one.count, other.count)
     start = one.count - steps
     sounds = [(0, _faded(one, 0, steps)), (start, _faded(other, steps, 0))]
-    return laid(sounds, (start + other.count) / RATE, channels=one.channels)
+    return overlay(sounds, (start + other.count) / RATE, channels=one.channels)
 
 
-def leveled(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None) -> Sound:
+def level(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None) -> Sound:
     """Return a sound as loud as asked for, its peaks held below -1 dBFS.
 
     Silence stays silence, and nothing is made louder by more than 20 dB, so that a quiet room does
@@ -217,7 +217,7 @@ def leveled(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None) -
     return Sound(Worked(sound.channels, sound.count, part))
 
 
-def stretched(
+def stretch(
     sound: Sound, speed: float, *, folder: Path | None = None, check: Check = lambda: None
 ) -> Sound:
     """Return a sound that runs 0.25 to 4 times as fast at the same pitch."""
@@ -236,11 +236,11 @@ def stretched(
     # both.
     padded = cut(sound, -_EARLY, sound.seconds + _PAD)
     pulled = _pulled(graph, (part for _, part in padded.parts(check)), sound.channels)
-    parts = gathered((frame.to_ndarray() for frame in pulled), sound.channels, folder)
+    parts = gather((frame.to_ndarray() for frame in pulled), sound.channels, folder)
     return cut(parts, 0.0, sound.seconds / speed)
 
 
-def mixed(voice: Sound, music: Sound, *, duck: bool = True, check: Check = lambda: None) -> Sound:
+def mix(voice: Sound, music: Sound, *, duck: bool = True, check: Check = lambda: None) -> Sound:
     """Return both together, as long as the longer one.
 
     To `duck` is to turn the music down by 11 dB while somebody speaks; the voice is read once to

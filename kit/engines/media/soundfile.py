@@ -17,7 +17,7 @@ from kit.containers import heard_stream, moving_streams, open_media
 from kit.engines.media.color import Floats
 from kit.engines.media.decoding import unreadable
 from kit.engines.media.lengths import check_priced
-from kit.engines.media.sound import RATE, Sound, gathered, run_graph
+from kit.engines.media.sound import RATE, Sound, gather, run_graph
 from kit.errors import EngineError
 
 #: Seconds of one file that are taken at most.
@@ -29,7 +29,7 @@ _LEAP, _PACE = 1.0, 2400
 Check = Callable[[], None]
 
 
-def opened(
+def open_sound(
     path: Path,
     *,
     seconds: float | None = None,
@@ -59,7 +59,7 @@ def opened(
         with open_media(path) as container:
             parts = _parts(container, channels, path)
             parts = _bounded(parts, path, most, check, whole=seconds is None)
-            sound = gathered(parts, channels, folder)
+            sound = gather(parts, channels, folder)
     except (av.FFmpegError, IndexError):
         raise unreadable(path, "audio") from None
     if not sound.count:

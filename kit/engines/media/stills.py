@@ -47,7 +47,7 @@ class Still:
         return np.asarray(cv2.addWeighted(above, 1, cv2.bitwise_not(cover), ground / _OPAQUE, 0))
 
 
-def opened(path: Path, *, most: int | None = None) -> Still:
+def open_still(path: Path, *, most: int | None = None) -> Still:
     """Return the picture in a file, the first one of an animation.
 
     Its name is not looked at. A picture of which a side passes `most` pixels is scaled down.
@@ -62,7 +62,7 @@ def opened(path: Path, *, most: int | None = None) -> Still:
             # JPEG halves while it decodes: less work, and never below what is asked for.
             image.draft(None, (most, most))
         found = _still(image)
-    return found if most is None else reduced(found, most)
+    return found if most is None else scale_down(found, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Origin:
 
 
 def origin(path: Path) -> Origin:
-    """Return what a file holds that `opened` takes; its pixels are not decoded."""
+    """Return what a file holds that `open_still` takes; its pixels are not decoded."""
     with picture_in(path, list(PICTURES.values())) as image:
         # Asked for its Exif data, Pillow decodes a PNG, for they may stand behind the pixels.
         ask = type(image).getexif if _ends_in_exif(path) else Image.Image.getexif
@@ -148,7 +148,7 @@ def _management(mode: str, profile: bytes | None) -> Callable[[Any], Any]:
     return lambda image: image if image.mode == "RGB" else image.convert("RGB")
 
 
-def reduced(still: Still, most: int) -> Still:
+def scale_down(still: Still, most: int) -> Still:
     """Return a picture scaled down by area so that no side passes `most` pixels; never up."""
     height, width = still.pixels.shape[:2]
     scale = most / max(height, width)

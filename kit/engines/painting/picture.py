@@ -10,7 +10,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
-from kit.engines.media.picture import still
+from kit.engines.media.picture import write_still
 from kit.engines.painting.families import paint
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
@@ -36,7 +36,7 @@ def _render(job: Job, progress: Progress, change: Callable[[Brief], Brief]) -> A
     pixels = paint(change(brief), progress.part(0.0, 0.86)).pixels()
     pixels = enlarged(pixels, brief.width, brief.height)
     facts = {**brief.facts(), "seed": job.seed}
-    return still(pixels, job, "scene", progress.part(0.92, 1.0), facts=facts)
+    return write_still(pixels, job, "scene", progress.part(0.92, 1.0), facts=facts)
 
 
 def enlarged(pixels: Bytes, width: int, height: int) -> Bytes:

@@ -13,7 +13,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from kit.engines.media.color import Bytes, Floats, Oklch, dithered, encode, linear, oklab
+from kit.engines.media.color import Bytes, Floats, Oklch, dither, encode, linear, oklab
 from kit.engines.painting.noise import Plane, blur
 from kit.engines.prompt.brief import Brief
 
@@ -79,7 +79,7 @@ def develop(light: Floats, film: Film) -> Bytes:
             cv2.scaleAdd(plane, share * (1.0 - film.saturation), gray, dst=gray)
         picture *= np.float32(film.saturation)
         picture += gray
-    return dithered(picture, np.random.default_rng([film.seed, 91]), grain=film.grain)
+    return dither(picture, np.random.default_rng([film.seed, 91]), grain=film.grain)
 
 
 def light(color: Oklch, power: float = 1.0) -> Floats:

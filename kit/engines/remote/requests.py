@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Job
-from kit.engines.media.picture import encoded
-from kit.engines.media.stills import opened
+from kit.engines.media.picture import encode
+from kit.engines.media.stills import open_still
 from kit.engines.remote.endpoints import EndpointEntry, ImagesEntry, VideosEntry
 from kit.engines.remote.http import FILE_BYTES, RemoteCaller, RemoteReply, RemoteRequest
 from kit.engines.remote.orders import (
@@ -75,16 +75,16 @@ def _form(
 
 
 def _picture(path: Path) -> bytes:
-    return encoded(opened(path, most=_MOST_SIDE).flatten(), "png")
+    return encode(open_still(path, most=_MOST_SIDE).flatten(), "png")
 
 
 def _mask(path: Path, picture: Path) -> bytes:
     # White and see-through where it may change: OpenAI looks at what can be seen through alone,
     # servers on diffusers or stable-diffusion.cpp at how light it is.
-    height, width = opened(picture, most=_MOST_SIDE).flatten().shape[:2]
-    light = cv2.cvtColor(opened(path, most=_MOST_SIDE).flatten(), cv2.COLOR_RGB2GRAY)
+    height, width = open_still(picture, most=_MOST_SIDE).flatten().shape[:2]
+    light = cv2.cvtColor(open_still(path, most=_MOST_SIDE).flatten(), cv2.COLOR_RGB2GRAY)
     light = cv2.resize(light, (width, height), interpolation=cv2.INTER_LINEAR)
-    return encoded(np.dstack([light, light, light, 255 - light]), "png")
+    return encode(np.dstack([light, light, light, 255 - light]), "png")
 
 
 def _in_base64(path: Path) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.picture import encoded
+from kit.engines.media.picture import encode
 from kit.engines.media.sound import Sound, cut
 from kit.engines.samples import views
 from kit.engines.samples.face import draw_portrait
@@ -31,7 +31,7 @@ _ACROSS, _EDGE, _SHAKE = 900, 16, 3.0  # pixels
 
 def _write_picture(draw: Callable[[], Bytes], name: str, folder: Path) -> Path:
     path = folder / name
-    path.write_bytes(encoded(draw(), _KINDS[path.suffix]))
+    path.write_bytes(encode(draw(), _KINDS[path.suffix]))
     return path
 
 

@@ -62,7 +62,7 @@ def test_what_moves_or_sounds_lies_beside_the_page_and_asks_for_a_switch(
     assert files == {"ken-burns-1.mp4", "voice.m4a"}
     assert all(f'src="page_files/{name}"' in text for name in files)
     assert 'class="frame" data-sound=""' in text
-    heard = soundfile.opened(tmp_path / "page_files" / "voice.m4a")
+    heard = soundfile.open_sound(tmp_path / "page_files" / "voice.m4a")
     assert heard.seconds == pytest.approx(3.1, abs=0.1)
     assert np.abs(heard.samples).max() > 0.4
 

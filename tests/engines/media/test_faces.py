@@ -17,7 +17,7 @@ AT = {"x": 150.0, "y": 190.0, "size": 110.0}
 
 @pytest.fixture(scope="module")
 def portrait(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
-    pixels = stills.opened(
+    pixels = stills.open_still(
         samples.write_sample("portrait", tmp_path_factory.mktemp("samples"))
     ).pixels
     return np.asarray(cv2.resize(pixels, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))

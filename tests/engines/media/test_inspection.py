@@ -62,7 +62,7 @@ def test_a_picture_of_a_phone_is_read_and_bounded_where_the_package_for_it_is_in
     heif.from_pillow(Image.fromarray(pixels)).save(path, quality=95)
 
     assert inspect(path, "image/heic") == {"width": 64, "height": 48}
-    assert np.abs(stills.opened(path).pixels.astype(int) - pixels).max() < 8
+    assert np.abs(stills.open_still(path).pixels.astype(int) - pixels).max() < 8
     path.write_bytes(path.read_bytes()[:-200])
     assert told(path, "image/heic") == "the file is cut off or damaged"
     heif.from_pillow(Image.new("L", (8000, 8000))).save(path, quality=10)

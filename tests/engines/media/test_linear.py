@@ -9,9 +9,9 @@ import pytest
 
 from kit.engines.editing.title import headline_problems
 from kit.engines.editing.video.checks import caption_problems
-from kit.engines.media.breaking import clusters, in_sight, pieces
+from kit.engines.media.breaking import clusters, pieces, visual_order
 from kit.engines.media.fonts.wording import capitals, wording
-from kit.engines.media.lettering import balanced
+from kit.engines.media.lettering import balance
 from kit.engines.text.speech import seconds
 from kit.errors import EngineError
 
@@ -39,8 +39,8 @@ WORK: dict[str, Callable[[str], Any]] = {
     "pieces": pieces,
     "capitals": capitals,
     "wording": lambda text: wording(text, "anton"),
-    "lines": lambda text: balanced(text, "anton", 800, height=400),
-    "direction": lambda text: in_sight(text.split(), left=True),
+    "lines": lambda text: balance(text, "anton", 800, height=400),
+    "direction": lambda text: visual_order(text.split(), left=True),
     "seconds": seconds,
     "headline": lambda text: [*headline_problems("prompt", text, "auto", "bold", (720, 1280))],
     "captions": lambda text: [*caption_problems("captions", text, "bold", 10.0)],

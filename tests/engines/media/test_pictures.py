@@ -12,8 +12,8 @@ from PIL import Image
 from kit.engines.base import CanceledError, Job, Progress
 from kit.engines.media import picture
 from kit.engines.media.inspection import PIXELS
-from kit.engines.media.picture import still
-from kit.engines.media.stills import Origin, opened, origin
+from kit.engines.media.picture import write_still
+from kit.engines.media.stills import Origin, open_still, origin
 from kit.errors import EngineError
 
 RED = (200, 40, 30)
@@ -43,7 +43,7 @@ def test_a_picture_that_a_phone_took_sideways_stands_upright(tmp_path: Path, tag
     exif = Image.Exif()
     exif[0x0112] = tag
 
-    still = opened(saved(tmp_path / "a", image, "JPEG", exif=exif, quality=95))
+    still = open_still(saved(tmp_path / "a", image, "JPEG", exif=exif, quality=95))
 
     assert still.pixels.shape == (20, 40, 3)
     assert still.pixels[4, 8].min() > 240
@@ -53,7 +53,7 @@ def test_a_picture_that_a_phone_took_sideways_stands_upright(tmp_path: Path, tag
 def test_sixteen_bits_are_scaled_and_not_clipped(tmp_path: Path) -> None:
     ramp = np.linspace(0, 65535, 64).astype(np.uint16)[None].repeat(8, 0)
 
-    still = opened(saved(tmp_path / "a", Image.fromarray(ramp)))
+    still = open_still(saved(tmp_path / "a", Image.fromarray(ramp)))
 
     assert np.abs(still.pixels[4, :, 0] - ramp[4] / 257).max() <= 1
 
@@ -63,7 +63,7 @@ def test_alpha_is_kept_apart_from_the_colors(tmp_path: Path, kind: str) -> None:
     image = corner().convert("RGBA")
     image.putalpha(Image.linear_gradient("L").resize((40, 20)))
 
-    still = opened(
+    still = open_still(
         saved(tmp_path / "a", image, kind, **({"lossless": True} if kind == "WEBP" else {}))
     )
 
@@ -76,10 +76,10 @@ def test_alpha_is_kept_apart_from_the_colors(tmp_path: Path, kind: str) -> None:
 def test_a_large_picture_is_scaled_down_and_a_small_one_never_up(tmp_path: Path, kind: str) -> None:
     path = saved(tmp_path / "a", corner(400, 100), kind)
 
-    small = opened(path, most=50).pixels
+    small = open_still(path, most=50).pixels
     assert small.shape == (13, 50, 3) or small.shape == (12, 50, 3)
     assert np.abs(small[10, 40].astype(int) - RED).max() < 12
-    assert opened(path, most=5000).pixels.shape == (100, 400, 3)
+    assert open_still(path, most=5000).pixels.shape == (100, 400, 3)
 
 
 def test_hidden_colors_do_not_bleed_into_the_edge_when_scaled(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_hidden_colors_do_not_bleed_into_the_edge_when_scaled(tmp_path: Path) ->
     pixels[:, :44] = (*RED, 255)
     pixels[:, 44:] = (0, 255, 0, 0)
 
-    still = opened(saved(tmp_path / "a", Image.fromarray(pixels)), most=30)
+    still = open_still(saved(tmp_path / "a", Image.fromarray(pixels)), most=30)
 
     assert still.alpha is not None
     seen = still.pixels[still.alpha > 60].astype(int)
@@ -102,7 +102,7 @@ def test_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path: Path, si
         saved(tmp_path / "a", Image.new("1", (side, side)))
 
     with pytest.raises(EngineError, match="megapixels") as told:
-        opened(tmp_path / "a")
+        open_still(tmp_path / "a")
     assert told.value.code == "too_large"
     with pytest.raises(EngineError, match="megapixels"):
         origin(tmp_path / "a")
@@ -116,7 +116,7 @@ def test_the_origin_of_a_picture_is_its_upright_size_and_how_many_there_are(tmp_
     frames[0].save(tmp_path / "moving.gif", save_all=True, append_images=frames[1:])
 
     assert origin(tmp_path / "turned.jpg") == Origin(20, 30)
-    assert opened(tmp_path / "turned.jpg").pixels.shape == (30, 20, 3)
+    assert open_still(tmp_path / "turned.jpg").pixels.shape == (30, 20, 3)
     assert origin(tmp_path / "moving.gif") == Origin(9, 5, 3)
 
 
@@ -149,7 +149,7 @@ def pixels(height: int = 60, width: int = 90) -> np.ndarray:
 def test_every_format_keeps_its_colors(kind: str, fine: bool) -> None:
     orange = np.full((40, 50, 3), (250, 130, 10), np.uint8)
 
-    with Image.open(io.BytesIO(picture.encoded(orange, kind, fine_color=fine))) as found:
+    with Image.open(io.BytesIO(picture.encode(orange, kind, fine_color=fine))) as found:
         assert found.convert("RGB").getpixel((25, 20)) == pytest.approx((250, 130, 10), abs=5)
 
 
@@ -157,9 +157,9 @@ def test_a_large_png_tells_how_far_it_is_and_can_be_given_up() -> None:
     noise = np.random.default_rng(1).integers(0, 255, (400, 400, 3), np.uint8)
     told: list[float] = []
 
-    content = picture.encoded(noise, "png", on_write=told.append)
+    content = picture.encode(noise, "png", on_write=told.append)
 
-    assert content == picture.encoded(noise, "png")
+    assert content == picture.encode(noise, "png")
     assert told == sorted(told)
     assert len(told) >= 8
     assert 0.8 < told[-1] <= 1.0
@@ -169,7 +169,7 @@ def test_a_large_png_tells_how_far_it_is_and_can_be_given_up() -> None:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        picture.encoded(noise, "png", on_write=stopped)
+        picture.encode(noise, "png", on_write=stopped)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_whoever_leaves_while_it_is_encoded_finds_no_file(tmp_path: Path, at: in
     progress = Progress(lambda _: progress.cancel() if next(count) == at else None)
 
     with pytest.raises(CanceledError):
-        still(pixels, job(tmp_path), "a", progress, facts={})
+        write_still(pixels, job(tmp_path), "a", progress, facts={})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -208,7 +208,7 @@ def test_see_through_parts_are_white(tmp_path: Path) -> None:
     path = tmp_path / "a"
     Image.fromarray(pixels).save(path, "PNG")
 
-    seen = opened(path).flatten()
+    seen = open_still(path).flatten()
     assert seen.shape == (4, 6, 3)
     assert seen[0, 0].tolist() == [200, 0, 0]
     assert seen[0, 2].tolist() == [227, 127, 127]

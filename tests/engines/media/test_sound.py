@@ -18,18 +18,18 @@ from kit.engines.media.sound import (
     RATE,
     Sound,
     Worked,
+    crossfade,
     cut,
-    fitted,
-    gathered,
-    joined,
-    laid,
-    leveled,
+    fit_length,
+    gather,
+    level,
     measure,
-    mixed,
+    mix,
+    overlay,
     silence,
-    stretched,
+    stretch,
 )
-from kit.engines.media.soundfile import opened
+from kit.engines.media.soundfile import open_sound
 from kit.errors import EngineError
 from tests.engines.films import clicks, onsets, picture
 
@@ -77,7 +77,7 @@ def test_every_kind_of_sound_file_is_read_at_one_rate(
 ) -> None:
     path = written(tmp_path / f"a.{ending}", clicks(3.0), codec)
 
-    sound = opened(path)
+    sound = open_sound(path)
 
     assert (sound.channels, sound.samples.dtype) == (2, np.float32)
     assert sound.seconds == pytest.approx(3.0, abs=0.06)
@@ -89,8 +89,8 @@ def test_every_kind_of_sound_file_is_read_at_one_rate(
 def test_other_rates_and_channels_are_converted(tmp_path: Path) -> None:
     path = written(tmp_path / "a.wav", tone(1.0, channels=1).samples[:, :8000], "pcm_s16le", 8000)
 
-    assert opened(path).samples.shape == pytest.approx((2, RATE), abs=40)
-    assert opened(path, channels=1).samples.shape == pytest.approx((1, RATE), abs=40)
+    assert open_sound(path).samples.shape == pytest.approx((2, RATE), abs=40)
+    assert open_sound(path, channels=1).samples.shape == pytest.approx((1, RATE), abs=40)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -107,7 +107,7 @@ def test_flash_and_click_stay_together_through_every_format(tmp_path: Path, kind
     flashes = [n / 30 for n in range(1, 90) if bright[n] and not bright[n - 1]]
 
     assert flashes == pytest.approx([0.5, 1.5, 2.5], abs=0.001)
-    assert onsets(opened(path).samples) == pytest.approx(flashes, abs=0.003)
+    assert onsets(open_sound(path).samples) == pytest.approx(flashes, abs=0.003)
 
 
 def test_a_part_is_cut_and_filled_with_silence_where_there_is_none() -> None:
@@ -119,16 +119,16 @@ def test_a_part_is_cut_and_filled_with_silence_where_there_is_none() -> None:
     assert np.array_equal(part.samples[:, : RATE // 4], sound.samples[:, -RATE // 4 :])
     assert not part.samples[:, RATE // 4 :].any()
     assert not cut(sound, -0.5, 0.0).samples.any()
-    assert not leveled(silence(1.0)).samples.any()
-    assert leveled(silence(0.0)).seconds == 0.0
+    assert not level(silence(1.0)).samples.any()
+    assert level(silence(0.0)).seconds == 0.0
 
 
 def test_fitting_cuts_fills_repeats_and_fades() -> None:
     sound = tone(1.0)
 
-    assert fitted(sound, 0.4).seconds == 0.4
-    assert not fitted(sound, 2.0).samples[:, RATE:].any()
-    long = fitted(sound, 2.5, loop=True, fade_in=0.1, fade_out=0.2)
+    assert fit_length(sound, 0.4).seconds == 0.4
+    assert not fit_length(sound, 2.0).samples[:, RATE:].any()
+    long = fit_length(sound, 2.5, loop=True, fade_in=0.1, fade_out=0.2)
     assert long.seconds == 2.5
     loud = np.abs(long.samples[0]).reshape(-1, RATE // 10).max(axis=1)
     assert loud[2:22].min() > 0.45
@@ -138,7 +138,7 @@ def test_fitting_cuts_fills_repeats_and_fades() -> None:
 
 @pytest.mark.parametrize("speed", [0.25, 0.5, 0.8, 1.0, 1.5, 4.0])
 def test_another_speed_keeps_the_pitch_and_has_the_exact_length(speed: float) -> None:
-    sound = stretched(tone(2.0), speed)
+    sound = stretch(tone(2.0), speed)
 
     assert sound.samples.shape == (2, round(2 * RATE / speed))
     assert pitch(sound) == pytest.approx(440, abs=4)
@@ -156,7 +156,7 @@ def test_a_known_tone_has_the_loudness_of_the_standard() -> None:
 def test_leveled_sound_has_the_asked_loudness_and_no_peak_over_the_top(level: float) -> None:
     rng = np.random.default_rng(3)
     speech = tone(4.0, level=level).samples * (rng.random(4 * RATE) < 0.999)
-    sound = leveled(Sound(speech.astype(np.float32)), -14.0)
+    sound = level(Sound(speech.astype(np.float32)), -14.0)
 
     assert measure(Sound(sound.samples))[0] == pytest.approx(-14.0, abs=0.3)
     assert np.abs(sound.samples).max() <= 10 ** (-1 / 20) + 1e-4
@@ -166,7 +166,7 @@ def test_peaks_are_turned_down_instead_of_clipped() -> None:
     samples = tone(4.0, level=0.02).samples.copy()
     samples[:, 2 * RATE : 2 * RATE + 200] *= 45
 
-    sound = leveled(Sound(samples), -14.0)
+    sound = level(Sound(samples), -14.0)
 
     assert np.abs(sound.samples).max() <= 10 ** (-1 / 20) + 1e-4
     assert np.abs(sound.samples[:, RATE : RATE + 4800]).max() > 4 * 0.02
@@ -176,9 +176,9 @@ def test_music_makes_room_for_a_voice_and_comes_back() -> None:
     voice = cut(cut(tone(2.0, pitch=200), 0.0, 2.0), -2.0, 6.0)
     music = tone(8.0, pitch=3000, level=0.3)
 
-    both = mixed(voice, music).samples[0]
+    both = mix(voice, music).samples[0]
     under = [np.abs(np.fft.rfft(both[at : at + 4800])[300]) for at in (RATE, 3 * RATE, 7 * RATE)]
-    plain = mixed(voice, music, duck=False).samples[0]
+    plain = mix(voice, music, duck=False).samples[0]
 
     assert under[1] < 0.35 * under[0]
     assert under[2] == pytest.approx(under[0], rel=0.05)
@@ -201,7 +201,7 @@ def test_the_cover_of_a_song_neither_delays_it_nor_makes_it_a_video(tmp_path: Pa
                 packet.stream = stream
                 container.mux(packet)
 
-    assert onsets(opened(tmp_path / "b.mp3").samples) == onsets(opened(plain).samples)
+    assert onsets(open_sound(tmp_path / "b.mp3").samples) == onsets(open_sound(plain).samples)
     with pytest.raises(EngineError, match="no video"):
         Footage(tmp_path / "b.mp3")
 
@@ -219,7 +219,7 @@ def test_a_clock_that_jumps_by_a_day_does_not_fill_the_memory(tmp_path: Path) ->
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
 
-    sound = opened(path, seconds=5.0)
+    sound = open_sound(path, seconds=5.0)
 
     assert sound.seconds == 5.0
     assert np.abs(sound.samples[:, : RATE - 100]).min() > 0.3
@@ -230,7 +230,7 @@ def test_a_picture_is_called_no_sound_and_not_damaged(tmp_path: Path) -> None:
     (tmp_path / "a.mp3").write_bytes(b"GIF89a" + bytes(60))
 
     with pytest.raises(EngineError, match="not sound in MP3") as told:
-        opened(tmp_path / "a.mp3")
+        open_sound(tmp_path / "a.mp3")
     assert told.value.code == "wrong_type"
 
 
@@ -255,7 +255,7 @@ def test_channels_may_change_on_the_way(tmp_path: Path) -> None:
             packet.pts = packet.dts = 32 * number
             container.mux(packet)
 
-    heard = opened(path)
+    heard = open_sound(path)
 
     assert heard.channels == 2
     assert onsets(heard.samples) == pytest.approx([0.5, 1.524, 2.548], abs=0.03)
@@ -267,7 +267,7 @@ def test_sound_whose_clock_runs_at_another_pace_stays_with_the_pictures(
 ) -> None:
     path = written(tmp_path / "a.mkv", clicks(20.0), "pcm_s16le", pace=pace)
 
-    heard = onsets(opened(path).samples)
+    heard = onsets(open_sound(path).samples)
 
     # What is too much may have been a beep.
     assert len(heard) >= 18
@@ -279,7 +279,7 @@ def test_what_is_left_out_for_the_clock_leaves_no_click(tmp_path: Path) -> None:
     samples = tone(12.0, pitch=97).samples
     path = written(tmp_path / "a.mkv", samples, "pcm_s16le", pace=0.97)
 
-    heard = opened(path).samples
+    heard = open_sound(path).samples
 
     assert heard.shape[1] < 11.8 * RATE, "something was left out"
     assert np.abs(np.diff(heard)).max() < 1.5 * np.abs(np.diff(samples)).max()
@@ -304,12 +304,12 @@ def humming(seconds: float) -> Sound:
 
 
 MADE = {
-    "louder, its peaks held": lambda: leveled(noise(2.0), -6.0),
-    "over music": lambda: mixed(noise(2.0), noise(3.0, seed=2)),
-    "repeated and faded": lambda: fitted(noise(0.4), 3.0, loop=True, fade_in=0.7, fade_out=0.9),
-    "one after another": lambda: joined(noise(1.0), noise(1.0, seed=2), 0.3),
-    "laid over one another": lambda: laid([(500, noise(1.0)), (9000, noise(2.0))], 2.0),
-    "slower": lambda: stretched(noise(1.0), 0.5),
+    "louder, its peaks held": lambda: level(noise(2.0), -6.0),
+    "over music": lambda: mix(noise(2.0), noise(3.0, seed=2)),
+    "repeated and faded": lambda: fit_length(noise(0.4), 3.0, loop=True, fade_in=0.7, fade_out=0.9),
+    "one after another": lambda: crossfade(noise(1.0), noise(1.0, seed=2), 0.3),
+    "laid over one another": lambda: overlay([(500, noise(1.0)), (9000, noise(2.0))], 2.0),
+    "slower": lambda: stretch(noise(1.0), 0.5),
 }
 
 
@@ -329,21 +329,21 @@ def test_parts_of_any_length_are_the_same_as_the_whole(made: Callable[[], Sound]
 def test_what_lies_in_a_file_is_the_same_and_leaves_nothing_behind(tmp_path: Path) -> None:
     parts = [noise(0.5).samples, noise(0.7, seed=2).samples]
 
-    held, kept = gathered(parts, 2), gathered(parts, 2, tmp_path)
+    held, kept = gather(parts, 2), gather(parts, 2, tmp_path)
 
     assert kept.seconds == held.seconds == 1.2
     assert np.array_equal(kept.samples, held.samples)
     assert np.array_equal(kept.part(23_000, 25_000), held.part(23_000, 25_000))
     assert list(tmp_path.iterdir()) == []
-    assert gathered([], 1, tmp_path).samples.shape == (1, 0)
+    assert gather([], 1, tmp_path).samples.shape == (1, 0)
 
 
 def test_minutes_of_sound_are_never_held_whole(tmp_path: Path) -> None:
     minutes = humming(100.0)  # 38 MB
     tracemalloc.start()
     try:
-        kept = gathered((part for _, part in minutes.parts()), 2, tmp_path)
-        both = leveled(mixed(kept, fitted(noise(3.0), 100.0, loop=True)))
+        kept = gather((part for _, part in minutes.parts()), 2, tmp_path)
+        both = level(mix(kept, fit_length(noise(3.0), 100.0, loop=True)))
         loudest = max(float(np.abs(part).max()) for _, part in both.parts())
         _, most = tracemalloc.get_traced_memory()
     finally:

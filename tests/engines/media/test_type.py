@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from kit.engines.media.breaking import in_sight, leftward, pieces
+from kit.engines.media.breaking import is_leftward, pieces, visual_order
 from kit.engines.media.fonts import FACES, able, letters, path_of, with_letters
 from kit.engines.media.fonts.wording import Wording, capitals, wording, wording_problems
-from kit.engines.media.lettering import Block, balanced, extent, sprite, stamp
+from kit.engines.media.lettering import Block, balance, extent, sprite, stamp
 from kit.errors import EngineError
 
 TEXT = "the mountain that swallowed a village"
@@ -15,7 +15,7 @@ TEXT = "the mountain that swallowed a village"
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("most_lines", [1, 2, 4])
 def test_a_text_fits_its_space_and_keeps_its_words(face: str, most_lines: int) -> None:
-    block = balanced(TEXT, face, 300, height=120, most_lines=most_lines)
+    block = balance(TEXT, face, 300, height=120, most_lines=most_lines)
 
     width, height, _ = extent(block)
     assert width <= 302
@@ -25,7 +25,7 @@ def test_a_text_fits_its_space_and_keeps_its_words(face: str, most_lines: int) -
 
 
 def test_one_endless_word_is_broken_rather_than_shrunk_away() -> None:
-    block = balanced("a" * 100, "inter", 200, height=200, most_lines=8)
+    block = balance("a" * 100, "inter", 200, height=200, most_lines=8)
 
     assert len(block.lines) > 1
     assert all(line.endswith("-") for line in block.lines[:-1])
@@ -34,7 +34,7 @@ def test_one_endless_word_is_broken_rather_than_shrunk_away() -> None:
 
 
 def test_an_accent_colors_both_parts_of_a_broken_word() -> None:
-    block = balanced("go " + "w" * 30 + " on", "inter", 150, height=300, most_lines=4)
+    block = balance("go " + "w" * 30 + " on", "inter", 150, height=300, most_lines=4)
     picture = sprite(block, color=(255, 255, 255), accent=(255, 0, 0), accented=(1,))
 
     red = (picture[..., 3] > 200) & (picture[..., 1] < 60)
@@ -48,7 +48,7 @@ def test_an_accent_colors_both_parts_of_a_broken_word() -> None:
 @pytest.mark.parametrize("text", ["word " * 161, "many words " * 40])
 def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(EngineError) as caught:
-        balanced(text, "inter", 60, height=20, smallest=10)
+        balance(text, "inter", 60, height=20, smallest=10)
 
     assert caught.value.code == "text_too_long"
 
@@ -177,7 +177,7 @@ def test_no_part_is_longer_than_a_line_bears_and_none_is_lost(word: str) -> None
     ],
 )
 def test_a_text_runs_as_most_of_its_letters_do(text: str, left: bool) -> None:
-    assert leftward(text) is left
+    assert is_leftward(text) is left
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ def test_a_text_runs_as_most_of_its_letters_do(text: str, left: bool) -> None:
 def test_words_stand_where_they_are_read(line: str, left: bool, seen: str) -> None:
     words = line.split()
 
-    assert [words[number] for number in in_sight(words, left=left)] == seen.split()
+    assert [words[number] for number in visual_order(words, left=left)] == seen.split()

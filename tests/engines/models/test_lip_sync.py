@@ -87,14 +87,14 @@ def test_the_mouth_opens_while_the_voice_sounds_and_both_are_together(spoken: Sp
     assert dark(asset).max() > 150
     assert opened[0] == pytest.approx(0.28, abs=0.07)
     assert opened[-1] == pytest.approx(0.50, abs=0.09)
-    heard = np.abs(soundfile.opened(asset.path).samples.mean(axis=0))
+    heard = np.abs(soundfile.open_sound(asset.path).samples.mean(axis=0))
     loud = np.flatnonzero(heard > 0.2 * heard.max()) / sound.RATE
     assert (loud[0], loud[-1]) == (pytest.approx(0.28, abs=0.02), pytest.approx(0.52, abs=0.02))
 
 
 def test_louder_and_opener_vowels_open_the_mouth_more(spoken: Spoken, tmp_path: Path) -> None:
     louder = dark(spoken("louder"))
-    voice = soundfile.opened(recording(tmp_path / "voice.wav", STEPS["open and round"]()))
+    voice = soundfile.open_sound(recording(tmp_path / "voice.wav", STEPS["open and round"]()))
     jaw = hear(voice, 25, Progress()).jaw
 
     assert 20 < louder[2:10].max() < louder[17:24].max()
@@ -112,7 +112,7 @@ def test_a_voice_moves_the_mouth_and_noise_does_not(kind: str, moves: bool, tmp_
         "hum": 0.3 * np.sin(2 * np.pi * 100 * times) + 0.1 * np.sin(2 * np.pi * 200 * times),
         "voice": np.concatenate([STEPS["louder"](), STEPS["open and round"]()]),
     }
-    voice = soundfile.opened(recording(tmp_path / "sound.wav", lines[kind]))
+    voice = soundfile.open_sound(recording(tmp_path / "sound.wav", lines[kind]))
 
     assert (hear(voice, 25, Progress()).jaw.mean() > 0.3) == moves
 

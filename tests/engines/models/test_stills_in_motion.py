@@ -80,7 +80,7 @@ def test_a_soundtrack_is_repeated_or_cut_to_the_length_of_the_clip_and_ends_soft
 
     asset = render("ken-burns", tmp_path / "job", media=media, duration=2)
 
-    heard = soundfile.opened(asset.path)
+    heard = soundfile.open_sound(asset.path)
     assert heard.seconds == pytest.approx(2.0, abs=0.06)
     levels = [float(np.abs(part).mean()) for part in np.array_split(heard.samples[0], 8)]
     assert min(levels[1:6]) > 0.1, "as loud as usual"

@@ -53,7 +53,7 @@ def fps_of(asset: Asset) -> float:
 
 def strength(asset: Asset, pitch: float) -> float:
     """Return how loud one pitch is in the middle second of a result."""
-    line = soundfile.opened(asset.path).samples[0]
+    line = soundfile.open_sound(asset.path).samples[0]
     part = line[len(line) // 2 - 24_000 : len(line) // 2 + 24_000]
     return float(np.abs(np.fft.rfft(part))[round(pitch)]) / 24_000
 
@@ -79,7 +79,7 @@ def test_picture_and_sound_stay_together_through_trim_and_speed(
     lit = [n / fps_of(asset) for n in range(1, len(bright)) if bright[n] and not bright[n - 1]]
     assert asset.duration_seconds == pytest.approx(2.5 / speed, abs=0.05)
     assert lit == pytest.approx(expected, abs=0.05)
-    assert onsets(soundfile.opened(asset.path).samples) == pytest.approx(expected, abs=0.05)
+    assert onsets(soundfile.open_sound(asset.path).samples) == pytest.approx(expected, abs=0.05)
 
 
 @pytest.mark.parametrize("fps", [12, Fraction("12.5"), 24, 25, 30, 50, 60])
@@ -286,7 +286,7 @@ def test_a_mute_or_silent_video_has_no_sound_track(tmp_path: Path) -> None:
 def test_sound_is_brought_to_the_usual_loudness(tmp_path: Path) -> None:
     source = humming(tmp_path, 3.0, tone(3.0, 500, level=0.06), fps=10)
     found = [
-        measure(soundfile.opened(edited(tmp_path, source, normalize=on).path))[0]
+        measure(soundfile.open_sound(edited(tmp_path, source, normalize=on).path))[0]
         for on in (True, False)
     ]
 
@@ -312,7 +312,7 @@ def test_a_part_that_begins_within_a_sound_does_not_click(tmp_path: Path) -> Non
     source = humming(tmp_path, 2.0, tone(2.0, 110), fps=10)
 
     # A quarter of a wave after one has begun: at its top.
-    line = soundfile.opened(edited(tmp_path, source, start=1 + 0.25 / 110).path).samples[0]
+    line = soundfile.open_sound(edited(tmp_path, source, start=1 + 0.25 / 110).path).samples[0]
 
     assert np.abs(np.diff(line, 2))[:480].max() < 0.003
     assert np.abs(line[480:4800]).max() > 0.1

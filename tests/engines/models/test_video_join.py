@@ -125,7 +125,7 @@ def test_each_clip_is_heard_when_it_is_seen_and_a_silent_one_is_silent(tmp_path:
         plain(tmp_path / f"{n}.mp4", RED, pitch=pitch) for n, pitch in enumerate((400, None, 1200))
     ]
 
-    heard = soundfile.opened(joined(tmp_path, clips).path).samples[0]
+    heard = soundfile.open_sound(joined(tmp_path, clips).path).samples[0]
 
     def strength(start: float, pitch: int) -> float:
         part = heard[round(start * 48_000) : round(start * 48_000) + 24_000]
@@ -141,7 +141,7 @@ def test_a_crossfade_is_heard_too_without_a_dip(tmp_path: Path) -> None:
 
     asset = joined(tmp_path, clips, transition="crossfade", transition_seconds=0.5)
 
-    line = soundfile.opened(asset.path).samples[0]
+    line = soundfile.open_sound(asset.path).samples[0]
     power = np.square(line[4800 : 4800 * 14]).reshape(-1, 4800).mean(axis=1)
     assert power.min() > 0.6 * power.max()
 
@@ -149,7 +149,7 @@ def test_a_crossfade_is_heard_too_without_a_dip(tmp_path: Path) -> None:
 def test_music_runs_under_silent_clips(tmp_path: Path) -> None:
     music = recorded(tone(1.0, 700, 0.2), tmp_path / "m.wav")
 
-    heard = soundfile.opened(joined(tmp_path, three(tmp_path), music=music).path)
+    heard = soundfile.open_sound(joined(tmp_path, three(tmp_path), music=music).path)
 
     assert heard.seconds == pytest.approx(3.0, abs=0.05)
     assert np.abs(heard.samples[0, 24_000:120_000]).reshape(-1, 4800).max(axis=1).min() > 0.05

@@ -107,7 +107,7 @@ def _size(width: int, height: int, resolution: str) -> tuple[int, int]:
 
 def _voice(path: Path) -> sound.Sound:
     # A little more than what is taken tells whether there is more.
-    voice = soundfile.opened(path, seconds=LONGEST + 1)
+    voice = soundfile.open_sound(path, seconds=LONGEST + 1)
     if voice.seconds > LONGEST + SLACK:
         sentence = f"the audio lasts more than {LONGEST} s; cut it to {LONGEST} s or less"
         raise EngineError(sentence, code="too_long")
@@ -126,7 +126,7 @@ def _portrait(
 ) -> tuple[Iterator[Bytes], tuple[int, int], dict[str, Any]]:
     """Return the frames of a picture that speaks, their size, and what is known of it."""
     values = job.parameters
-    pixels = stills.opened(path, most=_LARGEST).flatten(_BEHIND)
+    pixels = stills.open_still(path, most=_LARGEST).flatten(_BEHIND)
     height, width = pixels.shape[:2]
     size = _size(width, height, values["resolution"])
     way = cv2.INTER_AREA if size[0] * size[1] < width * height else cv2.INTER_CUBIC

@@ -19,7 +19,7 @@ from kit.engines.editing.picture.files import (
     resize,
     write_result,
 )
-from kit.engines.media.color import Bytes, dithered, encode, lab_of, linear, paint
+from kit.engines.media.color import Bytes, dither, encode, lab_of, linear, paint
 from kit.engines.media.cutout import LEAST, clean_rim, cut_out
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.stills import Still
@@ -234,7 +234,7 @@ def paint_backdrop(words: str, width: int, height: int, seed: int, progress: Pro
         small = 1.0 - 0.16 * smooth_step(0.1, 1.4, far)
         shade = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
         light = first[:, None, None] * shade
-    return dithered(np.asarray(light, np.float32), np.random.default_rng(1))
+    return dither(np.asarray(light, np.float32), np.random.default_rng(1))
 
 
 def paint_landscape(brief: Brief, width: int, height: int, progress: Progress) -> Bytes:

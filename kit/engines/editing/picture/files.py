@@ -11,9 +11,8 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
-from kit.engines.media.picture import THUMBNAIL_SIDE
-from kit.engines.media.picture import still as write_still
-from kit.engines.media.stills import Still, opened, origin, reduced
+from kit.engines.media.picture import THUMBNAIL_SIDE, write_still
+from kit.engines.media.stills import Still, open_still, origin, scale_down
 from kit.engines.prompt.colors import no_color, rgb_of
 from kit.engines.sizes import MOST
 from kit.errors import EngineError
@@ -29,8 +28,8 @@ def read_picture(
     files = job.media.get(name)
     if not files:
         raise EngineError(f"this needs a picture as {name!r}", code="medium_missing")
-    still = opened(files[0], most=most)
-    return still if clear is None or still.alpha is None else reduced(still, clear)
+    still = open_still(files[0], most=most)
+    return still if clear is None or still.alpha is None else scale_down(still, clear)
 
 
 def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], where: str) -> Bytes:

@@ -23,9 +23,9 @@ from kit.engines.editing.title import (
     margin_of,
     subtitle_room,
 )
-from kit.engines.media.breaking import leftward
+from kit.engines.media.breaking import is_leftward
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.lettering import Block, Color, balanced, extent
+from kit.engines.media.lettering import Block, Color, balance, extent
 from kit.engines.media.subject import find
 from kit.errors import EngineError
 
@@ -54,7 +54,7 @@ class Title:
     def side(self) -> str:
         """Where its lines begin, unless its style centers them."""
         align = STYLES[self.style].align
-        return "right" if align == "left" and leftward(self.headline) else align
+        return "right" if align == "left" and is_leftward(self.headline) else align
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _pieces(
     room = headline_room(shape, style, *share[:2])
 
     def piece(text: str, face: str, room: TitleRoom, gap: float, tracking: float) -> TitlePiece:
-        block = balanced(
+        block = balance(
             text, face, room.width, height=room.height, most_lines=room.lines,
             largest=room.largest, smallest=room.smallest, gap=gap, tracking=tracking,
         )  # fmt: skip
@@ -170,7 +170,7 @@ def _pieces(
 def _places(shape: tuple[int, int], title: Title, stack: Layout) -> Iterator[Layout]:
     margin = margin_of(shape)
     edge, rest = round(1.15 * margin), shape[1] - stack.width
-    flush = "right" if leftward(title.headline) else "left"
+    flush = "right" if is_leftward(title.headline) else "left"
     aside = ("left", "right") if stack.width <= _NARROW * (shape[1] - 2 * margin) else ()
     for side in dict.fromkeys((title.side, *aside)):
         left = {"left": margin, "right": rest - margin, "center": rest // 2}[side]

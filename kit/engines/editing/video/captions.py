@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from kit.engines.editing.video.checks import CAPTION_FACES, check_pace, saying, spoken_words
-from kit.engines.media.breaking import leftward
+from kit.engines.media.breaking import is_leftward
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.fonts import able, with_letters
 from kit.engines.media.fonts.wording import capitals
-from kit.engines.media.lettering import Color, balanced, sprite
+from kit.engines.media.lettering import Color, balance, sprite
 from kit.engines.media.sound import RATE, Sound
 from kit.engines.text import speech
 
@@ -241,7 +241,7 @@ def grouped(words: Sequence[Word], style: CaptionStyle) -> list[Group]:
     """
     parts: list[tuple[Sequence[Word], bool]] = []
     for sentence in _split(words, lambda last, _: last.text.endswith(_STOPS)):
-        left = leftward(" ".join(word.text for word in sentence))
+        left = is_leftward(" ".join(word.text for word in sentence))
         for phrase in _split(sentence, _parted):
             parts += [(part, left) for part in _divided(phrase, style)]
     groups = []
@@ -363,7 +363,7 @@ class Captions:
 
 def _lettered(group: Group, style: CaptionStyle, said: int, size: tuple[int, int]) -> Bytes:
     """Return a group as a picture, shape (h, w, 4), with the word number `said` in its color."""
-    block = balanced(
+    block = balance(
         _text(group, style),
         style.face,
         _WIDTH * size[0],

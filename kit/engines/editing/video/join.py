@@ -26,7 +26,7 @@ from kit.engines.editing.video.plan import check_work, common_rate, frame_size, 
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
-from kit.engines.media.sound import Sound, fitted
+from kit.engines.media.sound import Sound, fit_length
 from kit.engines.sizes import QUALITIES
 from kit.errors import EngineError
 
@@ -176,7 +176,7 @@ def _sound(
         joints = [float(way * piece.after / fps) for piece in pieces[:-1]]
         base = sound_in_order(clips, joints, job, check)
     whole = with_music(base, job, seconds, check)
-    return None if whole is None else fitted(whole, seconds, fade_out=_LAST_FADE)
+    return None if whole is None else fit_length(whole, seconds, fade_out=_LAST_FADE)
 
 
 def _frames(

@@ -20,13 +20,13 @@ from kit.engines.media.sound import (
     RATE,
     Sound,
     cut,
-    fitted,
-    laid,
-    leveled,
-    mixed,
-    stretched,
+    fit_length,
+    level,
+    mix,
+    overlay,
+    stretch,
 )
-from kit.engines.media.soundfile import opened
+from kit.engines.media.soundfile import open_sound
 from kit.errors import EngineError
 
 _LOUD = -14.0
@@ -101,20 +101,20 @@ def edit_sound(
     values, folder = job.parameters, job.folder
     own: Sound | None = None
     if values["sound"] == "keep" and footage.has_sound:
-        whole = opened(job.media["video"][0], seconds=plan.end, folder=folder, check=check)
+        whole = open_sound(job.media["video"][0], seconds=plan.end, folder=folder, check=check)
         part = cut(whole, plan.start, plan.end)
-        part = stretched(part, plan.speed, folder=folder, check=check)
+        part = stretch(part, plan.speed, folder=folder, check=check)
         own = cut(part, 0.0, plan.seconds)
     voice = _file(job, "voice", plan.seconds, check)
     spoken = base = own if voice is None else voice
     if own is not None and voice is not None:
-        base = mixed(_even(voice, values, check), _even(own, values, check), check=check)
+        base = mix(_even(voice, values, check), _even(own, values, check), check=check)
     both = with_music(base, job, plan.seconds, check)
     if both is None:
         return None, spoken
     rise, fall = fades(values, plan.seconds)
     rise, fall = max(rise, _CUT if plan.start else 0.0), max(fall, 0.01)
-    return fitted(both, plan.seconds, fade_in=rise, fade_out=fall), spoken
+    return fit_length(both, plan.seconds, fade_in=rise, fade_out=fall), spoken
 
 
 def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> Sound | None:
@@ -127,10 +127,10 @@ def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> So
         return base
     alone = base is None or not any(part.any() for _, part in base.parts(check))
     quieter = 0.0 if alone else 20 * np.log10(values["music_volume"])
-    music = leveled(music, _LOUD + float(quieter), check=check)
+    music = level(music, _LOUD + float(quieter), check=check)
     if base is None:
         return music
-    both = mixed(base, music, duck=values["duck"] and not alone, check=check)
+    both = mix(base, music, duck=values["duck"] and not alone, check=check)
     return _even(both, values, check)
 
 
@@ -153,23 +153,23 @@ def sound_in_order(
         start = end - max(before, 0.0)
         end = start + seconds
         if footage.has_sound:
-            own = opened(path, seconds=seconds, folder=job.folder, check=check)
+            own = open_sound(path, seconds=seconds, folder=job.folder, check=check)
             own = _even(own, job.parameters, check)
             # Equal power through both fades, so that a crossfade has no dip.
             rise, fall = (max(abs(joint), 0.01) for joint in (before, after))
-            own = fitted(own, seconds, fade_in=rise, fade_out=fall)
+            own = fit_length(own, seconds, fade_in=rise, fade_out=fall)
             sounds.append((round(start * RATE), own))
-    return laid(sounds, end)
+    return overlay(sounds, end)
 
 
 def _file(job: Job, name: str, seconds: float, check: Check, *, loop: bool = False) -> Sound | None:
     paths = job.media.get(name)
     if not paths:
         return None
-    heard = opened(paths[0], seconds=seconds, folder=job.folder, check=check)
+    heard = open_sound(paths[0], seconds=seconds, folder=job.folder, check=check)
     tail = min(_TAIL, seconds / 4) if loop and seconds > _LEAST else 0.0
-    return fitted(heard, seconds, loop=loop, fade_in=tail / 6, fade_out=tail)
+    return fit_length(heard, seconds, loop=loop, fade_in=tail / 6, fade_out=tail)
 
 
 def _even(sound: Sound, values: Mapping[str, Any], check: Check) -> Sound:
-    return leveled(sound, _LOUD, check=check) if values["normalize"] else sound
+    return level(sound, _LOUD, check=check) if values["normalize"] else sound

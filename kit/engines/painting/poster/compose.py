@@ -13,7 +13,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes, Floats, mix
 from kit.engines.media.noise import field, smooth_step
-from kit.engines.media.picture import still
+from kit.engines.media.picture import write_still
 from kit.engines.media.threads import one_thread
 from kit.engines.painting.falling import fallen, kind_of
 from kit.engines.painting.looks import look_for
@@ -135,7 +135,9 @@ def paint_poster(job: Job, progress: Progress) -> Asset:
     pixels = _print(picture, brief, progress.part(0.0, 0.7), grain)
     facts = {**brief.facts(), "seed": job.seed}
     # Its gradients and edges look the same with color at half the detail of light.
-    return still(pixels, job, "poster", progress.part(0.7, 1.0), facts=facts, fine_color=False)
+    return write_still(
+        pixels, job, "poster", progress.part(0.7, 1.0), facts=facts, fine_color=False
+    )
 
 
 def _print(picture: PosterPicture, brief: Brief, progress: Progress, grain: float = 0.0) -> Bytes:
