@@ -118,7 +118,7 @@ def _soundtrack(job: Job, take: Take) -> sound.Sound | None:
     paths = job.media.get("soundtrack")
     if not paths:
         return None
-    heard = sound.level(soundfile.open_sound(paths[0], seconds=take.seconds))
+    heard = sound.normalize(soundfile.open_sound(paths[0], seconds=take.seconds))
     fade = 0.0 if take.loop else min(_FADE, take.seconds / 4)
     return sound.fit_length(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
 

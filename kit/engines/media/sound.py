@@ -196,7 +196,7 @@ def crossfade(one: Sound, other: Sound, overlap: float) -> Sound:
     return overlay(sounds, (start + other.count) / RATE, channels=one.channels)
 
 
-def level(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None) -> Sound:
+def normalize(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None) -> Sound:
     """Return a sound as loud as asked for, its peaks held below -1 dBFS.
 
     Silence stays silence, and nothing is made louder by more than 20 dB, so that a quiet room does

@@ -22,9 +22,9 @@ from kit.engines.media.sound import (
     cut,
     fit_length,
     gather,
-    level,
     measure,
     mix,
+    normalize,
     overlay,
     silence,
     stretch,
@@ -119,8 +119,8 @@ def test_a_part_is_cut_and_filled_with_silence_where_there_is_none() -> None:
     assert np.array_equal(part.samples[:, : RATE // 4], sound.samples[:, -RATE // 4 :])
     assert not part.samples[:, RATE // 4 :].any()
     assert not cut(sound, -0.5, 0.0).samples.any()
-    assert not level(silence(1.0)).samples.any()
-    assert level(silence(0.0)).seconds == 0.0
+    assert not normalize(silence(1.0)).samples.any()
+    assert normalize(silence(0.0)).seconds == 0.0
 
 
 def test_fitting_cuts_fills_repeats_and_fades() -> None:
@@ -156,7 +156,7 @@ def test_a_known_tone_has_the_loudness_of_the_standard() -> None:
 def test_leveled_sound_has_the_asked_loudness_and_no_peak_over_the_top(level: float) -> None:
     rng = np.random.default_rng(3)
     speech = tone(4.0, level=level).samples * (rng.random(4 * RATE) < 0.999)
-    sound = level(Sound(speech.astype(np.float32)), -14.0)
+    sound = normalize(Sound(speech.astype(np.float32)), -14.0)
 
     assert measure(Sound(sound.samples))[0] == pytest.approx(-14.0, abs=0.3)
     assert np.abs(sound.samples).max() <= 10 ** (-1 / 20) + 1e-4
@@ -166,7 +166,7 @@ def test_peaks_are_turned_down_instead_of_clipped() -> None:
     samples = tone(4.0, level=0.02).samples.copy()
     samples[:, 2 * RATE : 2 * RATE + 200] *= 45
 
-    sound = level(Sound(samples), -14.0)
+    sound = normalize(Sound(samples), -14.0)
 
     assert np.abs(sound.samples).max() <= 10 ** (-1 / 20) + 1e-4
     assert np.abs(sound.samples[:, RATE : RATE + 4800]).max() > 4 * 0.02
@@ -304,7 +304,7 @@ def humming(seconds: float) -> Sound:
 
 
 MADE = {
-    "louder, its peaks held": lambda: level(noise(2.0), -6.0),
+    "louder, its peaks held": lambda: normalize(noise(2.0), -6.0),
     "over music": lambda: mix(noise(2.0), noise(3.0, seed=2)),
     "repeated and faded": lambda: fit_length(noise(0.4), 3.0, loop=True, fade_in=0.7, fade_out=0.9),
     "one after another": lambda: crossfade(noise(1.0), noise(1.0, seed=2), 0.3),
@@ -343,7 +343,7 @@ def test_minutes_of_sound_are_never_held_whole(tmp_path: Path) -> None:
     tracemalloc.start()
     try:
         kept = gather((part for _, part in minutes.parts()), 2, tmp_path)
-        both = level(mix(kept, fit_length(noise(3.0), 100.0, loop=True)))
+        both = normalize(mix(kept, fit_length(noise(3.0), 100.0, loop=True)))
         loudest = max(float(np.abs(part).max()) for _, part in both.parts())
         _, most = tracemalloc.get_traced_memory()
     finally:

@@ -21,8 +21,8 @@ from kit.engines.media.sound import (
     Sound,
     cut,
     fit_length,
-    level,
     mix,
+    normalize,
     overlay,
     stretch,
 )
@@ -127,7 +127,7 @@ def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> So
         return base
     alone = base is None or not any(part.any() for _, part in base.parts(check))
     quieter = 0.0 if alone else 20 * np.log10(values["music_volume"])
-    music = level(music, _LOUD + float(quieter), check=check)
+    music = normalize(music, _LOUD + float(quieter), check=check)
     if base is None:
         return music
     both = mix(base, music, duck=values["duck"] and not alone, check=check)
@@ -172,4 +172,4 @@ def _file(job: Job, name: str, seconds: float, check: Check, *, loop: bool = Fal
 
 
 def _even(sound: Sound, values: Mapping[str, Any], check: Check) -> Sound:
-    return level(sound, _LOUD, check=check) if values["normalize"] else sound
+    return normalize(sound, _LOUD, check=check) if values["normalize"] else sound
