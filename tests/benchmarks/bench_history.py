@@ -47,9 +47,14 @@ class Service:
         """There is nothing to estimate."""
         raise AssertionError
 
-    def receipts(self) -> dict[str, Any]:
-        """The service says what everything cost."""
-        return {}
+    def starts(self) -> list[Any]:
+        """Nothing was started here."""
+        return []
+
+    def usage(self, path: str | None) -> Steps[None]:
+        """There is no ledger."""
+        return None
+        yield
 
     def rest(self, seconds: float) -> Steps[None]:
         """Nobody else syncs."""

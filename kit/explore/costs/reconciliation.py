@@ -3,6 +3,7 @@
 All amounts are compared as whole millicredits; a difference of one is a difference. What cannot be
 checked at a service is said, and counts neither as right nor as wrong.
 """
+# ruff: noqa: S608 - the queries are made of names of their own
 
 from __future__ import annotations
 
@@ -37,28 +38,31 @@ lines as (
         round(balance_after * 1000)::bigint as after
     from usage
 )"""
-#: Entries that go on from a balance that no other entry has left. In which order entries were
+#: Balances that entries go on from and that no other entry has left. In which order entries were
 #: written does not matter: several of the same moment may be listed in another one.
+_BREAKS = f"""
+with {_LINES}
+select value, sum(step) as steps from (
+    select after as value, 1 as step from lines
+    union all select after - units, -1 from lines
+    union all select 0, 1
+    union all select (select coalesce(sum(units), 0) from lines), -1
+) group by value having sum(step) < 0
+"""
+#: The entries that go on from these.
 _BROKEN = f"""
 with {_LINES},
-steps as (
-    select value, sum(step) as steps from (
-        select after as value, 1 as step from lines
-        union all select after - units, -1 from lines
-        union all select 0, 1
-        union all select (select coalesce(sum(units), 0) from lines), -1
-    ) group by value having sum(step) < 0
-),
 ordered as (
     select *, after - units as before,
         coalesce(lag(after) over (order by created_at, id), 0) as previous
     from lines
 )
-select id, previous as expected, before as found from ordered join steps on value = before
+select 'chain' as part, id as subject, previous as expected, before as found
+from ordered join breaks on value = before
 qualify row_number() over (partition by before order by created_at desc, id desc) <= -steps
-"""  # noqa: S608 - names of its own
-#: What each side says of each generation: a row for each that differs, one for all that agree.
-_COMPARED = f"""
+"""
+#: What the service says of each generation, beside what the ledger says.
+_JOINED = f"""
 with {_LINES},
 paid as (
     select generation_id as id,
@@ -66,28 +70,33 @@ paid as (
         coalesce(sum(units) filter (where kind = 'refund'), 0) as refunded
     from lines where generation_id is not null group by generation_id
 ),
-said as (
-    select 'receipt' as part, id, units as found from receipts
-    where id in (select id from generations)  -- accounts of one service share a journal
-    union all
-    select 'charge', id, round(credits * 1000)::bigint from generations
-    where credits_source = 'service'
-    union all
-    select 'refund', id, round(credits_refunded * 1000)::bigint from generations
-    where credits_refunded is not null
-),
-compared as (
-    select part, said.id, found,
-        coalesce(case when part = 'refund' then refunded else charged end, 0) as expected
-    from said left join paid using (id)
-)
-select * from (
-    select part, case when expected = found then '{_ALL}' else id end as subject,
-        sum(expected) as expected, sum(found) as found
-    from compared group by all
-)
-order by array_position(['receipt', 'charge', 'refund'], part), subject
-"""  # noqa: S608 - names of its own
+joined as (
+    select id, coalesce(charged, 0) as charged, coalesce(refunded, 0) as refunded,
+        case when credits_source = 'service' then round(credits * 1000)::bigint end as charge,
+        round(credits_refunded * 1000)::bigint as refund
+    from generations left join paid using (id)
+)"""
+#: How many agree and what they come to, and how many do not: one look at everything.
+_TALLIES = f"""{_JOINED}
+select count_if(charge = charged) as charges, sum(charge) filter (where charge = charged) as charge,
+    count_if(charge <> charged) as wrong_charges,
+    count_if(refund = refunded) as refunds, sum(refund) filter (where refund = refunded) as refund,
+    count_if(refund <> refunded) as wrong_refunds
+from joined
+"""
+_DIFFERENT = f"""{_JOINED}
+select 'charge' as part, id as subject, charged as expected, charge as found
+from joined where charge <> charged
+union all
+select 'refund', id, refunded, refund from joined where refund <> refunded
+order by part, subject
+"""
+#: Receipts of this computer against the ledger; accounts of one service share a journal.
+_RECEIPTS = f"""{_JOINED}
+select 'receipt' as part, case when charged = units then '{_ALL}' else id end as subject,
+    sum(charged) as expected, sum(units) as found
+from receipts join joined using (id) group by all order by subject
+"""
 #: The same where there is no ledger: receipts against what the service says of its generations.
 _UNBOOKED = f"""
 select 'receipt' as part, case when expected = units then '{_ALL}' else id end as subject,
@@ -96,7 +105,7 @@ from receipts join (
     select id, round(credits * 1000)::bigint as expected from generations
     where credits_source = 'service'
 ) using (id) group by all order by subject
-"""  # noqa: S608
+"""
 Row = tuple[str, str, float | None, float | None, float | None, bool | None, str | None]
 
 
@@ -168,12 +177,23 @@ def _booked(
     if whole["silent"]:
         yield _unchecked("chain", "entries of the ledger do not say what could be spent then")
     elif whole["entries"]:
-        broken = tables.ask(_BROKEN).to_pylist()
-        for line in broken:
-            yield _row("chain", line["id"], int(line["expected"]), int(line["found"]))
-        if not broken:
+        breaks = tables.ask(_BREAKS)
+        if breaks.num_rows:
+            yield from _compared(tables, _BROKEN, breaks=breaks)
+        else:
             yield _row("chain", _ALL, int(whole["total"]), int(whole["total"]))
-    yield from _compared(tables, _COMPARED, receipts)
+    if receipts:
+        yield from _compared(tables, _RECEIPTS, receipts=_table(receipts))
+    yield from _compared_generations(tables)
+
+
+def _compared_generations(tables: Tables) -> Iterable[Row]:
+    [tally] = tables.ask(_TALLIES).to_pylist()
+    if tally["wrong_charges"] or tally["wrong_refunds"]:
+        yield from _compared(tables, _DIFFERENT)
+    for part in ("charge", "refund"):
+        if tally[f"{part}s"]:
+            yield _row(part, _ALL, int(tally[part]), int(tally[part]))
 
 
 def _unbooked(
@@ -183,7 +203,7 @@ def _unbooked(
     found = None if balance is None else float(balance)
     note = "the service has no ledger: what the balance is made of is not known"
     yield _unchecked("balance", note, found)
-    yield from _compared(tables, _UNBOOKED, receipts)
+    yield from _compared(tables, _UNBOOKED, receipts=_table(receipts))
     [silent] = tables.ask(
         "select count(*) as count, sum(round(credits * 1000)::bigint) as total from generations "
         "where credits_source = 'receipt'"
@@ -197,8 +217,8 @@ def _unbooked(
     yield _unchecked("refund", "without a ledger nothing says what was refunded")
 
 
-def _compared(tables: Tables, query: str, receipts: Mapping[str, Decimal]) -> Iterable[Row]:
-    for line in tables.ask(query, receipts=_table(receipts)).to_pylist():
+def _compared(tables: Tables, query: str, **more: pa.Table) -> Iterable[Row]:
+    for line in tables.ask(query, **more).to_pylist():
         yield _row(line["part"], line["subject"], int(line["expected"]), int(line["found"]))
 
 
