@@ -51,7 +51,8 @@ _GRACE_SECONDS = 1.0  # a kernel that restarts does not wait; what runs is hande
 _TURN_SECONDS = 15.0
 _LOCK, _LOG = "service.lock", "service.log"
 
-_running: dict[Path, Running] = {}
+#: The services that this process hosts, by data folder.
+hosted: dict[Path, Running] = {}
 _lock = threading.Lock()
 #: Folders whose service was stopped here on purpose: only `kit.connect()` starts it again.
 _stopped: set[Path] = set()
@@ -101,10 +102,10 @@ def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
     def follow(refused: str) -> str:
         settings = service_settings.load(data=folder)
         with _lock:
-            running = _running.get(folder)
+            running = hosted.get(folder)
             if running is not None and running.url == refused:
                 # its thread has ended, or is that of another process since a fork
-                _running.pop(folder).stop()
+                hosted.pop(folder).stop()
             url, known = _found(settings)
         if known != key:
             raise ConfigError(f"{folder} has another demo account by now")
@@ -122,7 +123,7 @@ def _found(settings: ServiceSettings) -> tuple[str, str]:
     _stop_at_exit()
     prepare(settings.data)
     key = demo_key(settings)
-    running = _running.get(settings.data)
+    running = hosted.get(settings.data)
     return running.url if running else find(settings.data) or _started(settings), key
 
 
@@ -133,12 +134,12 @@ def _started(settings: ServiceSettings) -> str:
     with _turn(settings.data):
         url = find(settings.data)
         if url is None:
-            mine = _running[settings.data] = _hosted(settings)
+            mine = hosted[settings.data] = _host(settings)
             url = mine.url
         return url
 
 
-def _hosted(settings: ServiceSettings) -> Running:
+def _host(settings: ServiceSettings) -> Running:
     file = settings.data / _LOG
     undo = logs.beside(file)
     try:
@@ -204,7 +205,7 @@ class LocalKeys:
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
         """Make a key that works for so many days, or until it is revoked; return its text."""
         now = clock()
-        wish = keys.Wish(
+        wish = keys.KeyRequest(
             account_id=self._caller().account_id,
             name=name,
             scopes=scopes,
@@ -221,7 +222,7 @@ class LocalKeys:
         self._write(keys.revoke(key_id, clock(), actor=_actor()))
 
     def _caller(self) -> keys.Caller:
-        return self._write(keys.caller(self._key, self._settings.secret(), clock()))
+        return self._write(keys.find_caller(self._key, self._settings.secret(), clock()))
 
     def _write(self, work: Transaction[T]) -> T:
         async def alone() -> T:
@@ -255,10 +256,10 @@ def _moment(milliseconds: int | None) -> datetime | None:
 def stop() -> None:
     """Stop every service that was started in this process; `start_embedded` starts them again."""
     with _lock:
-        for running in _running.values():
+        for running in hosted.values():
             running.stop()
-        _stopped.update(_running)
-        _running.clear()
+        _stopped.update(hosted)
+        hosted.clear()
 
 
 def demo_key(settings: ServiceSettings) -> str:
@@ -282,7 +283,7 @@ async def _demo_key(settings: ServiceSettings, path: Path) -> str:
 
 async def _works(database: SQLite, settings: ServiceSettings, key: str) -> bool:
     try:
-        await database.read(keys.caller(key, settings.secret(), clock()))
+        await database.read(keys.find_caller(key, settings.secret(), clock()))
     except ApiError:
         return False
     return True
@@ -294,7 +295,7 @@ async def _make(database: SQLite, settings: ServiceSettings, path: Path) -> str:
     create = accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())
     account = await database.write(create)
     scopes = ("scripts:generate", "creative:generate")
-    wish = keys.Wish(account_id=account.id, name="demo", scopes=scopes, live=False)
+    wish = keys.KeyRequest(account_id=account.id, name="demo", scopes=scopes, live=False)
     made = await database.write(keys.create(wish, settings.secret(), now, actor=_actor()))
     write_private(path, json.dumps({"accountId": account.id, "key": made.text}))
     return made.text

@@ -61,7 +61,7 @@ class Magics:
         self._shell = shell
         self._connect = connect
         #: What was made for a shell without a studio that blocks, and what it was made of.
-        self._own: tuple[AsyncStudio | None, Studio] | None = None
+        self.own: tuple[AsyncStudio | None, Studio] | None = None
 
     def generate(self, line: str, cell: str | None = None) -> Generation:
         """Make a picture or a video of the prompt in the cell.
@@ -119,12 +119,12 @@ class Magics:
         if isinstance(found, Studio):
             return found
         awaited = found if isinstance(found, AsyncStudio) else None
-        if self._own is None or self._own[0] is not awaited:
+        if self.own is None or self.own[0] is not awaited:
             # another account by now: what was made before would go on paying
-            if self._own is not None:
-                self._own[1].close()
-            self._own = awaited, _blocking(awaited) if awaited else self._connect()
-        return self._own[1]
+            if self.own is not None:
+                self.own[1].close()
+            self.own = awaited, _blocking(awaited) if awaited else self._connect()
+        return self.own[1]
 
 
 def load(shell: Any, connect: Callable[[], Studio]) -> None:

@@ -89,7 +89,7 @@ class Service:
 
     def key(self, account: str, *scopes: str, **wish: Any) -> str:
         """Make a key and return its text."""
-        asked = keys.Wish(account_id=account, name="test", scopes=scopes, **wish)
+        asked = keys.KeyRequest(account_id=account, name="test", scopes=scopes, **wish)
         return str(self.write(keys.create(asked, self.settings.secret(), clock())).text)
 
     def write(self, work: Transaction[Any]) -> Any:

@@ -34,7 +34,7 @@ studio = kit.connect(data=sys.argv[1])
 print(studio.client.settings.base_url, flush=True)
 sys.stdin.readline()
 studio.account
-print(json.dumps([studio.client.settings.origin, len(local._running)]), flush=True)
+print(json.dumps([studio.client.settings.origin, len(local.hosted)]), flush=True)
 sys.stdin.readline()
 """
 
@@ -210,7 +210,7 @@ def test_a_studio_goes_on_when_the_process_that_hosts_its_service_is_gone(data: 
     assert made.output.bytes() == picture  # its address is one of the host that is gone
     assert form.submit().result(60).status == "completed"
     assert asyncio.run(astudio.history.list(5))[1].id == made.id
-    assert len(local._running) == 1
+    assert len(local.hosted) == 1
     studio.close()
     asyncio.run(astudio.close())
 
@@ -244,7 +244,7 @@ def test_what_was_stopped_here_on_purpose_is_not_started_again(data: Path) -> No
 def test_a_service_whose_thread_has_ended_is_started_again(data: Path) -> None:
     url, key = local.start_embedded(data)
     follow = local.follower(data, key)
-    local._running[data].stop()
+    local.hosted[data].stop()
 
     assert account(follow(url), key)
 

@@ -30,7 +30,7 @@ def shell(studio: Studio) -> Iterator[Any]:
     shell.run_line_magic("load_ext", "kit")
     shell.user_ns["studio"] = studio
     yield shell
-    own = shell.find_cell_magic("generate").__self__._own
+    own = shell.find_cell_magic("generate").__self__.own
     if own is not None:
         own[1].close()
     shell.history_manager.end_session()

@@ -46,7 +46,7 @@ def create(
 @app.command("list")
 def list_accounts(data: Data = None, database: DatabaseUrl = None, as_json: Json = False) -> None:
     """List the accounts."""
-    rows = read(settings_of(data, database), accounts.every_one())
+    rows = read(settings_of(data, database), accounts.list_accounts())
     if as_json:
         show_json([account_data(row) for row in rows])
     else:

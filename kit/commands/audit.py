@@ -27,7 +27,7 @@ def command(
     as_json: Json = False,
 ) -> None:
     """List accounts and keys made, credits granted, outputs deleted and backups; newest first."""
-    rows = read(settings_of(data, database), audit.entries(most=limit))
+    rows = read(settings_of(data, database), audit.list_acts(most=limit))
     if as_json:
         show_json([audit_data(row) for row in rows])
         return

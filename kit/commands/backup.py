@@ -27,7 +27,7 @@ def command(
     settings = settings_of(data, database)
     report = backup.backup(settings, target, skip_missing=skip_missing)
     facts = {"files": report.files, "missing": len(report.missing) or None}
-    transact(settings, audit.note("backup.made", target.name, actor(), clock(), **facts))
+    transact(settings, audit.record("backup.made", target.name, actor(), clock(), **facts))
     if as_json:
         show_json(asdict(report))
     else:

@@ -43,7 +43,7 @@ def create(
 ) -> None:
     """Make a key and print it, once."""
     settings = settings_of(data, database)
-    wish = keys.Wish(
+    wish = keys.KeyRequest(
         account_id=account,
         name=name,
         scopes=scope or (),

@@ -24,7 +24,7 @@ def command(
     settings = settings_of(data)
     report = backup.restore(source, settings)
     facts = {"files": report.files}
-    transact(settings, audit.note("backup.restored", source.name, actor(), clock(), **facts))
+    transact(settings, audit.record("backup.restored", source.name, actor(), clock(), **facts))
     if as_json:
         show_json(asdict(report))
     else:

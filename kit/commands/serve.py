@@ -44,7 +44,7 @@ def command(
     """Run the service."""
     logs.configure(log_format.value, verbose=verbose)
     settings = settings_of(data, database, storage_url=storage, workers=workers)
-    known = transact(settings, accounts.every_one())
+    known = transact(settings, accounts.list_accounts())
     listener = server.bind(host, port)
     url = server.url_of(listener)
     # Whoever is told this name calls the service by it.

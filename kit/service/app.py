@@ -104,7 +104,7 @@ def create_app(
     """
     if engines is None:
         engines = installed(ModelSource(settings.engines_file, settings.engine_copies))
-    offered = catalog.of_engines(engines)
+    offered = catalog.load_engines(engines)
     writer = create_writer(settings) if writer is None else writer
 
     @asynccontextmanager

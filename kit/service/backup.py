@@ -25,7 +25,7 @@ from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.service.archive import Add, reader_of, writer_of
 from kit.service.domain import credits, outputs, queue
-from kit.service.domain.uploads import forget
+from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import upload_key
 from kit.service.store import generations, uploads
@@ -243,7 +243,7 @@ async def _named(database: SQLite) -> tuple[list[Stored], int]:
     stored = [one for row in outputs for one in _of_output(row)]
     for row in filled:
         stored.append(Stored(upload_key(row), row.id, row.sha256, spare=row.used_at is None))
-    return stored, sum((await database.read(queue.states())).values())
+    return stored, sum((await database.read(queue.count_states())).values())
 
 
 def _deleted(settings: ServiceSettings, gone: Sequence[Stored]) -> dict[str, int]:
@@ -270,7 +270,7 @@ def _forget(gone: Sequence[Stored], deleted: Mapping[str, int]) -> Transaction[N
     for one in gone:
         if one.owner.startswith("upl_"):
             if one.spare or one.owner in deleted:
-                yield from forget(one.owner, _EVER)
+                yield from remove(one.owner, _EVER)
         elif one.owner in deleted:
             yield generations.delete_outputs(id=one.owner, now=deleted[one.owner])
 

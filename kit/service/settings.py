@@ -6,7 +6,7 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ _SECRET_BYTES = 32
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
     """Everything that can be set, with the defaults of the embedded service.
+
+    Texts, numbers and switches are also read from the environment: `workers` from ``KIT_WORKERS``.
 
     Parameters
     ----------
@@ -228,10 +230,12 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSetti
     """
     environ = os.environ if environ is None else environ
     values = {name: value for name, value in given.items() if value is not None}
-    for name, (variable, read) in _VARIABLES.items():
+    for one in fields(ServiceSettings):
+        variable = f"KIT_{one.name.upper()}"
         text = environ.get(variable, "")
-        if name not in values and text:
-            values[name] = _read(variable, text, read)
+        read = _READERS.get(one.name) or _READERS.get(str(one.type))
+        if text and read and one.name not in values:
+            values[one.name] = _read(variable, text, read)
     values.setdefault("data", user_data_path("creative-studio-kit", appauthor=False))
     values["data"] = Path(values["data"]).expanduser().absolute()
     settings = ServiceSettings(**values)
@@ -264,56 +268,25 @@ def _networks(text: str) -> tuple[str, ...]:
     return tuple(str(ip_network(part.strip(), strict=False)) for part in text.split(","))
 
 
-_VARIABLES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    "data": ("KIT_DATA", Path),
-    "database_url": ("KIT_DATABASE_URL", str),
-    "storage_url": ("KIT_STORAGE_URL", str),
-    "public_url": ("KIT_PUBLIC_URL", str),
-    "allowed_hosts": ("KIT_ALLOWED_HOSTS", _names),
-    "engines": ("KIT_ENGINES", str),
-    "job_memory_bytes": ("KIT_JOB_MEMORY_BYTES", int),
-    "account_upload_bytes": ("KIT_ACCOUNT_UPLOAD_BYTES", int),
-    "workers": ("KIT_WORKERS", int),
-    "requests_per_minute": ("KIT_REQUESTS_PER_MINUTE", int),
-    "starts_per_minute": ("KIT_STARTS_PER_MINUTE", int),
-    "watchers_per_account": ("KIT_WATCHERS_PER_ACCOUNT", int),
-    "connections": ("KIT_CONNECTIONS", int),
-    "connections_per_address": ("KIT_CONNECTIONS_PER_ADDRESS", int),
-    "trusted_proxies": ("KIT_TRUSTED_PROXIES", _networks),
-    "keep_outputs_days": ("KIT_KEEP_OUTPUTS_DAYS", float),
-    "job_seconds": ("KIT_JOB_SECONDS", float),
-    "job_cpu_seconds": ("KIT_JOB_CPU_SECONDS", float),
-    "speech_rate": ("KIT_SPEECH_RATE", float),
-    "writer_url": ("KIT_WRITER_URL", str.strip),
-    "writer_model": ("KIT_WRITER_MODEL", str.strip),
-    "writer_key": ("KIT_WRITER_KEY", str.strip),
-    "writer_fallback": ("KIT_WRITER_FALLBACK", _flag),
-    "writer_seconds": ("KIT_WRITER_SECONDS", float),
+#: Name or type of a field -> what reads its environment variable; other fields have none.
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    "allowed_hosts": _names,
+    "trusted_proxies": _networks,
+    "str": str.strip,
+    "int": int,
+    "float": float,
+    "float | None": float,
+    "bool": _flag,
+    "Path": Path,
 }
-
 _WANTED: Mapping[Callable[[str], Any], str] = {
     int: "a whole number",
     float: "a number",
     _flag: "1 or 0",
     _networks: "addresses or networks, separated by commas",
 }
-
-_POSITIVE = (
-    "keep_outputs_days",
-    "requests_per_minute",
-    "starts_per_minute",
-    "watchers_per_account",
-    "connections",
-    "connections_per_address",
-    "head_seconds",
-    "body_seconds",
-    "answer_seconds",
-    "job_seconds",
-    "job_cpu_seconds",
-    "account_upload_bytes",
-    "speech_rate",
-    "writer_seconds",
-)
+#: Numbers that may be 0; all others must be more.
+_ZERO_ALLOWED = ("workers", "job_memory_bytes", "grace_seconds")
 #: Longest an order for text may take: the note that it is running is believed for ten minutes.
 _MOST_WRITER_SECONDS = 540.0
 
@@ -336,15 +309,20 @@ def _check(settings: ServiceSettings) -> None:
         raise ConfigError(
             f"no storage of the kind {scheme!r} is supported; give file:///FOLDER or leave it out"
         )
-    if settings.workers < 0:
-        raise ConfigError(f"workers must be 0 or more, not {settings.workers}")
-    for name in _POSITIVE:
-        value = getattr(settings, name)
-        if value is not None and not 0 < value < math.inf:
-            raise ConfigError(f"{name} must be more than 0, not {value}")
+    _check_numbers(settings)
     for wrong, sentence in _writer_problems(settings):
         if wrong:
             raise ConfigError(sentence)
+
+
+def _check_numbers(settings: ServiceSettings) -> None:
+    for name, value in ((one.name, getattr(settings, one.name)) for one in fields(settings)):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if name in _ZERO_ALLOWED and not 0 <= value < math.inf:
+            raise ConfigError(f"{name} must be 0 or more, not {value}")
+        if name not in _ZERO_ALLOWED and not 0 < value < math.inf:
+            raise ConfigError(f"{name} must be more than 0, not {value}")
 
 
 def _writer_problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:

@@ -30,11 +30,17 @@ class UnknownModelError(NotFoundError, KeyError):
 
 
 class ModelCatalog:
-    """What a service offers, asked for once."""
+    """What a service offers, asked for once.
 
-    def __init__(self, policy: Policy) -> None:
+    Parameters
+    ----------
+    known : mapping, optional
+        The models by id, where they need not be asked for.
+    """
+
+    def __init__(self, policy: Policy, known: Mapping[str, wire.Model] | None = None) -> None:
         self._policy = policy
-        self._known: dict[str, wire.Model] | None = None
+        self._known = None if known is None else dict(known)
 
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id."""

@@ -8,20 +8,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 from kit import wire
-from kit.client import downloads
+from kit.client import downloads, file_types
 from kit.client.actions import Flow
 from kit.client.addresses import absolute_url
-from kit.errors import NoAnswerError
+from kit.errors import ConfigError, NoAnswerError
+from kit.pictures import open_picture
 from kit.studio.operations import Operations
 
 if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
+    from kit.client.settings import Settings
     from kit.client.sync import Client
     from kit.widgets.media import Fit
 
+#: What a picture can be saved as, whatever the service sent.
+_CONVERTED = ("image/png", "image/jpeg", "image/webp")
 #: The file and its thumbnail, as far as they were asked for and are there.
 Fetched: TypeAlias = tuple[Path | None, bytes | None]
 
@@ -108,8 +113,8 @@ class BaseGeneration:
         return hash((self.id, self._service))
 
     @property
-    def _service(self) -> str:
-        return self.operations.settings.base_url
+    def _service(self) -> tuple[str, str]:
+        return service_key(self.operations.settings)
 
     @property
     def id(self) -> str:
@@ -161,9 +166,24 @@ class BaseGeneration:
         """When it was ordered."""
         return self.facts.created_at
 
+    def __copy__(self) -> Self:
+        return self  # nothing of it changes
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore_generation, (self._service, unsigned(self.facts), self.made_before)
+
     def _kit_file(self) -> Flow[Path]:
         """Return its file, as another request's medium."""
         return fetch_output(self)
+
+    def show(self) -> None:
+        """Show it here, as a cell that ends with it does."""
+        from IPython.display import display
+
+        display(self)  # type: ignore[no-untyped-call]
 
     def __repr__(self) -> str:
         from kit.widgets import preview
@@ -191,7 +211,10 @@ def fetch_output(generation: BaseGeneration) -> Flow[Path]:
 
 
 def save_to(file: Path | str, generation: BaseGeneration) -> Callable[[Path], Path]:
-    """Return what copies a file to another, or into a folder under the generation's id."""
+    """Return what copies a file to another, or into a folder under the generation's id.
+
+    A picture is converted where the name asks for another format.
+    """
 
     def save(path: Path) -> Path:
         target = Path(file).expanduser()
@@ -199,10 +222,38 @@ def save_to(file: Path | str, generation: BaseGeneration) -> Callable[[Path], Pa
             target /= f"{generation.id}{path.suffix}"
         elif not target.suffix:
             target = target.with_name(f"{target.name}{path.suffix}")
+        asked = file_types.guess_type(target.name)
+        kept = asked in ("", file_types.guess_type(path.name))
+        if not kept and asked not in _CONVERTED:
+            raise ConfigError(
+                f"the file is {path.suffix}, which is not converted to {target.suffix}: save it as "
+                f"{target.with_suffix(path.suffix).name}"
+            )
         target.parent.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copyfile(path, target))
+        if kept:
+            return Path(shutil.copyfile(path, target))
+        picture = read_picture(path, f"it cannot be saved as {target.suffix}")
+        if asked == "image/jpeg":
+            picture = picture.convert("RGB")
+        picture.save(target, quality=95)
+        return target
 
     return save
+
+
+def read_picture(path: Path, otherwise: str) -> Any:
+    """Return a picture file as a Pillow picture, decoded.
+
+    Raises
+    ------
+    ConfigError
+        It is none, which has the consequence that `otherwise` says.
+    """
+    if not (file_types.guess_type(path.name)).startswith("image/"):
+        raise ConfigError(f"the output is no picture but {path.suffix}: {otherwise}")
+    with open_picture(path) as picture:
+        picture.load()
+        return picture
 
 
 def describe_output(generation: BaseGeneration) -> str:
@@ -218,10 +269,44 @@ def output_address(generation: BaseGeneration) -> str | None:
     return settings.at(absolute_url(settings.base_url, url)) if url else None
 
 
+def service_key(settings: Settings) -> tuple[str, str]:
+    """Return what a service and the folder of its journal are known by, whatever its port is."""
+    return settings.name or settings.base_url, str(settings.data)
+
+
+def unsigned(facts: wire.Generation) -> wire.Generation:
+    """Return facts without the addresses that open files to whoever has them."""
+    output = facts.output and facts.output.model_copy(update={"thumbnail_url": None})
+    return facts.model_copy(update={"output_url": None, "media_urls": None, "output": output})
+
+
+def restore_generation(
+    service: tuple[str, str], facts: wire.Generation, made_before: bool
+) -> BaseGeneration:
+    """Return a generation that was pickled, in the hands of a studio that is connected here.
+
+    Raises
+    ------
+    ConfigError
+        No studio of this process is connected to its service.
+    """
+    session = _SESSIONS.get(service)
+    if session is None:
+        raise ConfigError(
+            f"the generation {facts.id} is one of the service {service[0]}: kit.connect() to it, "
+            "with the same data folder, before it is loaded"
+        )
+    held: BaseGeneration = session.hold(facts, made_before=made_before)
+    return held
+
+
+#: The sessions of this process, by their `service_key`.
+_SESSIONS: WeakValueDictionary[tuple[str, str], Session[Any]] = WeakValueDictionary()
+
 G = TypeVar("G", bound=BaseGeneration)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Session(Generic[G]):
     """What forms, panels, sweeps and tables of a studio work with.
 
@@ -234,6 +319,9 @@ class Session(Generic[G]):
     operations: Operations
     client: Client | AsyncClient
     generation: type[G]
+
+    def __post_init__(self) -> None:
+        _SESSIONS[service_key(self.operations.settings)] = self
 
     @property
     def awaited(self) -> bool:

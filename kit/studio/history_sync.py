@@ -10,6 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -24,7 +25,7 @@ from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.errors import InsufficientScopeError, KitError, MethodNotAllowedError, NotFoundError
 from kit.private import make_folder, write_private
-from kit.widgets.progress import progress
+from kit.widgets.progress import ProgressUpdates
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,6 +58,10 @@ class ReadProgress(Protocol):
 
 #: Takes what is read (``history`` or ``ledger``), and how far that is.
 OnProgress: TypeAlias = Callable[[str, ReadProgress], None]
+
+
+#: Takes a label and returns what shows it for as long as it is open.
+ShowProgress: TypeAlias = Callable[[str], AbstractContextManager[ProgressUpdates]]
 
 
 def ignore_progress(_what: str, _so_far: object) -> None:
@@ -216,12 +221,14 @@ class ProgressLine:
 
     Parameters
     ----------
+    progress : callable
+        Takes a label and returns what shows it for as long as it is open.
     show : str, optional
         What to show from the start, because it was asked for by name.
     """
 
-    def __init__(self, settings: Settings, *, show: str | None = None) -> None:
-        self._enabled = settings.progress
+    def __init__(self, progress: ShowProgress, *, show: str | None = None) -> None:
+        self._progress = progress
         self._began: dict[str, float] = {}
         self._entered = time.monotonic()
         self._line: Any = None
@@ -248,7 +255,7 @@ class ProgressLine:
         self._entered = now
 
     def _begin(self, what: str) -> None:
-        self._line = progress(what, enabled=self._enabled)
+        self._line = self._progress(what)
         self._update = self._line.__enter__()
 
 

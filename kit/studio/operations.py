@@ -30,6 +30,7 @@ from kit.studio.requests import body_of, digests_of, fingerprint, resolve_media,
 from kit.studio.reuse import ReusableResults
 from kit.studio.starts import Starts, StartTrace
 from kit.widgets.account.data import Keys
+from kit.widgets.progress import ProgressDisplay, progress
 
 OnUpdate = Callable[[wire.Generation], None]
 References = dict[str, str | list[str]]
@@ -49,7 +50,11 @@ class Operations:
     keys : Keys, optional
         Manages the account's keys, where that can be done from here.
     passing : bool
-        Whether somebody signed in here and saved nothing: no cell has such a studio.
+        Whether the key was typed into a panel and not saved: no cell has such a studio.
+    journal, catalog : optional
+        What was started from here, and what the service offers.
+    line : ProgressDisplay, optional
+        Where progress is shown; see `kit.widgets.progress`.
     """
 
     def __init__(
@@ -59,18 +64,22 @@ class Operations:
         policy: Policy = PATIENT,
         keys: Keys | None = None,
         passing: bool = False,
+        journal: Journal | None = None,
+        catalog: ModelCatalog | None = None,
+        line: ProgressDisplay | None = None,
     ) -> None:
         self.settings = settings
         self.keys = keys
         self.passing = passing
-        self.journal = Journal.of(settings)
+        self.journal = journal or Journal.of(settings)
+        self.progress = partial(progress, enabled=settings.progress, line=line, clock=policy.clock)
         self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
         self.policy = policy
         self.notices = Notices()
         self.billing = Billing(settings, policy=policy, notices=self.notices, models=self.models)
         self.history_sync = HistorySync(settings, self.models, self.journal)
         self._shared_wait = SharedWait(policy)
-        self._catalog = ModelCatalog(policy)
+        self._catalog = catalog or ModelCatalog(policy)
         self._starts = Starts(settings, policy, self.journal, self.billing, self.notices)
         self._reusable = ReusableResults(self.journal, self.notices, policy, self.get, self.fetched)
 

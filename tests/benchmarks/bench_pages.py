@@ -88,7 +88,7 @@ async def filled(folder: Path, count: int) -> str:
     config = settings.load({}, data=folder)
     database = open_database(config)
     account = await database.write(accounts.create("Bench", "bench@localhost", 10**9, clock()))
-    wish = keys.Wish(account_id=account.id, name="bench", scopes=("creative:generate",))
+    wish = keys.KeyRequest(account_id=account.id, name="bench", scopes=("creative:generate",))
     made = await database.write(keys.create(wish, config.secret(), clock()))
     await database.close()
     write_history(config.database_path, account.id, count, clock())

@@ -42,7 +42,7 @@ async def template(folder: Path) -> str:
     database = open_database(config)
     account = await database.write(accounts.create("Bench", "bench@localhost", 10**12, clock()))
     scopes = ("creative:generate", "scripts:generate")
-    wish = keys.Wish(account_id=account.id, name="bench", scopes=scopes)
+    wish = keys.KeyRequest(account_id=account.id, name="bench", scopes=scopes)
     made = await database.write(keys.create(wish, config.secret(), clock()))
     await database.close()
     return made.text

@@ -12,6 +12,7 @@ from textwrap import dedent
 import pytest
 
 from kit.client.bridge import Bridge, KitLoop
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_a_job_canceled_at_once_leaves_nothing_behind(bridge: Bridge) -> None:
         job.cancel()
 
     assert bridge.run(double(1)) == 2
-    assert all(job._ended.wait(5) for job in jobs)
+    until(lambda: all(job.done() for job in jobs))
 
 
 def test_canceling_the_await_cancels_the_job(bridge: Bridge) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from kit import wire
 from kit.client import calls, flows, waiting
-from kit.client.actions import Reply, SendRequest, Sleep
+from kit.client.actions import Flow, Reply, SendRequest, Sleep
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
@@ -437,12 +437,23 @@ def test_looking_at_many_asks_for_each_at_most_once(
 
 
 def test_our_own_service_holds_its_answers(service: Any, key: str, tmp_path: Path) -> None:
-    board = SharedWait()
+    replies: list[Reply] = []
+
+    def watched(flow: Flow[Any]) -> Flow[Any]:
+        step = next(flow)
+        try:
+            while True:
+                outcome = yield step
+                replies.extend([outcome] if isinstance(outcome, Reply) else [])
+                step = flow.send(outcome)
+        except StopIteration as stop:
+            return stop.value
+
     order = wire.StartGeneration(model_id="flat", prompt="a lake", parameters={"does": "works"})
     with Client(Settings(service.url, key, tmp_path)) as client:
         receipt = client.run(flows.ask(calls.start_generation(order)))
 
-        done = client.run(board.wait(receipt.id, timeout=30))
+        done = client.run(watched(SharedWait().wait(receipt.id, timeout=30)))
 
     assert done.state == "completed"
-    assert board._held
+    assert any("preference-applied" in reply.headers for reply in replies)

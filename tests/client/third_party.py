@@ -167,13 +167,14 @@ class ThirdParty:
     """The application, and what it knows.
 
     `media` is the address of the other origin; `polls` is how many polls a generation takes, and
-    `words` are the statuses it goes through.
+    `words` are the statuses it goes through; `facts` adds what it shows of an order.
     """
 
     media: str
     polls: int = 2
     words: tuple[str, ...] = ("queued", "rendering", "succeeded")
     error: Any = None
+    facts: Callable[[dict[str, Any]], dict[str, Any]] = lambda _: {}
     orders: dict[str, dict[str, Any]] = field(default_factory=dict)
     by_key: dict[str, str] = field(default_factory=dict)
 
@@ -234,6 +235,7 @@ class ThirdParty:
             "createdAt": "2026-01-02T03:04:05",
             "updatedAt": "2026-01-02T03:04:09+00:00",
             "extra": [1, 2],
+            **self.facts(order),
         }
 
     def ticket(self, seen: Seen) -> Answer:

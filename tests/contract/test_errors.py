@@ -55,7 +55,7 @@ def test_a_text_that_is_no_key_is_refused(service: Service, text: str) -> None:
 
 
 def test_a_well_formed_key_that_nobody_has_is_refused(service: Service) -> None:
-    with service.client(keys.draw(live=True)) as http:
+    with service.client(keys.generate(live=True)) as http:
         problem(http.get("/v1/account"), 401, "invalid_api_key")
 
 
@@ -72,7 +72,7 @@ def test_a_revoked_key_stops_at_once(service: Service, account: str, http: httpx
 
 
 def test_a_key_past_its_date_has_a_code_of_its_own(service: Service, account: str) -> None:
-    past = keys.Wish(account_id=account, name="old", expires_at=clock() - 1000)
+    past = keys.KeyRequest(account_id=account, name="old", expires_at=clock() - 1000)
     text = service.write(keys.create(past, service.settings.secret(), clock() - 5000)).text
     with service.client(text) as http:
         answer = http.get("/v1/account")

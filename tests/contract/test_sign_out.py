@@ -19,7 +19,7 @@ TICKET = {
 def sign_out(service: Service, http: httpx.Client) -> None:
     """Revoke another key of a client's account and end the account's addresses."""
     account = http.get("/v1/account").json()["id"]
-    wish = keys.Wish(account_id=account, name="lost")
+    wish = keys.KeyRequest(account_id=account, name="lost")
     made = service.write(keys.create(wish, service.settings.secret(), clock()))
     service.write(keys.revoke(made.row.id, clock(), sign_out=True))
 

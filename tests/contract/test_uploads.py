@@ -150,7 +150,7 @@ async def _short(config: ServiceSettings, content: bytes) -> httpx.Response:
         context = app.state.context
         account = await context.database.write(accounts.create("Ada", "a@b", 1000, clock()))
         wish = RequestUpload(modelId="clay", **FILE, fileSizeBytes=len(content))
-        ticket = uploads.ticket(context.catalog, wish, Payer(account.id), config, clock())
+        ticket = uploads.issue_ticket(context.catalog, wish, Payer(account.id), config, clock())
         row = await context.database.write(ticket)
         told = context.storage.ticket(
             "http://here", row.id, "image/png", len(content), expires=row.expires_at // 1000

@@ -17,7 +17,7 @@ from kit.service import settings
 from kit.service.app import open_database
 from kit.service.backup import backup, restore
 from kit.service.domain.generations import get as generation
-from kit.service.domain.uploads import forget
+from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
 from kit.service.store import accounts, generations, uploads
 from kit.service.store.database import Transaction, every
@@ -175,7 +175,7 @@ def test_what_is_deleted_while_it_is_copied_is_not_in_the_copy(
     http.delete(f"{GENERATIONS}/{used}/outputs")
     row = service.write(generation(used, account))
     [upload_id] = orjson.loads(row.media)["portrait"]
-    service.write(forget(upload_id, 2**62))
+    service.write(remove(upload_id, 2**62))
     shutil.rmtree(service.settings.objects / "uploads")
 
     report = backup(service.settings, tmp_path / "copy", copied=earlier)

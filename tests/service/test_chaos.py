@@ -152,7 +152,7 @@ async def audit(config: ServiceSettings) -> dict[str, list[Any]]:
 async def prepared(config: ServiceSettings) -> str:
     database = open_database(config)
     account = await database.write(accounts.create("Ada", "a@b", 10**9, clock()))
-    wish = keys.Wish(account_id=account.id, name="chaos", scopes=("creative:generate",))
+    wish = keys.KeyRequest(account_id=account.id, name="chaos", scopes=("creative:generate",))
     made = await database.write(keys.create(wish, config.secret(), clock()))
     await database.close()
     return str(made.text)

@@ -102,9 +102,9 @@ def offered() -> catalog.Catalog:
 async def session(database: SQLite) -> tuple[str, str, set[str]]:
     """Make an account and a key, and start generations from many callers at once."""
     account = await database.write(accounts.create("Ada", "a@b", 10**6, clock()))
-    wish = keys.Wish(account_id=account.id, name="n", scopes=("creative:generate",))
+    wish = keys.KeyRequest(account_id=account.id, name="n", scopes=("creative:generate",))
     key = await database.write(keys.create(wish, SECRET, clock()))
-    caller = await database.read(keys.caller(key.text, SECRET, clock()))
+    caller = await database.read(keys.find_caller(key.text, SECRET, clock()))
     order = StartGeneration(model_id="flat", prompt="a lake")
     plan = await database.read(generations.plan(offered(), order, account.id))
 
@@ -132,9 +132,9 @@ def test_no_acknowledged_charge_or_key_is_lost(disk: ForgetfulDisk, tmp_path: Pa
         after = restarted(disk.shadow, tmp_path / "after")
         try:
             rows = await after.read(generations.page(account, most=1000))
-            caller = await after.read(keys.caller(key, SECRET, clock()))
+            caller = await after.read(keys.find_caller(key, SECRET, clock()))
             balance = await after.read(accounts.get(account))
-            entries = await after.read(credits.usage(account, most=1000, before=None))
+            entries = await after.read(credits.list_entries(account, most=1000, before=None))
             unbalanced = await after.read(credits.verify())
         finally:
             await after.close()

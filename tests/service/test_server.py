@@ -152,7 +152,7 @@ from kit.service.http.context import clock
 
 config = settings.load({}, data=sys.argv[1], workers=0)
 account = transact(config, accounts.create("Ada", "ada@localhost", 1000, clock()))
-wish = keys.Wish(account_id=account.id, name="a", scopes=("creative:generate",))
+wish = keys.KeyRequest(account_id=account.id, name="a", scopes=("creative:generate",))
 key = transact(config, keys.create(wish, config.secret(), clock()))
 running = server.start(config)
 for path in ("creative-studio/models", "creative-studio/generations", "usage", "account"):

@@ -61,7 +61,7 @@ def test_a_generation_whose_input_was_removed_before_its_turn_fails_and_is_refun
         upload = uploaded(http, png())
         body = {"modelId": "clay", "mediaUploads": {"portrait": upload}}
         generation = http.post(GENERATIONS, json=body).json()["id"]
-    service.write(uploads.forget(upload, 2**62))
+    service.write(uploads.remove(upload, 2**62))
     service.stop()
 
     service = start_service()
@@ -120,10 +120,10 @@ def test_one_round_removes_all_uploads_that_nobody_used(
     def some() -> Transaction[None]:
         yesterday = clock() - uploads.UNUSED_MS - 1000
         for _ in range(250):
-            row = yield from uploads.ticket(
+            row = yield from uploads.issue_ticket(
                 context.catalog, wish, payer, service.settings, yesterday
             )
-            yield from uploads.fill(row.id, sha256="a" * 64, duration_ms=None, now=yesterday)
+            yield from uploads.mark_filled(row.id, sha256="a" * 64, duration_ms=None, now=yesterday)
             (folder / row.id).mkdir(parents=True)
             (folder / row.id / "file.png").write_bytes(b"a picture")
 

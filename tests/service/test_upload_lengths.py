@@ -108,7 +108,7 @@ def kept(service: Service, http: httpx.Client, model: str, kind: str, content: b
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     now = service.context.clock()
-    service.write(uploads.fill(upload, sha256="0" * 64, duration_ms=1000, now=now))
+    service.write(uploads.mark_filled(upload, sha256="0" * 64, duration_ms=1000, now=now))
     row = service.write(uploads.find([upload]))[upload]
     service.context.storage.outputs.put({upload_key(row): path})
     return upload

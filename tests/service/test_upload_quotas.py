@@ -80,7 +80,7 @@ def test_a_file_that_comes_when_its_ticket_is_gone_is_not_kept(
     told = ticket(http, png())
     with sending(told, png()[:-20]) as line:
         until(lambda: list(service.settings.scratch.glob("*.part")))
-        assert service.write(uploads.sweep(clock() + uploads.UNUSED_MS + 1000)) == 1
+        assert service.write(uploads.remove_unused(clock() + uploads.UNUSED_MS + 1000)) == 1
         line.sendall(png()[-20:])
         answer = line.makefile("rb").read()
 

@@ -9,6 +9,8 @@ from kit.client.actions import Reply
 from kit.studio import Studio, accounts
 from kit.widgets.account.data import Spent
 from tests.client.fixtures import driven
+from tests.waiting import until
+from tests.widgets.authoring import text
 
 NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
 
@@ -49,7 +51,7 @@ def test_a_service_without_a_ledger_tells_nothing() -> None:
 
 def test_the_panel_of_another_service_manages_no_keys(studio: Studio) -> None:
     panel = studio.account_panel()
-    assert panel._seen.wait(10)
+    until(lambda: text(panel), lambda said: "Ada" in said)
 
     assert "Create key" not in str([getattr(c, "description", "") for c in panel.children])
 
@@ -89,7 +91,7 @@ def test_charges_without_a_minus_sign_count_and_are_said() -> None:
 
 def test_a_ledger_that_is_not_read_to_the_start_of_the_month_is_said() -> None:
     line = entry("2026-03-15T11:00:00Z", -0.5)
-    pages = [page(line, following=n) for n in range(1, accounts._PAGES + 1)]
+    pages = [page(line, following=n) for n in range(1, 21)]
     found = driven(accounts.spent_lately(NOW), *pages)[1]
 
     assert found is not None

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.studio import AsyncStudio, Studio
@@ -91,10 +92,19 @@ def test_the_same_from_two_cells_at_once_is_paid_once(
 
 
 def test_an_equal_start_is_waited_for_until_it_is_written_down(
-    settings: Settings, other: Server, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, other: Server
 ) -> None:
-    operations, rested, seconds = Operations(settings), threading.Event(), []
-    started = operations.journal.started
+    class LateJournal(Journal):
+        """A journal into which the first start is written when another cell has come."""
+
+        def started(self, *args: Any, **facts: Any) -> None:
+            if not seconds:
+                seconds.append(pool.submit(two.generate, "paint", "a lake"))
+                assert rested.wait(10)
+            super().started(*args, **facts)
+
+    operations = Operations(settings, journal=LateJournal.of(settings))
+    rested, seconds = threading.Event(), list[Any]()
 
     def rest(_: float) -> None:
         rested.set()
@@ -104,15 +114,6 @@ def test_an_equal_start_is_waited_for_until_it_is_written_down(
         Studio(settings, client=Client(settings, sleep=rest), operations=operations) as two,
         ThreadPoolExecutor() as pool,
     ):
-
-        def late(*args: Any, **facts: Any) -> None:
-            # the answer is here and not in the journal yet: now the other cell comes
-            monkeypatch.setattr(operations.journal, "started", started)
-            seconds.append(pool.submit(two.generate, "paint", "a lake"))
-            assert rested.wait(10)
-            started(*args, **facts)
-
-        monkeypatch.setattr(operations.journal, "started", late)
         first = one.generate("paint", "a lake")
 
         assert [second.result().id for second in seconds] == [first.id] == ["job-1"]

@@ -12,6 +12,7 @@ from kit.client.sync import Client
 from kit.errors import ApiError, BudgetError, GenerationFailedError, NoAnswerError
 from kit.explore.budgets import BudgetWarning
 from kit.studio import AsyncStudio, Studio
+from kit.studio.catalog import ModelCatalog
 from kit.studio.operations import Operations
 from tests.client import third_party
 from tests.client.fixtures import Clock
@@ -113,8 +114,8 @@ def test_a_service_that_is_not_there_has_charged_nothing(
     studio: Studio, clock: Clock, policy: Policy
 ) -> None:
     gone = replace(studio.client.settings, base_url="http://127.0.0.1:1")
-    operations = Operations(gone, policy=policy)
-    operations._catalog._known = dict(studio.models)
+    catalog = ModelCatalog(policy, dict(studio.models))
+    operations = Operations(gone, policy=policy, catalog=catalog)
     with Studio(gone, client=Client(gone, sleep=clock.sleep), operations=operations) as lonely:
         with lonely.budget(credits=1) as budget, pytest.raises(NoAnswerError) as caught:
             lonely.start("paint", "a")

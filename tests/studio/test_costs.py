@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
-from kit.client import calls
+from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ConfigError, GenerationFailedError
@@ -20,8 +21,9 @@ from kit.explore.price_book import LearnedQuote
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
 from kit.widgets import preview, prices
-from tests.client.third_party import Server, ThirdParty
+from tests.client.third_party import Answer, Server, ThirdParty
 from tests.conftest import Service
+from tests.studio.progress_lines import ShownLine
 
 
 @pytest.fixture
@@ -137,21 +139,13 @@ def test_what_was_learned_outlives_the_kernel(studio: Studio, settings: Settings
 
 
 def test_a_price_is_learned_from_a_history_that_was_made_elsewhere(
-    studio: Studio, party: ThirdParty, monkeypatch: pytest.MonkeyPatch
+    studio: Studio, party: ThirdParty
 ) -> None:
-    shown = party.shown
     for number, style in enumerate(("oil", "ink", "oil", "ink")):
         body = {"modelId": "paint", "prompt": "a lake", "parameters": {"style": style}}
         party.orders[f"far-{number}"] = {**body, "polled": party.polls}
     charged = {"oil": 0.25, "ink": 0.4}
-    monkeypatch.setattr(
-        party,
-        "shown",
-        lambda number, order: {
-            **shown(number, order),
-            "creditsCharged": charged[order["parameters"]["style"]],
-        },
-    )
+    party.facts = lambda order: {"creditsCharged": charged[order["parameters"]["style"]]}
     assert studio.estimate("paint", "a lake", style="ink").source == "default"
 
     studio.history.sync()
@@ -197,11 +191,11 @@ def test_the_ledger_is_asked_for_what_is_new(own: Studio) -> None:
     assert own.usage.frame(sync=False).index.is_unique
 
 
-def test_a_typo_costs_no_question(own: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own.client, "run", None)
+def test_a_typo_costs_no_question(settings: Settings) -> None:
+    nowhere = replace(settings, base_url="http://127.0.0.1:1")
 
-    with pytest.raises(ConfigError, match="did you mean 'model'"):
-        own.costs.by("modle")
+    with Studio(nowhere) as studio, pytest.raises(ConfigError, match="did you mean 'model'"):
+        studio.costs.by("modle")
 
 
 def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> None:
@@ -216,35 +210,35 @@ def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> No
     assert "a guess" in prices.line(other)
 
 
-class Told:
-    """A line of progress that is kept."""
-
-    labels: ClassVar[list[str]] = []
-
-    def show(self, label: str, fraction: float | None, seconds: float) -> None:
-        self.labels.append(label)
-
-    def close(self) -> None:
-        self.labels.append("")
-
-
-def test_a_long_ledger_shows_how_far_it_is(own: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = calls.list_usage
-    monkeypatch.setattr("kit.widgets.progress._place", Told)
-    monkeypatch.setattr("kit.widgets.progress.EVERY", 0.0)
-    # one entry a page: a long ledger of few entries
-    monkeypatch.setattr("kit.client.calls.list_usage", lambda limit=1: asked(limit=1))
-    Told.labels.clear()
-    loud = Studio(replace(own.session.operations.settings, progress=True))
-    with loud:
-        loud.costs.summary()
-        first = [label for label in Told.labels if label]
-        assert Told.labels[-1] == ""
-        assert first, "more than three pages are shown"
-        assert all(
-            re.fullmatch(r"ledger: \d+ rows · \d+ pages · [\d,]+ rows/s · back to .*", label)
-            for label in first
+def test_a_long_ledger_shows_how_far_it_is(settings: Settings, other: Server) -> None:
+    pages = [
+        Answer(
+            200,
+            [
+                {
+                    "id": f"entry-{n}",
+                    "kind": "title",
+                    "credits": -0.05,
+                    "balanceAfter": 1 - 0.05 * n,
+                    "createdAt": f"2026-01-{n:02}T12:00:00Z",
+                }
+            ],
+            {"Link": f'</v1/usage?page={n}>; rel="next"'} if n > 1 else {},
         )
-        Told.labels.clear()
-        loud.costs.reconcile()
-        assert any(label.startswith("ledger: ") for label in Told.labels)
+        for n in range(9, 0, -1)
+    ]
+    other.first("GET", "/v1/usage", *pages)
+    line, shown = ShownLine(), replace(settings, progress=True)
+    ticks = itertools.count()
+    operations = Operations(shown, policy=Policy(clock=lambda: float(next(ticks))), line=line)
+
+    with Studio(shown, operations=operations) as studio:
+        assert studio.costs.summary()["count"].max() == 9
+
+    seen = [label for label in line.labels if label.startswith("ledger: ")]
+    assert len(seen) == 6, "more than three pages are shown"
+    assert all(
+        re.fullmatch(r"ledger: \d+ rows · \d+ pages · [\d,]+ rows/s · back to .*", label)
+        for label in seen
+    )
+    assert line.labels[-1] == ""

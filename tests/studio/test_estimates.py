@@ -25,12 +25,14 @@ from hypothesis import strategies as st
 import kit
 from kit import pricing, wire
 from kit.client.actions import Flow
+from kit.client.flows import PATIENT
 from kit.client.settings import Settings
 from kit.client.uploads import Source
 from kit.engines.registry import installed
 from kit.errors import BadRequestError
 from kit.service.domain import catalog, generations
 from kit.studio import Studio
+from kit.studio.catalog import ModelCatalog
 from kit.studio.operations import Operations
 from kit.studio.requests import body_of
 from tests.conftest import Service
@@ -92,13 +94,13 @@ def requests(draw: st.DrawFn) -> Request:
 @pytest.fixture(scope="module")
 def operations(tmp_path_factory: pytest.TempPathFactory) -> Operations:
     folder: Path = tmp_path_factory.mktemp("estimates")
-    operations = Operations(Settings("http://127.0.0.1:1", "cs_test_x", data=folder))
     # as they arrive: through the JSON of the list
     listed = wire.Models.model_validate_json(
         catalog.group_models(CATALOG.models.values()).model_dump_json(by_alias=True)
     )
-    operations._catalog._known = {model.id: model for model in (*listed.image, *listed.video)}
-    return operations
+    catalog_of = ModelCatalog(PATIENT, {m.id: m for m in (*listed.image, *listed.video)})
+    settings = Settings("http://127.0.0.1:1", "cs_test_x", data=folder)
+    return Operations(settings, catalog=catalog_of)
 
 
 def alone(flow: Flow[Any]) -> Any:
@@ -117,7 +119,7 @@ def charged(order: wire.StartGeneration, files: dict[str, Any]) -> int:
     try:
         step = next(work)
         while True:
-            rows = [files[step.values["which"]]]
+            rows = [files[step.values["id"]]]
             step = work.send(rows)
     except StopIteration as stop:
         return pricing.millicredits(stop.value.quote.total)

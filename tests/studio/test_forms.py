@@ -107,8 +107,7 @@ def test_pictures_and_paths_become_files(studio: Studio, other: Server, tmp_path
 
 
 def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
-    service = studio.form("retouch")._service
-    assert service is not None
+    service = FormService(studio.session)
 
     one, two = service.keep("../../a b.png", png()), service.keep("../../a b.png", png())
 
@@ -118,8 +117,7 @@ def test_a_file_is_kept_once_and_inside_its_folder(studio: Studio) -> None:
 
 
 def test_a_file_that_can_be_put_there_is_not_written(studio: Studio) -> None:
-    service = studio.form("retouch")._service
-    assert service is not None
+    service = FormService(studio.session)
     put: list[Path] = []
 
     def settle(path: Path) -> bool:
@@ -195,8 +193,7 @@ def test_a_service_that_does_not_answer_is_said(studio: Studio, other: Server) -
 def test_canceling_where_the_service_knows_no_cancel_is_said(
     studio: Studio, party: ThirdParty
 ) -> None:
-    service = studio.form("paint")._service
-    assert service is not None
+    service = FormService(studio.session)
     started = studio.start("paint", "a lake")
 
     with pytest.raises(NoAnswerError, match="cannot cancel"):

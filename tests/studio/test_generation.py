@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from kit.errors import GenerationFailedError, KitError, NoAnswerError
+from kit import wire
+from kit.client import records
+from kit.client.settings import Settings
+from kit.errors import ConfigError, GenerationFailedError, KitError, NoAnswerError
 from kit.studio import Studio
+from kit.studio.generation import restore_generation
 from tests.client import third_party
 from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
 
@@ -139,9 +146,81 @@ def test_an_equal_request_of_another_account_does_not_hide_ones_own(
     studio: Studio, other: Server
 ) -> None:
     mine = studio.generate("paint", "a lake")
-    line = studio.session.operations.journal._path.read_text().splitlines()[0]
-    with studio.session.operations.journal._path.open("a") as file:
+    journal = records.file(studio.client.settings, "journal")
+    line = journal.read_text().splitlines()[0]
+    with journal.open("a") as file:
         file.write(line.replace(mine.id, "theirs") + "\n")
 
     assert studio.generate("paint", "a lake").id == mine.id
     assert len(other.requests("POST")) == 1
+
+
+# ── an object as others are ──────────────────────────────────────────────────────────────────────
+
+
+def test_a_picture_is_one_of_pillow_and_an_array(studio: Studio) -> None:
+    made = studio.generate("paint", "a fox")
+
+    picture, pixels = made.image(), made.array()
+
+    assert pixels.shape == (picture.height, picture.width, 3)
+    assert pixels.dtype == "uint8"
+    assert tuple(pixels[0, 0]) == picture.convert("RGB").getpixel((0, 0))
+
+
+def test_an_output_is_a_path_to_whatever_takes_one(studio: Studio) -> None:
+    made = studio.generate("paint", "a fox")
+
+    with open(made.output, "rb") as file:  # noqa: PTH123 - that it can be opened is the point
+        assert file.read() == made.output.bytes()
+    assert Path(made.output) == made.output.path()
+    assert made.url == made.output.url
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("a.jpg", "JPEG"), ("a.webp", "WEBP"), ("a.png", "PNG")]
+)
+def test_a_picture_is_saved_as_what_its_name_says(
+    studio: Studio, tmp_path: Path, name: str, kind: str
+) -> None:
+    path = studio.generate("paint", "a fox").save(tmp_path / "new" / name)
+
+    with Image.open(path) as picture:
+        assert picture.format == kind
+
+
+def test_a_format_that_nothing_is_converted_to_is_refused(studio: Studio, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"is \.png, which is not converted to \.mp4.*fox\.png"):
+        studio.generate("paint", "a fox").save(tmp_path / "fox.mp4")
+    assert not list(tmp_path.glob("fox.*"))
+
+
+def test_generations_are_equal_by_id_and_copies_are_the_same(studio: Studio) -> None:
+    made = studio.generate("paint", "a fox")
+    other = studio.generate("paint", "a hare")
+
+    assert made == made.refresh() == studio.history[made.id]
+    assert made != other
+    assert len({made, made.refresh(), other}) == 2
+    assert copy.deepcopy([made])[0] is made
+
+
+def test_a_generation_is_pickled_without_key_and_addresses(
+    studio: Studio, settings: Settings
+) -> None:
+    made = studio.generate("paint", "a fox")
+    stored = pickle.dumps([made, made.output])
+
+    assert settings.api_key.encode() not in stored
+    assert made.url
+    assert made.url.encode() not in stored
+    again, output = pickle.loads(stored)
+    assert again == made
+    assert output.bytes() == made.output.bytes()
+    assert again.refresh().url == made.url
+
+
+def test_a_pickled_generation_of_a_service_that_is_not_connected_says_so() -> None:
+    facts = wire.Generation(id="gen_1")
+    with pytest.raises(ConfigError, match=r"gen_1 is one of the service elsewhere: kit\.connect"):
+        restore_generation(("elsewhere", "folder"), facts, False)

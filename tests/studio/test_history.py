@@ -193,3 +193,27 @@ def test_the_whole_ledger_is_the_balance(own: Studio) -> None:
     assert own.history.sql("select count(*) n from usage where kind = 'title'")["n"].tolist() == [2]
     assert len(own.usage.frame()) == len(ledger) + 1
     assert len(own.usage.frame(sync=False)) == len(ledger) + 1
+
+
+# ── by position ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_positions_count_from_the_newest(made: Studio) -> None:
+    assert made.history[0].prompt == "c"
+    assert made.history[2].prompt == "a"
+    assert made.history[-1].prompt == "a"
+    with pytest.raises(IndexError, match="there are 3 generations, and none at 7"):
+        made.history[7]
+
+
+def test_slices_are_those_of_a_list_and_ask_for_no_more_than_they_need(
+    made: Studio, other: Server
+) -> None:
+    other.seen.clear()
+
+    assert [item.prompt for item in made.history[:2]] == ["c", "b"]
+    assert queries(other) == [{"limit": ["2"]}]
+    assert [item.prompt for item in made.history[1:2]] == ["b"]
+    assert [item.prompt for item in made.history[-2:]] == ["b", "a"]
+    assert [item.prompt for item in made.history[::-1]] == ["a", "b", "c"]
+    assert made.history[9:] == []

@@ -6,14 +6,15 @@ import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
 from kit.client.settings import Settings
 from kit.errors import NoAnswerError
 from kit.studio import AsyncStudio, Studio
+from kit.studio.operations import Operations
 from tests.client.third_party import Answer, Server, ThirdParty
+from tests.studio.progress_lines import ShownLine
 
 LIST = "/v1/creative-studio/generations"
 
@@ -163,22 +164,22 @@ def test_the_awaited_studio_keeps_the_same_history(studio: Studio, astudio: Asyn
     assert len(studio.history.frame(sync=False)) == 1
 
 
-def test_progress_says_how_many_rows_and_pages_there_are(
-    settings: Settings, party: ThirdParty, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Told:
-        labels: ClassVar[list[str]] = []
-
-        def show(self, label: str, fraction: float | None, seconds: float) -> None:
-            self.labels.append(label)
-
-        def close(self) -> None:
-            self.labels.append("")
-
-    monkeypatch.setattr("kit.widgets.progress._place", Told)
-    with Studio(replace(settings, progress=True)) as studio:
+def test_progress_says_how_many_rows_and_pages_there_are(settings: Settings) -> None:
+    line, shown = ShownLine(), replace(settings, progress=True)
+    with Studio(shown, operations=Operations(shown, line=line)) as studio:
         studio.start("paint", "a lake")
         studio.history.sync()
 
-    assert re.fullmatch(r"history: 1 row · 1 page · [\d,]+ rows/s( · back to .*)?", Told.labels[-2])
-    assert Told.labels[-1] == ""
+    assert re.fullmatch(r"history: 1 row · 1 page · [\d,]+ rows/s( · back to .*)?", line.labels[-2])
+    assert line.labels[-1] == ""
+
+
+def test_a_history_has_a_length_and_knows_its_generations(studio: Studio) -> None:
+    made = [studio.generate("paint", prompt) for prompt in ("a", "b", "c")]
+
+    assert len(studio.history) == 3
+    assert studio.history[0] == made[-1]
+    assert studio.history[:2] == made[:0:-1]
+    assert made[0] in studio.history
+    assert made[0].id in studio.history
+    assert "gen_elsewhere" not in studio.history

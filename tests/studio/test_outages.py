@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from kit.client.aio import AsyncClient
+from kit.client.flows import Policy
 from kit.client.settings import Settings
+from kit.client.sync import Client
 from kit.studio import AsyncStudio, Studio
-from kit.widgets import progress
+from kit.studio.operations import Operations
+from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server
+from tests.studio.progress_lines import ShownLine
 
 ONE = "/v1/creative-studio/generations/job-1"
-
-
-class Line:
-    """Where progress is shown."""
-
-    def __init__(self) -> None:
-        self.shown: list[str] = []
-
-    def show(self, label: str, fraction: float | None, seconds: float) -> None:
-        self.shown.append(label)
-
-    def close(self) -> None:
-        self.shown.append("")
 
 
 @pytest.fixture
@@ -35,31 +28,46 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def line(monkeypatch: pytest.MonkeyPatch) -> Line:
-    line = Line()
-    monkeypatch.setattr(progress, "_place", lambda: line)
-    monkeypatch.setattr(progress, "EVERY", 0.0)
-    return line
+def line() -> ShownLine:
+    return ShownLine()
 
 
-def told(line: Line) -> list[str]:
-    return [label for label in line.shown if label.startswith("no connection for ")]
+@pytest.fixture
+def operations(settings: Settings, policy: Policy, line: ShownLine) -> Operations:
+    return Operations(settings, policy=policy, line=line)
+
+
+@pytest.fixture
+def studio(settings: Settings, clock: Clock, operations: Operations) -> Iterator[Studio]:
+    client = Client(settings, sleep=clock.sleep)
+    with Studio(settings, client=client, operations=operations) as studio:
+        yield studio
+
+
+@pytest.fixture
+def astudio(settings: Settings, clock: Clock, operations: Operations) -> AsyncStudio:
+    client = AsyncClient(settings, sleep=clock.asleep)
+    return AsyncStudio(settings, client=client, operations=operations)
+
+
+def outages(line: ShownLine) -> list[str]:
+    return [label for label in line.labels if label.startswith("no connection for ")]
 
 
 def test_the_line_says_that_there_is_no_connection(
-    studio: Studio, other: Server, line: Line
+    studio: Studio, other: Server, line: ShownLine
 ) -> None:
     other.first("GET", ONE, *[Answer(drop=True)] * 12)
 
     made = studio.generate("paint", "a lake")
 
     assert made.status == "completed"
-    assert len(told(line)) > 20
-    assert told(line)[0] == "no connection for 2 s, trying again"
-    assert line.shown[-1] == ""  # it is gone in the end
+    assert len(outages(line)) > 20
+    assert outages(line)[0] == "no connection for 2 s, trying again"
+    assert line.labels[-1] == ""  # it is gone in the end
 
 
-def test_the_awaited_face_says_so_too(astudio: AsyncStudio, other: Server, line: Line) -> None:
+def test_the_awaited_face_says_so_too(astudio: AsyncStudio, other: Server, line: ShownLine) -> None:
     other.first("GET", ONE, *[Answer(drop=True)] * 12)
 
     async def work() -> Any:
@@ -67,4 +75,4 @@ def test_the_awaited_face_says_so_too(astudio: AsyncStudio, other: Server, line:
             return await studio.generate("paint", "a lake")
 
     assert asyncio.run(work()).status == "completed"
-    assert told(line)[0] == "no connection for 2 s, trying again"
+    assert outages(line)[0] == "no connection for 2 s, trying again"

@@ -9,6 +9,7 @@ import pytest
 
 from kit.errors import BadRequestError, InvalidApiKeyError, NoAnswerError, ParameterError
 from kit.studio import AsyncStudio, Studio
+from kit.studio.forms import FormService
 from tests.client import third_party
 from tests.client.third_party import MODELS, Answer, Server, png
 
@@ -133,7 +134,7 @@ def test_files_that_are_given_both_ways_are_refused(studio: Studio, other: Serve
 def test_a_form_takes_what_was_made_here(studio: Studio) -> None:
     picture = studio.generate("paint", "a lake")
 
-    assert studio.form("retouch")._service.path(picture) == picture.output.path()
+    assert FormService(studio.session).path(picture) == picture.output.path()
 
 
 def test_what_is_not_there_yet_is_no_medium(studio: Studio) -> None:

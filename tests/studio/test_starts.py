@@ -248,27 +248,32 @@ def test_nothing_is_sent_that_cannot_be_written_down(
     assert keys(other) == []
 
 
-def test_an_interrupt_before_the_start_says_that_nothing_was_charged(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(_: object) -> None:
-        raise KeyboardInterrupt
+def interrupt(_: float) -> None:
+    raise KeyboardInterrupt
 
-    monkeypatch.setattr(studio.client, "perform", interrupt)
-    with pytest.raises(KeyboardInterrupt) as caught:
+
+def test_an_interrupt_before_the_start_says_that_nothing_was_charged(
+    settings: Settings, other: Server
+) -> None:
+    other.first("GET", "/v1/creative-studio/models", third_party.problem(503, "unavailable", "no"))
+    with (
+        Studio(settings, client=Client(settings, sleep=interrupt)) as studio,
+        pytest.raises(KeyboardInterrupt) as caught,
+    ):
         studio.generate("paint", "a lake")
 
     assert caught.value.__notes__ == [StartTrace().note()]
 
 
 def test_an_interrupt_of_the_download_says_how_to_fetch_it(
-    kernel: Open, other: Server, monkeypatch: pytest.MonkeyPatch
+    kernel: Open, settings: Settings, party: Punctual, other: Server, media: Server
 ) -> None:
-    studio = kernel()
-    monkeypatch.setattr(
-        studio.client.http, "download", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
-    )
-    with pytest.raises(KeyboardInterrupt) as caught:
+    party.polls = 0
+    media.first("GET", "/out/job-1.png", Answer(503))
+    with (
+        Studio(settings, client=Client(settings, sleep=interrupt)) as studio,
+        pytest.raises(KeyboardInterrupt) as caught,
+    ):
         studio.generate("paint", "a lake")
 
     assert caught.value.__notes__ == [

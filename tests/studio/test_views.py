@@ -12,10 +12,8 @@ from kit import wire
 from kit.errors import ConfigError, NotFoundError
 from kit.studio import AsyncStudio, Generation, Studio
 from kit.studio.views import EntryList
-from kit.widgets.background import BackgroundRunner
 from tests.client.third_party import Answer, Server
-
-HERE = BackgroundRunner(begin=lambda work: work())
+from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -118,14 +116,17 @@ def test_a_table_fetches_thumbnails_once(
     studio: Studio, made: list[Generation], other: Server, media: Server
 ) -> None:
     table = studio.history.table(10, size=2)
-    table._background = HERE
     asked = len(media.requests("GET"))
 
-    assert table.controls.page.value.count("<img") == 2
+    def shows(count: int) -> None:
+        until(lambda: table.controls.page.value.count("<img"), lambda seen: seen == count)
+
+    shows(2)
     table.page = 2
+    shows(1)
     table.page = 1
 
-    assert table.controls.page.value.count("<img") == 2
+    shows(2)
     # a service without thumbnails is asked for the pictures, and these are in the cache
     assert len(media.requests("GET")) == asked
 
@@ -134,13 +135,12 @@ def test_a_long_video_is_a_still_in_the_live_preview(
     studio: Studio, made: list[Generation], other: Server, media: Server
 ) -> None:
     table = studio.history.table(10)
-    table._background = HERE
     _ = table.controls
     becomes_a_long_video(1, other, media)
 
     table.select([made[0].id])
 
-    assert "<img" in table.controls.preview.value
+    until(lambda: "<img" in table.controls.preview.value)
     assert "<video" not in table.controls.preview.value
     assert not media.requests("GET", "/out/x.mp4")
 

@@ -78,7 +78,7 @@ def make(
         account_id = ids.floor("acc", since)
         about = {"name": "Demo", "email": "demo@localhost", "created_at": since}
         yield accounts.add(id=account_id, **about)
-        wish = keys.Wish(account_id=account_id, name="demo", scopes=_SCOPES, live=False)
+        wish = keys.KeyRequest(account_id=account_id, name="demo", scopes=_SCOPES, live=False)
         key = yield from keys.create(wish, config.secret(), since)
         events = story(models, count, seed=seed, since=since + 1, until=until)
         made = yield from write_history(account_id, key.row, events, since)

@@ -22,7 +22,7 @@ def create(
     Parameters
     ----------
     actor : str
-        Who gave the order, see `kit.service.domain.audit.note`.
+        Who gave the order, see `kit.service.domain.audit.record`.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def create(
         raise BadRequestError.fields([("credits", "must not be negative")])
     account_id = ids.new("acc", now)
     yield accounts.add(id=account_id, name=name, email=email, created_at=now)
-    yield from audit.note("account.created", account_id, actor, now, name=name)
+    yield from audit.record("account.created", account_id, actor, now, name=name)
     if millicredits:
         yield from credits.grant(account_id, millicredits, now, actor=actor)
     return (yield from get(account_id))
@@ -59,6 +59,6 @@ def sign_outs(owner: str) -> Transaction[int]:
     return row.sign_outs if row else 0
 
 
-def every_one() -> Transaction[Rows]:
+def list_accounts() -> Transaction[Rows]:
     """Return all accounts, oldest first."""
     return (yield from every(accounts.all()))

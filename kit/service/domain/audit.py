@@ -13,7 +13,7 @@ from kit.service.store.database import Rows, Transaction, every
 SERVICE = "service"
 
 
-def note(act: str, subject: str, actor: str, now: int, **details: Any) -> Transaction[None]:
+def record(act: str, subject: str, actor: str, now: int, **details: Any) -> Transaction[None]:
     """Write down an act.
 
     Parameters
@@ -38,6 +38,6 @@ def note(act: str, subject: str, actor: str, now: int, **details: Any) -> Transa
     )
 
 
-def entries(*, most: int, before: str | None = None) -> Transaction[Rows]:
+def list_acts(*, most: int, before: str | None = None) -> Transaction[Rows]:
     """Return the acts, newest first, below an id."""
     return (yield from every(audit.page(before=before or ids.ceiling("aud"), most=most)))

@@ -10,7 +10,7 @@ from kit import pricing
 from kit.engines.base import Definition, Engine, Order, Problem, model_of
 from kit.errors import BadRequestError, NotFoundError
 from kit.parameters import shorten, suggest
-from kit.service.domain.objections import Objections
+from kit.service.domain.order_checks import OrderChecks
 from kit.service.store import generations
 from kit.service.store.database import Transaction, one
 from kit.wire import CATEGORIES, Model, Models
@@ -25,12 +25,12 @@ class Catalog:
     Parameters
     ----------
     engines : mapping of str to Engine
-        Those that are asked whether an order can work, by model id; see `Engine.check`.
+        Those that check orders, by model id; see `Engine.check`.
     """
 
     models: Mapping[str, Model]
     engines: Mapping[str, Engine] = field(default_factory=dict)
-    objections: Objections = field(default_factory=Objections)
+    checks: OrderChecks = field(default_factory=OrderChecks)
 
     def get(self, model_id: str) -> Model:
         """Return a model's definition.
@@ -48,24 +48,16 @@ class Catalog:
         return model
 
     async def problems(self, model: Model, order: Order) -> list[Problem]:
-        """Return why an order cannot work, as (field, sentence) pairs; its engine is asked.
-
-        An engine that cannot answer has no objection, see `Objections`.
-        """
+        """Return why an order cannot work, as (field, sentence) pairs of its engine's check."""
         engine = self.engines.get(model.id)
         if engine is None:
             return []
-        found = await self.objections.to(order, model.id, engine)
+        found = await self.checks.run(order, model.id, engine)
         return [(_field(model, name), why) for name, why in found]
 
 
-def load(definitions: Iterable[Definition], engines: Mapping[str, Engine] | None = None) -> Catalog:
-    """Return the catalog of some engines' definitions.
-
-    Parameters
-    ----------
-    engines : mapping of str to Engine, optional
-        See `Catalog`.
+def load(definitions: Iterable[Definition]) -> Catalog:
+    """Return the catalog of some definitions, without engines to check orders.
 
     Raises
     ------
@@ -76,18 +68,24 @@ def load(definitions: Iterable[Definition], engines: Mapping[str, Engine] | None
     """
     models = [model_of(definition) for definition in definitions]
     models.sort(key=lambda model: (model.asset_type, model.title))
-    return Catalog({model.id: model for model in models}, engines or {})
+    return Catalog({model.id: model for model in models})
 
 
-def of_engines(engines: Mapping[str, Engine]) -> Catalog:
-    """Return the catalog of some engines, with what they have to say of an order.
+def load_engines(engines: Mapping[str, Engine], checks: OrderChecks | None = None) -> Catalog:
+    """Return the catalog of some engines, which check orders for their models.
+
+    Parameters
+    ----------
+    checks : OrderChecks, optional
+        How engines are asked.
 
     Raises
     ------
     ConfigError
         See `load`.
     """
-    return load((engine.definition for engine in engines.values()), engines)
+    models = load(engine.definition for engine in engines.values()).models
+    return Catalog(models, engines, checks or OrderChecks())
 
 
 def select_models(

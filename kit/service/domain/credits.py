@@ -57,7 +57,7 @@ class Reason:
     details: dict[str, Any] | None = None
 
 
-def take(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
+def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
     """Charge millicredits and return the balance that is left.
 
     Raises
@@ -81,11 +81,11 @@ def take(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int
         counted = keys.spend(id=payer.key_id, amount=amount, month=month)
         if (yield from one(counted)) is None:
             yield from _check_cap(payer, amount, now)
-    yield from _enter(payer, -amount, row, reason, now)
+    yield from _add_entry(payer, -amount, row, reason, now)
     return int(row.balance)
 
 
-def give(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
+def add(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
     """Add millicredits, as a grant or a refund, and return the new balance."""
     back = amount if reason.kind == "refund" else 0
     row = yield from one(
@@ -93,7 +93,7 @@ def give(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int
     )
     if row is None:
         raise NotFoundError(f"there is no account {payer.account_id!r}")
-    yield from _enter(payer, amount, row, reason, now)
+    yield from _add_entry(payer, amount, row, reason, now)
     return int(row.balance)
 
 
@@ -111,7 +111,7 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
     # What was charged in an earlier month is no longer counted.
     if key and key.cap is not None and row.id >= ids.floor("gen", key.spent_since):
         yield keys.unspend(id=key.id, amount=row.millicredits)
-    yield from give(payer, row.millicredits, reason, now)
+    yield from add(payer, row.millicredits, reason, now)
 
 
 def grant(
@@ -122,13 +122,13 @@ def grant(
     Parameters
     ----------
     actor : str
-        Who gave the order, see `kit.service.domain.audit.note`.
+        Who gave the order, see `kit.service.domain.audit.record`.
     """
     details = {"note": note} if note else None
     reason = Reason(kind="grant", subject=ids.new("grt", now), details=details)
-    balance = yield from give(Payer(account_id), amount, reason, now)
+    balance = yield from add(Payer(account_id), amount, reason, now)
     facts = {"credits": f"{credits(amount):f}", "note": note or None}
-    yield from audit.note("credits.granted", account_id, actor, now, **facts)
+    yield from audit.record("credits.granted", account_id, actor, now, **facts)
     return balance
 
 
@@ -156,7 +156,7 @@ def balance(account_id: str, now: int) -> Transaction[dict[str, int]]:
     }
 
 
-def usage(account_id: str, *, most: int, before: str | None) -> Transaction[Rows]:
+def list_entries(account_id: str, *, most: int, before: str | None) -> Transaction[Rows]:
     """Return an account's entries, newest first, below an entry's id."""
     before = before or ids.ceiling("led")
     return (yield from every(ledger.page(account_id=account_id, before=before, most=most)))
@@ -196,7 +196,7 @@ def turnover(known: Turnover, now: int) -> Transaction[Turnover]:
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class Discrepancy:
     """Something that is wrong in the books of an account.
 
     Parameters
@@ -210,7 +210,7 @@ class Mistake:
     problem: str
 
 
-def verify() -> Transaction[list[Mistake]]:
+def verify() -> Transaction[list[Discrepancy]]:
     """Return what is wrong in the ledger: nothing, ever.
 
     Every balance and total is the sum of its entries, every entry goes on from the balance that
@@ -226,11 +226,11 @@ def verify() -> Transaction[list[Mistake]]:
         ):
             if kept != summed:
                 problem = f"{name} {credits(kept):f}, ledger {credits(summed):f}"
-                found.append(Mistake(row.id, row.id, problem))
+                found.append(Discrepancy(row.id, row.id, problem))
     for row in (yield from every(ledger.broken())):
         how = "no entry goes on from" if row.steps > 0 else "no entry leads to"
         problem = f"{how} a balance of {credits(row.value):f}"
-        found.append(Mistake(row.account_id, row.account_id, problem))
+        found.append(Discrepancy(row.account_id, row.account_id, problem))
     for row in (yield from every(ledger.mischarged())):
         amounts = (row.millicredits, row.charged, row.refunded, row.given)
         cost, charged, back, given = (f"{credits(amount):f}" for amount in amounts)
@@ -238,10 +238,10 @@ def verify() -> Transaction[list[Mistake]]:
             f"{row.state}, costs {cost} and the ledger charges {charged}, "
             f"refunded {back} and the ledger gives back {given}"
         )
-        found.append(Mistake(row.account_id, row.id, problem))
+        found.append(Discrepancy(row.account_id, row.id, problem))
     for row in (yield from every(ledger.unfounded())):
         problem = f"a {row.kind} entry for {row.subject}, which the account does not have"
-        found.append(Mistake(row.account_id, row.id, problem))
+        found.append(Discrepancy(row.account_id, row.id, problem))
     return found
 
 
@@ -265,7 +265,9 @@ def _month_start(now: int) -> int:
     return int(start.timestamp() * 1000)
 
 
-def _enter(payer: Payer, amount: int, account: Any, reason: Reason, now: int) -> Transaction[None]:
+def _add_entry(
+    payer: Payer, amount: int, account: Any, reason: Reason, now: int
+) -> Transaction[None]:
     yield ledger.add(
         id=ids.new("led", now),
         account_id=payer.account_id,

@@ -113,7 +113,7 @@ def start(
     generation_id = ids.new("gen", now)
     amount = pricing.millicredits(plan.quote.total)
     model = plan.model
-    yield from credits.take(
+    yield from credits.charge(
         payer,
         amount,
         Reason(
@@ -168,7 +168,7 @@ def get(generation_id: str, account_id: str) -> Transaction[Any]:
     return row
 
 
-def version(generation_id: str, account_id: str) -> Transaction[Any]:
+def get_version(generation_id: str, account_id: str) -> Transaction[Any]:
     """Return what tells whether a generation has changed; another account's does not exist."""
     row = yield from one(generations.version(id=generation_id, account_id=account_id))
     if row is None:

@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class RequestLabel:
     """One request of an account: its idempotency key and what it asked.
 
     Parameters
@@ -58,7 +58,7 @@ def check_key(key: str) -> None:
         raise BadRequestError.fields([("Idempotency-Key", sentence)])
 
 
-def find_answer(label: Label, now: int) -> Transaction[Answer | None]:
+def find_answer(label: RequestLabel, now: int) -> Transaction[Answer | None]:
     """Return the answer that is kept for a request, or None when it is new.
 
     Raises
@@ -84,7 +84,9 @@ def find_answer(label: Label, now: int) -> Transaction[Answer | None]:
     return Answer(row.status, row.body.encode(), headers, replayed=True)
 
 
-def once(label: Label | None, work: Transaction[Answer], now: int) -> Transaction[Answer]:
+def run_once(
+    label: RequestLabel | None, work: Transaction[Answer], now: int
+) -> Transaction[Answer]:
     """Do a piece of work and keep its answer, all in this transaction, or return the kept one."""
     if label is None:
         return (yield from work)
@@ -97,7 +99,7 @@ def once(label: Label | None, work: Transaction[Answer], now: int) -> Transactio
     return answer
 
 
-def begin(label: Label, now: int, owner: str) -> Transaction[Answer | None]:
+def begin(label: RequestLabel, now: int, owner: str) -> Transaction[Answer | None]:
     """Note a request as running, or return the answer that is kept for it.
 
     Parameters
@@ -111,12 +113,12 @@ def begin(label: Label, now: int, owner: str) -> Transaction[Answer | None]:
     return known
 
 
-def keep(label: Label, answer: Answer) -> Transaction[None]:
+def keep(label: RequestLabel, answer: Answer) -> Transaction[None]:
     """Keep the answer of a request that was noted as running."""
     yield idempotency.keep(account_id=label.account_id, key=label.key, **_written(answer))
 
 
-def release(label: Label) -> Transaction[None]:
+def release(label: RequestLabel) -> Transaction[None]:
     """Forget a request that failed without a charge: it may be tried again under its key."""
     yield idempotency.release(account_id=label.account_id, key=label.key)
 
@@ -127,7 +129,7 @@ def owners() -> Transaction[list[str]]:
     return [row.owner for row in rows if row.owner]
 
 
-def disown(owner: str) -> Transaction[None]:
+def release_worker(owner: str) -> Transaction[None]:
     """Forget what a run of the service was working at that has ended: nothing was charged."""
     yield idempotency.disowned(owner=owner)
 
@@ -138,7 +140,7 @@ def prune(now: int) -> Transaction[None]:
     yield idempotency.abandoned(before=now - _RUNNING_MS)
 
 
-def _find(label: Label, now: int) -> Transaction[Any]:
+def _find(label: RequestLabel, now: int) -> Transaction[Any]:
     row = yield from one(idempotency.find(account_id=label.account_id, key=label.key))
     if row is None:
         return None
@@ -147,7 +149,9 @@ def _find(label: Label, now: int) -> Transaction[Any]:
     return None if stale else row
 
 
-def _row(label: Label, now: int, answer: Answer | None, owner: str | None = None) -> dict[str, Any]:
+def _row(
+    label: RequestLabel, now: int, answer: Answer | None, owner: str | None = None
+) -> dict[str, Any]:
     return {
         "account_id": label.account_id,
         "key": label.key,

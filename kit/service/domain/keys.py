@@ -56,7 +56,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class KeyRequest:
     """A key that is asked for.
 
     Parameters
@@ -88,7 +88,7 @@ class NewKey:
         return f"<NewKey {self.row.prefix}…>"
 
 
-def draw(*, live: bool) -> str:
+def generate(*, live: bool) -> str:
     """Return a new key's text: a prefix, 30 random letters and a checksum of both."""
     kind = "live" if live else "test"
     body = "".join(secrets.choice(api_keys.LETTERS) for _ in range(30))
@@ -102,14 +102,14 @@ def digest(text: str, secret: bytes) -> str:
 
 
 def create(
-    wish: Wish, secret: bytes, now: int, *, actor: str = audit.SERVICE
+    wish: KeyRequest, secret: bytes, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[NewKey]:
     """Make a key.
 
     Parameters
     ----------
     actor : str
-        Who gave the order, see `kit.service.domain.audit.note`.
+        Who gave the order, see `kit.service.domain.audit.record`.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def create(
             f"the account has {active.active} active keys and may have {ACTIVE_KEYS}; "
             "revoke one first"
         )
-    text = draw(live=wish.live)
+    text = generate(live=wish.live)
     scopes = [scope for scope in SCOPES if scope == "read" or scope in wish.scopes]
     key_id = ids.new("key", now)
     row = yield from one(
@@ -150,7 +150,7 @@ def create(
         "cap": None if row.cap is None else f"{credits(row.cap):f}",
         "expires": row.expires_at,
     }
-    yield from audit.note("key.created", key_id, actor, now, **facts)
+    yield from audit.record("key.created", key_id, actor, now, **facts)
     return NewKey(text, row)
 
 
@@ -164,7 +164,7 @@ def revoke(
     sign_out : bool
         End every signed address that the account was given, too: they need no key.
     actor : str
-        Who gave the order, see `kit.service.domain.audit.note`.
+        Who gave the order, see `kit.service.domain.audit.record`.
     """
     revoked = yield from one(keys.revoke(id=key_id, now=now))
     row = yield from one(keys.find(id=key_id))
@@ -172,10 +172,10 @@ def revoke(
         raise NotFoundError(f"there is no key {key_id!r}")
     facts = {"account": row.account_id, "name": row.name, "prefix": row.prefix}
     if revoked is not None:
-        yield from audit.note("key.revoked", key_id, actor, now, **facts)
+        yield from audit.record("key.revoked", key_id, actor, now, **facts)
     if sign_out:
         yield store.sign_out(id=row.account_id)
-        yield from audit.note("account.signed_out", row.account_id, actor, now, key=key_id)
+        yield from audit.record("account.signed_out", row.account_id, actor, now, key=key_id)
     return row
 
 
@@ -185,7 +185,7 @@ def list_keys(account_id: str | None = None) -> Transaction[Rows]:
     return (yield from every(step))
 
 
-def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
+def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     """Return who is behind a key.
 
     Raises
@@ -195,7 +195,7 @@ def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     ExpiredApiKeyError
         It is past its date.
     """
-    wanted = _wanted(text, secret)
+    wanted = _digest_of(text, secret)
     row = yield from one(keys.by_digest(digest=wanted))
     if row is None or not hmac.compare_digest(row.digest, wanted):
         raise InvalidApiKeyError("the API key is unknown")
@@ -207,7 +207,7 @@ def caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     return Caller(payer, frozenset(row.scopes.split()), row.expires_at, row.sign_outs)
 
 
-def still_good(caller: Caller, now: int) -> Transaction[None]:
+def check_valid(caller: Caller, now: int) -> Transaction[None]:
     """Refuse a caller whose key was revoked or has run out since it was looked up."""
     row = yield from one(keys.find(id=caller.payer.key_id))
     if row is None or row.revoked_at is not None:
@@ -217,19 +217,19 @@ def still_good(caller: Caller, now: int) -> Transaction[None]:
 
 
 @lru_cache(1000)
-def _wanted(text: str, secret: bytes) -> str:
+def _digest_of(text: str, secret: bytes) -> str:
     """Return the digest of a key that looks right; kept, for the same ones come again and again."""
     if not api_keys.looks_right(text):
         raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
     return digest(text, secret)
 
 
-def touch(key_id: str, now: int) -> Transaction[None]:
+def note_use(key_id: str, now: int) -> Transaction[None]:
     """Note when a key was last used."""
     yield keys.touch(id=key_id, now=now)
 
 
-def _check(wish: Wish, now: int) -> None:
+def _check(wish: KeyRequest, now: int) -> None:
     problems = []
     if not 1 <= len(wish.name.strip()) <= _NAME_LIMIT:
         problems.append(("name", f"must have 1 to {_NAME_LIMIT} characters"))

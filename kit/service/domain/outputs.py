@@ -48,11 +48,11 @@ def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]
     keys = yield from _delete(row, now)
     if keys:
         actor = f"key:{payer.key_prefix}"
-        yield from audit.note("outputs.deleted", generation_id, actor, now)
+        yield from audit.record("outputs.deleted", generation_id, actor, now)
     return keys
 
 
-def expire(after: str, days: float, now: int, *, most: int = PAGE) -> Transaction[str]:
+def delete_old(after: str, days: float, now: int, *, most: int = PAGE) -> Transaction[str]:
     """Delete the files of a page of generations that were started so many days ago or earlier.
 
     Parameters
@@ -78,11 +78,11 @@ def expire(after: str, days: float, now: int, *, most: int = PAGE) -> Transactio
         after = row.id
     if gone:
         facts = {"generations": len(gone), "last": gone[-1], "days": days}
-        yield from audit.note("outputs.expired", gone[0], audit.SERVICE, now, **facts)
+        yield from audit.record("outputs.expired", gone[0], audit.SERVICE, now, **facts)
     return after
 
 
-def orphans(keys: Iterable[str]) -> Transaction[list[str]]:
+def find_orphans(keys: Iterable[str]) -> Transaction[list[str]]:
     """Return those of some files of outputs that no generation has, nor will have.
 
     A job that was canceled while it was rendered may have stored its files, and so may one whose
@@ -110,7 +110,7 @@ async def remove_files(database: Database, storage: Storage, keys: Sequence[str]
         else:
             gone.append(key)
     if gone:
-        await database.write(_note_removed(gone))
+        await database.write(note_removed(gone))
     return len(gone) == len(keys)
 
 
@@ -120,7 +120,8 @@ def keys_to_delete() -> Transaction[list[str]]:
     return [row.key for row in rows]
 
 
-def _note_removed(keys: Sequence[str]) -> Transaction[None]:
+def note_removed(keys: Sequence[str]) -> Transaction[None]:
+    """Note that files are gone."""
     for key in keys:
         yield removals.done(key=key)
 

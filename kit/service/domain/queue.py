@@ -100,7 +100,7 @@ def fail(generation_id: str, attempt: int, sentence: str, code: str, now: int) -
     return row is not None
 
 
-def lose(
+def requeue_lost(
     generation_id: str, attempt: int, losses: int, *, attempts: int, now: int
 ) -> Transaction[bool]:
     """Put an attempt whose worker is gone back in the queue, or fail it after the last try.
@@ -121,24 +121,24 @@ def lose(
     return row is not None
 
 
-def hand_back(generation_id: str, attempt: int, now: int) -> Transaction[None]:
+def release(generation_id: str, attempt: int, now: int) -> Transaction[None]:
     """Put an attempt back in the queue that its worker has no time for; it counts as no loss."""
     yield generations.hand_back(id=generation_id, attempt=attempt, lost=0, now=now)
 
 
-def expire(*, attempts: int, now: int) -> Transaction[Rows]:
+def requeue_expired(*, attempts: int, now: int) -> Transaction[Rows]:
     """Deal with the claims that nobody renews and return them as they were."""
     lost = yield from every(generations.lost(now=now))
     for row in lost:
-        yield from lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
+        yield from requeue_lost(row.id, row.attempt, row.losses, attempts=attempts, now=now)
     return lost
 
 
-def abandon(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:
+def requeue_worker(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:
     """Deal with all claims of a worker that is known to be dead and return them as they were."""
     lost = yield from every(generations.held(owner=worker))
     for row in lost:
-        yield from lose(row.id, row.attempt, row.losses, attempts=attempts, now=now)
+        yield from requeue_lost(row.id, row.attempt, row.losses, attempts=attempts, now=now)
     return lost
 
 
@@ -154,13 +154,13 @@ def running_claims(worker: str) -> Transaction[dict[tuple[str, int], float]]:
     return {(row.id, row.attempt): row.progress for row in rows}
 
 
-def states() -> Transaction[dict[str, int]]:
+def count_states() -> Transaction[dict[str, int]]:
     """Return how many generations wait and how many are rendered, wherever."""
     running = yield from one(generations.running())
-    return {"queued": (yield from waiting()), "running": int(running.number)}
+    return {"queued": (yield from count_waiting()), "running": int(running.number)}
 
 
-def waiting() -> Transaction[int]:
+def count_waiting() -> Transaction[int]:
     """Return how many generations wait for a worker."""
     row = yield from one(generations.queued())
     return int(row.number)

@@ -66,7 +66,7 @@ class Sweeper:
     async def sweep(self) -> None:
         """Do one round."""
         now = self._clock()
-        while await self._database.write(uploads.sweep(now)):
+        while await self._database.write(uploads.remove_unused(now)):
             pass
         await self._database.write(idempotency.prune(now))
         await self._expire(now)
@@ -87,7 +87,7 @@ class Sweeper:
             left -= len(names)
             for first in range(0, len(names), _AT_ONCE):
                 keys = [f"{folder}/{name}" for name in names[first : first + _AT_ONCE]]
-                for key in await self._database.read(outputs.orphans(keys)):
+                for key in await self._database.read(outputs.find_orphans(keys)):
                     with suppress(OSError):  # the next round tries again
                         await storage.remove(key)
                 await asyncio.sleep(0)  # requests come first
@@ -97,9 +97,11 @@ class Sweeper:
         database, days = self._database, self._settings.keep_outputs_days
         if days is None:
             return
-        while (seen := await database.write(outputs.expire(self._seen, days, now))) != self._seen:
+        while (
+            seen := await database.write(outputs.delete_old(self._seen, days, now))
+        ) != self._seen:
             self._seen = seen
-        while await database.write(uploads.expire(days, now)):
+        while await database.write(uploads.remove_old(days, now)):
             pass
 
 

@@ -41,7 +41,7 @@ OPEN_TICKETS = 100
 LATE_MS = 3600 * 1000
 
 
-def ticket(
+def issue_ticket(
     catalog: Catalog, order: RequestUpload, payer: Payer, settings: ServiceSettings, now: int
 ) -> Transaction[Any]:
     """Give permission to send one file and return its row.
@@ -62,7 +62,7 @@ def ticket(
     Source: contract, "Uploads".
     """
     model = catalog.get(order.model_id)
-    kind = _kind(order, model, settings.upload_bytes)
+    kind = _check_order(order, model, settings.upload_bytes)
     yield from credits.check(payer, pricing.millicredits(pricing.least(model)), now)
     yield from _check_open(payer.account_id, now)
     yield from _reserve(payer.account_id, order.file_size_bytes, settings.account_upload_bytes)
@@ -84,7 +84,7 @@ def ticket(
     )
 
 
-def waiting(upload_id: str, now: int) -> Transaction[Any]:
+def get_open_ticket(upload_id: str, now: int) -> Transaction[Any]:
     """Return a ticket's row if a file may still come for it.
 
     Raises
@@ -104,7 +104,9 @@ def waiting(upload_id: str, now: int) -> Transaction[Any]:
     return row
 
 
-def fill(upload_id: str, *, sha256: str, duration_ms: int | None, now: int) -> Transaction[None]:
+def mark_filled(
+    upload_id: str, *, sha256: str, duration_ms: int | None, now: int
+) -> Transaction[None]:
     """Note that a ticket's file is here and what it is.
 
     Raises
@@ -118,7 +120,7 @@ def fill(upload_id: str, *, sha256: str, duration_ms: int | None, now: int) -> T
         uploads.fill(id=upload_id, sha256=sha256, duration_ms=duration_ms, now=now)
     )
     if row is None:
-        yield from waiting(upload_id, now)
+        yield from get_open_ticket(upload_id, now)
 
 
 def of_generations(rows: Iterable[Any]) -> Transaction[dict[str, Any]]:
@@ -137,7 +139,7 @@ def find(upload_ids: Iterable[str]) -> Transaction[dict[str, Any]]:
     return rows
 
 
-def sweep(now: int) -> Transaction[int]:
+def remove_unused(now: int) -> Transaction[int]:
     """Forget some uploads that no generation used in a day, and tickets that no file came for.
 
     Returns
@@ -148,28 +150,28 @@ def sweep(now: int) -> Transaction[int]:
     """
     stale = yield from every(uploads.stale(before=now - UNUSED_MS))
     expired = yield from every(uploads.expired(before=now - LATE_MS))
-    gone = yield from _forget_all(dict.fromkeys(row.id for row in (*stale, *expired)), 0, now)
+    gone = yield from _remove_all(dict.fromkeys(row.id for row in (*stale, *expired)), 0, now)
     return len(gone)
 
 
-def expire(days: float, now: int) -> Transaction[int]:
+def remove_old(days: float, now: int) -> Transaction[int]:
     """Forget some uploads that no generation was started with for so many days.
 
     Returns
     -------
     int
-        How many; 0 when none are left, as for `sweep`.
+        How many; 0 when none are left, as for `remove_unused`.
     """
     limit = now - round(days * _DAY_MS)
     old = yield from every(uploads.old(before=limit))
-    gone = yield from _forget_all([row.id for row in old], limit, now)
+    gone = yield from _remove_all([row.id for row in old], limit, now)
     if gone:
         facts = {"uploads": len(gone), "last": gone[-1], "days": days}
-        yield from audit.note("uploads.expired", gone[0], audit.SERVICE, now, **facts)
+        yield from audit.record("uploads.expired", gone[0], audit.SERVICE, now, **facts)
     return len(gone)
 
 
-def forget(upload_id: str, limit: int = 0) -> Transaction[bool]:
+def remove(upload_id: str, limit: int = 0) -> Transaction[bool]:
     """Take out an upload that no generation uses; False where one does, or where there is none.
 
     Parameters
@@ -183,10 +185,10 @@ def forget(upload_id: str, limit: int = 0) -> Transaction[bool]:
     return row is not None
 
 
-def _forget_all(upload_ids: Iterable[str], limit: int, now: int) -> Transaction[list[str]]:
+def _remove_all(upload_ids: Iterable[str], limit: int, now: int) -> Transaction[list[str]]:
     gone = []
     for upload_id in upload_ids:
-        if (yield from forget(upload_id, limit)):
+        if (yield from remove(upload_id, limit)):
             yield removals.add(key=UPLOADS + upload_id, created_at=now)
             gone.append(upload_id)
     return gone
@@ -213,7 +215,7 @@ def _reserve(account_id: str, size: int, most: int) -> Transaction[None]:
         )
 
 
-def _kind(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
+def _check_order(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
     problems = list(file_name_problems(order.file_name))
     kind = CONTENT_TYPES.get(order.content_type)
     if order.content_type == HEIC:

@@ -48,7 +48,7 @@ class Draft:
     writer: str
 
 
-class TakenError(Exception):
+class TitleTakenError(Exception):
     """What was written went to another order of the account meanwhile: write something else."""
 
 
@@ -71,13 +71,13 @@ class Writer(Protocol):
         ...
 
 
-def topic_of(order: SuggestTitle) -> str:
+def check_topic(order: SuggestTitle) -> str:
     """Return the topic of a title that is asked for, or say which there are."""
     _raise([*_topic_problems(order.topic)])
     return order.topic
 
 
-def brief_of(order: WriteScripts) -> ScriptBrief:
+def check_order(order: WriteScripts) -> ScriptBrief:
     """Return what is asked for, checked.
 
     Raises
@@ -108,7 +108,7 @@ def brief_of(order: WriteScripts) -> ScriptBrief:
     )
 
 
-def titles_given(account_id: str, topic: str) -> Transaction[list[str]]:
+def recent_titles(account_id: str, topic: str) -> Transaction[list[str]]:
     """Return the titles of a topic that an account was given last, oldest first.
 
     They are more than the built-in writer knows of any topic, and no more than can be read at once.
@@ -125,19 +125,19 @@ def deliver_title(
     Parameters
     ----------
     seen : sequence of str
-        What `titles_given` returned before the title was written.
+        What `recent_titles` returned before the title was written.
 
     Raises
     ------
-    TakenError
+    TitleTakenError
         The account was given this title since then; nothing is charged.
     """
     title_id = ids.new("ttl", now)
     # First, because it locks the account: of two that race, the second sees what the first took.
-    yield from credits.take(payer, TITLE_PRICE, Reason(kind="title", subject=title_id), now)
-    given = yield from titles_given(payer.account_id, topic)
+    yield from credits.charge(payer, TITLE_PRICE, Reason(kind="title", subject=title_id), now)
+    given = yield from recent_titles(payer.account_id, topic)
     if _times(title.title, given) > _times(title.title, seen):
-        raise TakenError
+        raise TitleTakenError
     yield writing.add_title(
         id=title_id, account_id=payer.account_id, topic=topic, title=title.title, created_at=now
     )
@@ -149,7 +149,7 @@ def deliver_scripts(
     """Charge for scripts, keep them and return their rows."""
     batch_id = ids.new("bat", now)
     reason = Reason(kind="script", subject=batch_id, details={"variations": len(drafts)})
-    yield from credits.take(payer, SCRIPT_PRICE * len(drafts), reason, now)
+    yield from credits.charge(payer, SCRIPT_PRICE * len(drafts), reason, now)
     rows = []
     for draft in drafts:
         row = {

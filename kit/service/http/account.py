@@ -51,7 +51,7 @@ async def list_usage(
     """Return the entries of the ledger, newest first; their sum is the balance, always."""
     account_id = caller_of(request).account_id
     rows = await context_of(request).database.read(
-        credits.usage(account_id, most=limit + 1, before=cursor)
+        credits.list_entries(account_id, most=limit + 1, before=cursor)
     )
     page = rows[:limit]
     headers = None

@@ -17,7 +17,7 @@ from kit.pricing import MILLI
 from kit.service.domain import idempotency
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Turnover
-from kit.service.domain.idempotency import Answer, Label
+from kit.service.domain.idempotency import Answer, RequestLabel
 from kit.service.domain.keys import Caller
 from kit.service.domain.readiness import Readiness
 from kit.service.domain.writing import Writer
@@ -100,14 +100,14 @@ _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?", re.A
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def label_of(request: Request, content: bytes) -> Label | None:
+def label_of(request: Request, content: bytes) -> RequestLabel | None:
     """Return the idempotency label of a request, if it has one."""
     key = request.headers.get("idempotency-key")
     if key is None:
         return None
     idempotency.check_key(key)
     asked = b"\n".join((request.method.encode(), request.url.path.encode(), content))
-    return Label(caller_of(request).account_id, key, hashlib.sha256(asked).hexdigest())
+    return RequestLabel(caller_of(request).account_id, key, hashlib.sha256(asked).hexdigest())
 
 
 class JsonResponse(Response):

@@ -207,7 +207,7 @@ async def _wait_for_disconnect(receive: Receive) -> None:
 def _make_reader(context: Context, generation_id: str, caller: Caller, base: str) -> ReadEvents:
     async def read() -> list[StreamEvent]:
         # Every time, because the key may be revoked meanwhile.
-        await context.database.read(keys.still_good(caller, context.clock()))
+        await context.database.read(keys.check_valid(caller, context.clock()))
         row = await context.database.read(generations.get(generation_id, caller.account_id))
         here = row.owner == context.dispatcher.name
         live = context.dispatcher.progress.get(row.id, 0.0) if here else 0.0

@@ -72,7 +72,7 @@ async def start_generation(request: Request) -> Response:
             receipt = serialize_receipt(row.id, plan.model, row.millicredits, now, base)
             return Answer(202, orjson.dumps(receipt), {"Location": receipt["statusUrl"]})
 
-        answer = await context.database.write(idempotency.once(label, work(), now))
+        answer = await context.database.write(idempotency.run_once(label, work(), now))
     return to_response(answer)
 
 
@@ -125,8 +125,8 @@ async def get_generation(request: Request, generation_id: str) -> Response:
 
     async def look() -> _State:
         if wait:  # a key may be revoked meanwhile
-            await context.database.read(keys.still_good(caller, context.clock()))
-        row = await context.database.read(generations.version(generation_id, account_id))
+            await context.database.read(keys.check_valid(caller, context.clock()))
+        row = await context.database.read(generations.get_version(generation_id, account_id))
         return _State(row, _tag(context, caller, row))
 
     def is_news(state: _State) -> bool:
@@ -163,7 +163,7 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
         ended.append(row)
         return Answer(200, orjson.dumps(serialize(row)))
 
-    answer = await context.database.write(idempotency.once(label, work(), now))
+    answer = await context.database.write(idempotency.run_once(label, work(), now))
     for row in ended:
         if row.completed_at == now:  # and not in an earlier request
             context.metrics.count(FINISHED, row.model_id, row.state)

@@ -39,5 +39,5 @@ async def readyz(request: Request) -> Response:
     """
     context = context_of(request)
     await context.readiness.probe()
-    waiting = await context.database.read(queue.waiting())
+    waiting = await context.database.read(queue.count_waiting())
     return json({"status": "ok", "queued": waiting, "workers": context.settings.workers})

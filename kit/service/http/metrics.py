@@ -63,7 +63,7 @@ async def read_metrics(request: Request) -> Response:
 
 async def read(context: Context) -> Reading:
     """Read what is not counted; its cost does not grow with the history."""
-    jobs = await context.database.read(queue.states())
+    jobs = await context.database.read(queue.count_states())
     turnover = await context.database.read(credits.turnover(context.turnover, context.clock()))
     return Reading(
         jobs=jobs,

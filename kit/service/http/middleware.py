@@ -129,7 +129,7 @@ class ApiMiddleware:
         if now - self._touched.get(key_id, 0) >= _TOUCH_MS:
             self._touched[key_id] = now
             with suppress(UnavailableError):  # reading works on a full disk, too
-                await context.database.write(keys.touch(key_id, now), durable=False)
+                await context.database.write(keys.note_use(key_id, now), durable=False)
         return caller
 
 
@@ -141,14 +141,14 @@ class _CallerCache:
         self._callers: dict[str, Caller] = {}
 
     async def get(self, context: Context, text: str, now: int) -> Caller:
-        """Return who is behind a key, as `kit.service.domain.keys.caller` does."""
+        """Return who is behind a key, as `kit.service.domain.keys.find_caller` does."""
         version = context.database.version()
         if version != self._version or len(self._callers) > _MAX_CALLERS:
             self._callers.clear()
             self._version = version
         caller = self._callers.get(text)
         if caller is None or (caller.expires_at is not None and caller.expires_at <= now):
-            caller = await context.database.read(keys.caller(text, context.secret, now))
+            caller = await context.database.read(keys.find_caller(text, context.secret, now))
             self._callers[text] = caller
         return caller
 

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Request, Response
 from kit import wire
 from kit.errors import UnavailableError
 from kit.service.domain import credits, idempotency, writing
-from kit.service.domain.idempotency import Answer, Label
-from kit.service.domain.writing import Draft, TakenError
+from kit.service.domain.idempotency import Answer, RequestLabel
+from kit.service.domain.writing import Draft, TitleTakenError
 from kit.service.http.bodies import body_of
 from kit.service.http.context import (
     Context,
@@ -36,12 +36,12 @@ async def suggest_title(request: Request) -> Response:
     """Return a video title with a hook angle for a topic; 0.05 credits."""
     context, payer = context_of(request), caller_of(request).payer
     order, content = await body_of(request, wire.SuggestTitle)
-    topic = writing.topic_of(order)
+    topic = writing.check_topic(order)
 
     async def work() -> Transaction[Answer]:
         now = context.clock()
         await context.database.read(credits.check(payer, writing.TITLE_PRICE, now))
-        given = await context.database.read(writing.titles_given(payer.account_id, topic))
+        given = await context.database.read(writing.recent_titles(payer.account_id, topic))
         seed = secrets.randbits(32)
         title = await context.writer.title(topic, seed=seed, avoid=given)
         return _titled(writing.deliver_title(topic, title, payer, now, seen=given), title)
@@ -54,7 +54,7 @@ async def write_scripts(request: Request) -> Response:
     """Return one script a variation, about as long as asked; 0.15 credits each."""
     context, payer = context_of(request), caller_of(request).payer
     order, content = await body_of(request, wire.WriteScripts)
-    brief = writing.brief_of(order)
+    brief = writing.check_order(order)
 
     async def work() -> Transaction[Answer]:
         now = context.clock()
@@ -88,7 +88,7 @@ async def _once(
 
 async def _delivered(
     context: Context,
-    label: Label | None,
+    label: RequestLabel | None,
     work: Callable[[], Awaitable[Transaction[Answer]]],
 ) -> Answer:
     """Write, and write again when a racing order was given the same; then charge and keep."""
@@ -96,13 +96,13 @@ async def _delivered(
         delivery = await work()
         try:
             return await context.database.write(_kept(label, delivery))
-        except TakenError:
+        except TitleTakenError:
             continue
     sentence = "too many orders for the same topic at once; nothing was charged"
     raise UnavailableError(sentence, headers={"Retry-After": "1"})
 
 
-def _kept(label: Label | None, delivery: Transaction[Answer]) -> Transaction[Answer]:
+def _kept(label: RequestLabel | None, delivery: Transaction[Answer]) -> Transaction[Answer]:
     answer = yield from delivery
     if label is not None:
         yield from idempotency.keep(label, answer)

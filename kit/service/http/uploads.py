@@ -46,7 +46,9 @@ async def request_upload(request: Request) -> Response:
     label, base, now = label_of(request, content), base_of(request), context.clock()
 
     def work() -> Transaction[Answer]:
-        row = yield from uploads.ticket(context.catalog, order, caller.payer, context.settings, now)
+        row = yield from uploads.issue_ticket(
+            context.catalog, order, caller.payer, context.settings, now
+        )
         expires = row.expires_at // 1000
         ticket = context.storage.ticket(
             base,
@@ -58,7 +60,7 @@ async def request_upload(request: Request) -> Response:
         )
         return Answer(201, ticket.model_dump_json(by_alias=True).encode())
 
-    return to_response(await context.database.write(idempotency.once(label, work(), now)))
+    return to_response(await context.database.write(idempotency.run_once(label, work(), now)))
 
 
 @router.put("/media/uploads/{upload_id}")
@@ -71,7 +73,7 @@ async def fill_ticket(
     grant = replace(_grant_of(request, upload_id, expires), sign_outs=ended)
     context.storage.signer.check(grant, signature, context.clock())
     with _one_at_a_time(context.arriving, upload_id):
-        row = await context.database.read(uploads.waiting(upload_id, context.clock()))
+        row = await context.database.read(uploads.get_open_ticket(upload_id, context.clock()))
         path, digest = await _receive(request.stream(), context.settings.scratch, row.size_bytes)
         try:
             async with context.inspectors.lock(row.account_id):
@@ -134,7 +136,7 @@ async def _store(
     await context.storage.keep({key: path})
     seconds = facts.get("duration_seconds")
     length = None if seconds is None else round(seconds * 1000)
-    filled = uploads.fill(row.id, sha256=digest, duration_ms=length, now=context.clock())
+    filled = uploads.mark_filled(row.id, sha256=digest, duration_ms=length, now=context.clock())
     try:
         await context.database.write(filled)
     except NotFoundError:

@@ -167,7 +167,7 @@ class Dispatcher:
             task.cancel()
         await asyncio.gather(*self._loops, *self._jobs.values(), return_exceptions=True)
         with suppress(UnavailableError):
-            await self._database.write(idempotency.disown(self.name))
+            await self._database.write(idempotency.release_worker(self.name))
         self._pool.close()
         self._lock.release()
 
@@ -241,7 +241,7 @@ class Dispatcher:
         try:
             await self._render(row)
         except asyncio.CancelledError:
-            await self._database.write(queue.hand_back(*job, self._clock()))
+            await self._database.write(queue.release(*job, self._clock()))
             raise
         except Exception:  # noqa: BLE001 - logged
             # Not settled: the claim runs out and the job is tried again.
@@ -292,7 +292,7 @@ class Dispatcher:
 
     async def _discard(self, keys: list[str]) -> None:
         """Remove files of a job that no longer counts, unless they are those of one that does."""
-        for key in await self._database.read(outputs.orphans(keys)):
+        for key in await self._database.read(outputs.find_orphans(keys)):
             with suppress(OSError):  # the sweeper tries again
                 await self._storage.remove(key)
 

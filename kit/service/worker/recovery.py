@@ -100,11 +100,11 @@ class Recovery:
     def settle_lost(self, row: Any) -> Transaction[bool]:
         """Settle a job whose render process is gone; False where it no longer counts."""
         now = self._clock()
-        return queue.lose(row.id, row.attempt, row.losses, attempts=self._attempts, now=now)
+        return queue.requeue_lost(row.id, row.attempt, row.losses, attempts=self._attempts, now=now)
 
     async def settle_expired(self) -> bool:
         """Settle the jobs whose claims have run out, and return whether there were any."""
-        return await self._settle(queue.expire(attempts=self._attempts, now=self._clock()))
+        return await self._settle(queue.requeue_expired(attempts=self._attempts, now=self._clock()))
 
     async def settle_dead_workers(self) -> bool:
         """Settle at once the jobs and requests of workers on this machine that were killed.
@@ -117,9 +117,9 @@ class Recovery:
         }
         found = False
         for name in self._lock.find_dead(owners):
-            claims = queue.abandon(name, attempts=self._attempts, now=self._clock())
+            claims = queue.requeue_worker(name, attempts=self._attempts, now=self._clock())
             found = await self._settle(claims) or found
-            await self._database.write(idempotency.disown(name))
+            await self._database.write(idempotency.release_worker(name))
         return found
 
     def count_lost(self, lost: Sequence[Any]) -> None:

@@ -54,7 +54,7 @@ class AsyncUsage:
         NotFoundError
             The service has none.
         """
-        with ProgressLine(self._client.settings) as tell:
+        with ProgressLine(self._reports.operations.progress) as tell:
             return await self._client.run(self._reports.ledger(limit, tell, sync=sync))
 
 
@@ -175,7 +175,7 @@ class AsyncCosts:
             return await self._client.run(self._reports.spending(since, until, tell, sync=sync))
 
     def _telling(self) -> ProgressLine:
-        return ProgressLine(self._client.settings)
+        return ProgressLine(self._reports.operations.progress)
 
 
 def _id(generation: BaseGeneration | str) -> str:

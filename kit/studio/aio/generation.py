@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kit import wire
 from kit.client.actions import Flow, map_result
@@ -17,11 +17,16 @@ from kit.studio.generation import (
     describe_output,
     fetch_output,
     output_address,
+    read_picture,
     render_media,
     save_to,
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    import PIL.Image
+    from numpy.typing import NDArray
+
     from kit.client.aio import AsyncClient
 
 T = TypeVar("T")
@@ -42,6 +47,40 @@ class AsyncGeneration(BaseGeneration):
     def output(self) -> AsyncOutput:
         """The media that came out; fetched when first asked for."""
         return AsyncOutput(self)
+
+    @property
+    def url(self) -> str | None:
+        """Where the service serves its file; signed, and valid for a while only."""
+        return self.output.url
+
+    async def save(self, file: Path | str) -> Path:
+        """Copy its file to another, or into a folder, and return where it is; see `Output.save`."""
+        return await self.output.save(file)
+
+    async def image(self) -> PIL.Image.Image:
+        """Return its picture as one of Pillow.
+
+        Raises
+        ------
+        ConfigError
+            It is a video.
+        """
+        path = await self.output.path()
+        return cast("PIL.Image.Image", read_picture(path, "output.path() is its file"))
+
+    async def array(self) -> NDArray[np.uint8]:
+        """Return its picture as an array of (height, width, 3), or 4 with transparency.
+
+        Raises
+        ------
+        ConfigError
+            It is a video.
+        """
+        import numpy as np
+
+        picture = await self.image()
+        transparent = "A" in picture.getbands() or "transparency" in picture.info
+        return np.asarray(picture.convert("RGBA" if transparent else "RGB"))
 
     async def refresh(self) -> AsyncGeneration:
         """Return it as it is now."""
@@ -93,6 +132,10 @@ class AsyncOutput:
         html = preview.output(self.facts, media=render_media(self.generation)[0])
         return {"text/plain": repr(self), "text/html": html}
 
+    def __fspath__(self) -> str:
+        """Return the file in the cache, so that ``open`` and other libraries take it as a path."""
+        return str(self.generation.client.block(fetch_output(self.generation)))
+
     @property
     def url(self) -> str | None:
         """Where the service serves it; signed, and valid for a while only."""
@@ -112,6 +155,17 @@ class AsyncOutput:
         return (await self.path()).read_bytes()
 
     async def save(self, file: Path | str) -> Path:
-        """Copy it to a file, or into a folder, and return where it is."""
+        """Copy it to a file, or into a folder, and return where it is.
+
+        Parameters
+        ----------
+        file : path
+            A picture is converted to PNG, JPEG or WebP where its name ends so and it is another.
+
+        Raises
+        ------
+        ConfigError
+            The name asks for a format that it is not converted to.
+        """
         flow = map_result(fetch_output(self.generation), save_to(file, self.generation))
         return await self.generation._run(flow)

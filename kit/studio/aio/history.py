@@ -5,16 +5,18 @@ The blocking face is made from this module by `tests/sync_face.py`.
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from kit import wire
 from kit.client import calls, flows
+from kit.errors import NotFoundError
 from kit.explore.filters import Moment, Words, list_query, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
-from kit.studio.generation import Session
+from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import ProgressLine
 
 if TYPE_CHECKING:
@@ -42,17 +44,37 @@ class AsyncHistory:
         self._session = session
         self._client = cast("AsyncClient", session.client)
         self._history = session.operations.history_sync
+        self._progress = session.operations.progress
 
     def __repr__(self) -> str:
         return "<History of generations>"
 
-    def __getitem__(self, generation_id: str) -> Awaitable[AsyncGeneration]:
-        return self._get(generation_id)
+    @overload
+    def __getitem__(self, which: str | int) -> Awaitable[AsyncGeneration]: ...
+    @overload
+    def __getitem__(self, which: slice) -> Awaitable[builtins.list[AsyncGeneration]]: ...
+    def __getitem__(
+        self, which: str | int | slice
+    ) -> Awaitable[AsyncGeneration | builtins.list[AsyncGeneration]]:
+        """Return the generation of an id, or those of positions, the newest being the first."""
+        return self._get(which) if isinstance(which, str) else self._at(which)
 
     async def __aiter__(self) -> AsyncIterator[AsyncGeneration]:
         async for page in self._pages({}):
             for item in page:
                 yield item
+
+    async def _at(self, which: int | slice) -> AsyncGeneration | builtins.list[AsyncGeneration]:
+        if isinstance(which, slice):
+            ends = which.stop
+            steps = (which.start, which.stop, which.step)
+            forward = ends is not None and all(step is None or step >= 0 for step in steps)
+            return (await self.list(ends if forward else None))[which]
+        found = await self.list(which + 1 if which >= 0 else None)
+        try:
+            return found[which]
+        except IndexError:
+            raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
 
     async def list(self, limit: int | None = 50, **filters: Any) -> builtins.list[AsyncGeneration]:
         """Return the newest generations, at most `limit`; None asks for all.
@@ -75,7 +97,7 @@ class AsyncHistory:
         lie in the data folder as Parquet files, one folder for a service and an account; the ledger
         lies beside them from the first question about costs on.
         """
-        with ProgressLine(self._client.settings, show="history") as tell:
+        with ProgressLine(self._progress, show="history") as tell:
             return await self._client.run(self._history.sync(tell))
 
     async def frame(
@@ -123,8 +145,6 @@ class AsyncHistory:
 
             wanted = Columns(columns, parameters, media)
             return wanted.frame(await self._client.run(self._history.newest(limit, choice)))
-        import asyncio
-
         find = (await self._archive(sync)).frame
         return await asyncio.to_thread(find, choice, columns, parameters=parameters, media=media)
 
@@ -148,8 +168,6 @@ class AsyncHistory:
         ``history.sql('select "parameters.resolution" as size, avg(net) from generations group by
         all')``
         """
-        import asyncio
-
         find = (await self._archive(sync, usage="usage" in query.lower())).sql
         return await asyncio.to_thread(find, query, **tables)
 
@@ -168,8 +186,6 @@ class AsyncHistory:
         **filters
             As in `frame`: since, until, status, model.
         """
-        import asyncio
-
         choice = parse_filter(**filters)
         write = (await self._archive(sync)).export
         return await asyncio.to_thread(write, path, choice, columns)
@@ -189,6 +205,22 @@ class AsyncHistory:
         """
         found = await self._client.run(self._session.operations.pending())
         return [self._session.hold(facts) for facts in found]
+
+    def __len__(self) -> int:
+        """Return how many generations there are, after a look at the service."""
+        return len(self._client.wait_for(self.frame(columns=["status"])))
+
+    def __bool__(self) -> bool:
+        return True  # whether it is there, and not how long it is
+
+    def __contains__(self, generation: object) -> bool:
+        """Whether a generation, or the one of an id, is the account's."""
+        name = generation.id if isinstance(generation, BaseGeneration) else generation
+        try:
+            self._client.block(self._session.operations.get(str(name)))
+        except NotFoundError:
+            return False
+        return True
 
     async def table(
         self,
@@ -240,5 +272,5 @@ class AsyncHistory:
             following = found.following if found.items else None
 
     async def _archive(self, sync: bool, *, usage: bool = False) -> Archive:
-        with ProgressLine(self._client.settings) as tell:
+        with ProgressLine(self._progress) as tell:
             return await self._client.run(self._history.current(tell, sync=sync, usage=usage))

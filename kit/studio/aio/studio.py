@@ -30,7 +30,6 @@ from kit.studio.requests import merge_parameters, script_request
 from kit.studio.starts import StartTrace
 from kit.studio.views import ScriptList
 from kit.widgets import preview
-from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
@@ -223,7 +222,7 @@ class AsyncStudio:
         GenerationFailedError
             It ended without a result.
         """
-        with progress(model, enabled=self.client.settings.progress) as on_update:
+        with self.session.operations.progress(model) as on_update:
             given = merge_parameters(parameters, settings)
             request = self.session.operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)

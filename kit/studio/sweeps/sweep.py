@@ -20,7 +20,6 @@ from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source
 from kit.studio.sweeps.runner import RunStopped, SweepRun
 from kit.widgets import preview
-from kit.widgets.progress import progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -279,7 +278,7 @@ class BaseSweep(Generic[H]):
         run = self._run
         if run is None:
             raise ConfigError("this sweep does not run; run() starts it")
-        with progress(self.title, enabled=self._session.operations.settings.progress) as update:
+        with self._session.operations.progress(self.title) as update:
             while not run.join(_LOOK):
                 update(wire.Generation(id="sweep", progress=self._done()))
         if run.fatal is not None:

@@ -54,7 +54,7 @@ class Usage:
         NotFoundError
             The service has none.
         """
-        with ProgressLine(self._client.settings) as tell:
+        with ProgressLine(self._reports.operations.progress) as tell:
             return self._client.run(self._reports.ledger(limit, tell, sync=sync))
 
 
@@ -169,7 +169,7 @@ class Costs:
             return self._client.run(self._reports.spending(since, until, tell, sync=sync))
 
     def _telling(self) -> ProgressLine:
-        return ProgressLine(self._client.settings)
+        return ProgressLine(self._reports.operations.progress)
 
 
 def _id(generation: BaseGeneration | str) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from kit import wire
 from kit.client import calls, flows
+from kit.errors import NotFoundError
 from kit.explore.filters import Moment, Words, list_query, parse_filter
-from kit.studio.generation import Session
+from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import ProgressLine
 from kit.studio.sync.generation import Generation
 
@@ -42,16 +43,34 @@ class History:
         self._session = session
         self._client = cast("Client", session.client)
         self._history = session.operations.history_sync
+        self._progress = session.operations.progress
 
     def __repr__(self) -> str:
         return "<History of generations>"
 
-    def __getitem__(self, generation_id: str) -> Generation:
-        return self._get(generation_id)
+    @overload
+    def __getitem__(self, which: str | int) -> Generation: ...
+    @overload
+    def __getitem__(self, which: slice) -> builtins.list[Generation]: ...
+    def __getitem__(self, which: str | int | slice) -> Generation | builtins.list[Generation]:
+        """Return the generation of an id, or those of positions, the newest being the first."""
+        return self._get(which) if isinstance(which, str) else self._at(which)
 
     def __iter__(self) -> Iterator[Generation]:
         for page in self._pages({}):
             yield from page
+
+    def _at(self, which: int | slice) -> Generation | builtins.list[Generation]:
+        if isinstance(which, slice):
+            ends = which.stop
+            steps = (which.start, which.stop, which.step)
+            forward = ends is not None and all(step is None or step >= 0 for step in steps)
+            return (self.list(ends if forward else None))[which]
+        found = self.list(which + 1 if which >= 0 else None)
+        try:
+            return found[which]
+        except IndexError:
+            raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
 
     def list(self, limit: int | None = 50, **filters: Any) -> builtins.list[Generation]:
         """Return the newest generations, at most `limit`; None asks for all.
@@ -74,7 +93,7 @@ class History:
         lie in the data folder as Parquet files, one folder for a service and an account; the ledger
         lies beside them from the first question about costs on.
         """
-        with ProgressLine(self._client.settings, show="history") as tell:
+        with ProgressLine(self._progress, show="history") as tell:
             return self._client.run(self._history.sync(tell))
 
     def frame(
@@ -122,7 +141,6 @@ class History:
 
             wanted = Columns(columns, parameters, media)
             return wanted.frame(self._client.run(self._history.newest(limit, choice)))
-
         find = (self._archive(sync)).frame
         return find(choice, columns, parameters=parameters, media=media)
 
@@ -184,6 +202,22 @@ class History:
         found = self._client.run(self._session.operations.pending())
         return [self._session.hold(facts) for facts in found]
 
+    def __len__(self) -> int:
+        """Return how many generations there are, after a look at the service."""
+        return len(self._client.wait_for(self.frame(columns=["status"])))
+
+    def __bool__(self) -> bool:
+        return True  # whether it is there, and not how long it is
+
+    def __contains__(self, generation: object) -> bool:
+        """Whether a generation, or the one of an id, is the account's."""
+        name = generation.id if isinstance(generation, BaseGeneration) else generation
+        try:
+            self._client.block(self._session.operations.get(str(name)))
+        except NotFoundError:
+            return False
+        return True
+
     def table(
         self,
         limit: int | None = None,
@@ -232,5 +266,5 @@ class History:
             following = found.following if found.items else None
 
     def _archive(self, sync: bool, *, usage: bool = False) -> Archive:
-        with ProgressLine(self._client.settings) as tell:
+        with ProgressLine(self._progress) as tell:
             return self._client.run(self._history.current(tell, sync=sync, usage=usage))

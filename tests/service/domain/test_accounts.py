@@ -9,7 +9,7 @@ from tests.service.domain.conftest import NOW, Write
 
 def test_an_account_begins_with_a_grant(write: Write) -> None:
     row = write(accounts.create(" Ada ", "ada@example.org", 5000, NOW))
-    [entry] = write(credits.usage(row.id, most=10, before=None))
+    [entry] = write(credits.list_entries(row.id, most=10, before=None))
 
     assert (row.name, row.balance, row.created_at) == ("Ada", 5000, NOW)
     assert (entry.kind, entry.millicredits) == ("grant", 5000)
@@ -18,8 +18,8 @@ def test_an_account_begins_with_a_grant(write: Write) -> None:
 def test_an_account_without_credits_has_an_empty_ledger(write: Write) -> None:
     row = write(accounts.create("Ada", "ada@example.org", 0, NOW))
 
-    assert write(credits.usage(row.id, most=10, before=None)) == []
-    assert [one.id for one in write(accounts.every_one())] == [row.id]
+    assert write(credits.list_entries(row.id, most=10, before=None)) == []
+    assert [one.id for one in write(accounts.list_accounts())] == [row.id]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_an_account_that_makes_no_sense_is_not_made(
     with pytest.raises(BadRequestError):
         write(accounts.create(name, email, amount, NOW))
 
-    assert write(accounts.every_one()) == []
+    assert write(accounts.list_accounts()) == []
 
 
 def test_an_unknown_account_is_not_found(write: Write) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kit.service.domain import accounts as account_rules
 from kit.service.domain import credits, generations, queue, writing
-from kit.service.domain.credits import Mistake, Payer, Reason
+from kit.service.domain.credits import Discrepancy, Payer, Reason
 from kit.service.domain.writing import Draft
 from kit.service.store import accounts, ids, ledger
 from kit.service.store.database import Transaction, every
@@ -72,7 +72,7 @@ def test_books_of_everything_that_can_happen_are_right(
     )
     write(writing.deliver_scripts(brief, [Draft("a", 10, 1, "w")] * 2, payer, NOW))
 
-    assert len(write(credits.usage(payer.account_id, most=99, before=None))) == 8
+    assert len(write(credits.list_entries(payer.account_id, most=99, before=None))) == 8
     assert write(credits.verify()) == []
 
 
@@ -93,10 +93,10 @@ def test_an_entry_that_does_not_go_on_from_the_one_before_is_found(
 
     account = payer.account_id
     assert set(write(credits.verify())) == {
-        Mistake(account, account, "no entry goes on from a balance of 9.407"),
-        Mistake(account, account, "no entry leads to a balance of 10.007"),
-        Mistake(account, account, "no entry leads to a balance of 9.4"),
-        Mistake(account, account, "no entry goes on from a balance of 10"),
+        Discrepancy(account, account, "no entry goes on from a balance of 9.407"),
+        Discrepancy(account, account, "no entry leads to a balance of 10.007"),
+        Discrepancy(account, account, "no entry leads to a balance of 9.4"),
+        Discrepancy(account, account, "no entry goes on from a balance of 10"),
     }
 
 
@@ -106,7 +106,9 @@ def test_entries_that_two_processes_numbered_otherwise_than_they_wrote_them_are_
     write(granted(payer, NOW + 50, left=11_000))
     write(granted(payer, NOW + 20, left=12_000))
 
-    entries = write(credits.usage(payer.account_id, most=9, before=ids.floor("led", NOW + 60)))
+    entries = write(
+        credits.list_entries(payer.account_id, most=9, before=ids.floor("led", NOW + 60))
+    )
     assert [entry.balance_after for entry in entries][:2] == [11_000, 12_000]
     assert write(credits.verify()) == []
 
@@ -145,7 +147,7 @@ def test_a_generation_that_is_charged_twice_is_found(
     name = queue_up()
 
     def again() -> Transaction[Any]:
-        yield from credits.take(
+        yield from credits.charge(
             payer, 600, Reason(kind="generation", subject="again", generation_id=name), NOW
         )
 
@@ -171,7 +173,7 @@ def test_a_generation_that_another_account_paid_is_found(
 
 @pytest.mark.parametrize("kind", ["title", "script", "generation", "refund"])
 def test_a_charge_for_nothing_is_found(write: Write, payer: Payer, kind: str) -> None:
-    enters = credits.give if kind == "refund" else credits.take
+    enters = credits.add if kind == "refund" else credits.charge
     write(enters(payer, 50, Reason(kind=kind, subject="x", generation_id="x"), NOW))
 
     [(_, problem)] = found(write)

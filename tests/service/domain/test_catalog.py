@@ -13,10 +13,11 @@ from kit import parameters
 from kit.engines.base import Definition, Order
 from kit.engines.registry import installed
 from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterError
-from kit.service.domain import accounts, catalog, generations, objections, uploads
+from kit.service.domain import accounts, catalog, generations, uploads
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import StartPlan
+from kit.service.domain.order_checks import OrderChecks
 from kit.service.settings import ServiceSettings
 from kit.wire import (
     Multiplier,
@@ -142,7 +143,7 @@ def test_a_filter_must_agree_with_its_alias(offered: Catalog) -> None:
         catalog.select_models(offered, asset_type="image", alias="video", category=None)
 
 
-OFFERED = catalog.of_engines(installed())
+OFFERED = catalog.load_engines(installed())
 
 
 def problems(model_id: str, media: dict[str, int], **given: Any) -> list[str]:
@@ -234,7 +235,7 @@ def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: 
         seen.append(order)
         return [("size", "is too big"), ("prompt", "is too quiet")]
 
-    offered = catalog.of_engines({"flat": Picky(refuse)})
+    offered = catalog.load_engines({"flat": Picky(refuse)})
 
     with pytest.raises(ParameterError) as caught:
         planned(write, payer, offered)
@@ -263,14 +264,14 @@ def test_an_engine_is_told_how_long_the_files_are(
         return []
 
     clay = type("Listening", (type(installed()["clay"]),), {"check": lambda _, o: listen(o)})
-    offered = catalog.of_engines({"clay": clay()})
+    offered = catalog.load_engines({"clay": clay()})
     media = {}
     for name, kind, length in (("portrait", "image/png", None), ("voice", "audio/wav", 2_500)):
         file = RequestUpload(
             file_name=f"a.{kind[-3:]}", content_type=kind, file_size_bytes=9, model_id="clay"
         )
-        ticket = write(uploads.ticket(offered, file, payer, config, NOW))
-        write(uploads.fill(ticket.id, sha256="a", duration_ms=length, now=NOW))
+        ticket = write(uploads.issue_ticket(offered, file, payer, config, NOW))
+        write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=length, now=NOW))
         media[name] = ticket.id
     order = StartGeneration(model_id="clay", media_uploads=media)
 
@@ -287,7 +288,7 @@ def test_a_check_that_fails_is_no_objection_and_is_logged_without_the_prompt(
     answer: Callable[[Order], Any],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    offered = catalog.of_engines({"flat": Picky(answer)})
+    offered = catalog.load_engines({"flat": Picky(answer)})
 
     plan = planned(write, payer, offered)
 
@@ -302,7 +303,7 @@ def test_a_check_that_cannot_even_be_had_is_no_objection(write: Write, payer: Pa
         def check(self) -> Any:
             raise RuntimeError("no license")
 
-    offered = catalog.of_engines({"flat": Odd()})
+    offered = catalog.load_engines({"flat": Odd()})
 
     assert planned(write, payer, offered).model.id == "flat"
 
@@ -310,10 +311,8 @@ def test_a_check_that_cannot_even_be_had_is_no_objection(write: Write, payer: Pa
 def test_a_check_without_an_end_holds_up_one_order_and_no_more(
     write: Write,
     payer: Payer,
-    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(objections, "PATIENCE", 0.05)
     asked: list[Order] = []
     end = threading.Event()
 
@@ -322,7 +321,7 @@ def test_a_check_without_an_end_holds_up_one_order_and_no_more(
         end.wait()
         return ()
 
-    offered = catalog.of_engines({"flat": Picky(endless)})
+    offered = catalog.load_engines({"flat": Picky(endless)}, OrderChecks(0.05))
     try:
         plans = [planned(write, payer, offered) for _ in range(3)]
     finally:
@@ -334,7 +333,7 @@ def test_a_check_without_an_end_holds_up_one_order_and_no_more(
 
 
 def test_a_check_cannot_change_the_order(write: Write, payer: Payer) -> None:
-    offered = catalog.of_engines({"flat": Picky(spoil)})
+    offered = catalog.load_engines({"flat": Picky(spoil)})
 
     assert planned(write, payer, offered).values["size"] == "big"
 
@@ -347,7 +346,7 @@ def test_other_work_goes_on_while_a_plug_in_thinks_about_an_order() -> None:
         assert done.wait(10)
         return [("size", "is too big")]
 
-    offered = catalog.of_engines({"flat": Picky(think)})
+    offered = catalog.load_engines({"flat": Picky(think)})
     order = Order(prompt="", parameters={})
 
     async def both() -> list[Any]:
@@ -368,16 +367,13 @@ def test_a_built_in_engine_is_asked_beside_other_work_as_well(write: Write, paye
         return ()
 
     ours = type("Ours", (Picky,), {"__module__": "kit.engines.models.ours"})
-    planned(write, payer, catalog.of_engines({"flat": ours(note)}))
+    planned(write, payer, catalog.load_engines({"flat": ours(note)}))
 
     assert asked != [threading.current_thread()]
     assert len(asked) == 1
 
 
-def test_an_engine_that_answered_late_is_asked_again(
-    write: Write, payer: Payer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(objections, "PATIENCE", 0.05)
+def test_an_engine_that_answered_late_is_asked_again(write: Write, payer: Payer) -> None:
     asked: list[threading.Thread] = []
     end = threading.Event()
 
@@ -386,7 +382,7 @@ def test_an_engine_that_answered_late_is_asked_again(
         end.wait()
         return [("size", "is too big")]
 
-    offered = catalog.of_engines({"flat": Picky(first_late)})
+    offered = catalog.load_engines({"flat": Picky(first_late)}, OrderChecks(0.05))
     planned(write, payer, offered)
     end.set()
     asked[0].join()
@@ -401,7 +397,7 @@ def test_what_a_plug_in_objects_to_is_cut_to_what_can_be_shown(write: Write, pay
             yield "size", "no\x1b[31m" * 1000
 
     with pytest.raises(ParameterError) as caught:
-        planned(write, payer, catalog.of_engines({"flat": Picky(babble)}))
+        planned(write, payer, catalog.load_engines({"flat": Picky(babble)}))
 
     assert caught.value.details
     assert len(caught.value.details) == 20

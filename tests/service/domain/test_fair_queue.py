@@ -92,7 +92,7 @@ def test_what_is_handed_back_is_next_and_does_not_help_the_rest_forward(
     old = write(start(one, 100))
     claimed(60)
     waiting = write(start(two, 2))
-    write(queue.hand_back(old[0], 1, NOW))
+    write(queue.release(old[0], 1, NOW))
     # Were it back in its old round, all of these would be in rounds before those that wait.
     crowd = write(start(three, 100))
 
@@ -177,7 +177,7 @@ class Fairness(RuleBasedStateMachine):
     @rule(data=st.data())
     def hand_back(self, data: st.DataObject) -> None:
         row = self.running.pop(data.draw(st.sampled_from(sorted(self.running))))
-        self.write(queue.hand_back(row.id, row.attempt, NOW))
+        self.write(queue.release(row.id, row.attempt, NOW))
         self.waiting[row.account_id].add(row.id)
         self.returned.add(row.id)
 

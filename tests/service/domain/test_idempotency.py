@@ -7,7 +7,7 @@ import pytest
 from kit.errors import ConflictError, IdempotencyMismatchError
 from kit.service.domain import accounts, idempotency
 from kit.service.domain.credits import Payer
-from kit.service.domain.idempotency import Answer, Label
+from kit.service.domain.idempotency import Answer, RequestLabel
 from kit.service.store.database import Transaction
 from tests.service.domain.conftest import NOW, Write
 
@@ -15,9 +15,9 @@ DAY = 24 * 3600 * 1000
 
 
 @pytest.fixture
-def label(payer: Payer) -> Label:
+def label(payer: Payer) -> RequestLabel:
     """A request of the account."""
-    return Label(payer.account_id, "one", "asked")
+    return RequestLabel(payer.account_id, "one", "asked")
 
 
 def work(body: bytes = b"{}") -> Transaction[Answer]:
@@ -30,10 +30,10 @@ def fail() -> Transaction[Answer]:
     raise ValueError("nothing came of it")
 
 
-def test_an_answer_is_kept_for_a_day(write: Write, label: Label) -> None:
-    first = write(idempotency.once(label, work(), NOW))
-    again = write(idempotency.once(label, work(b"[]"), NOW + DAY))
-    later = write(idempotency.once(label, work(b"[]"), NOW + DAY + 1))
+def test_an_answer_is_kept_for_a_day(write: Write, label: RequestLabel) -> None:
+    first = write(idempotency.run_once(label, work(), NOW))
+    again = write(idempotency.run_once(label, work(b"[]"), NOW + DAY))
+    later = write(idempotency.run_once(label, work(b"[]"), NOW + DAY + 1))
 
     assert (first.body, first.replayed) == (b"{}", False)
     assert (again.body, again.headers, again.replayed) == (b"{}", {"Location": "there"}, True)
@@ -41,24 +41,24 @@ def test_an_answer_is_kept_for_a_day(write: Write, label: Label) -> None:
 
 
 def test_work_without_a_label_is_always_done(write: Write) -> None:
-    assert write(idempotency.once(None, work(b"1"), NOW)).body == b"1"
-    assert write(idempotency.once(None, work(b"2"), NOW)).body == b"2"
+    assert write(idempotency.run_once(None, work(b"1"), NOW)).body == b"1"
+    assert write(idempotency.run_once(None, work(b"2"), NOW)).body == b"2"
 
 
-def test_work_that_fails_keeps_nothing(write: Write, label: Label) -> None:
+def test_work_that_fails_keeps_nothing(write: Write, label: RequestLabel) -> None:
     with pytest.raises(ValueError, match="nothing"):
-        write(idempotency.once(label, fail(), NOW))
+        write(idempotency.run_once(label, fail(), NOW))
 
-    assert write(idempotency.once(label, work(), NOW)).replayed is False
+    assert write(idempotency.run_once(label, work(), NOW)).replayed is False
 
 
-def test_another_request_under_the_key_is_refused(write: Write, label: Label) -> None:
-    write(idempotency.once(label, work(), NOW))
+def test_another_request_under_the_key_is_refused(write: Write, label: RequestLabel) -> None:
+    write(idempotency.run_once(label, work(), NOW))
     with pytest.raises(IdempotencyMismatchError):
-        write(idempotency.once(Label(label.account_id, "one", "other"), work(), NOW))
+        write(idempotency.run_once(RequestLabel(label.account_id, "one", "other"), work(), NOW))
 
 
-def test_a_running_request_says_to_wait(write: Write, label: Label) -> None:
+def test_a_running_request_says_to_wait(write: Write, label: RequestLabel) -> None:
     assert write(idempotency.begin(label, NOW, "run")) is None
     with pytest.raises(ConflictError, match="still running") as caught:
         write(idempotency.begin(label, NOW, "run"))
@@ -66,13 +66,13 @@ def test_a_running_request_says_to_wait(write: Write, label: Label) -> None:
     assert caught.value.headers["Retry-After"] == "1"
 
 
-def test_a_request_that_was_cut_off_can_be_tried_again(write: Write, label: Label) -> None:
+def test_a_request_that_was_cut_off_can_be_tried_again(write: Write, label: RequestLabel) -> None:
     write(idempotency.begin(label, NOW, "run"))
 
     assert write(idempotency.begin(label, NOW + 600_001, "run")) is None
 
 
-def test_a_released_request_can_be_tried_again(write: Write, label: Label) -> None:
+def test_a_released_request_can_be_tried_again(write: Write, label: RequestLabel) -> None:
     write(idempotency.begin(label, NOW, "run"))
     write(idempotency.release(label))
 
@@ -80,7 +80,7 @@ def test_a_released_request_can_be_tried_again(write: Write, label: Label) -> No
 
 
 def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
-    write: Write, label: Label
+    write: Write, label: RequestLabel
 ) -> None:
     other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
     theirs = replace(label, account_id=other)
@@ -98,7 +98,7 @@ def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
     assert write(idempotency.find_answer(label, NOW)).body == b'"ours"'
 
 
-def test_what_was_answered_cannot_be_released(write: Write, label: Label) -> None:
+def test_what_was_answered_cannot_be_released(write: Write, label: RequestLabel) -> None:
     write(idempotency.begin(label, NOW, "run"))
     write(idempotency.keep(label, Answer(201, b"[]")))
     write(idempotency.release(label))
@@ -106,9 +106,9 @@ def test_what_was_answered_cannot_be_released(write: Write, label: Label) -> Non
     assert write(idempotency.begin(label, NOW, "run")) == Answer(201, b"[]", {}, replayed=True)
 
 
-def test_pruning_removes_what_is_too_old(write: Write, label: Label) -> None:
-    write(idempotency.once(label, work(), NOW))
-    running = Label(label.account_id, "two", "asked")
+def test_pruning_removes_what_is_too_old(write: Write, label: RequestLabel) -> None:
+    write(idempotency.run_once(label, work(), NOW))
+    running = RequestLabel(label.account_id, "two", "asked")
     write(idempotency.begin(running, NOW, "run"))
     write(idempotency.prune(NOW + 600_001))
 

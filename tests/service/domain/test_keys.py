@@ -15,7 +15,7 @@ from kit.errors import (
 )
 from kit.service.domain import accounts, keys
 from kit.service.domain.credits import Payer
-from kit.service.domain.keys import NewKey, Wish
+from kit.service.domain.keys import KeyRequest, NewKey
 from kit.service.store.sqlite import SQLite
 from kit.wire import api_keys
 from tests.service.domain.conftest import NOW, Write
@@ -28,7 +28,7 @@ def make(write: Write, payer: Payer) -> Callable[..., NewKey]:
     """Make a key of the account."""
 
     def one(now: int = NOW, **wish: Any) -> NewKey:
-        asked = Wish(**{"account_id": payer.account_id, "name": "test", **wish})
+        asked = KeyRequest(**{"account_id": payer.account_id, "name": "test", **wish})
         made: NewKey = write(keys.create(asked, SECRET, now))
         return made
 
@@ -48,7 +48,7 @@ def test_the_keys_of_an_account_are_its_own_and_so_is_their_bound(
 
 @pytest.mark.parametrize(("live", "prefix"), [(True, "cs_live_"), (False, "cs_test_")])
 def test_a_key_has_its_prefix_and_its_length(live: bool, prefix: str) -> None:
-    text = keys.draw(live=live)
+    text = keys.generate(live=live)
 
     assert text.startswith(prefix)
     assert len(text) == len(prefix) + 36
@@ -56,7 +56,7 @@ def test_a_key_has_its_prefix_and_its_length(live: bool, prefix: str) -> None:
 
 
 def test_any_mistyped_letter_is_noticed() -> None:
-    text = keys.draw(live=True)
+    text = keys.generate(live=True)
     for place in range(len(text)):
         other = "A" if text[place] != "A" else "B"
         assert not api_keys.looks_right(text[:place] + other + text[place + 1 :]), place
@@ -68,7 +68,7 @@ def test_what_is_no_key_does_not_look_like_one(text: str) -> None:
 
 
 def test_keys_differ() -> None:
-    assert len({keys.draw(live=True) for _ in range(100)}) == 100
+    assert len({keys.generate(live=True) for _ in range(100)}) == 100
 
 
 def test_only_a_digest_is_kept(make: Callable[..., NewKey]) -> None:
@@ -85,7 +85,7 @@ def test_a_key_leads_to_its_account_with_its_scopes(
     write: Write, make: Callable[..., NewKey], payer: Payer
 ) -> None:
     made = make(scopes=("creative:generate",), cap=5)
-    caller = write(keys.caller(made.text, SECRET, NOW))
+    caller = write(keys.find_caller(made.text, SECRET, NOW))
 
     assert caller.account_id == payer.account_id
     assert caller.scopes == {"read", "creative:generate"}
@@ -94,15 +94,15 @@ def test_a_key_leads_to_its_account_with_its_scopes(
 
 def test_a_key_under_another_secret_is_unknown(write: Write, make: Callable[..., NewKey]) -> None:
     with pytest.raises(InvalidApiKeyError, match="unknown"):
-        write(keys.caller(make().text, b"o" * 32, NOW))
+        write(keys.find_caller(make().text, b"o" * 32, NOW))
 
 
 def test_a_key_ends_at_its_date(write: Write, make: Callable[..., NewKey]) -> None:
     text = make(expires_at=NOW + 10).text
 
-    assert write(keys.caller(text, SECRET, NOW + 9))
+    assert write(keys.find_caller(text, SECRET, NOW + 9))
     with pytest.raises(ExpiredApiKeyError):
-        write(keys.caller(text, SECRET, NOW + 10))
+        write(keys.find_caller(text, SECRET, NOW + 10))
 
 
 def test_a_revoked_key_is_refused_and_stays_revoked(
@@ -113,7 +113,7 @@ def test_a_revoked_key_is_refused_and_stays_revoked(
 
     assert write(keys.revoke(made.row.id, NOW + 9)).revoked_at == NOW + 1
     with pytest.raises(InvalidApiKeyError, match="revoked"):
-        write(keys.caller(made.text, SECRET, NOW))
+        write(keys.find_caller(made.text, SECRET, NOW))
     with pytest.raises(NotFoundError, match="key_0"):
         write(keys.revoke("key_0", NOW))
 
@@ -130,7 +130,7 @@ def test_the_eleventh_active_key_is_refused(write: Write, make: Callable[..., Ne
 
 
 def test_twenty_racing_keys_give_ten(database: SQLite, payer: Payer) -> None:
-    wish = Wish(account_id=payer.account_id, name="race")
+    wish = KeyRequest(account_id=payer.account_id, name="race")
 
     async def race() -> list[Any]:
         orders = (database.write(keys.create(wish, SECRET, NOW)) for _ in range(20))

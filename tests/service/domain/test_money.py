@@ -87,12 +87,12 @@ class Money(RuleBasedStateMachine):
 
     @rule(claim=claimed)
     def hand_back(self, claim: tuple[str, int]) -> None:
-        self.write(queue.hand_back(*claim, self.now))
+        self.write(queue.release(*claim, self.now))
 
     @rule()
     def lose_the_worker(self) -> None:
         self.now += LEASE_MS + 1
-        self.write(queue.expire(attempts=2, now=self.now))
+        self.write(queue.requeue_expired(attempts=2, now=self.now))
         for generation_id in list(self.charged):
             if self.row(generation_id).state == "failed":
                 self.back(generation_id)
@@ -119,7 +119,7 @@ class Money(RuleBasedStateMachine):
         figures = self.write(credits.balance(self.payer.account_id, self.now))
         assert figures["balance"] == self.expected >= 0
         assert figures["reserved"] == sum(self.charged.values())
-        entries = self.write(credits.usage(self.payer.account_id, most=1000, before=None))
+        entries = self.write(credits.list_entries(self.payer.account_id, most=1000, before=None))
         paid = [entry.millicredits for entry in entries if entry.millicredits < 0]
         back = [entry.millicredits for entry in entries if entry.kind == "refund"]
         assert (figures["charged30d"], figures["refunded30d"]) == (-sum(paid), sum(back))
@@ -127,7 +127,7 @@ class Money(RuleBasedStateMachine):
     @invariant()
     def the_ledger_is_the_balance(self) -> None:
         assert self.write(credits.verify()) == []
-        entries = self.write(credits.usage(self.payer.account_id, most=1000, before=None))
+        entries = self.write(credits.list_entries(self.payer.account_id, most=1000, before=None))
         assert sum(entry.millicredits for entry in entries) == self.expected
         assert entries[0].balance_after == self.expected
 

@@ -47,7 +47,7 @@ def test_deleting_lists_the_files_until_they_are_gone(
 
     assert keys == [f"{key}-{name}" for key in FILES.values()]
     assert sorted(write(outputs.keys_to_delete())) == sorted(keys)
-    write(outputs.note_deleted(keys[:1]))
+    write(outputs.note_removed(keys[:1]))
     assert write(outputs.keys_to_delete()) == keys[1:]
     after = row(write, payer, name)
     assert after.outputs_deleted_at == NOW
@@ -63,7 +63,7 @@ def test_deleting_again_lists_nothing_and_leaves_one_line(
 
     assert write(outputs.delete(name, payer, NOW + 5)) == []
     assert row(write, payer, name).outputs_deleted_at == NOW
-    told = [it for it in write(audit.entries(most=99)) if it.act == "outputs.deleted"]
+    told = [it for it in write(audit.list_acts(most=99)) if it.act == "outputs.deleted"]
     assert [(it.actor, it.subject) for it in told] == [("key:cs_live_abcd", name)]
 
 
@@ -82,7 +82,7 @@ def test_another_account_and_an_unfinished_one_are_refused(
 
 def expired(write: Write, days: float, now: int, after: str = "") -> str:
     """Look through all pages as the sweeper does and return the last id."""
-    while (seen := write(outputs.expire(after, days, now))) != after:
+    while (seen := write(outputs.delete_old(after, days, now))) != after:
         after = seen
     return after
 
@@ -104,7 +104,7 @@ def test_what_is_old_loses_its_files_and_what_is_young_keeps_them(
     assert row(write, payer, old).outputs_deleted_at == later + 30
     assert row(write, payer, young).outputs_deleted_at is None
     assert len(write(outputs.keys_to_delete())) == 2
-    [line] = [it for it in write(audit.entries(most=99)) if it.act == "outputs.expired"]
+    [line] = [it for it in write(audit.list_acts(most=99)) if it.act == "outputs.expired"]
     assert (line.actor, line.subject) == ("service", old)
     assert orjson.loads(line.details) == {"generations": 1, "last": old, "days": 15 * MS}
 
@@ -114,8 +114,8 @@ def test_old_ones_are_found_page_by_page_and_once(
 ) -> None:
     names = [finish(later + number) for number in range(5)]
 
-    assert write(outputs.expire("", MS, later + 20, most=2)) == names[1]
-    assert write(outputs.expire(names[1], MS, later + 20, most=2)) == names[3]
+    assert write(outputs.delete_old("", MS, later + 20, most=2)) == names[1]
+    assert write(outputs.delete_old(names[1], MS, later + 20, most=2)) == names[3]
     assert row(write, payer, names[4]).outputs_deleted_at is None
     assert expired(write, MS, later + 20, names[3]) == names[4]
     assert all(row(write, payer, name).outputs_deleted_at for name in names)

@@ -35,7 +35,7 @@ def test_the_oldest_are_taken_first_and_once(write: Write, queue_up: Callable[..
     assert [r.id for r in second] == made[2:]
     assert write(queue.claim("c", 10, lease=LEASE, now=NOW)) == []
     assert write(queue.running_claims("a")) == {(made[0], 1): 0.0, (made[1], 1): 0.0}
-    assert write(queue.waiting()) == 0
+    assert write(queue.count_waiting()) == 0
 
 
 def test_models_that_have_to_wait_are_left_in_the_queue(
@@ -55,7 +55,7 @@ def test_a_stale_attempt_changes_nothing(
 ) -> None:
     one = queue_up()
     write(queue.claim("a", 1, lease=LEASE, now=NOW))
-    write(queue.hand_back(one, 1, NOW))
+    write(queue.release(one, 1, NOW))
     write(queue.claim("b", 1, lease=LEASE, now=NOW))
     before = row(one)
 
@@ -63,8 +63,8 @@ def test_a_stale_attempt_changes_nothing(
     assert write(queue.fail(one, 1, "late", "late", NOW)) is False
     assert write(queue.renew([(one, 1)], lease=LEASE + 1)) == [one]
     write(queue.report(one, 1, 0.9, NOW))
-    write(queue.hand_back(one, 1, NOW))
-    write(queue.lose(one, 1, 5, attempts=3, now=NOW))
+    write(queue.release(one, 1, NOW))
+    write(queue.requeue_lost(one, 1, 5, attempts=3, now=NOW))
     assert row(one) == before
     assert write(queue.finish(one, 2, OUTPUT, NOW)) is True
 
@@ -106,9 +106,9 @@ def test_claims_that_nobody_renews_go_back_and_fail_in_the_end(
     for _ in range(3):
         assert row(one).state == "queued"
         write(queue.claim("a", 1, lease=now + 10, now=now))
-        assert write(queue.expire(attempts=3, now=now + 10)) == []
+        assert write(queue.requeue_expired(attempts=3, now=now + 10)) == []
         now += 11
-        assert write(queue.expire(attempts=3, now=now))
+        assert write(queue.requeue_expired(attempts=3, now=now))
 
     assert (row(one).state, row(one).error_code) == ("failed", "worker_lost")
     assert balance() == 10_000
@@ -119,7 +119,7 @@ def test_a_renewed_claim_does_not_run_out(write: Write, queue_up: Callable[..., 
     write(queue.claim("a", 1, lease=NOW + 10, now=NOW))
 
     assert write(queue.renew([(one, 1)], lease=NOW + 100)) == []
-    assert write(queue.expire(attempts=3, now=NOW + 50)) == []
+    assert write(queue.requeue_expired(attempts=3, now=NOW + 50)) == []
 
 
 def test_what_is_handed_back_counts_as_no_loss(
@@ -129,7 +129,7 @@ def test_what_is_handed_back_counts_as_no_loss(
     for attempt in range(1, 6):
         write(queue.claim("a", 1, lease=LEASE, now=NOW))
         write(queue.report(one, attempt, 0.5, NOW))
-        write(queue.hand_back(one, attempt, NOW))
+        write(queue.release(one, attempt, NOW))
 
     assert (row(one).state, row(one).losses, row(one).progress) == ("queued", 0, 0.0)
 
@@ -151,7 +151,7 @@ def test_a_cancel_after_a_worker_began_pays_nothing(
     one = queue_up()
     write(queue.claim("a", 1, lease=LEASE, now=NOW))
     if back:
-        write(queue.hand_back(one, 1, NOW))
+        write(queue.release(one, 1, NOW))
     told = write(generations.cancel(one, payer, NOW))
 
     assert (told.state, told.refunded) == ("canceled", 0)

@@ -113,7 +113,7 @@ def test_a_database_that_does_not_answer_is_no_ready_one(tmp_path: Path) -> None
         watch = Watch()
         database = Stuck(tmp_path / "kit.db", 0.0)
         storage = LocalStorage(tmp_path / "objects", Signer(b"s" * 32))
-        readiness = Readiness(database, storage, lambda: NOW, watch, patience=0.05)
+        readiness = Readiness(database, storage, lambda: NOW, watch, timeout=0.05)
         try:
             with pytest.raises(UnavailableError, match="the database does not answer"):
                 await readiness.probe()

@@ -38,7 +38,7 @@ def ask(write: Write, payer: Payer, offered: Catalog) -> Callable[..., Any]:
         order = RequestUpload(
             file_name="a.png", content_type="image/png", file_size_bytes=size, model_id="clay"
         )
-        return write(uploads.ticket(offered, order, payer, SETTINGS, now))
+        return write(uploads.issue_ticket(offered, order, payer, SETTINGS, now))
 
     return one
 
@@ -66,35 +66,35 @@ def start(write: Write, payer: Payer, offered: Catalog) -> Callable[[str], str]:
 
 
 def test_a_ticket_lives_a_quarter_of_an_hour(write: Write, ticket: Any) -> None:
-    assert write(uploads.waiting(ticket.id, NOW + 15 * MINUTE - 1)).id == ticket.id
+    assert write(uploads.get_open_ticket(ticket.id, NOW + 15 * MINUTE - 1)).id == ticket.id
     with pytest.raises(AccessDeniedError, match="past its time"):
-        write(uploads.waiting(ticket.id, NOW + 15 * MINUTE))
+        write(uploads.get_open_ticket(ticket.id, NOW + 15 * MINUTE))
 
 
 def test_a_file_comes_once(write: Write, ticket: Any) -> None:
-    write(uploads.fill(ticket.id, sha256="a", duration_ms=None, now=NOW))
+    write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=NOW))
     with pytest.raises(ConflictError):
-        write(uploads.waiting(ticket.id, NOW))
+        write(uploads.get_open_ticket(ticket.id, NOW))
     with pytest.raises(ConflictError):
-        write(uploads.fill(ticket.id, sha256="b", duration_ms=None, now=NOW))
+        write(uploads.mark_filled(ticket.id, sha256="b", duration_ms=None, now=NOW))
 
     assert write(uploads.find([ticket.id]))[ticket.id].sha256 == "a"
 
 
 def test_an_unknown_ticket_is_not_found(write: Write) -> None:
     with pytest.raises(NotFoundError):
-        write(uploads.waiting("upl_0", NOW))
+        write(uploads.get_open_ticket("upl_0", NOW))
 
 
 def test_what_nobody_used_in_a_day_is_swept_away(write: Write, ticket: Any) -> None:
-    write(uploads.fill(ticket.id, sha256="a", duration_ms=None, now=NOW))
+    write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=NOW))
 
-    assert write(uploads.sweep(NOW + 24 * HOUR)) == 0
-    assert write(uploads.sweep(NOW + 24 * HOUR + 1)) == 1
-    assert write(uploads.sweep(NOW + 24 * HOUR + 1)) == 0
+    assert write(uploads.remove_unused(NOW + 24 * HOUR)) == 0
+    assert write(uploads.remove_unused(NOW + 24 * HOUR + 1)) == 1
+    assert write(uploads.remove_unused(NOW + 24 * HOUR + 1)) == 0
     assert write(outputs.keys_to_delete()) == [f"uploads/{ticket.id}"]
     with pytest.raises(NotFoundError):
-        write(uploads.waiting(ticket.id, NOW))
+        write(uploads.get_open_ticket(ticket.id, NOW))
 
 
 def test_what_no_generation_was_started_with_for_so_many_days_goes_with_its_bytes(
@@ -102,17 +102,17 @@ def test_what_no_generation_was_started_with_for_so_many_days_goes_with_its_byte
 ) -> None:
     unused = ask()
     for row in (ticket, unused):
-        write(uploads.fill(row.id, sha256="a", duration_ms=None, now=NOW))
+        write(uploads.mark_filled(row.id, sha256="a", duration_ms=None, now=NOW))
     start(ticket.id)
 
-    assert write(uploads.expire(2, NOW + 48 * HOUR)) == 0
-    assert write(uploads.expire(2, NOW + 48 * HOUR + 1)) == 1
-    assert write(uploads.expire(2, NOW + 48 * HOUR + 1)) == 0
+    assert write(uploads.remove_old(2, NOW + 48 * HOUR)) == 0
+    assert write(uploads.remove_old(2, NOW + 48 * HOUR + 1)) == 1
+    assert write(uploads.remove_old(2, NOW + 48 * HOUR + 1)) == 0
 
     assert write(outputs.keys_to_delete()) == [f"uploads/{ticket.id}"]
     assert write(uploads.find([ticket.id, unused.id])).keys() == {unused.id}
     assert write(accounts.get(payer.account_id)).upload_bytes == 70
-    [line] = [it for it in write(audit.entries(most=9)) if it.act == "uploads.expired"]
+    [line] = [it for it in write(audit.list_acts(most=9)) if it.act == "uploads.expired"]
     assert (line.actor, line.subject) == ("service", ticket.id)
     with pytest.raises(NotFoundError, match="there is no upload"):
         start(ticket.id)
@@ -121,19 +121,19 @@ def test_what_no_generation_was_started_with_for_so_many_days_goes_with_its_byte
 def test_what_a_generation_used_is_kept(
     write: Write, ticket: Any, start: Callable[[str], str]
 ) -> None:
-    write(uploads.fill(ticket.id, sha256="a", duration_ms=None, now=NOW))
+    write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=NOW))
     start(ticket.id)
 
-    assert write(uploads.sweep(NOW + 99 * HOUR)) == 0
+    assert write(uploads.remove_unused(NOW + 99 * HOUR)) == 0
 
 
 def test_an_upload_that_is_swept_between_plan_and_start_charges_nothing(
     write: Write, ticket: Any, payer: Payer, offered: Catalog
 ) -> None:
-    write(uploads.fill(ticket.id, sha256="a", duration_ms=None, now=NOW))
+    write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=NOW))
     order = StartGeneration(model_id="clay", media_uploads={"portrait": ticket.id})
     plan = write(generations.plan(offered, order, payer.account_id))
-    write(uploads.sweep(NOW + 25 * HOUR))
+    write(uploads.remove_unused(NOW + 25 * HOUR))
 
     with pytest.raises(NotFoundError, match="was removed"):
         write(generations.start(plan, payer, NOW))
@@ -145,10 +145,10 @@ def test_a_ticket_that_no_file_came_for_goes_an_hour_after_its_end(
 ) -> None:
     late = NOW + 75 * MINUTE + 1
 
-    assert write(uploads.sweep(late - 1)) == 0
-    assert write(uploads.sweep(late)) == 1
+    assert write(uploads.remove_unused(late - 1)) == 0
+    assert write(uploads.remove_unused(late)) == 1
     with pytest.raises(NotFoundError):
-        write(uploads.fill(ticket.id, sha256="a", duration_ms=None, now=late))
+        write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=late))
 
 
 def test_an_account_has_so_many_open_tickets(ask: Callable[..., Any], write: Write) -> None:
@@ -159,7 +159,7 @@ def test_an_account_has_so_many_open_tickets(ask: Callable[..., Any], write: Wri
         ask(1, NOW + 10 * MINUTE)
     assert caught.value.headers == {"Retry-After": "300"}
 
-    write(uploads.fill(first.id, sha256="a", duration_ms=None, now=NOW))
+    write(uploads.mark_filled(first.id, sha256="a", duration_ms=None, now=NOW))
     ask(1, NOW + 10 * MINUTE)
     with pytest.raises(RateLimitError):
         ask(1, NOW + 10 * MINUTE)
@@ -170,12 +170,12 @@ def test_an_account_has_so_many_bytes_and_gets_them_back(
     ask: Callable[..., Any], write: Write, start: Callable[[str], str]
 ) -> None:
     used, *others = (ask(100) for _ in range(7))
-    write(uploads.fill(used.id, sha256="a", duration_ms=None, now=NOW))
+    write(uploads.mark_filled(used.id, sha256="a", duration_ms=None, now=NOW))
     start(used.id)
     with pytest.raises(PayloadTooLargeError, match="take 700 bytes"):
         ask(1)
 
-    assert write(uploads.sweep(NOW + 2 * HOUR)) == len(others)
+    assert write(uploads.remove_unused(NOW + 2 * HOUR)) == len(others)
     for _ in others:
         ask(100, NOW + 2 * HOUR)
     with pytest.raises(PayloadTooLargeError, match="more than the 700 that they may"):

@@ -7,7 +7,7 @@ import pytest
 from kit.errors import BadRequestError, InsufficientCreditsError
 from kit.service.domain import accounts, credits, writing
 from kit.service.domain.credits import Payer
-from kit.service.domain.writing import Draft, TakenError
+from kit.service.domain.writing import Draft, TitleTakenError
 from kit.wire import SuggestTitle, Title, WriteScripts
 from tests.service.domain.conftest import NOW, Write
 
@@ -15,7 +15,7 @@ ORDER = {"topic": "SPACE", "title": " Ten facts ", "duration": "30"}
 
 
 def brief(**other: Any) -> writing.ScriptBrief:
-    return writing.brief_of(WriteScripts(**{**ORDER, **other}))
+    return writing.check_order(WriteScripts(**{**ORDER, **other}))
 
 
 def test_a_brief_is_read_with_its_defaults() -> None:
@@ -50,19 +50,19 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
 
 
 def test_an_unknown_topic_names_the_closest() -> None:
-    assert writing.topic_of(SuggestTitle(topic="SPACE")) == "SPACE"
+    assert writing.check_topic(SuggestTitle(topic="SPACE")) == "SPACE"
     with pytest.raises(BadRequestError, match="did you mean 'SCIENCE'"):
-        writing.topic_of(SuggestTitle(topic="SCIENCES"))
+        writing.check_topic(SuggestTitle(topic="SCIENCES"))
 
 
 def test_a_delivered_title_is_charged_and_remembered(write: Write, payer: Payer) -> None:
     write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, seen=[]))
 
     assert write(credits.balance(payer.account_id, NOW))["balance"] == 9950
-    assert write(writing.titles_given(payer.account_id, "SPACE")) == ["Ten facts"]
-    assert write(writing.titles_given(payer.account_id, "FOOD")) == []
+    assert write(writing.recent_titles(payer.account_id, "SPACE")) == ["Ten facts"]
+    assert write(writing.recent_titles(payer.account_id, "FOOD")) == []
     other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
-    assert write(writing.titles_given(other, "SPACE")) == []
+    assert write(writing.recent_titles(other, "SPACE")) == []
 
 
 @pytest.mark.parametrize("other", ["Ten facts", "TEN FACTS!"])
@@ -71,10 +71,10 @@ def test_a_title_that_came_meanwhile_is_refused_and_not_charged(
 ) -> None:
     write(writing.deliver_title("SPACE", Title(title="Ten facts"), payer, NOW, seen=[]))
 
-    with pytest.raises(TakenError):
+    with pytest.raises(TitleTakenError):
         write(writing.deliver_title("SPACE", Title(title=other), payer, NOW, seen=[]))
     assert write(credits.balance(payer.account_id, NOW))["balance"] == 9950
-    assert write(writing.titles_given(payer.account_id, "SPACE")) == ["Ten facts"]
+    assert write(writing.recent_titles(payer.account_id, "SPACE")) == ["Ten facts"]
 
 
 def test_a_title_can_be_given_again_knowingly(write: Write, payer: Payer) -> None:

@@ -8,7 +8,7 @@ import pytest
 from kit.errors import ApiError
 from kit.service.http.docs.examples import BODIES, example
 from kit.service.http.docs.notes import NOTES
-from kit.service.http.docs.schemas import prose, type_of
+from kit.service.http.docs.page import prose, type_of
 from kit.service.http.openapi import BODIES as BODY_MODELS
 from tests.conftest import Service
 

@@ -283,7 +283,7 @@ def test_a_stream_ends_when_its_key_is_revoked(service: Service) -> None:
         with stream(watcher, hanging) as answer:
             lines = answer.iter_lines()
             assert next(lines).startswith("retry")
-            row = service.write(keys.caller(other, service.context.secret, clock()))
+            row = service.write(keys.find_caller(other, service.context.secret, clock()))
             service.write(keys.revoke(row.payer.key_id, clock()))
             rest = list(events(lines))
         http.post(f"{GENERATIONS}/{hanging}/cancel")

@@ -139,7 +139,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def history(number: int, account: str) -> Transaction[None]:
     """Give an account so many finished generations."""
-    offered = catalog.of_engines({"flat": installed()["flat"]})
+    offered = catalog.load_engines({"flat": installed()["flat"]})
     order = wire.StartGeneration(model_id="flat", prompt="a quiet lake " * 100)
     output = {
         "key": "outputs/01M83/gen_0-a.png",

@@ -104,7 +104,7 @@ def test_a_wait_ends_when_its_key_is_revoked(service: Service) -> None:
             waiter.get, f"{GENERATIONS}/{hanging}", headers={"Prefer": "wait=30"}, timeout=60
         )
         until(lambda: watchers.count, lambda it: it == 1)
-        row = service.write(keys.caller(other, service.context.secret, clock()))
+        row = service.write(keys.find_caller(other, service.context.secret, clock()))
         service.write(keys.revoke(row.payer.key_id, clock()))
         answer = held.result()
         http.post(f"{GENERATIONS}/{hanging}/cancel")

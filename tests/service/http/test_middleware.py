@@ -59,7 +59,7 @@ def test_an_unexpected_failure_is_an_envelope_that_tells_nothing(config: Service
         async with app.router.lifespan_context(app):
             database = app.state.context.database
             account = await database.write(accounts.create("Ada", "a@b", 1000, clock()))
-            wish = keys.Wish(account_id=account.id, name="k", scopes=("scripts:generate",))
+            wish = keys.KeyRequest(account_id=account.id, name="k", scopes=("scripts:generate",))
             made = await database.write(keys.create(wish, config.secret(), clock()))
             headers = {"Authorization": f"Bearer {made.text}", "Idempotency-Key": "one"}
             transport = httpx.ASGITransport(app)

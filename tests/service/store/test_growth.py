@@ -72,7 +72,7 @@ def named(cursor: apsw.Cursor) -> list[Any]:
 async def _begun(path: Path) -> tuple[Payer, str]:
     database = SQLite(path)
     account = await database.write(accounts.create("Ada", "a@b", 10**9, NOW))
-    wish = keys.Wish(account_id=account.id, name="capped", cap=10**9)
+    wish = keys.KeyRequest(account_id=account.id, name="capped", cap=10**9)
     made = await database.write(keys.create(wish, SECRET, NOW))
     await database.close()
     return Payer(account.id, made.row.id, made.row.prefix, made.row.cap), made.text
@@ -113,25 +113,25 @@ def test_a_page_of_any_filter_takes_as_many_steps(
 
 
 _READS: dict[str, Callable[[History], Transaction[Any]]] = {
-    "who calls": lambda it: keys.caller(it.text, SECRET, NOW),
+    "who calls": lambda it: keys.find_caller(it.text, SECRET, NOW),
     "the account": lambda it: accounts.get(it.payer.account_id),
     "the credits": lambda it: credits.balance(it.payer.account_id, NOW),
     "what may be spent": lambda it: credits.check(it.payer, 50, NOW),
-    "a charge": lambda it: credits.take(it.payer, 50, Reason(kind="title", subject="x"), NOW),
-    "the usage": lambda it: credits.usage(it.payer.account_id, most=51, before=None),
-    "older usage": lambda it: credits.usage(
+    "a charge": lambda it: credits.charge(it.payer, 50, Reason(kind="title", subject="x"), NOW),
+    "the usage": lambda it: credits.list_entries(it.payer.account_id, most=51, before=None),
+    "older usage": lambda it: credits.list_entries(
         it.payer.account_id, most=51, before=ids.floor("led", NOW - DAY_MS)
     ),
-    "the titles": lambda it: writing.titles_given(it.payer.account_id, "SPACE"),
+    "the titles": lambda it: writing.recent_titles(it.payer.account_id, "SPACE"),
     "the mean charge": lambda it: one(statements.recent_charges(model_id="poster")),
-    "the queue": lambda it: queue.states(),
+    "the queue": lambda it: queue.count_states(),
     "a place in the queue": lambda it: queue.next_round(it.payer.account_id),
     "a claim": lambda it: queue.claim("worker", 4, lease=NOW, now=NOW),
-    "lost claims": lambda it: queue.expire(attempts=3, now=NOW),
+    "lost claims": lambda it: queue.requeue_expired(attempts=3, now=NOW),
     "workers": lambda it: queue.owners(),
     "own claims": lambda it: queue.running_claims("worker"),
     "a kept answer": lambda it: idempotency.find_answer(
-        idempotency.Label(it.payer.account_id, "key", "print"), NOW
+        idempotency.RequestLabel(it.payer.account_id, "key", "print"), NOW
     ),
 }
 

@@ -98,7 +98,7 @@ def test_the_last_release_made_what_the_migrations_make(path: Path, tmp_path: Pa
 def test_a_database_of_the_last_release_goes_on_where_it_was(path: Path) -> None:
     write(path, RELEASED)
 
-    async def work() -> tuple[list[str], list[str], int, list[credits.Mistake]]:
+    async def work() -> tuple[list[str], list[str], int, list[credits.Discrepancy]]:
         database = SQLite(path)
         ((account,),) = read(path, "SELECT id FROM accounts")
         page = await database.read(generations.page(str(account), most=9, model="scene-fast"))

@@ -153,6 +153,6 @@ def test_a_cancel_at_one_service_reaches_the_worker_of_another(
         hanging = started(http, does="hangs")
         running(http, hanging)
         http.post(f"{GENERATIONS}/{hanging}/cancel")
-        until(lambda: not worker.context.dispatcher._jobs)
+        until(lambda: worker.context.dispatcher.running == 0)
 
         assert finished(http, started(http))["status"] == "completed"

@@ -9,14 +9,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from html import escape
-from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
 from kit.service.http.context import base_of
-
-if TYPE_CHECKING:
-    from kit.service.http.docs.page import DocsPage
 
 router = APIRouter(include_in_schema=False)
 
@@ -26,11 +22,11 @@ async def read_docs(request: Request) -> Response:
     """Return the page; only its own style and script may run on it."""
     state = request.app.state
     if not hasattr(state, "docs"):
-        state.docs = await asyncio.to_thread(_make_page, request.app)
+        state.docs = await asyncio.to_thread(_render, request.app)
     nonce = secrets.token_urlsafe(16)
     base = base_of(request)
     shown = base if "://" in base else f"https://SERVICE{base}"
-    text = state.docs.fill(escape(shown), nonce)
+    text = state.docs.replace("@@nonce@@", nonce).replace("@@base@@", escape(shown))
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -43,8 +39,8 @@ async def read_docs(request: Request) -> Response:
     return Response(text, 200, headers, "text/html")
 
 
-def _make_page(app: FastAPI) -> DocsPage:
-    # Here, because most services never show the page, and each has to start.
-    from kit.service.http.docs.page import page
+def _render(app: FastAPI) -> str:
+    # Imported here: most services never show the page, and each has to start.
+    from kit.service.http.docs.page import render_page
 
-    return page(app.openapi())
+    return render_page(app.openapi())

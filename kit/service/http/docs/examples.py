@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from kit.service.http.docs.schemas import Schema, name_of
+Schema = Mapping[str, Any]
 
 KEY = "YOUR_API_KEY"
 _WHEN = "2030-01-31T12:00:00.000Z"
@@ -130,6 +130,12 @@ _SIGNED = {
         "curl -T portrait.png 'UPLOAD_URL' \\\n  -H 'Content-Type: image/png'"
     ),
 }
+
+
+def name_of(schema: Schema) -> str | None:
+    """Return the name of the schema that another one refers to."""
+    found = schema.get("$ref")
+    return str(found).rpartition("/")[2] if found else None
 
 
 def example(schema: Schema, schemas: Mapping[str, Schema], owner: str = "", depth: int = 0) -> Any:
