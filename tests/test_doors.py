@@ -24,15 +24,19 @@ LEFT = {
     "plugins": (1, 0),
     "service": (6, 2),
     "studio": (0, 0),
-    "widgets": (9, 0),
+    "widgets": (1, 0),
     "": (0, 0),
 }
 #: What belongs to Python or to a library, and is patched to fail: by its first name.
 OTHERS = {"Image", "Path", "diffusers", "huggingface_hub", "os", "sys", "threading", "torch"}
 
 
+#: Names of ipywidgets and anywidget, which begin like private ones.
+TRAITS = {"_css", "_dom_classes", "_esm"}
+
+
 def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.endswith("_")
+    return name.startswith("_") and not name.endswith("_") and name not in TRAITS
 
 
 def private_names(tree: ast.AST) -> Iterator[str]:
