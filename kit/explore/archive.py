@@ -87,6 +87,11 @@ class Archive:
         query = f"select * from usage {_NEWEST_FIRST} limit ?"  # noqa: S608
         return arrow.frame(self.ask(query, [limit]))
 
+    def words(self, column: str) -> list[str]:
+        """Return the different words of a column of the history."""
+        found = self.ask(f"select distinct {column} as word from generations")  # noqa: S608
+        return [str(word) for word in found["word"].to_pylist() if word is not None]
+
     def spending(self, choice: HistoryFilter = ALL) -> Spending:
         """Return what was paid for, to be asked for costs."""
         return Spending(self, choice)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,6 +22,9 @@ Words: TypeAlias = str | Sequence[str]
 _ALIASES = {"created_after": "since", "created_before": "until", "model_id": "model"}
 #: What a status can be, whatever a service calls it. Source: contract, "Generations".
 STATES = ("processing", "completed", "failed", "canceled")
+ASSET_TYPES = ("image", "video")
+#: Rows of a page where many are looked through.
+PAGE = 1000
 #: What the filters of a list may be called. Source: contract, "Generations".
 FILTERS = ("status", "asset_type", "model_id", "created_after", "created_before")
 _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
@@ -67,11 +70,17 @@ class HistoryFilter:
         return [*times, *(list(words) for _, words in self._words())]
 
     def query(self, limit: int | None) -> dict[str, Any]:
-        """Return the query of a list; the default limit is not sent, some services refuse it."""
+        """Return the query of a list; one of several words is for `matching`, in long pages."""
         found: dict[str, Any] = {column: words[0] for column, words in self._words() if _one(words)}
         times = {"created_after": self.since, "created_before": self.until}
         found |= {name: moment for name, moment in times.items() if moment}
-        return {**found, "limit": None if limit == 50 else min(limit or 1000, 1000)}
+        several = any(not _one(words) for _, words in self._words())
+        return {**found, "limit": PAGE if several else page_size(limit)}
+
+    def passed(self, table: pa.Table) -> bool:
+        """Return whether a page, newest first, has come to rows that are too old."""
+        last = table["created_at"][-1].as_py() if table.num_rows else None
+        return self.since is not None and last is not None and last < self.since
 
     def matching(self, table: pa.Table) -> pa.Table:
         """Return the rows that are meant, for services that do not know the query."""
@@ -123,7 +132,31 @@ def list_query(limit: int | None, filters: Mapping[str, Any]) -> dict[str, Any]:
     for name in filters:
         if name not in FILTERS:
             raise TypeError(f"there is no filter {name!r}; there is {', '.join(FILTERS)}")
-    return {**filters, "limit": None if limit == 50 else min(limit or 1000, 1000)}
+    return {**filters, "limit": page_size(limit)}
+
+
+def page_size(limit: int | None) -> int | None:
+    """Return how long a page is to be; the default is not sent, some services refuse it."""
+    return None if limit == 50 else min(limit or PAGE, PAGE)
+
+
+def check_words(column: str, asked: Sequence[str], known: Iterable[str | None]) -> None:
+    """Refuse words of a filter that are not known.
+
+    Raises
+    ------
+    BadRequestError
+        With the closest name.
+
+    Examples
+    --------
+    >>> check_words("model_id", ["scene"], ["scene", "drift"])
+    """
+    names = sorted({*filter(None, known), *(ASSET_TYPES if column == "asset_type" else ())})
+    for word in asked:
+        if word not in names:
+            what = "model" if column == "model_id" else "asset type"
+            raise BadRequestError(f"there is no {what} {word!r}{suggest(word, names)}")
 
 
 def _one(words: Sequence[str]) -> bool:

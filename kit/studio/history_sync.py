@@ -24,6 +24,7 @@ from kit.client.calls import Call
 from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.errors import InsufficientScopeError, KitError, MethodNotAllowedError, NotFoundError
+from kit.explore.filters import PAGE, check_words
 from kit.private import make_folder, write_private
 from kit.widgets.progress import ProgressUpdates
 
@@ -123,25 +124,34 @@ class HistorySync:
         return found
 
     def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
-        """Return the newest generations of a choice, page by page until there are enough."""
+        """Return the newest generations of a choice, page by page until there are enough.
+
+        Where the service leaves a part of the choice to us, it is asked for long pages.
+        """
         import pyarrow as pa
 
         from kit.explore import charges, pages
         from kit.explore.malformed import MalformedValues
 
-        query: Mapping[str, Any] = choice.query(limit)
+        query = dict(choice.query(limit))
         malformed = MalformedValues()
         path: str | None = None
         tables = [pages.read_table([])]
         while True:
             page = yield from self.page(query, path)
             found = pages.read_table([page.content], malformed)
-            tables.append(choice.matching(found))
+            fitting = choice.matching(found)
+            if fitting.num_rows < found.num_rows and query["limit"] != PAGE and page.following:
+                query["limit"], path = PAGE, None  # it does not filter: begin anew
+                continue
+            tables.append(fitting)
             path = page.following
-            if path is None or not found.num_rows or sum(t.num_rows for t in tables) >= limit:
+            enough = sum(t.num_rows for t in tables) >= limit
+            if path is None or enough or not found.num_rows or choice.passed(found):
                 break
         malformed.warn()
         whole = pa.concat_tables(tables).slice(0, limit)
+        yield from self.check(choice, whole)
         if charges.complete(whole):
             return whole
         receipts = self._journal.credits()
@@ -151,6 +161,33 @@ class HistorySync:
     def page(self, query: Mapping[str, Any], path: str | None) -> Flow[Page]:
         """Ask for a page and return its bytes; they are read where the table is made."""
         return (yield from self._page(calls.list_generations(**query), path))
+
+    def check(self, choice: HistoryFilter, found: pa.Table | None = None) -> Flow[None]:
+        """Refuse a choice of models or asset types that neither history nor catalog has.
+
+        Parameters
+        ----------
+        found : pyarrow.Table, optional
+            What the service has found for it.
+
+        Raises
+        ------
+        BadRequestError
+            With the closest name.
+        """
+        words = {"model_id": choice.model, "asset_type": choice.asset_type}
+        if not any(words.values()):
+            return
+        archive = yield from self.archive()
+        catalog = (yield from self.models()).values()
+        offered = {
+            "model_id": [m.id for m in catalog],
+            "asset_type": [m.asset_type for m in catalog],
+        }
+        for column, asked in words.items():
+            listed = [] if found is None else found[column].unique().to_pylist()
+            known = {*offered[column], *listed, *(archive.words(column) if asked else ())}
+            check_words(column, asked, known)
 
     def usage(self, path: str | None) -> Flow[Page | None]:
         """Ask for a page of the ledger; None where the service has none."""

@@ -58,7 +58,7 @@ def test_the_query_holds_what_a_service_may_know() -> None:
     assert parse_filter(status="failed", model=["a", "b"], since=NEW_YEAR).query(7) == {
         "status": "failed",
         "created_after": NEW_YEAR,
-        "limit": 7,
+        "limit": 1000,
     }
     assert [parse_filter().query(limit)["limit"] for limit in (50, 5000, None)] == [
         None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -141,14 +142,10 @@ class Short(ThirdParty):
         return Answer(found.status, found.body[:20])
 
 
-@pytest.fixture
-def party(media: Server) -> Short:
-    return Short(media.url)
-
-
 def test_no_cost_is_unseen_beside_a_short_list(
-    studio: Studio, caplog: pytest.LogCaptureFixture
+    studio: Studio, other: Server, media: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
+    other.app = Short(media.url)
     for number in range(32):
         studio.generate("paint", f"{number}")
 
@@ -165,11 +162,79 @@ def test_no_cost_is_unseen_beside_a_short_list(
         studio.usage.frame()
 
 
-def test_what_another_kernel_started_counts_too(studio: Studio, settings: Settings) -> None:
+def test_what_another_kernel_started_counts_too(
+    studio: Studio, settings: Settings, other: Server, media: Server
+) -> None:
+    other.app = Short(media.url)
     for number in range(25):
         studio.start("paint", f"{number}")
     with Studio(settings) as later:
         assert later.costs.by()["charged"].tolist() == [6.25]
+
+
+# ── filters ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class Paged(ThirdParty):
+    """It has pages, and knows no filter."""
+
+    def listed(self, seen: Seen) -> Answer:
+        query = parse_qs(urlsplit(seen.path).query)
+        limit, first = (int(query.get(name, [usual])[0]) for name, usual in _USUAL)
+        found = super().listed(seen).body
+        assert isinstance(found, list)
+        following = f'<{LIST}?limit={limit}&cursor={first + limit}>; rel="next"'
+        headers = {"Link": following} if first + limit < len(found) else {}
+        return Answer(200, found[first : first + limit], headers)
+
+
+_USUAL = (("limit", "50"), ("cursor", "0"))
+
+
+@pytest.fixture
+def paged(studio: Studio, other: Server, media: Server) -> Studio:
+    """A studio of a service with 300 generations, one in a hundred of another model."""
+    party = Paged(media.url)
+    for number in range(300):
+        model = "retouch" if number % 100 == 0 else "paint"
+        party.orders[f"job-{number:03d}"] = {"modelId": model, "polled": 9}
+    other.app = party
+    return studio
+
+
+@pytest.mark.parametrize("model", ["retouch", ["retouch", "paint"], ["retouch", "retouch"]])
+def test_filters_that_are_applied_here_do_not_multiply_requests(
+    paged: Studio, other: Server, model: str | list[str]
+) -> None:
+    assert len(paged.history.frame(3, model=model)) == 3
+    assert len(other.requests("GET", LIST)) <= 2
+
+
+def test_a_reading_ends_with_what_is_too_old(paged: Studio, other: Server) -> None:
+    assert paged.history.frame(5, since="2027-01-01").empty
+    assert len(other.requests("GET", LIST)) <= 2
+
+
+@pytest.mark.parametrize("limit", [5, None])
+def test_a_filter_that_means_nothing_names_what_is_near(paged: Studio, limit: int | None) -> None:
+    frame = paged.history.frame
+    with pytest.raises(BadRequestError, match="there is no model 'pain'; did you mean 'paint'"):
+        frame(limit, model=["paint", "pain"])
+    with pytest.raises(BadRequestError, match="there is no status 'complete'; did you mean"):
+        frame(limit, status="complete")
+    with pytest.raises(BadRequestError, match="there is no asset type 'imgae'; did you mean 'im"):
+        frame(limit, asset_type="imgae")
+    with pytest.raises(BadRequestError, match="there is no status 'complete'"):
+        paged.history.list(status="complete")
+    assert frame(limit, model="retouch", status="failed").empty
+
+
+def test_a_model_that_is_gone_is_known_from_the_history(paged: Studio, other: Server) -> None:
+    party: Any = other.app
+    party.orders["job-300"] = {"modelId": "retired", "polled": 9}
+
+    assert len(paged.history.frame(5, model="retired")) == 1
+    assert len(paged.history.frame(model="retired")) == 1
 
 
 # ── our own service ──────────────────────────────────────────────────────────────────────────────

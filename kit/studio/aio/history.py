@@ -83,10 +83,14 @@ class AsyncHistory:
         them.
         """
         found: builtins.list[AsyncGeneration] = []
-        async for page in self._pages(list_query(limit, filters)):
+        query = list_query(limit, filters)
+        choice = parse_filter(**filters)
+        async for page in self._pages(query):
             found += page
             if limit is not None and len(found) >= limit:
                 break
+        if not found:
+            await self._client.run(self._history.check(choice))
         return found[:limit]
 
     async def sync(self) -> Synced:
@@ -137,7 +141,7 @@ class AsyncHistory:
         Raises
         ------
         BadRequestError
-            There is no such column, or a moment is none.
+            There is no such column, status, model or asset type, or a moment is none.
         """
         choice = parse_filter(since=since, until=until, status=status, model=model, **filters)
         if limit is not None:
@@ -146,6 +150,7 @@ class AsyncHistory:
             wanted = Columns(columns, parameters, media)
             return wanted.frame(await self._client.run(self._history.newest(limit, choice)))
         find = (await self._archive(sync)).frame
+        await self._client.run(self._history.check(choice))
         return await asyncio.to_thread(find, choice, columns, parameters=parameters, media=media)
 
     async def sql(self, query: str, *, sync: bool = True, **tables: Any) -> pd.DataFrame:
@@ -188,6 +193,7 @@ class AsyncHistory:
         """
         choice = parse_filter(**filters)
         write = (await self._archive(sync)).export
+        await self._client.run(self._history.check(choice))
         return await asyncio.to_thread(write, path, choice, columns)
 
     async def files(self, *, sync: bool = True) -> builtins.list[str]:

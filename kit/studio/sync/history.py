@@ -79,10 +79,14 @@ class History:
         them.
         """
         found: builtins.list[Generation] = []
-        for page in self._pages(list_query(limit, filters)):
+        query = list_query(limit, filters)
+        choice = parse_filter(**filters)
+        for page in self._pages(query):
             found += page
             if limit is not None and len(found) >= limit:
                 break
+        if not found:
+            self._client.run(self._history.check(choice))
         return found[:limit]
 
     def sync(self) -> Synced:
@@ -133,7 +137,7 @@ class History:
         Raises
         ------
         BadRequestError
-            There is no such column, or a moment is none.
+            There is no such column, status, model or asset type, or a moment is none.
         """
         choice = parse_filter(since=since, until=until, status=status, model=model, **filters)
         if limit is not None:
@@ -142,6 +146,7 @@ class History:
             wanted = Columns(columns, parameters, media)
             return wanted.frame(self._client.run(self._history.newest(limit, choice)))
         find = (self._archive(sync)).frame
+        self._client.run(self._history.check(choice))
         return find(choice, columns, parameters=parameters, media=media)
 
     def sql(self, query: str, *, sync: bool = True, **tables: Any) -> pd.DataFrame:
@@ -184,6 +189,7 @@ class History:
         """
         choice = parse_filter(**filters)
         write = (self._archive(sync)).export
+        self._client.run(self._history.check(choice))
         return write(path, choice, columns)
 
     def files(self, *, sync: bool = True) -> builtins.list[str]:
