@@ -44,8 +44,10 @@ from kit.service.http.openapi import install_openapi
 from kit.service.http.rate_limits import RateLimiter
 from kit.service.metrics import COMMIT_SECONDS, COMMIT_SIZE, ServiceMetrics
 from kit.service.settings import ServiceSettings, prepare
+from kit.service.storage.base import Storage
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
+from kit.service.storage.sigv4 import parse_bucket
 from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
@@ -193,6 +195,26 @@ def refuse_half(settings: ServiceSettings) -> None:
         )
 
 
+def create_storage(settings: ServiceSettings, secret: bytes) -> Storage:
+    """Return the storage that the settings name.
+
+    Raises
+    ------
+    ConfigError
+        Its address makes no sense, a key to it is missing, or the extra ``s3`` is not installed.
+    """
+    if not settings.storage_url.startswith("s3://"):
+        return LocalStorage(settings.objects, Signer(secret))
+    bucket = parse_bucket(settings.storage_url, settings.aws)
+    try:
+        from kit.service.storage.s3 import S3Storage
+    except ImportError:
+        raise ConfigError(
+            "a storage in S3 needs obstore: pip install 'creative-studio-kit[s3]'"
+        ) from None
+    return S3Storage(bucket, settings.objects)
+
+
 async def _assemble(
     settings: ServiceSettings,
     offered: catalog.Catalog,
@@ -206,9 +228,10 @@ async def _assemble(
     database = open_database(settings, metrics)
     stack.push_async_callback(database.close)
     secret = settings.secret()
-    storage = LocalStorage(settings.objects, Signer(secret))
+    storage = create_storage(settings, secret)
     if not await storage.ready():
-        raise ConfigError(f"the storage folder {settings.objects} cannot be written")
+        place = settings.storage_url.partition("?")[0] or settings.objects
+        raise ConfigError(f"the storage {place} cannot be written")
     inspectors = Inspectors(settings)
     stack.push_async_callback(inspectors.close)
     renderers = Pool(

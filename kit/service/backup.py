@@ -106,6 +106,8 @@ def backup(
     """
     if target.exists():
         raise ConfigError(f"{target} is there already; give another name")
+    if settings.storage_url.startswith("s3://"):
+        raise ConfigError("files in a bucket are backed up with its own tools, such as versions")
     with _said(f"{target} cannot be made"), _draft(target.absolute().parent) as draft:
         copy = draft / _DATABASE
         copied(settings.database_path, copy)

@@ -33,7 +33,9 @@ class ServiceSettings:
     data : Path
         Folder for everything that is kept; made with mode 0700.
     database_url, storage_url : str
-        Empty for SQLite and files inside `data`.
+        Empty for SQLite and files inside `data`; a storage may be ``s3://BUCKET/PREFIX``.
+    aws : mapping of str to str
+        The variables that begin with ``AWS_``, which hold the keys to a bucket.
     public_url : str
         What absolute addresses begin with; empty to take it from each request.
     allowed_hosts : tuple of str
@@ -89,6 +91,7 @@ class ServiceSettings:
     data: Path
     database_url: str = ""
     storage_url: str = ""
+    aws: Mapping[str, str] = field(default_factory=dict, repr=False)
     public_url: str = ""
     allowed_hosts: tuple[str, ...] = ()
     engines: str = ""
@@ -140,9 +143,11 @@ class ServiceSettings:
 
     @property
     def objects(self) -> Path:
-        """The folder of stored files."""
+        """The folder of stored files, or of those on their way to a bucket."""
         url = self.storage_url
-        return Path(url.removeprefix("file://")) if url else self.data / "objects"
+        if url.startswith("file://"):
+            return Path(url.removeprefix("file://"))
+        return self.data / "objects"
 
     @property
     def engines_file(self) -> Path:
@@ -236,6 +241,9 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSetti
         read = _READERS.get(one.name) or _READERS.get(str(one.type))
         if text and read and one.name not in values:
             values[one.name] = _read(variable, text, read)
+    values.setdefault(
+        "aws", {name: text for name, text in environ.items() if name.startswith("AWS_")}
+    )
     values.setdefault("data", user_data_path("creative-studio-kit", appauthor=False))
     values["data"] = Path(values["data"]).expanduser().absolute()
     settings = ServiceSettings(**values)
@@ -304,10 +312,11 @@ def _check(settings: ServiceSettings) -> None:
         raise ConfigError(
             f"no database of the kind {scheme!r} is supported; give sqlite:///FILE or leave it out"
         )
-    if settings.storage_url and not settings.storage_url.startswith("file://"):
+    if settings.storage_url and not settings.storage_url.startswith(("file://", "s3://")):
         scheme = settings.storage_url.partition(":")[0]
         raise ConfigError(
-            f"no storage of the kind {scheme!r} is supported; give file:///FOLDER or leave it out"
+            f"no storage of the kind {scheme!r} is supported; give file:///FOLDER, "
+            "s3://BUCKET/PREFIX, or leave it out"
         )
     _check_numbers(settings)
     for wrong, sentence in _writer_problems(settings):

@@ -64,10 +64,7 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     approved : Asks the engine as well, which takes no transaction.
     """
     model = catalog.get(order.model_id)
-    media = {
-        name: [found] if isinstance(found, str) else list(found)
-        for name, found in order.media_uploads.items()
-    }
+    media = media_of(order)
     if wrong := [*parameters.medium_problems(model, media)]:
         raise ParameterError.fields(wrong)
     files = yield from _files(media, account_id)
@@ -80,6 +77,14 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     quote = pricing.price(pricing.rule_of(model), values, lengths)
     return StartPlan(model, prompt, values, media, quote, asked)
+
+
+def media_of(order: StartGeneration) -> dict[str, list[str]]:
+    """Return the ids of the uploads that an order uses, by media parameter."""
+    return {
+        name: [found] if isinstance(found, str) else list(found)
+        for name, found in order.media_uploads.items()
+    }
 
 
 async def approve(catalog: Catalog, plan: StartPlan) -> StartPlan:

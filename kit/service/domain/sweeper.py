@@ -66,8 +66,11 @@ class Sweeper:
     async def sweep(self) -> None:
         """Do one round."""
         now = self._clock()
-        while await self._database.write(uploads.remove_unused(now)):
+        # Where clients send files to the storage itself, a ticket may have its file already.
+        late = uploads.UNUSED_MS if self._storage.direct else uploads.LATE_MS
+        while await self._database.write(uploads.remove_unused(now, late=late)):
             pass
+        await self._storage.tidy()
         await self._database.write(idempotency.prune(now))
         await self._expire(now)
         while keys := await self._database.read(outputs.keys_to_delete()):

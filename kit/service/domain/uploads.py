@@ -26,7 +26,7 @@ from kit.service.domain import audit, credits
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.settings import ServiceSettings
-from kit.service.storage.local import UPLOADS
+from kit.service.storage.keys import UPLOADS
 from kit.service.store import accounts, ids, removals, uploads
 from kit.service.store.database import Transaction, every, one
 from kit.wire import CONTENT_TYPES, Model, RequestUpload
@@ -139,7 +139,7 @@ def find(upload_ids: Iterable[str]) -> Transaction[dict[str, Any]]:
     return rows
 
 
-def remove_unused(now: int) -> Transaction[int]:
+def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
     """Forget some uploads that no generation used in a day, and tickets that no file came for.
 
     Returns
@@ -149,7 +149,7 @@ def remove_unused(now: int) -> Transaction[int]:
         `kit.service.domain.outputs.keys_to_delete`.
     """
     stale = yield from every(uploads.stale(before=now - UNUSED_MS))
-    expired = yield from every(uploads.expired(before=now - LATE_MS))
+    expired = yield from every(uploads.expired(before=now - late))
     gone = yield from _remove_all(dict.fromkeys(row.id for row in (*stale, *expired)), 0, now)
     return len(gone)
 

@@ -25,7 +25,7 @@ from kit.service.http.rate_limits import RateLimiter
 from kit.service.http.response_cache import ResponseCache
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
-from kit.service.storage.local import LocalStorage
+from kit.service.storage.base import Storage
 from kit.service.store.database import Database
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
@@ -43,7 +43,7 @@ class Context:
     settings: ServiceSettings
     secret: bytes
     database: Database
-    storage: LocalStorage
+    storage: Storage
     catalog: Catalog
     limiter: RateLimiter
     writer: Writer

@@ -32,6 +32,7 @@ from kit.service.http.context import (
 )
 from kit.service.http.long_polling import grant_wait, hold_answer
 from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, serialize_receipt
+from kit.service.http.uploads import receive_uploads
 from kit.service.metrics import FINISHED
 from kit.service.store import ids
 from kit.service.store.database import Transaction
@@ -185,6 +186,8 @@ async def delete_outputs(request: Request, generation_id: str) -> Response:
 
 async def _plan(context: Context, order: wire.StartGeneration, account_id: str) -> StartPlan:
     """Return the plan of an order that its engine has no objection to."""
+    if context.storage.direct:
+        await receive_uploads(context, order, account_id)
     plan: StartPlan = await context.database.read(
         generations.plan(context.catalog, order, account_id)
     )

@@ -18,8 +18,9 @@ from kit.errors import (
     RangeNotSatisfiableError,
 )
 from kit.service.domain import accounts
-from kit.service.http.context import context_of
+from kit.service.http.context import Context, context_of
 from kit.service.storage.keys import content_type, owner
+from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Grant
 
 router = APIRouter(prefix="/media", tags=["media"])
@@ -46,7 +47,7 @@ register_url_convertor("key", _KeyConvertor())
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
     """Return a file; `Range`, `If-Range` and `HEAD` work."""
     context = context_of(request)
-    storage = context.storage
+    storage = local_storage(context)
     ended = await context.database.read(accounts.sign_outs(owner(key)))
     grant = Grant("GET", key, expires, sign_outs=ended)
     storage.signer.check(grant, signature, context.clock())
@@ -63,6 +64,19 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
     if headers["ETag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return _File(path, headers=headers, media_type=content_type(key))
+
+
+def local_storage(context: Context) -> LocalStorage:
+    """Return the storage of a service that serves its files itself.
+
+    Raises
+    ------
+    NotFoundError
+        Its files lie elsewhere.
+    """
+    if not isinstance(context.storage, LocalStorage):
+        raise NotFoundError("the files of this service are at other addresses")
+    return context.storage
 
 
 class _File(FileResponse):

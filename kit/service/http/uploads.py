@@ -7,17 +7,17 @@ import hashlib
 import os
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from kit import wire
+from kit import parameters, wire
 from kit.errors import AccessDeniedError, BadRequestError, ConflictError, NotFoundError
 from kit.private import make_folder
-from kit.service.domain import accounts, idempotency, uploads
+from kit.service.domain import accounts, generations, idempotency, uploads
 from kit.service.domain.idempotency import Answer
 from kit.service.http.bodies import body_of
 from kit.service.http.context import (
@@ -29,9 +29,8 @@ from kit.service.http.context import (
     label_of,
     to_response,
 )
-from kit.service.http.media import Expires, Signature
-from kit.service.storage.keys import upload_key
-from kit.service.storage.local import UPLOADS
+from kit.service.http.media import Expires, Signature, local_storage
+from kit.service.storage.keys import UPLOADS, upload_key
 from kit.service.storage.signing import Grant
 from kit.service.store.database import Transaction
 
@@ -69,9 +68,10 @@ async def fill_ticket(
 ) -> Response:
     """Receive the file of a ticket: checked while it arrives, and decoded once it is complete."""
     context = context_of(request)
+    storage = local_storage(context)
     ended = await context.database.read(accounts.sign_outs(upload_id))
     grant = replace(_grant_of(request, upload_id, expires), sign_outs=ended)
-    context.storage.signer.check(grant, signature, context.clock())
+    storage.signer.check(grant, signature, context.clock())
     with _one_at_a_time(context.arriving, upload_id):
         row = await context.database.read(uploads.get_open_ticket(upload_id, context.clock()))
         path, digest = await _receive(request.stream(), context.settings.scratch, row.size_bytes)
@@ -82,6 +82,49 @@ async def fill_ticket(
         finally:
             await asyncio.to_thread(path.unlink, missing_ok=True)
     return json({"uploadId": upload_id, "sha256": digest})
+
+
+async def receive_uploads(context: Context, order: wire.StartGeneration, account_id: str) -> None:
+    """Verify and store the files of an order that clients have sent straight to the storage.
+
+    Raises
+    ------
+    BadRequestError
+        A file is not what its ticket says, is broken, or cannot be decoded in time. It is removed.
+    """
+    model, media = context.catalog.models.get(order.model_id), generations.media_of(order)
+    if model is None or [*parameters.medium_problems(model, media)]:
+        return  # refused with a sentence later
+    for name, upload_ids in media.items():
+        rows = await context.database.read(uploads.find(upload_ids))
+        for row in rows.values():
+            if row.account_id == account_id and row.state == "waiting":
+                try:
+                    await _receive_direct(context, row)
+                except BadRequestError as error:
+                    await context.storage.discard_received(row.id)
+                    problem = f"mediaUploads.{name}", f"{row.id}: {error.message}"
+                    raise BadRequestError.fields([problem]) from None
+
+
+async def _receive_direct(context: Context, row: Any) -> None:
+    async with context.inspectors.lock(row.account_id):
+        rows = await context.database.read(uploads.find([row.id]))
+        if row.id not in rows or rows[row.id].state != "waiting":
+            return  # another request was faster
+        folder = context.settings.scratch
+        path = await context.storage.received(row.id, row.size_bytes, folder)
+        if path is None:
+            return
+        try:
+            with path.open("rb") as file:
+                digest = await asyncio.to_thread(hashlib.file_digest, file, "sha256")
+            facts = await context.inspectors.inspect(row, path)
+            with suppress(ConflictError):  # another process was faster
+                await _store(context, row, path, digest.hexdigest(), facts)
+        finally:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+        await context.storage.discard_received(row.id)
 
 
 @contextmanager

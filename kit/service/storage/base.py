@@ -1,8 +1,8 @@
-"""What a storage is: files by key, and signed addresses that lead to them."""
+"""The port of a storage: files by key, and signed addresses that lead to them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -20,12 +20,40 @@ class Storage(Protocol):
     outputs: OutputFolder
     """Where render processes of this machine put their results themselves."""
 
+    direct: bool
+    """Whether clients send and read files there, and not through the service."""
+
     async def keep(self, files: Mapping[str, Path]) -> None:
         """Take finished files in by key; they are on disk when this returns."""
         ...
 
+    async def publish(self, keys: Sequence[str]) -> None:
+        """Take in what render processes have put into `outputs`.
+
+        Raises
+        ------
+        UnavailableError
+            The storage does not answer.
+        """
+        ...
+
     async def local(self, key: str, folder: Path) -> Path:
         """Return a local path to read a file from, in `folder` if it has to be fetched."""
+        ...
+
+    async def received(self, upload_id: str, length: int, folder: Path) -> Path | None:
+        """Return a copy of the file that a client has sent with a ticket; None where there is none.
+
+        It is not verified yet. Only where clients send files there, see `direct`.
+        """
+        ...
+
+    async def discard_received(self, upload_id: str) -> None:
+        """Remove what a client has sent with a ticket."""
+        ...
+
+    async def tidy(self) -> None:
+        """Remove what broken transfers have left."""
         ...
 
     async def names(self, folder: str) -> list[str]:

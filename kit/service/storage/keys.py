@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-OUTPUTS = "outputs/"
+OUTPUTS, UPLOADS = "outputs/", "uploads/"
 #: Suffix of a stored upload by its content type.
 SUFFIXES = {
     "image/png": ".png",
@@ -37,7 +37,7 @@ def output_key(generation_id: str, name: str, suffix: str) -> str:
 
 def upload_key(row: Any) -> str:
     """Return the key of an upload that is here."""
-    return f"uploads/{row.id}/{row.sha256}{SUFFIXES[row.content_type]}"
+    return f"{UPLOADS}{row.id}/{row.sha256}{SUFFIXES[row.content_type]}"
 
 
 def owner(key: str) -> str:

@@ -6,17 +6,17 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kit.errors import NotFoundError
 from kit.private import make_folder
+from kit.service.storage.keys import UPLOADS
 from kit.service.storage.output_folder import OutputFolder
 from kit.service.storage.signing import Grant, Signer
 from kit.wire import Ticket
 
-UPLOADS = "uploads/"
 #: A whole block: an empty file has room on a full disk, too.
 _TRIED_BYTES = 4096
 
@@ -34,6 +34,8 @@ class LocalStorage:
         Puts a file, or the names in a folder, on disk.
     """
 
+    direct = False
+
     def __init__(
         self, folder: Path, signer: Signer, flush: Callable[[Path], None] | None = None
     ) -> None:
@@ -45,12 +47,25 @@ class LocalStorage:
         """Move finished files in and flush them, and the folders that lead to them, to disk."""
         await asyncio.to_thread(self.outputs.put, files)
 
+    async def publish(self, keys: Sequence[str]) -> None:
+        """Do nothing: render processes put their results here themselves."""
+
     async def local(self, key: str, folder: Path) -> Path:
         """Return where a file lies."""
         path = self.path(key)
         if not path.is_file():
             raise NotFoundError("the file is gone")
         return path
+
+    async def received(self, upload_id: str, length: int, folder: Path) -> Path | None:
+        """Return None: clients send their files to the service."""
+        return None
+
+    async def discard_received(self, upload_id: str) -> None:
+        """Do nothing, as there is none."""
+
+    async def tidy(self) -> None:
+        """Do nothing: files are moved as a whole."""
 
     async def names(self, folder: str) -> list[str]:
         """Return the names of what lies in a folder, in order."""

@@ -268,6 +268,7 @@ class Dispatcher:
             task = await self._build_task(row)
             resident = row.model_id in self._resident
             result = await self._pool.run(row.id, task, report, resident=resident)
+            await self._publish(result)
             self._metrics.measure(RENDER_SECONDS, result.pop("seconds"), row.model_id)
             settle, state = queue.finish(row.id, attempt, result, self._clock()), "completed"
         except JobError as error:
@@ -289,6 +290,13 @@ class Dispatcher:
             self._metrics.count(FINISHED, row.model_id, state)
         if state == "lost":
             self.wake()  # it may be back in the queue
+
+    async def _publish(self, result: Mapping[str, Any]) -> None:
+        try:
+            await self._storage.publish(outputs.files_of(result))
+        except UnavailableError:
+            sentence = "the result could not be stored; try again later"
+            raise JobError(sentence, "not_stored") from None
 
     async def _discard(self, keys: list[str]) -> None:
         """Remove files of a job that no longer counts, unless they are those of one that does."""

@@ -1,0 +1,290 @@
+"""Files in an S3-compatible bucket: clients send and read them there, under signed addresses.
+
+A file that a client has sent lies apart until the service has verified its bytes and stored them
+itself, so the address of a ticket can change nothing that is in use. Render processes put their
+results into a local folder; from there they are moved into the bucket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import S3Store
+
+from kit.errors import BadRequestError, NotFoundError, UnavailableError
+from kit.private import make_folder
+from kit.service.storage.keys import UPLOADS, content_type
+from kit.service.storage.output_folder import OutputFolder
+from kit.service.storage.sigv4 import Bucket
+from kit.wire import Ticket
+
+if TYPE_CHECKING:
+    from obstore.store import S3Config
+
+_log = logging.getLogger("kit.service")
+
+#: Bytes above which a file is sent in parts, and bytes of a part.
+MULTIPART_BYTES, _PART_BYTES = 64 << 20, 16 << 20
+#: Bytes that are written at once while a file is fetched, and how often it is tried.
+_CHUNK_BYTES, _ATTEMPTS = 1 << 20, 3
+#: What is left of a broken transfer is removed after this time.
+_OLD_SECONDS = 24 * 3600
+_UPLOAD = re.compile(
+    r"<Upload>.*?<Key>(?P<key>[^<]*)</Key>.*?<UploadId>(?P<id>[^<]*)</UploadId>"
+    r".*?<Initiated>(?P<begun>[^<]*)</Initiated>.*?</Upload>",
+    re.DOTALL,
+)
+
+
+class S3Storage:
+    """A folder of a bucket.
+
+    Parameters
+    ----------
+    folder : Path
+        On this machine, for the results of render processes on their way to the bucket.
+    clock : callable
+        Seconds since 1970.
+    retry_seconds : float
+        How long a request is repeated while the storage is down or busy.
+    """
+
+    direct = True
+
+    def __init__(
+        self,
+        bucket: Bucket,
+        folder: Path,
+        clock: Callable[[], float] = time.time,
+        retry_seconds: float = 60.0,
+    ) -> None:
+        self.outputs = OutputFolder(folder)
+        make_folder(folder)
+        self._bucket = bucket
+        self._clock = clock
+        config: S3Config = {
+            "endpoint": bucket.address,
+            "virtual_hosted_style_request": True,  # the endpoint is the bucket's own address
+            "region": bucket.region,
+            "access_key_id": bucket.access_key,
+            "secret_access_key": bucket.secret_key,
+        }
+        if bucket.token:
+            config["session_token"] = bucket.token
+        self._store = S3Store(
+            bucket.name,
+            prefix=bucket.prefix or None,
+            config=config,
+            client_options={
+                "allow_http": bucket.address.startswith("http:"),
+                "connect_timeout": "10s",
+                "read_timeout": "30s",
+                "timeout": "900s",
+            },
+            retry_config={"max_retries": 8, "retry_timeout": timedelta(seconds=retry_seconds)},
+        )
+
+    async def keep(self, files: Mapping[str, Path]) -> None:
+        """Move finished files into the bucket."""
+        for key, path in files.items():
+            with _errors():
+                await obstore.put_async(
+                    self._store,
+                    key,
+                    path,
+                    attributes={"Content-Type": content_type(key)},
+                    use_multipart=path.stat().st_size > MULTIPART_BYTES,
+                    chunk_size=_PART_BYTES,
+                    max_concurrency=4,
+                )
+            await asyncio.to_thread(path.unlink)
+
+    async def publish(self, keys: Sequence[str]) -> None:
+        """Move results of render processes into the bucket."""
+        await self.keep({key: self.outputs.path(key) for key in keys})
+
+    async def local(self, key: str, folder: Path) -> Path:
+        """Return a copy of a file in a folder, which is fetched unless it is there."""
+        path = folder / key.replace("/", "-")
+        if path.is_file():
+            path.touch()  # in use: not to be removed as old
+            return path
+        draft = await self._fetch(key, folder)
+        draft.replace(path)
+        return path
+
+    async def received(self, upload_id: str, length: int, folder: Path) -> Path | None:
+        """Return a copy of the file that a client has sent with a ticket; None where there is none.
+
+        Raises
+        ------
+        BadRequestError
+            It has another length than its ticket.
+        """
+        key = _received_key(upload_id)
+        try:
+            with _errors():
+                size = (await obstore.head_async(self._store, key))["size"]
+            if size != length:
+                sentence = f"the file has {size:,} bytes, {length:,} were announced"
+                raise BadRequestError.fields([("fileSizeBytes", sentence)])
+            return await self._fetch(key, folder)
+        except NotFoundError:
+            return None
+
+    async def discard_received(self, upload_id: str) -> None:
+        """Remove what a client has sent with a ticket."""
+        await self.remove(_received_key(upload_id))
+
+    async def names(self, folder: str) -> list[str]:
+        """Return the names of the files and folders in a folder, in order."""
+        with _errors():
+            found = await obstore.list_with_delimiter_async(self._store, folder)
+        paths = [*found["common_prefixes"], *(file["path"] for file in found["objects"])]
+        return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
+
+    async def remove(self, prefix: str) -> None:
+        """Remove a file, or every file below a prefix.
+
+        Raises
+        ------
+        OSError
+            It cannot be removed now.
+        """
+        try:
+            if "." in prefix.rpartition("/")[2]:
+                await obstore.delete_async(self._store, prefix)
+                return
+            async for files in obstore.list(self._store, prefix):
+                await obstore.delete_async(self._store, [file["path"] for file in files])
+        except FileNotFoundError:
+            pass
+        except BaseError as error:
+            raise OSError(_first_line(error)) from None
+
+    def read_address(self, base: str, key: str, *, expires: int, sign_outs: int = 0) -> str:
+        """Return a signed address in the bucket; it ends by time alone."""
+        now = int(self._clock())
+        return self._bucket.presign("GET", key, now=now, seconds=max(1, expires - now))
+
+    def ticket(
+        self,
+        base: str,
+        upload_id: str,
+        content_type: str,
+        length: int,
+        *,
+        expires: int,
+        sign_outs: int = 0,
+    ) -> Ticket:
+        """Return the ticket for one PUT to the bucket, of this type and length only."""
+        headers = {"Content-Type": content_type, "Content-Length": str(length)}
+        now = int(self._clock())
+        address = self._bucket.presign(
+            "PUT",
+            _received_key(upload_id),
+            now=now,
+            seconds=max(1, expires - now),
+            headers=headers,
+        )
+        return Ticket(
+            upload_id=upload_id,
+            upload_url=address,
+            method="PUT",
+            required_headers=headers,
+            expires_at=datetime.fromtimestamp(expires, UTC),
+        )
+
+    async def ready(self) -> bool:
+        """Whether a file can be written."""
+        try:
+            await obstore.put_async(self._store, ".ready", b"ready")
+        except (OSError, BaseError):
+            return False
+        return True
+
+    async def tidy(self) -> None:
+        """Remove what broken transfers have left for a day, here and in the bucket."""
+        limit = self._clock() - _OLD_SECONDS
+        await asyncio.to_thread(_remove_files, self.outputs.folder, limit)
+        await asyncio.to_thread(self._abort_uploads, limit)
+
+    async def _fetch(self, key: str, folder: Path) -> Path:
+        """Return a new file in a folder with the whole content of one in the bucket."""
+        make_folder(folder)
+        for attempt in range(1, _ATTEMPTS + 1):
+            descriptor, name = tempfile.mkstemp(suffix=".part", dir=folder)
+            draft = Path(name)
+            try:
+                with _errors(), os.fdopen(descriptor, "wb") as file:
+                    found = await obstore.get_async(self._store, key)
+                    async for chunk in found.stream(_CHUNK_BYTES):
+                        await asyncio.to_thread(file.write, chunk)
+                if draft.stat().st_size == found.meta["size"]:
+                    return draft
+                raise UnavailableError("the storage sent a part of a file only")
+            except BaseException as error:
+                draft.unlink(missing_ok=True)
+                if not isinstance(error, UnavailableError) or attempt == _ATTEMPTS:
+                    raise
+        raise AssertionError  # the last attempt returns or raises
+
+    def _abort_uploads(self, limit: float) -> None:
+        """Abort uploads in parts that were begun before a time: they take room and are no files."""
+        prefix = f"{self._bucket.prefix}/" if self._bucket.prefix else ""
+        for found in _UPLOAD.finditer(self._call("GET", "", {"uploads": "", "prefix": prefix})):
+            key, begun = found["key"].removeprefix(prefix), found["begun"]
+            if datetime.fromisoformat(begun).timestamp() < limit:
+                self._call("DELETE", key, {"uploadId": found["id"]})
+                _log.info("aborted an upload of %s that was begun at %s", key, begun)
+
+    def _call(self, method: str, key: str, query: Mapping[str, str]) -> str:
+        """Return the answer to a request that the library does not know."""
+        address = self._bucket.presign(method, key, now=self._clock(), seconds=60, query=query)
+        request = Request(address, method=method)  # noqa: S310 - an http(s) address of our settings
+        try:
+            with urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
+                return str(answer.read(1 << 20).decode())
+        except HTTPError as error:
+            raise OSError(f"the storage answers {error.code} to {method}") from None
+
+
+def _received_key(upload_id: str) -> str:
+    return f"{UPLOADS}{upload_id}/received.bin"
+
+
+def _remove_files(folder: Path, limit: float) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file() and path.stat().st_mtime < limit:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Turn the library's errors into ours; its sentences may hold signed addresses."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise NotFoundError("the file is gone") from None
+    except BaseError as error:
+        _log.warning("the storage failed: %s", _first_line(error))
+        raise UnavailableError("the storage does not answer; try again later") from None
+
+
+def _first_line(error: BaseError) -> str:
+    """Return what an error says without the request and the answer that it quotes."""
+    return str(error).partition("\n")[0].partition("http")[0][:200]

@@ -1,0 +1,156 @@
+"""Addresses of an S3-compatible storage, signed so that they allow one request (Signature V4).
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import parse_qs, quote, urlsplit
+
+from kit.errors import ConfigError
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_DEFAULT_REGION = "us-east-1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """A bucket, the folder of it that is used, and the keys to it.
+
+    Parameters
+    ----------
+    address : str
+        What the addresses of its files begin with, without a slash at the end.
+    prefix : str
+        Folder inside the bucket; empty for all of it.
+    token : str
+        Session token of temporary keys; empty for others.
+    """
+
+    name: str
+    address: str
+    region: str
+    access_key: str
+    secret_key: str = field(repr=False)
+    prefix: str = ""
+    token: str = field(default="", repr=False)
+
+    def presign(
+        self,
+        method: str,
+        key: str,
+        *,
+        now: float,
+        seconds: int,
+        headers: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> str:
+        """Return an address that allows one kind of request to one file for some seconds.
+
+        Parameters
+        ----------
+        key : str
+            Of the file below the prefix; empty for the bucket itself.
+        headers : mapping of str to str, optional
+            Headers that the request must have exactly so.
+        query : mapping of str to str, optional
+            Parameters of the operation.
+        """
+        begin, moment = urlsplit(self.address), datetime.fromtimestamp(now, UTC)
+        path = f"{self.prefix}/{key}".strip("/") if key else ""
+        path = quote(f"{begin.path}/{path}", safe="/-_.~")
+        day = f"{moment:%Y%m%d}"
+        scope = f"{day}/{self.region}/s3/aws4_request"
+        signed = {"host": begin.netloc}
+        signed |= {name.lower(): value.strip() for name, value in (headers or {}).items()}
+        names = ";".join(sorted(signed))
+        given = {
+            "X-Amz-Algorithm": _ALGORITHM,
+            "X-Amz-Credential": f"{self.access_key}/{scope}",
+            "X-Amz-Date": f"{moment:%Y%m%dT%H%M%SZ}",
+            "X-Amz-Expires": str(seconds),
+            "X-Amz-SignedHeaders": names,
+            **({"X-Amz-Security-Token": self.token} if self.token else {}),
+            **(query or {}),
+        }
+        fields = "&".join(f"{_quoted(name)}={_quoted(given[name])}" for name in sorted(given))
+        lines = [f"{name}:{signed[name]}\n" for name in sorted(signed)]
+        request = "\n".join([method, path, fields, "".join(lines), names, "UNSIGNED-PAYLOAD"])
+        digest = hashlib.sha256(request.encode()).hexdigest()
+        text = "\n".join([_ALGORITHM, given["X-Amz-Date"], scope, digest])
+        secret = f"AWS4{self.secret_key}".encode()
+        for part in (day, self.region, "s3", "aws4_request"):
+            secret = hmac.digest(secret, part.encode(), "sha256")
+        signature = hmac.digest(secret, text.encode(), "sha256").hex()
+        return f"{begin.scheme}://{begin.netloc}{path}?{fields}&X-Amz-Signature={signature}"
+
+
+def parse_bucket(url: str, environ: Mapping[str, str]) -> Bucket:
+    """Return the bucket that an address means, with the keys of the usual variables.
+
+    Parameters
+    ----------
+    url : str
+        ``s3://BUCKET/PREFIX``; ``?endpoint=URL&region=NAME`` come before the variables.
+    environ : mapping of str to str
+        With ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, and perhaps ``AWS_SESSION_TOKEN``,
+        ``AWS_REGION`` and ``AWS_ENDPOINT_URL``.
+
+    Raises
+    ------
+    ConfigError
+        It is no such address, or a key is missing.
+
+    Examples
+    --------
+    >>> keys = {"AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "secret"}
+    >>> parse_bucket("s3://media/kit?region=eu-central-1", keys).address
+    'https://media.s3.eu-central-1.amazonaws.com'
+    >>> parse_bucket("s3://media?endpoint=http://127.0.0.1:9000", keys).address
+    'http://127.0.0.1:9000/media'
+    """
+    parts = urlsplit(url)
+    given = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    if parts.scheme != "s3" or not parts.hostname or parts.netloc != parts.hostname:
+        raise ConfigError("the storage must be s3://BUCKET/PREFIX, with a bucket in lower case")
+    if unknown := given.keys() - {"endpoint", "region"}:
+        raise ConfigError(f"the storage's address takes endpoint and region, not {min(unknown)}")
+    keys = {name: environ.get(name, "").strip() for name in _VARIABLES}
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        if not keys[name]:
+            raise ConfigError(f"the storage s3://{parts.hostname} needs {name}")
+    region = given.get("region") or keys["AWS_REGION"] or keys["AWS_DEFAULT_REGION"]
+    endpoint = given.get("endpoint") or keys["AWS_ENDPOINT_URL_S3"] or keys["AWS_ENDPOINT_URL"]
+    if endpoint and urlsplit(endpoint).scheme not in ("http", "https"):
+        raise ConfigError(f"the storage's endpoint must be an http(s) address, not {endpoint}")
+    region = region or _DEFAULT_REGION
+    own = f"https://{parts.hostname}.s3.{region}.amazonaws.com"
+    return Bucket(
+        name=parts.hostname,
+        address=f"{endpoint.rstrip('/')}/{parts.hostname}" if endpoint else own,
+        region=region,
+        access_key=keys["AWS_ACCESS_KEY_ID"],
+        secret_key=keys["AWS_SECRET_ACCESS_KEY"],
+        prefix=parts.path.strip("/"),
+        token=keys["AWS_SESSION_TOKEN"],
+    )
+
+
+_VARIABLES = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_ENDPOINT_URL",
+)
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="-_.~")
