@@ -35,10 +35,14 @@ from kit.service.http.context import Context, clock  # noqa: E402
 from kit.service.settings import ServiceSettings  # noqa: E402
 from kit.service.store.database import Transaction  # noqa: E402
 from kit.service.store.sqlite import SQLite  # noqa: E402
+from tests import buckets  # noqa: E402
 
 # What a test tries is right or wrong, however busy the machine is.
 trying.register_profile("kit", deadline=None)
 trying.load_profile("kit")
+
+s3_server, storage_settings = buckets.s3_server, buckets.storage_settings
+failing_proxy = buckets.failing_proxy
 
 ALL_SCOPES = ("scripts:generate", "creative:generate")
 
@@ -114,13 +118,14 @@ class Service:
 
 @pytest.fixture
 def start_service(
-    config: ServiceSettings,
+    config: ServiceSettings, storage_settings: dict[str, Any]
 ) -> Iterator[Callable[..., Service]]:
     """Start services with other settings; they stop at the end of the test."""
     running = []
 
     def start(**changed: Any) -> Service:
-        given = settings.load({}, **{"data": config.data, "workers": 1, **changed})
+        standard = {"data": config.data, "workers": 1, **storage_settings}
+        given = settings.load({}, **{**standard, **changed})
         one = server.start(given)
         running.append(one)
         return Service(one.url, one.app.state.context, given, one.stop)

@@ -100,6 +100,7 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "ipywidgets": ("kit.widgets",),
     "anywidget": ("kit.widgets",),
     "apsw": ("kit.service.store.sqlite",),
+    "obstore": ("kit.service.storage.s3",),
     "prometheus_client": ("kit.service.http.metrics",),
     "fastapi": ("kit.service",),
     "matplotlib": ("kit.explore.charts.figures",),

@@ -6,14 +6,17 @@ import httpx
 import pytest
 
 from kit.service import server, settings
+from tests.buckets import requested_storage
 from tests.conftest import Service
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A running service with one worker."""
+def service(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Service]:
+    """A running service with one worker; see also `tests.buckets.any_service`."""
     data = tmp_path_factory.mktemp("contract") / "data"
-    given = settings.load({}, data=data, workers=1)
+    given = settings.load({}, data=data, workers=1, **requested_storage(request))
     one = server.start(given)
     yield Service(one.url, one.app.state.context, given, one.stop)
     one.stop()

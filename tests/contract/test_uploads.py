@@ -13,6 +13,7 @@ from kit.service.domain.credits import Payer
 from kit.service.http.context import clock
 from kit.service.settings import ServiceSettings
 from kit.wire import RequestUpload
+from tests.buckets import any_service
 from tests.conftest import ALL_SCOPES, Service, awaited
 from tests.uploading import asked, png, put, ticket, uploaded, wav
 from tests.waiting import GENERATIONS, balance, finished, until
@@ -25,6 +26,7 @@ def problems(answer: httpx.Response) -> dict[str, str]:
     return {d["field"]: d["message"] for d in answer.json()["error"]["details"]}
 
 
+@any_service
 def test_a_ticket_says_exactly_what_to_send(http: httpx.Client) -> None:
     told = ticket(http, png())
 
@@ -75,6 +77,7 @@ def test_an_unknown_model_is_not_found_before_values_are_looked_at(http: httpx.C
     assert asked(http, b"", modelId="clai", contentType="no").status_code == 404
 
 
+@any_service
 def test_an_upload_becomes_part_of_a_generation(anyone: httpx.Client, http: httpx.Client) -> None:
     portrait, voice = uploaded(http, png()), uploaded(http, wav(3), "audio/wav")
     media = {"portrait": portrait, "voice": [voice]}
@@ -91,6 +94,7 @@ def test_an_upload_becomes_part_of_a_generation(anyone: httpx.Client, http: http
     assert anyone.get(done["outputUrl"]).content == png()
 
 
+@any_service
 def test_many_files_of_one_parameter_are_a_list(anyone: httpx.Client, http: httpx.Client) -> None:
     both = [uploaded(http, png()), uploaded(http, png(9))]
     body = {"modelId": "clay", "mediaUploads": {"portrait": both}}
@@ -101,6 +105,7 @@ def test_many_files_of_one_parameter_are_a_list(anyone: httpx.Client, http: http
     assert "at most 2" in problems(http.post(GENERATIONS, json=third))["mediaUploads.portrait"]
 
 
+@any_service
 @pytest.mark.parametrize(
     ("content", "headers"),
     [
@@ -115,6 +120,11 @@ def test_a_put_that_differs_from_its_ticket_is_refused(
     answer = put(ticket(http, png()), content, **headers)
 
     assert answer.status_code == 403
+
+
+def test_a_put_that_is_refused_has_the_envelope(http: httpx.Client) -> None:
+    answer = put(ticket(http, png()), png(), **{"Content-Type": "image/jpeg"})
+
     assert answer.json()["error"]["code"] == "access_denied"
 
 
@@ -216,6 +226,7 @@ def use(http: httpx.Client, upload: str, name: str = "portrait") -> httpx.Respon
     return http.post(GENERATIONS, json={"modelId": "clay", "mediaUploads": {name: upload}})
 
 
+@any_service
 def test_an_upload_of_another_account_does_not_exist(http: httpx.Client, service: Service) -> None:
     upload = uploaded(http, png())
     with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
@@ -223,6 +234,7 @@ def test_an_upload_of_another_account_does_not_exist(http: httpx.Client, service
     assert use(http, "upl_0").status_code == 404
 
 
+@any_service
 def test_an_upload_must_fit_its_parameter_and_be_here(http: httpx.Client) -> None:
     voice = uploaded(http, wav(1), "audio/wav")
     empty = ticket(http, png())["uploadId"]

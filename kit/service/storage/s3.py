@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError
@@ -260,7 +261,10 @@ class S3Storage:
             with urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
                 return str(answer.read(1 << 20).decode())
         except HTTPError as error:
-            raise OSError(f"the storage answers {error.code} to {method}") from None
+            with error:
+                if error.code == HTTPStatus.NOT_FOUND:  # some answer so when there are none
+                    return ""
+                raise OSError(f"the storage answers {error.code} to {method}") from None
 
 
 def _received_key(upload_id: str) -> str:

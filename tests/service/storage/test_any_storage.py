@@ -1,0 +1,95 @@
+"""What every storage does, whether its files lie in a folder or in a bucket."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.errors import NotFoundError
+from kit.service import settings
+from kit.service.app import create_storage
+from kit.service.storage.base import Storage
+from tests.buckets import any_storage
+
+Do = Callable[[Callable[[Storage], Coroutine[Any, Any, Any]]], Any]
+pytestmark = any_storage
+
+
+@pytest.fixture
+def do(tmp_path: Path, storage_settings: dict[str, Any]) -> Do:
+    """Do something with an empty storage."""
+    storage = create_storage(settings.load({}, data=tmp_path / "d", **storage_settings), b"s" * 32)
+    return lambda work: asyncio.run(work(storage))
+
+
+def draft(folder: Path, content: bytes = b"x") -> Path:
+    path = folder / "draft"
+    path.write_bytes(content)
+    return path
+
+
+def test_a_file_is_moved_in_and_read_back(do: Do, tmp_path: Path) -> None:
+    async def work(storage: Storage) -> bytes:
+        await storage.keep({"outputs/0/gen_1-a.png": draft(tmp_path, b"content")})
+        path = await storage.local("outputs/0/gen_1-a.png", tmp_path)
+        assert await storage.local("outputs/0/gen_1-a.png", tmp_path) == path
+        return path.read_bytes()
+
+    assert do(work) == b"content"
+    assert not (tmp_path / "draft").exists()
+
+
+def test_what_a_render_process_has_put_there_is_there(do: Do, tmp_path: Path) -> None:
+    async def work(storage: Storage) -> bytes:
+        key = "outputs/0/gen_1-a.png"
+        storage.outputs.put({key: draft(tmp_path)})
+        await storage.publish([key])
+        assert await storage.names("outputs/0") == ["gen_1-a.png"]
+        return (await storage.local(key, tmp_path)).read_bytes()
+
+    assert do(work) == b"x"
+
+
+def test_names_are_those_of_one_folder_in_order(do: Do, tmp_path: Path) -> None:
+    async def work(storage: Storage) -> list[list[str]]:
+        for key in ("outputs/b/2.png", "outputs/b/1.png", "outputs/a/3.png", "uploads/u/4.png"):
+            await storage.keep({key: draft(tmp_path)})
+        return [await storage.names(folder) for folder in ("outputs/", "outputs/b", "outputs/c")]
+
+    assert do(work) == [["a", "b"], ["1.png", "2.png"], []]
+
+
+def test_removing_takes_a_file_or_all_below_a_folder_and_forgives_a_missing_one(
+    do: Do, tmp_path: Path
+) -> None:
+    async def work(storage: Storage) -> list[list[str]]:
+        for key in ("uploads/u1/a.png", "uploads/u1/b.png", "uploads/u10/c.png", "outputs/0/d.png"):
+            await storage.keep({key: draft(tmp_path)})
+        for _ in range(2):
+            await storage.remove("uploads/u1")
+            await storage.remove("outputs/0/d.png")
+        with pytest.raises(NotFoundError, match="gone"):
+            await storage.local("uploads/u1/a.png", tmp_path / "elsewhere")
+        return [await storage.names("uploads/u10"), await storage.names("outputs/0")]
+
+    assert do(work) == [["c.png"], []]
+
+
+def test_it_is_ready(do: Do) -> None:
+    assert do(lambda storage: storage.ready()) is True
+
+
+def test_a_ticket_names_what_must_be_sent(do: Do) -> None:
+    end = int(time.time()) + 900
+
+    async def work(storage: Storage) -> Any:
+        return storage.ticket("http://here", "upl_1", "image/png", 70, expires=end, sign_outs=0)
+
+    ticket = do(work)
+
+    assert ticket.required_headers == {"Content-Type": "image/png", "Content-Length": "70"}
+    assert ticket.method == "PUT"
+    assert ticket.expires_at.timestamp() == end

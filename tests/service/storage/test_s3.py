@@ -1,0 +1,267 @@
+"""A bucket: what its addresses allow, what broken transfers leave, and how it is named."""
+
+import asyncio
+import logging
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from kit.errors import BadRequestError, ConfigError, UnavailableError
+from kit.service import settings
+from kit.service.app import create_storage
+from kit.service.storage.s3 import MULTIPART_BYTES, S3Storage
+from kit.service.storage.sigv4 import Bucket, parse_bucket
+from kit.wire import Ticket
+from tests.buckets import KEYS, FailingProxy, Fault, S3Server, answer, cut
+
+CONTENT = b"0123456789"
+
+
+@pytest.fixture
+def storage(s3_server: S3Server, tmp_path: Path) -> S3Storage:
+    """A storage in an empty bucket."""
+    return S3Storage(parse_bucket(s3_server.new_bucket(), KEYS), tmp_path / "outputs")
+
+
+def ticket(storage: S3Storage, seconds: int = 60) -> Ticket:
+    end = int(time.time()) + seconds
+    return storage.ticket("", "upl_1", "image/png", len(CONTENT), expires=end)
+
+
+def put(told: Ticket, content: bytes = CONTENT, **changes: str | None) -> int:
+    headers = {**told.required_headers, **changes}
+    sent = {name: value for name, value in headers.items() if value is not None}
+    return httpx.put(told.upload_url, content=content, headers=sent).status_code
+
+
+def test_the_signature_is_that_of_the_documentation() -> None:
+    """Source: docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html."""
+    bucket = Bucket(
+        name="examplebucket",
+        address="https://examplebucket.s3.amazonaws.com",
+        region="us-east-1",
+        access_key="AKIAIOSFODNN7EXAMPLE",
+        secret_key="wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    )
+    moment = 1369353600  # 2013-05-24T00:00:00Z
+
+    address = bucket.presign("GET", "test.txt", now=moment, seconds=86400)
+
+    signature = "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"
+    assert address.endswith(f"X-Amz-Signature={signature}")
+    assert "wJalr" not in repr(bucket)
+
+
+def test_a_ticket_allows_one_kind_of_request_only(storage: S3Storage) -> None:
+    told = ticket(storage)
+    other = told.model_copy(update={"upload_url": told.upload_url.replace("upl_1", "upl_2")})
+    forged = told.model_copy(update={"upload_url": told.upload_url[:-1] + "0"})
+    if forged == told:
+        forged = told.model_copy(update={"upload_url": told.upload_url[:-1] + "1"})
+
+    assert put(told, **{"Content-Type": "text/html"}) == 403
+    assert put(told, **{"Content-Type": None}) == 403
+    assert put(told, CONTENT + b"!", **{"Content-Length": None}) == 403
+    assert put(told, CONTENT[:-1], **{"Content-Length": None}) == 403
+    assert put(other) == put(forged) == 403
+    assert httpx.get(told.upload_url).status_code == 403
+    assert httpx.delete(told.upload_url).status_code == 403
+    assert put(told) == 200
+
+
+def test_a_ticket_ends(s3_server: S3Server, tmp_path: Path) -> None:
+    past = time.time() - 3600
+    bucket = parse_bucket(s3_server.new_bucket(), KEYS)
+    storage = S3Storage(bucket, tmp_path, clock=lambda: past)
+    told = storage.ticket("", "upl_1", "image/png", len(CONTENT), expires=int(past) + 60)
+
+    assert put(told) in (400, 403)
+
+
+def test_an_address_reads_one_file_with_its_type(storage: S3Storage, tmp_path: Path) -> None:
+    (tmp_path / "draft").write_bytes(CONTENT)
+    asyncio.run(storage.keep({"outputs/0/gen_1-a b.png": tmp_path / "draft"}))
+    address = storage.read_address("", "outputs/0/gen_1-a b.png", expires=int(time.time()) + 60)
+    found = httpx.get(address)
+
+    assert (found.status_code, found.content) == (200, CONTENT)
+    assert found.headers["content-type"] == "image/png"
+    assert httpx.get(address.replace("gen_1", "gen_2")).status_code == 403
+    assert httpx.put(address, content=b"x").status_code == 403
+
+
+def test_what_was_sent_is_fetched_whole_or_not_at_all(storage: S3Storage, tmp_path: Path) -> None:
+    async def received(length: int) -> Path | None:
+        return await storage.received("upl_1", length, tmp_path / "in")
+
+    assert asyncio.run(received(10)) is None
+    assert put(ticket(storage)) == 200
+    path = asyncio.run(received(10))
+    assert path is not None
+    assert path.read_bytes() == CONTENT
+    with pytest.raises(BadRequestError, match="the file has 10 bytes, 11 were announced"):
+        asyncio.run(received(11))
+    asyncio.run(storage.discard_received("upl_1"))
+    assert asyncio.run(received(10)) is None
+    assert list((tmp_path / "in").iterdir()) == [path]
+
+
+def test_a_large_file_is_sent_in_parts(
+    s3_server: S3Server, failing_proxy: FailingProxy, tmp_path: Path
+) -> None:
+    url = s3_server.new_bucket().replace(s3_server.url, failing_proxy.url)
+    storage = S3Storage(parse_bucket(url, KEYS), tmp_path / "outputs")
+    content = os.urandom(MULTIPART_BYTES + 1)
+    (tmp_path / "draft").write_bytes(content)
+
+    async def work() -> bytes:
+        await storage.keep({"outputs/0/a.mp4": tmp_path / "draft"})
+        return (await storage.local("outputs/0/a.mp4", tmp_path)).read_bytes()
+
+    assert asyncio.run(work()) == content
+    assert sum("partNumber=" in line for line in failing_proxy.requests) == 5
+
+
+def test_a_large_file_that_cannot_be_sent_leaves_no_parts(
+    s3_server: S3Server, failing_proxy: FailingProxy, tmp_path: Path
+) -> None:
+    url = s3_server.new_bucket()
+    bucket = parse_bucket(url.replace(s3_server.url, failing_proxy.url), KEYS)
+    storage = S3Storage(bucket, tmp_path / "outputs")
+    (tmp_path / "draft").write_bytes(bytes(MULTIPART_BYTES + 1))
+    failing_proxy.faults += [lambda begun: begun, *[answer(403)] * 4]
+
+    with pytest.raises(UnavailableError):
+        asyncio.run(storage.keep({"outputs/0/a.mp4": tmp_path / "draft"}))
+
+    query = {"uploads": ""}
+    address = parse_bucket(url, KEYS).presign("GET", "", now=time.time(), seconds=60, query=query)
+    assert "a.mp4" not in httpx.get(address).raise_for_status().text
+    assert asyncio.run(storage.names("outputs/0")) == []
+    assert (tmp_path / "draft").exists()
+
+
+def test_what_broken_transfers_left_is_removed_after_a_day(
+    s3_server: S3Server, tmp_path: Path
+) -> None:
+    bucket = parse_bucket(s3_server.new_bucket(), KEYS)
+
+    def request(method: str, query: dict[str, str], key: str = "") -> str:
+        address = bucket.presign(method, key, now=time.time(), seconds=60, query=query)
+        return httpx.request(method, address).text
+
+    key = "outputs/0/a.mp4"
+    request("POST", {"uploads": ""}, key)
+    left = tmp_path / "outputs" / "0" / "b.png"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"x")
+    young = S3Storage(bucket, tmp_path / "outputs")
+    old = S3Storage(bucket, tmp_path / "outputs", clock=lambda: time.time() + 25 * 3600)
+
+    asyncio.run(young.tidy())
+    assert key in request("GET", {"uploads": ""})
+    assert left.exists()
+    asyncio.run(old.tidy())
+    assert key not in request("GET", {"uploads": ""})
+    assert not left.exists()
+
+
+@pytest.mark.parametrize("faults", [[answer(503)], [answer(500), answer(503)], [cut(40)]])
+def test_a_storage_that_is_busy_for_a_moment_is_asked_again(
+    s3_server: S3Server, failing_proxy: FailingProxy, tmp_path: Path, faults: list[Fault]
+) -> None:
+    url = s3_server.new_bucket().replace(s3_server.url, failing_proxy.url)
+    storage = S3Storage(parse_bucket(url, KEYS), tmp_path / "outputs")
+    failing_proxy.faults += faults
+    (tmp_path / "draft").write_bytes(CONTENT)
+
+    async def work() -> list[str]:
+        await storage.keep({"outputs/0/a.png": tmp_path / "draft"})
+        return await storage.names("outputs/0")
+
+    assert asyncio.run(work()) == ["a.png"]
+    assert failing_proxy.connections > len(faults)
+
+
+def test_a_file_that_breaks_off_is_fetched_anew_and_never_half(
+    s3_server: S3Server, failing_proxy: FailingProxy, tmp_path: Path
+) -> None:
+    url, folder = s3_server.new_bucket(), tmp_path / "in"
+    content = os.urandom(100_000)
+    (tmp_path / "draft").write_bytes(content)
+    direct = S3Storage(parse_bucket(url, KEYS), tmp_path / "outputs")
+    asyncio.run(direct.keep({"outputs/0/a.png": tmp_path / "draft"}))
+    bucket = parse_bucket(url.replace(s3_server.url, failing_proxy.url), KEYS)
+
+    def fetched() -> Path:
+        storage = S3Storage(bucket, tmp_path / "outputs", retry_seconds=1)
+        return asyncio.run(storage.local("outputs/0/a.png", folder))
+
+    failing_proxy.faults += [cut(50_000)]
+    path = fetched()
+    assert path.read_bytes() == content
+    assert list(folder.iterdir()) == [path]
+
+    path.unlink()
+    failing_proxy.faults += [cut(50_000)] * 99
+    with pytest.raises(UnavailableError):
+        fetched()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_storage_that_is_gone_is_unavailable_and_says_no_secrets(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    url = "s3://kit/prefix?endpoint=http://127.0.0.1:9"
+    storage = S3Storage(parse_bucket(url, KEYS), tmp_path, retry_seconds=0.2)
+    (tmp_path / "draft").write_bytes(CONTENT)
+
+    with pytest.raises(UnavailableError) as caught:
+        asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "draft"}))
+    assert asyncio.run(storage.ready()) is False
+    assert (tmp_path / "draft").exists()
+    for said in (str(caught.value), caplog.text):
+        assert KEYS["AWS_SECRET_ACCESS_KEY"] not in said
+        assert "X-Amz" not in said
+
+
+@pytest.mark.parametrize(
+    ("url", "environ", "sentence"),
+    [
+        ("s3://", KEYS, "must be s3://BUCKET/PREFIX"),
+        ("s3://key:secret@bucket", KEYS, "must be s3://BUCKET/PREFIX"),
+        ("s3://Bucket", KEYS, "a bucket in lower case"),
+        ("s3://b?zone=x", KEYS, "takes endpoint and region, not zone"),
+        ("s3://b?endpoint=ftp://a", KEYS, "endpoint must be an http(s) address"),
+        ("s3://b", {}, "needs AWS_ACCESS_KEY_ID"),
+        ("s3://b", {"AWS_ACCESS_KEY_ID": "a"}, "needs AWS_SECRET_ACCESS_KEY"),
+    ],
+)
+def test_an_address_that_makes_no_sense_is_a_sentence(
+    url: str, environ: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)) as caught:
+        parse_bucket(url, environ)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_usual_variables_are_read(tmp_path: Path) -> None:
+    environ: dict[str, Any] = {
+        **KEYS,
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9000/",
+        "AWS_REGION": "eu-central-1",
+        "KIT_STORAGE_URL": "s3://b/p/",
+    }
+    found = settings.load(environ, data=tmp_path)
+    bucket = parse_bucket(found.storage_url, found.aws)
+
+    assert isinstance(create_storage(found, b"s" * 32), S3Storage)
+    assert (bucket.address, bucket.prefix) == ("http://127.0.0.1:9000/b", "p")
+    assert bucket.region == "eu-central-1"
+    assert KEYS["AWS_SECRET_ACCESS_KEY"] not in repr(found)

@@ -1,0 +1,122 @@
+"""Files that clients send straight to a bucket: verified before use, never changed by a ticket."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+import kit
+from kit.service.domain import credits
+from tests.buckets import FailingProxy, answer
+from tests.conftest import ALL_SCOPES, Service
+from tests.uploading import png, put, ticket, uploaded, wav
+from tests.waiting import GENERATIONS, balance, finished, started
+
+pytestmark = pytest.mark.parametrize("storage_settings", ["s3"], indirect=True)
+ESTIMATES = "/v1/creative-studio/estimates"
+
+
+def use(http: httpx.Client, upload: str, path: str = GENERATIONS) -> httpx.Response:
+    return http.post(path, json={"modelId": "clay", "mediaUploads": {"portrait": upload}})
+
+
+def names(service: Service, folder: str) -> list[str]:
+    return asyncio.run(service.context.storage.names(folder))
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "sentence"),
+    [
+        (b"no picture at all", "image/png", "the content is not image/png"),
+        (png()[:40], "image/png", "cut off or damaged"),
+        (png(), "image/jpeg", "the content is not image/jpeg"),
+        (b"RIFF\0\0\0\0WAVEnothing", "audio/wav", "the content is not"),
+    ],
+)
+def test_a_file_that_is_not_what_its_ticket_says_is_refused_when_it_is_used_and_removed(
+    http: httpx.Client, service: Service, content: bytes, kind: str, sentence: str
+) -> None:
+    upload = uploaded(http, content, kind)
+    before = balance(http)
+    refusal = use(http, upload)
+
+    assert refusal.status_code == 400
+    [problem] = refusal.json()["error"]["details"]
+    assert problem["field"] == "mediaUploads.portrait"
+    assert sentence in problem["message"] or "cut off or damaged" in problem["message"]
+    assert upload in problem["message"]
+    assert names(service, f"uploads/{upload}") == []
+    assert use(http, upload).status_code == 400, "there is no file any more"
+    assert balance(http) == before
+
+
+def test_a_ticket_changes_nothing_once_its_file_was_used(
+    http: httpx.Client, service: Service
+) -> None:
+    told = ticket(http, png())
+    assert put(told, png()).status_code == 200
+    quote = use(http, told["uploadId"], ESTIMATES)
+    assert quote.status_code == 200
+    [kept] = names(service, f"uploads/{told['uploadId']}")
+    other = png()[:-1] + b"!"
+
+    put(told, other)
+    done = finished(http, use(http, told["uploadId"]).json()["id"])
+
+    assert httpx.get(done["mediaUrls"]["portrait"]).content == png()
+    assert httpx.get(done["outputUrl"]).content == png()
+    assert kept.endswith(".png")
+
+
+def test_the_service_serves_no_files_itself(http: httpx.Client, service: Service) -> None:
+    done = finished(http, started(http))
+
+    assert not done["outputUrl"].startswith(service.url)
+    assert httpx.get(done["outputUrl"]).headers["content-type"] == done["output"]["contentType"]
+    address = f"{service.url}/media/outputs/x.png?expires=9999999999&signature=0"
+    assert httpx.get(address).status_code == 404
+    assert (
+        httpx.put(address.replace("outputs/x.png", "uploads/upl_1"), content=b"x").status_code
+        == 404
+    )
+
+
+def test_outputs_that_are_deleted_are_gone_from_the_bucket(
+    http: httpx.Client, service: Service
+) -> None:
+    done = finished(http, started(http))
+    [folder] = names(service, "outputs/")
+    assert any(done["id"] in name for name in names(service, f"outputs/{folder}"))
+
+    assert http.delete(f"{GENERATIONS}/{done['id']}/outputs").status_code == 204
+
+    assert names(service, f"outputs/{folder}") == []
+    assert httpx.get(done["outputUrl"]).status_code == 404
+    assert not [path for path in service.settings.objects.rglob("*") if path.is_file()]
+
+
+def test_a_result_that_cannot_be_stored_costs_nothing(
+    start_service: Callable[..., Service], failing_proxy: FailingProxy, storage_settings: Any
+) -> None:
+    server = storage_settings["storage_url"].partition("endpoint=")[2]
+    url = storage_settings["storage_url"].replace(server, failing_proxy.url)
+    service = start_service(storage_url=url)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        refused = answer(403)
+        failing_proxy.close_connections()
+        failing_proxy.faults += [refused] * 50
+        done = finished(http, started(http))
+        left = balance(http)
+
+    assert (done["status"], done["errorCode"]) == ("failed", "not_stored")
+    assert left == 100
+    assert service.write(credits.verify()) == []
+
+
+def test_the_client_of_the_kit_sends_and_reads_there(service: Service, key: str) -> None:
+    with kit.connect(service.url, key) as studio:
+        made = studio.generate("clay", media={"portrait": png(), "voice": wav(1)})
+
+        assert made.output.bytes() == png()
