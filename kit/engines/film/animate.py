@@ -20,10 +20,12 @@ from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.cutout import clean_rim, cut_out
 from kit.engines.media.noise import smooth_step
+from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.subject import find
 from kit.engines.sizes import frame_size
 
 _MOST = 3072  # pixels a side that are read of a picture
+_MORE = 1.6  # times as large as the frame it is used at most
 #: Moves of the other techniques -> what a flat picture makes of them.
 _FLAT_MOVES = {"push": "zoom_in", "pull": "zoom_out", "arc": "drift", "rise": "pan_up"}
 _NEARNESS = 0.9  # of a subject that is cut out
@@ -52,8 +54,11 @@ def animate(job: Job, progress: Progress) -> Asset:
     """Render a job of the animate model."""
     values = job.parameters
     progress.report(0.0)
-    pixels = stills.open_still(job.media["image"][0], most=_MOST).flatten()
-    take = read_take(values, frame_size(values, (pixels.shape[1], pixels.shape[0])))
+    path = job.media["image"][0]
+    found = stills.origin(path)
+    take = read_take(values, frame_size(values, (found.width, found.height)))
+    cover = round(_MORE * take.width), round(_MORE * take.height)
+    pixels = stills.open_still(path, most=_MOST, cover=cover).flatten()
     progress.report(0.01)
     pixels, focus = _framed(pixels, take)
     progress.report(0.02)
@@ -154,9 +159,7 @@ def _framed(pixels: Bytes, take: Take) -> tuple[Bytes, tuple[float, float]]:
     part = pixels[y : y + height, x : x + width]
     middle = np.array(seen.faces[0].center) if seen.faces else size * seen.center
     middle = np.clip((middle - (x, y)) / (width, height), _CENTRAL, 1 - _CENTRAL)
-    scale = max(take.width, take.height) * 1.6 / max(part.shape[:2])
-    if scale < 1:
-        part = np.asarray(cv2.resize(part, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
+    part = scaled(part, *fit_size(part.shape, _MORE * max(take.width, take.height)))
     return np.ascontiguousarray(part), (float(middle[0]), float(middle[1]))
 
 
@@ -177,11 +180,8 @@ def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int,
     share = alpha[edge][:, None] * np.float32(1 / 255)
     behind = background[edge].astype(np.float32)
     color[edge] = np.rint((pixels[edge] - (1 - share) * behind) / share).clip(0, 255)
-    way = cv2.INTER_AREA if alpha.shape[1] > size[0] else cv2.INTER_CUBIC
-    color, alpha = (
-        np.asarray(cv2.resize(part, size, interpolation=way)) for part in (color, alpha)
-    )
-    half = np.asarray(cv2.resize(alpha, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+    color, alpha = (np.asarray(scaled(part, *size)) for part in (color, alpha))
+    half = np.asarray(scaled(alpha, size[0] // 2, size[1] // 2))
     _, top, _, high = cv2.boundingRect(alpha)
     top, end = max(0, top - 4) & ~1, top + high + 4
     rows, halves = slice(top, end + end % 2), slice(top // 2, (end + 1) // 2)
@@ -204,13 +204,10 @@ def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
     rim = max(2, round(_RIM * max(height, width)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * rim + 1, 2 * rim + 1))
     wide = cv2.dilate(np.where(alpha > _TRACE, np.uint8(255), np.uint8(0)), disc)
-    scale = min(1.0, _WORK / max(height, width))
-    size = (max(4, round(width * scale)), max(4, round(height * scale)))
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    hidden = cv2.resize(wide, size, interpolation=cv2.INTER_AREA)
+    small, hidden = (scaled(part, *fit_size(alpha.shape, _WORK, 4)) for part in (pixels, wide))
     hidden = np.where(hidden > 0, np.uint8(255), np.uint8(0))
     made = cv2.inpaint(small, hidden, 4, cv2.INPAINT_TELEA)
-    made = cv2.resize(made, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
+    made = scaled(made, width, height).astype(np.float32)
     # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
     share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
     filled = pixels + (made - pixels) * (share[..., None] * np.float32(1 / 255))

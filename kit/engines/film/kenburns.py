@@ -18,6 +18,7 @@ from kit.engines.film.filming import Take, read_take, record
 from kit.engines.media import stills, subject
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes
+from kit.engines.media.scaling import scaled
 from kit.engines.sizes import frame_size
 
 _MOST = 4096  # pixels a side that are read of a picture
@@ -99,10 +100,13 @@ def travel(job: Job, progress: Progress) -> Asset:
     """Render a job of the Ken Burns model."""
     values = job.parameters
     progress.report(0.0)
-    pixels = stills.open_still(job.media["image"][0], most=_MOST).flatten()
+    path = job.media["image"][0]
+    found = stills.origin(path)
+    take = read_take(values, frame_size(values, (found.width, found.height)))
+    cover = 2 * take.width, 2 * take.height
+    pixels = stills.open_still(path, most=_MOST, cover=cover).flatten()
     height, width = pixels.shape[:2]
     progress.report(0.0)
-    take = read_take(values, frame_size(values, (width, height)))
     shape, camera = take.width / take.height, values["camera"]
     if camera == "auto":  # along a picture where it is long
         long = shape * height / width
@@ -110,12 +114,12 @@ def travel(job: Job, progress: Progress) -> Asset:
     # A pan goes along what is worth a journey; all others stay within what a crop would keep.
     limit = _LONGEST if camera.startswith("pan") else 1.0
     aspect = min(max(width / height, shape / limit), shape * limit)
-    found = subject.find(pixels)
+    seen = subject.find(pixels)
     progress.report(0.0)
-    x, y, wide, high = found.window(aspect)
+    x, y, wide, high = seen.window(aspect)
     asked = (values.get("focus_x"), values.get("focus_y"))
     focus = tuple(
-        own if at is None else float(at) for at, own in zip(asked, found.center, strict=True)
+        own if at is None else float(at) for at, own in zip(asked, seen.center, strict=True)
     )
     if asked[0] is not None:
         x = round(min(max(focus[0] * width - wide / 2, 0), width - wide))
@@ -195,10 +199,7 @@ def _scale(pixels: Bytes, path: tuple[Window, Window], take: Take) -> Bytes:
     small, large = sorted(window.size for window in path)
     factor = take.width / (small**_SHARP * large ** (1 - _SHARP) * _largest(width, height, take))
     size = (max(2, 2 * round(width * factor / 2)), max(2, 2 * round(height * factor / 2)))
-    if size != (width, height):
-        way = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
-        pixels = np.asarray(cv2.resize(pixels, size, interpolation=way))
-    return rgb_frame(np.ascontiguousarray(pixels))
+    return rgb_frame(np.ascontiguousarray(scaled(pixels, *size)))
 
 
 def _fill(

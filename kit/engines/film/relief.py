@@ -16,6 +16,7 @@ import numpy as np
 from kit.engines.film.filming import REACH, FilmView, Take
 from kit.engines.media.clip import Frame, rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.scaling import scaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,7 @@ class DepthRelief:
     def planes(self, pixels: Bytes) -> Frame:
         """Return the planes of a picture, larger than the frame by what a camera needs."""
         size = (self.width, self.height)
-        way = cv2.INTER_AREA if pixels.shape[1] > self.width else cv2.INTER_CUBIC
-        return views(rgb_frame(cv2.resize(pixels, size, interpolation=way)), *size)
+        return views(rgb_frame(scaled(pixels, *size)), *size)
 
     def look(self, blocks: Blocks, seen: FilmView, swell: Swell | None = None) -> Blocks:
         """Return a picture as a camera sees it, until it is looked at again."""

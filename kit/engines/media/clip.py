@@ -19,7 +19,7 @@ import av
 import cv2
 import numpy as np
 
-from kit.engines.media.color import RGB, YUV, Bytes
+from kit.engines.media.color import RGB, YUV, Bytes, Floats
 from kit.engines.media.encoding import FORMATS, SoundTrack, container_at, picture_stream
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
@@ -48,10 +48,7 @@ class Clip:
     fps : int or Fraction
         Frames per second.
     quality : int
-        x264's constant rate factor: smaller is better and larger; 20 looks like the source. Other
-        codecs get what looks about the same.
-    preset : str
-        How hard x264 tries; other codecs have one speed.
+        Rate factor: smaller is better and larger; 20 looks like the source with every codec.
     codec : str
         One of `kit.engines.media.encoding.CODECS`; `FORMATS` says which file it goes into.
     sound : Sound, optional
@@ -78,7 +75,6 @@ class Clip:
         *,
         fps: int | Fraction,
         quality: int = 20,
-        preset: str = "veryfast",
         codec: str = "h264",
         sound: Sound | None = None,
         check: Callable[[], None] = lambda: None,
@@ -88,7 +84,7 @@ class Clip:
         self.frames = 0
         self._shape = (height * 3 // 2, width)
         self._container = container_at(path)
-        self._stream = picture_stream(self._container, codec, (width, height), fps, quality, preset)
+        self._stream = picture_stream(self._container, codec, (width, height), fps, quality)
         self._track = SoundTrack(self._container, path.suffix, sound) if sound else None
         self._rate = Fraction(fps)
         self._check = check
@@ -209,13 +205,13 @@ def rgb_frame(pixels: Bytes) -> Bytes:
     return out
 
 
-def rgb_of(frame: Bytes) -> Bytes:
-    """Return an I420 frame as an RGB picture."""
+def rgb_of(frame: Bytes, mix: Floats | None = None) -> Bytes:
+    """Return an I420 frame as an RGB picture, its colors mixed by a matrix, shape (3, 3)."""
     rows, width = frame.shape
     luma, *chromas = views(frame, width, rows * 2 // 3)
     size = luma.shape[::-1]
     planes = (luma, *(cv2.resize(c, size, interpolation=cv2.INTER_LINEAR) for c in chromas))
-    return np.asarray(cv2.transform(cv2.merge(planes), RGB))
+    return np.asarray(cv2.transform(cv2.merge(planes), RGB if mix is None else mix @ RGB))
 
 
 def _picture(frame: Bytes) -> Any:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
+from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.subject import likely
 
 __all__ = ["LEAST", "Cutout", "clean_rim", "cut_out"]
@@ -423,15 +424,12 @@ def clean_rim(pixels: Bytes, alpha: Bytes, on_report: _Report = lambda _: None) 
 
 def _fitting(pixels: Bytes, side: int) -> Bytes:
     """Return a picture made smaller to a longer side; no smaller than 16 pixels."""
-    height, width = pixels.shape[:2]
-    scale = min(1.0, side / max(height, width))
-    size = (max(16, round(width * scale)), max(16, round(height * scale)))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA))
+    return np.asarray(scaled(pixels, *fit_size(pixels.shape, side, least=16)))
 
 
 def _shrunk(plane: Any, small: Bytes) -> Any:
     """Return a plane in the size of a smaller picture."""
-    return np.asarray(cv2.resize(plane, small.shape[1::-1], interpolation=cv2.INTER_AREA))
+    return np.asarray(scaled(plane, *small.shape[1::-1]))
 
 
 def _lab(pixels: Bytes) -> Floats:

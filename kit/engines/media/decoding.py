@@ -38,11 +38,14 @@ _READ = {
 }
 
 
-def decoder(stream: Any, *, reduced: bool = False) -> Callable[[Any], Iterable[Any]]:
+def decoder(
+    stream: Any, *, reduced: bool = False, coarse: bool = False
+) -> Callable[[Any], Iterable[Any]]:
     """Return what makes frames of a stream's packets, with their transparency if they have any.
 
     Of frames that are `reduced` to half of their sides or less the edges of blocks stay as they
-    are, which takes a seventh of the time and cannot be seen there.
+    are, which takes a seventh of the time and cannot be seen there. Where it may be `coarse`,
+    frames that no other one is made from are passed over.
     """
     context = stream.codec_context
     if stream.metadata.get("alpha_mode") == "1" and context.name in _SEE_THROUGH:
@@ -51,6 +54,8 @@ def decoder(stream: Any, *, reduced: bool = False) -> Callable[[Any], Iterable[A
     context.thread_count = 2
     if reduced:
         context.options = {**context.options, "skip_loop_filter": "all"}
+    if coarse:
+        context.options = {**context.options, "skip_frame": "noref"}
     frames: Callable[[Any], Iterable[Any]] = context.decode
     return frames
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from kit.engines.media import networks
 from kit.engines.media.color import Bytes
+from kit.engines.media.scaling import fit_size, scaled
 
 Point: TypeAlias = tuple[float, float]
 
@@ -72,11 +73,11 @@ def find(pixels: Bytes) -> list[Face]:
 
     Source: Wu, Peng and Yu, "YuNet: a tiny millisecond-level face detector" (2023).
     """
-    longest = max(pixels.shape[:2])
-    sides = {min(side, longest) for side in _SIDES}
-    rows = [row for side in sorted(sides) for row in _seen(pixels, side)]
+    close = np.asarray(scaled(pixels, *fit_size(pixels.shape, _SIDES[0])))
+    sides = {min(side, max(close.shape[:2])) for side in _SIDES}
+    rows = [row for side in sorted(sides) for row in _seen(close, pixels.shape, side)]
     for side, blur in _LAST:
-        rows = rows or _seen(pixels, side, blur)
+        rows = rows or _seen(close, pixels.shape, side, blur)
     rows.sort(key=lambda row: -row[-1])
     kept: list[list[float]] = []
     for row in rows:
@@ -87,18 +88,17 @@ def find(pixels: Bytes) -> list[Face]:
     return [_face(row) for row in kept]
 
 
-def _seen(pixels: Bytes, side: int, blur: float = 0.0) -> list[list[float]]:
-    """Return what the network sees in a picture made that large, in pixels of the picture.
+def _seen(pixels: Bytes, whole: tuple[int, ...], side: int, blur: float = 0.0) -> list[list[float]]:
+    """Return what the network sees in a picture made that large, in pixels of the whole one.
 
     Each is a box, five points and how sure it is.
     """
-    height, width = pixels.shape[:2]
+    height, width = whole[:2]
     scale = side / max(height, width)
     size = (round(width * scale), round(height * scale))
     if min(size) < _LEAST_SIDE:
         return []
-    way = cv2.INTER_AREA if scale <= 1 else cv2.INTER_LINEAR
-    small = _bordered(np.asarray(cv2.resize(pixels, size, interpolation=way)))
+    small = _bordered(np.asarray(scaled(pixels, *size)))
     if blur:
         small = np.asarray(cv2.GaussianBlur(small, (0, 0), blur))
     code = cv2.COLOR_RGB2BGR if small.ndim == 3 else cv2.COLOR_GRAY2BGR

@@ -7,7 +7,7 @@ first frame's, and `kit.engines.media.sound` counts from it too.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -30,6 +30,8 @@ _FAULTS = 20
 _TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
 #: How far the rates of a file may be apart before it counts as varying.
 _EVEN = 0.015
+#: Frames per second from which some may be passed over: of few ones too much would be missing.
+_QUICK = 15
 
 
 class Footage:
@@ -95,6 +97,7 @@ class Footage:
         end: float | None = None,
         size: tuple[int, int] | None = None,
         i420: bool = False,
+        coarse: bool = False,
         check: Callable[[], None] | None = None,
     ) -> Iterator[Bytes]:
         """Yield the pictures on show at ``start``, ``start + 1 / fps`` and so on, before `end`.
@@ -113,6 +116,8 @@ class Footage:
         i420 : bool
             Yield I420 frames as `kit.engines.media.clip.Clip` takes them, which costs half as much;
             the size has to be given, and even.
+        coarse : bool
+            Pass over frames that no other one is made from: the one before stays on show.
         check : callable, optional
             In place of the video's own: a start far from any key frame takes a while to get to.
 
@@ -133,8 +138,9 @@ class Footage:
         tones = Tones.of(*self._light)
         whole = self.width * self.height
         reduced = size is not None and 4 * size[0] * size[1] <= whole
+        how = {"reduced": reduced, "coarse": coarse and self.fps >= _QUICK}
         number, last = 0, None
-        for moment, frame in self._timed(start, check or self._check, reduced=reduced):
+        for moment, frame in self._timed(start, check or self._check, how):
             while number < count and last is not None and moment > start + number / fps + early:
                 last = self._pixels(last, size, tones, i420)
                 yield last.copy() if i420 else last
@@ -182,7 +188,7 @@ class Footage:
         check_priced(self._path, self.seconds)
 
     def _timed(
-        self, start: float, check: Callable[[], None], *, reduced: bool
+        self, start: float, check: Callable[[], None], how: Mapping[str, bool]
     ) -> Iterator[tuple[float, Any]]:
         """Yield frames with their times from the one on show at `start`, or an earlier one, on."""
         container = open_media(self._path)
@@ -193,11 +199,11 @@ class Footage:
                 # A file without an index is read from its beginning.
                 with contextlib.suppress(av.FFmpegError):
                     container.seek(int((self._origin + start) * 1_000_000))
-            frames = self._frames(container, decoder(stream, reduced=reduced), stream)
+            frames = self._frames(container, decoder(stream, **how), stream)
             for number, (moment, frame) in enumerate(self._decoded(frames, check)):
                 if number == 0 and moment > start > 0:
                     # The index leads past the place: read from the beginning instead.
-                    yield from self._timed(0.0, check, reduced=reduced)
+                    yield from self._timed(0.0, check, how)
                     return
                 yield moment, frame
         except av.FFmpegError:

@@ -18,6 +18,7 @@ from PIL import Image, ImageCms, ImageOps
 
 from kit.engines.media.color import Bytes
 from kit.engines.media.inspection import MAGIC, PICTURES, picture_in
+from kit.engines.media.scaling import fit_size, scaled
 
 _OPAQUE = 255
 _BAND = 256  # rows
@@ -47,10 +48,14 @@ class Still:
         return np.asarray(cv2.addWeighted(above, 1, cv2.bitwise_not(cover), ground / _OPAQUE, 0))
 
 
-def open_still(path: Path, *, most: int | None = None) -> Still:
+def open_still(
+    path: Path, *, most: int | None = None, cover: tuple[int, int] | None = None
+) -> Still:
     """Return the picture in a file, the first one of an animation.
 
-    Its name is not looked at. A picture of which a side passes `most` pixels is scaled down.
+    Its name is not looked at. A picture of which a side passes `most` pixels is scaled down; one
+    that is to `cover` a width and height is halved as often as it still does, which for a JPEG is
+    half the work of decoding it.
 
     Raises
     ------
@@ -58,10 +63,17 @@ def open_still(path: Path, *, most: int | None = None) -> Still:
         The file is broken or no picture (``undecodable``), or has too many pixels (``too_large``).
     """
     with picture_in(path, list(PICTURES.values())) as image:
-        if most is not None:
-            # JPEG halves while it decodes: less work, and never below what is asked for.
+        # JPEG halves while it decodes: less work, and never below what is asked for.
+        if cover is not None:
+            image.draft(None, cover[::-1] if _sideways(image, path) else cover)
+        elif most is not None:
             image.draft(None, (most, most))
         found = _still(image)
+    if cover is not None:
+        height, width = found.pixels.shape[:2]
+        times = max(1, min(width // cover[0], height // cover[1]))
+        halved = max(width, height) >> (times.bit_length() - 1)
+        most = halved if most is None else min(most, halved)
     return found if most is None else scale_down(found, most)
 
 
@@ -77,11 +89,14 @@ class Origin:
 def origin(path: Path) -> Origin:
     """Return what a file holds that `open_still` takes; its pixels are not decoded."""
     with picture_in(path, list(PICTURES.values())) as image:
-        # Asked for its Exif data, Pillow decodes a PNG, for they may stand behind the pixels.
-        ask = type(image).getexif if _ends_in_exif(path) else Image.Image.getexif
-        turned = ask(image).get(_ORIENTATION, 1) in _SIDEWAYS
-        width, height = reversed(image.size) if turned else image.size
+        width, height = reversed(image.size) if _sideways(image, path) else image.size
         return Origin(width, height, getattr(image, "n_frames", 1))
+
+
+def _sideways(image: Any, path: Path) -> bool:
+    # Asked for its Exif data, Pillow decodes a PNG, for they may stand behind the pixels.
+    ask = type(image).getexif if _ends_in_exif(path) else Image.Image.getexif
+    return ask(image).get(_ORIENTATION, 1) in _SIDEWAYS
 
 
 def _ends_in_exif(path: Path) -> bool:
@@ -150,22 +165,14 @@ def _management(mode: str, profile: bytes | None) -> Callable[[Any], Any]:
 
 def scale_down(still: Still, most: int) -> Still:
     """Return a picture scaled down by area so that no side passes `most` pixels; never up."""
-    height, width = still.pixels.shape[:2]
-    scale = most / max(height, width)
-    if scale >= 1.0:
-        return still
-    size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    if still.alpha is None:
-        return Still(_resized(still.pixels, size))
+    size = fit_size(still.pixels.shape, most)
+    if still.alpha is None or size == still.pixels.shape[1::-1]:
+        return Still(scaled(still.pixels, *size), still.alpha)
     # Multiplied by alpha on the way: what is hidden must not bleed into the edges. One channel at
     # a time, which is a third of the memory.
-    cover = _resized(still.alpha.astype(np.float32), size) / 255.0
+    cover = scaled(still.alpha.astype(np.float32), *size) / 255.0
     weighed = (cv2.multiply(p, still.alpha, dtype=cv2.CV_32F) for p in cv2.split(still.pixels))
-    sums = np.dstack([_resized(plane, size) for plane in weighed]) / 255.0
+    sums = np.dstack([scaled(plane, *size) for plane in weighed]) / 255.0
     color = sums / np.maximum(cover, 1 / 512)[:, :, None]
     pixels = np.clip(np.rint(color), 0, 255).astype(np.uint8)
     return Still(pixels, np.rint(cover * 255).astype(np.uint8))
-
-
-def _resized(pixels: Any, size: tuple[int, int]) -> Any:
-    return cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)

@@ -17,6 +17,7 @@ import numpy as np
 from kit.engines.media import faces, networks
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Face
+from kit.engines.media.scaling import scaled
 
 __all__ = ["Subject", "crop", "find", "likely"]
 
@@ -107,8 +108,7 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
     height, width = pixels.shape[:2]
     scale = _SIDE / max(height, width)
     size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    cover = np.asarray(cv2.resize(likely(pixels), size, interpolation=cv2.INTER_AREA))
+    small, cover = scaled(pixels, *size), np.asarray(scaled(likely(pixels), *size))
     lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
     apart = np.linalg.norm(lab - lab.mean(axis=(0, 1)), axis=2)
     striking = 0.1 + 0.6 * _residual(lab[..., 0]) + 0.6 * _unit(cv2.GaussianBlur(apart, (0, 0), 2))
@@ -149,7 +149,7 @@ def likely(pixels: Bytes) -> Floats:
 
     A network for people in front of a camera; it knows animals and single things as well.
     """
-    blob = cv2.dnn.blobFromImage(pixels, 1 / 255, (_SEEN, _SEEN))
+    blob = cv2.dnn.blobFromImage(scaled(pixels, _SEEN, _SEEN), 1 / 255)
     with _LOCK:
         network = _network()
         network.setInput(blob)

@@ -330,23 +330,6 @@ def test_what_camcorders_filmed_in_halves_has_no_comb(
     assert max(map(comb, frames)) < 2
 
 
-@pytest.mark.parametrize("first", [0, 1])
-def test_a_comb_is_found_without_a_mark_and_whichever_half_is_first(
-    tmp_path: Path, first: int
-) -> None:
-    moments = [(scene(2 * n), scene(2 * n + 1)) for n in range(12)]
-    pictures = [woven(*(pair if first == 0 else pair[::-1])) for pair in moments]
-
-    frames = read(filmed(tmp_path / "a.mp4", pictures, fps=25))
-
-    assert len(frames) == 12
-    for number, frame in enumerate(frames):
-        assert comb(frame) < 0.1 * comb(pictures[number])
-        nearby = (scene(2 * number + moment) for moment in (-1, 0, 1, 2))
-        before, *own, after = (np.abs(frame - p.astype(int)).mean() for p in nearby)
-        assert min(own) < min(before, after), "no frame is shown late"
-
-
 @pytest.mark.parametrize("kind", ["pan", "lines", "noise"])
 def test_what_shows_one_moment_is_not_touched(tmp_path: Path, kind: str) -> None:
     rng = np.random.default_rng(1)

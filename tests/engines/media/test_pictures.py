@@ -153,25 +153,6 @@ def test_every_format_keeps_its_colors(kind: str, fine: bool) -> None:
         assert found.convert("RGB").getpixel((25, 20)) == pytest.approx((250, 130, 10), abs=5)
 
 
-def test_a_large_png_tells_how_far_it_is_and_can_be_given_up() -> None:
-    noise = np.random.default_rng(1).integers(0, 255, (400, 400, 3), np.uint8)
-    told: list[float] = []
-
-    content = picture.encode(noise, "png", on_write=told.append)
-
-    assert content == picture.encode(noise, "png")
-    assert told == sorted(told)
-    assert len(told) >= 8
-    assert 0.8 < told[-1] <= 1.0
-
-    def stopped(done: float) -> None:
-        if done > 0.3:
-            raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        picture.encode(noise, "png", on_write=stopped)
-
-
 @pytest.mark.parametrize(
     ("size", "expected"),
     [((1000, 700), (512, 358)), ((300, 200), (300, 200)), ((40, 2000), (10, 512))],

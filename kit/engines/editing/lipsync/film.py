@@ -48,6 +48,7 @@ from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import find
 from kit.engines.media.footage import Footage
+from kit.engines.media.scaling import scaled
 from kit.engines.sizes import LONGEST_VOICE as LONGEST
 from kit.engines.sizes import SLACK
 from kit.errors import EngineError
@@ -129,8 +130,7 @@ def _portrait(
     pixels = stills.open_still(path, most=_LARGEST).flatten(_BEHIND)
     height, width = pixels.shape[:2]
     size = _size(width, height, values["resolution"])
-    way = cv2.INTER_AREA if size[0] * size[1] < width * height else cv2.INTER_CUBIC
-    pixels = np.asarray(cv2.resize(pixels, size, interpolation=way))
+    pixels = np.asarray(scaled(pixels, *size))
     pose, guess, apart = place(pixels, Placement.of(values))
     lips = find_lips(pixels, pose, guess)
     speaker = speaker_of(pixels, pose, lips, apart=apart)

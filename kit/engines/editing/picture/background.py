@@ -13,15 +13,14 @@ from kit.engines.editing.attending import keep_reporting
 from kit.engines.editing.picture.files import (
     color_of,
     composite,
-    fit_size,
     read_mask,
     read_picture,
-    resize,
     write_result,
 )
 from kit.engines.media.color import Bytes, dither, encode, lab_of, linear, paint
 from kit.engines.media.cutout import LEAST, clean_rim, cut_out
 from kit.engines.media.noise import smooth_step
+from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.stills import Still
 from kit.engines.media.subject import crop
 from kit.engines.painting.families import paint as paint_brief
@@ -175,7 +174,7 @@ def _require_subject(alpha: Bytes, *, known: bool) -> Bytes:
 def _make_backdrop(job: Job, alpha: Bytes, backdrop: Bytes | None, progress: Progress) -> Bytes:
     height, width = alpha.shape
     if backdrop is not None:
-        return resize(crop(backdrop, width / height), width, height)
+        return np.asarray(scaled(crop(backdrop, width / height), width, height))
     if job.prompt.strip():
         return paint_backdrop(job.prompt, width, height, job.seed, progress)
     return np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
@@ -195,10 +194,7 @@ def _defocus(pixels: Bytes, alpha: Bytes, radius: float, progress: Progress) -> 
     """
     longer = max(alpha.shape)
     size = fit_size(alpha.shape, round(longer * min(1.0, _DISC / radius)))
-    small, cover = (
-        cv2.resize(plane, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
-        for plane in (pixels, alpha)
-    )
+    small, cover = (scaled(plane, *size).astype(np.float32) / 255 for plane in (pixels, alpha))
     weight = (1.0 - cover)[..., None] ** 4 + 1e-4
     reach = max(1, round(radius * max(size) / longer))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1, 2 * reach + 1))
@@ -246,4 +242,4 @@ def paint_landscape(brief: Brief, width: int, height: int, progress: Progress) -
     picture = paint_brief(brief, Progress(lambda _: progress.check())).pixels()
     top, left = (picture.shape[0] - tall) // 2, (picture.shape[1] - wide) // 2
     part = np.ascontiguousarray(picture[top : top + tall, left : left + wide])
-    return resize(part, width, height) if (wide, tall) != (width, height) else part
+    return np.asarray(scaled(part, width, height))

@@ -12,6 +12,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import THUMBNAIL_SIDE, write_still
+from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.stills import Still, open_still, origin, scale_down
 from kit.engines.prompt.colors import no_color, rgb_of
 from kit.engines.sizes import MOST
@@ -22,13 +23,18 @@ _SHAPES = 0.02  # by which the shapes of a mask and of its picture may differ
 
 
 def read_picture(
-    job: Job, name: str = "image", *, most: int = MOST, clear: int | None = None
+    job: Job,
+    name: str = "image",
+    *,
+    most: int = MOST,
+    clear: int | None = None,
+    cover: tuple[int, int] | None = None,
 ) -> Still:
     """Return an input picture, upright and at most `most` pixels a side; `clear` with alpha."""
     files = job.media.get(name)
     if not files:
         raise EngineError(f"this needs a picture as {name!r}", code="medium_missing")
-    still = open_still(files[0], most=most)
+    still = open_still(files[0], most=most, cover=cover)
     return still if clear is None or still.alpha is None else scale_down(still, clear)
 
 
@@ -92,7 +98,7 @@ def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:
     if alpha is None:
         return np.ascontiguousarray(pixels)
     size = fit_size(alpha.shape, THUMBNAIL_SIDE)
-    small, cover = (cv2.resize(a, size, interpolation=cv2.INTER_AREA) for a in (pixels, alpha))
+    small, cover = (scaled(part, *size) for part in (pixels, alpha))
     rows, columns = np.ogrid[0 : size[1], 0 : size[0]]
     side = max(16, max(size) // 32)
     light = np.where((rows // side + columns // side) % 2, np.uint8(205), np.uint8(235))
@@ -118,18 +124,6 @@ def bands(height: int, rows: int, overlap: int = 0) -> Iterator[tuple[slice, sli
         bottom = min(height, top + rows)
         first, last = max(0, top - overlap), min(height, bottom + overlap)
         yield slice(first, last), slice(top, bottom), slice(top - first, bottom - first)
-
-
-def fit_size(shape: tuple[int, ...], side: int, least: int = 1) -> tuple[int, int]:
-    """Return the width and height of a picture made smaller, so that no side passes `side`."""
-    share = min(1.0, side / max(shape[:2]))
-    return max(least, round(shape[1] * share)), max(least, round(shape[0] * share))
-
-
-def resize(pixels: Bytes, width: int, height: int) -> Bytes:
-    """Return a picture in a size, by area when it shrinks."""
-    kind = cv2.INTER_AREA if width < pixels.shape[1] else cv2.INTER_CUBIC
-    return np.asarray(cv2.resize(pixels, (width, height), interpolation=kind))
 
 
 def color_of(text: str) -> tuple[int, int, int]:

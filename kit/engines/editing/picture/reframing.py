@@ -7,9 +7,10 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
-from kit.engines.editing.picture.files import read_picture, resize, write_result
+from kit.engines.editing.picture.files import read_picture, write_result
 from kit.engines.editing.picture.restyling import color_matrix
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.scaling import scaled
 from kit.engines.media.subject import find
 from kit.engines.sizes import longest_side
 
@@ -25,7 +26,7 @@ def reframe(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     mode = job.parameters["mode"]
     width, height = longest_side(job.parameters["aspect_ratio"], job.parameters["size"])
-    still = read_picture(job)
+    still = read_picture(job, cover=(width, height))
     # On white where it is see-through: what is hidden there must not bleed into edges.
     pixels, alpha = still.flatten(), still.alpha
     progress.report(0.3)
@@ -35,7 +36,7 @@ def reframe(job: Job, progress: Progress) -> Asset:
         work = _stretch
         if mode == "smart_crop":
             x, y, wide, high = find(pixels).window(width / height)
-            rows, columns, work = slice(y, y + high), slice(x, x + wide), resize
+            rows, columns, work = slice(y, y + high), slice(x, x + wide), scaled
             pixels, alpha = pixels[rows, columns], None if alpha is None else alpha[rows, columns]
         pixels = work(pixels, width, height)
         alpha = None if alpha is None else work(alpha, width, height)
@@ -47,7 +48,7 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
     """Return the whole picture over a dim blurred copy of itself that covers the frame."""
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
-    inner = resize(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
+    inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
     tall, wide = inner.shape[:2]
     top, left = (height - tall) // 2, (width - wide) // 2
     # The shadow around the picture is as soft as its copy: both are drawn small.
@@ -58,7 +59,7 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
         max(1, min(rows, round(columns * height / width))),
     )
     tiny = cv2.getRectSubPix(pixels, part, ((columns - 1) / 2, (rows - 1) / 2))
-    tiny = cv2.resize(tiny, size, interpolation=cv2.INTER_AREA)
+    tiny = scaled(tiny, *size)
     tiny = cv2.GaussianBlur(np.float32(tiny), (0, 0), 0.04 * _SMALL, borderType=cv2.BORDER_REFLECT)
     tiny = cv2.transform(tiny, _DIM * color_matrix(1.15))
     shade = np.full(size[::-1], 1.0, np.float32)
@@ -75,7 +76,7 @@ def _stretch(pixels: Bytes, width: int, height: int) -> Bytes:
     rows, columns = pixels.shape[:2]
     scale = min(width / columns, height / rows)
     # One of the two sides fits now; the lookup only bends the other.
-    inner = resize(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
+    inner = scaled(pixels, max(1, round(columns * scale)), max(1, round(rows * scale)))
     across = np.tile(_bend(width, inner.shape[1]), (height, 1))
     down = np.tile(_bend(height, inner.shape[0])[:, None], (1, width))
     border = cv2.BORDER_REPLICATE

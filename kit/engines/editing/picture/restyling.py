@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
-from kit.engines.editing.picture.files import bands, fit_size, read_picture, write_result
+from kit.engines.editing.picture.files import bands, read_picture, write_result
 from kit.engines.editing.picture.looks import NOTHING, Look, is_idle, look_of, manner_of
 from kit.engines.editing.picture.retouching import sharpen
 from kit.engines.editing.title.layout import Title
 from kit.engines.editing.title.titling import set_title
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import field, smooth_step
+from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.stills import Still
 from kit.engines.prompt.styles import read_style
 from kit.engines.sizes import MOST, MOST_IN_BANDS
@@ -82,20 +83,25 @@ def _mix(old: Bytes, new: Bytes, strength: float, manner: str, *, gray: bool) ->
 def grade(pixels: Bytes, look: Look) -> Bytes:
     """Return a picture in a look, shape (height, width, 3), RGB."""
     # Colors first, so that a look without color can still be toned by the tables.
-    out = cv2.transform(pixels, color_matrix(look.saturation))
-    out = cv2.LUT(out, _tables(look), dst=out)
-    if look.glow:
-        out = _glow(out, look.glow)
+    out = tone(cv2.transform(pixels, color_matrix(look.saturation)), look)
     if look.vignette:
-        height, width = out.shape[:2]
-        rows, columns = np.ogrid[-1:1:64j, -1:1:64j]
-        shade = 255 * (1.0 - look.vignette * smooth_step(0.5, 2.0, rows**2 + columns**2))
-        mask = cv2.convertScaleAbs(
-            cv2.resize(shade, (width, height), interpolation=cv2.INTER_CUBIC)
-        )
-        for band, _, _ in bands(height, _ROWS):
+        mask = vignette((out.shape[1], out.shape[0]), look.vignette)
+        for band, _, _ in bands(len(out), _ROWS):
             cv2.multiply(out[band], cv2.merge([mask[band]] * 3), dst=out[band], scale=1 / 255)
-    return np.asarray(out)
+    return out
+
+
+def tone(pixels: Any, look: Look) -> Bytes:
+    """Return a picture of which the colors are mixed in the tones and the glow of a look."""
+    out = cv2.LUT(pixels, _tables(look), dst=pixels)
+    return _glow(out, look.glow) if look.glow else np.asarray(out)
+
+
+def vignette(size: tuple[int, int], amount: float) -> Bytes:
+    """Return how light a vignette leaves each place of a picture, 255 where it is none."""
+    rows, columns = np.ogrid[-1:1:64j, -1:1:64j]
+    shade = 255 * (1.0 - amount * smooth_step(0.5, 2.0, rows**2 + columns**2))
+    return np.asarray(cv2.convertScaleAbs(cv2.resize(shade, size, interpolation=cv2.INTER_CUBIC)))
 
 
 def color_matrix(saturation: float) -> Floats:
@@ -122,23 +128,21 @@ def _tables(look: Look) -> Bytes:
 
 def _glow(pixels: Bytes, amount: float) -> Bytes:
     size = fit_size(pixels.shape, _GLOW_SIDE)
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+    small = scaled(pixels, *size).astype(np.float32) / 255
     light = small * smooth_step(0.35, 0.95, small @ _LUMA)[..., None]
-    soft = cv2.GaussianBlur(light, (0, 0), 0.012 * _GLOW_SIDE)
-    soft += cv2.GaussianBlur(light, (0, 0), 0.045 * _GLOW_SIDE)
-    veil = np.rint(255 * np.clip(amount * soft, 0, 1)).astype(np.uint8)
-    veil = cv2.resize(veil, pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC)
+    far = scaled(light, *fit_size(light.shape, _GLOW_SIDE // 4))
+    far = cv2.GaussianBlur(far, (0, 0), 0.045 * _GLOW_SIDE / 4)
+    soft = cv2.GaussianBlur(light, (0, 0), 0.012 * _GLOW_SIDE) + cv2.resize(far, size)
+    veil = cv2.resize(cv2.convertScaleAbs(soft, alpha=255 * amount), pixels.shape[1::-1])
     # Screen: light adds up but never clips.
-    for plane in (pixels, veil):
-        cv2.bitwise_not(plane, dst=plane)
-    cv2.multiply(pixels, veil, dst=pixels, scale=1 / 255)
-    return np.asarray(cv2.bitwise_not(pixels, dst=pixels))
+    cv2.multiply(veil, cv2.bitwise_not(pixels), dst=veil, scale=1 / 255)
+    return np.asarray(cv2.add(pixels, veil, dst=pixels))
 
 
 def redraw(pixels: Bytes, manner: str, progress: Progress) -> Bytes:
     """Return a picture drawn in a manner, ``painting``, ``sketch`` or ``poster``."""
     size = fit_size(pixels.shape, _DRAWN_SIDE, least=8)
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    small = scaled(pixels, *size)
     drawn = _MANNERS[manner](small, progress)
     return np.asarray(cv2.resize(drawn, pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC))
 
@@ -228,7 +232,7 @@ _LINE, _SHORTEST = 13.0, 60  # steps darker than around, and pixels, of a line t
 
 def _print(pixels: Bytes, progress: Progress) -> Bytes:
     size = fit_size(pixels.shape, _PRINT_SIDE, least=8)
-    calm = cv2.medianBlur(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), 5)
+    calm = cv2.medianBlur(scaled(pixels, *size), 5)
     for reach in (7, 5):
         calm = cv2.bilateralFilter(calm, reach, 32, 4)
     progress.report(0.3)

@@ -14,7 +14,6 @@ from typing import TypeAlias
 import cv2
 import numpy as np
 
-from kit.engines.editing.picture.files import fit_size
 from kit.engines.editing.title import (
     STYLES,
     USUAL,
@@ -26,6 +25,7 @@ from kit.engines.editing.title import (
 from kit.engines.media.breaking import is_leftward
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.lettering import Block, Color, balance, extent
+from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.subject import find
 from kit.errors import EngineError
 
@@ -185,10 +185,10 @@ def _chart(pixels: Bytes, *, people: bool) -> Floats:
 
     What draws the eye, detail, relative luminance, and 1 where faces are from brow to chin.
     """
-    pixels = cv2.resize(pixels, fit_size(pixels.shape, _SIDE), interpolation=cv2.INTER_AREA)
+    pixels = scaled(pixels, *fit_size(pixels.shape, _SIDE))
     subject = find(pixels, people=people)
     draw = subject.attention
-    small = cv2.resize(pixels, draw.shape[::-1], interpolation=cv2.INTER_AREA)
+    small = scaled(pixels, *draw.shape[::-1])
     gray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY).astype(np.float32) / 255
     near, cells = np.zeros_like(draw), draw.shape[1] / pixels.shape[1]
     for face in subject.faces:

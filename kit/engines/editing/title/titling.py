@@ -16,7 +16,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
 from kit.engines.editing.picture.background import paint_backdrop, paint_landscape
-from kit.engines.editing.picture.files import color_of, read_picture, resize, write_result
+from kit.engines.editing.picture.files import color_of, read_picture, write_result
 from kit.engines.editing.title import STYLES, TitleStyle, headline_of, subtitle_of
 from kit.engines.editing.title.layout import (
     LUMA,
@@ -32,6 +32,7 @@ from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, paint
 from kit.engines.media.fonts.wording import Wording, wording
 from kit.engines.media.lettering import Block, Color, extent, mask, soften, sprite, stamp
 from kit.engines.media.noise import smooth_step
+from kit.engines.media.scaling import scaled
 from kit.engines.media.subject import crop
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import longest_side
@@ -56,7 +57,8 @@ def make_card(job: Job, progress: Progress) -> Asset:
     width, height = longest_side(values["aspect_ratio"], values["size"])
     words, painted = (values.get("background") or "").strip(), not job.media.get("image")
     if not painted:
-        ground = resize(crop(read_picture(job).flatten(), width / height), width, height)
+        given = read_picture(job, cover=(width, height)).flatten()
+        ground = scaled(crop(given, width / height), width, height)
     elif words:
         ground = paint_backdrop(words, width, height, job.seed, progress)
     else:

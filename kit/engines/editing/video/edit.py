@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 
 import cv2
@@ -11,7 +10,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.picture.looks import LOOKS
-from kit.engines.editing.picture.restyling import grade
+from kit.engines.editing.picture.restyling import color_matrix, tone, vignette
 from kit.engines.editing.video.captions import Captions, timed
 from kit.engines.editing.video.checks import caption_words
 from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of
@@ -20,7 +19,6 @@ from kit.engines.editing.video.plan import EditPlan, check_work, fades, plan_of
 from kit.engines.media.clip import rgb_frame, rgb_of, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
-from kit.engines.media.noise import smooth_step
 from kit.engines.sizes import QUALITIES
 
 _POSTER = 0.35  # the preview shows this moment of the result
@@ -88,7 +86,8 @@ def _frames(
     check: Callable[[], None],
 ) -> Iterator[Bytes]:
     look = LOOKS.get(job.parameters["look"])
-    shade = _shade(plan.size, look.vignette) if look else None
+    shade = vignette(plan.size, look.vignette) if look else None
+    mix = color_matrix(look.saturation) if look else None
     fade_in, fade_out = fades(job.parameters, plan.seconds)
     last = (plan.frames - 1) / float(plan.fps)
     read = footage.frames(
@@ -101,23 +100,15 @@ def _frames(
     )
     for number, planes in zip(range(plan.frames), read, strict=False):
         moment = float(number / plan.fps)
-        if look is not None:
-            planes = rgb_frame(grade(rgb_of(planes), replace(look, vignette=0.0)))
         shown = framed(planes, frame, motion(number) if motion else None)
-        if shade is not None:
+        if look is not None and shade is not None:
+            shown = rgb_frame(tone(rgb_of(shown, mix), look))
             luma = views(shown, *plan.size)[0]
             cv2.multiply(luma, shade, dst=luma, scale=1 / 255)
         captions.draw(shown, moment)
         rise = moment / fade_in if fade_in else 1.0
         fall = (last - moment) / fade_out if fade_out else 1.0
         yield faded(shown, min(rise, fall))
-
-
-def _shade(size: tuple[int, int], amount: float) -> Bytes:
-    """Return how light a vignette leaves each place of a frame, 255 where it is none."""
-    rows, columns = (np.linspace(-1, 1, side, dtype=np.float32) for side in size[::-1])
-    share = 1 - amount * smooth_step(0.5, 2.0, rows[:, None] ** 2 + columns**2)
-    return np.asarray(np.rint(255 * share), np.uint8)
 
 
 def faded(frame: Bytes, light: float) -> Bytes:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.clip import views
+from kit.engines.media.clip import rgb_of, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
 from kit.engines.media.subject import Subject, find
@@ -191,21 +191,29 @@ def motion_of(
     if not steady and frame.room == (0, 0):
         return None
     scale = _SIDE / max(footage.width, footage.height)
-    size = (max(16, round(footage.width * scale)), max(16, round(footage.height * scale)))
-    aspect, check = frame.window[0] / frame.window[1], partial(progress.report, 0.0)
-    small = footage.frames(reading, start=span[0], end=span[1], size=size, check=check)
+    size = max(16, _even(footage.width * scale)), max(16, _even(footage.height * scale))
+    aspect = frame.window[0] / frame.window[1]
+    small = footage.frames(
+        reading,
+        start=span[0],
+        end=span[1],
+        size=size,
+        i420=True,
+        coarse=not steady,
+        check=partial(progress.report, 0.0),
+    )
     moves, changes = np.zeros((frames, 4)), np.zeros(frames)
     looks: list[tuple[int, Subject]] = []
     before: Bytes | None = None
     every = max(1, round(_LOOK_EVERY * fps))
-    for number, pixels in zip(range(frames), small, strict=False):
-        gray = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY))
+    for number, planes in zip(range(frames), small, strict=False):
+        gray = views(planes, *size)[0]
         if before is not None:
             changes[number] = _change(before, gray)
             moves[number] = _move(before, gray) if steady else 0.0
         look = number % every == 0 or changes[number] > _CUT or number == frames - 1
         if look and frame.room != (0, 0):
-            looks.append((number, find(pixels)))
+            looks.append((number, find(rgb_of(planes))))
         before = gray
         progress.report((number + 1) / frames)
     shots = _shots(changes)

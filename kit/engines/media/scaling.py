@@ -1,0 +1,27 @@
+"""Scaling: pictures and planes in another size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+
+
+def scaled(pixels: Any, width: int, height: int) -> Any:
+    """Return a picture or a plane in a size: by area where it shrinks, smoothly where it grows."""
+    if (pixels.shape[1], pixels.shape[0]) == (width, height):
+        return pixels
+    # To halve a picture takes a tenth of the time of any other scale.
+    while pixels.shape[1] >= 2 * width and pixels.shape[0] >= 2 * height:
+        half = pixels.shape[1] // 2, pixels.shape[0] // 2
+        even = pixels[: 2 * half[1], : 2 * half[0]]
+        pixels = cv2.resize(even, half, interpolation=cv2.INTER_AREA)
+    smaller = width * height < pixels.shape[1] * pixels.shape[0]
+    way = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
+    return cv2.resize(pixels, (width, height), interpolation=way)
+
+
+def fit_size(shape: tuple[int, ...], side: float, least: int = 1) -> tuple[int, int]:
+    """Return the width and height of a picture made smaller, so that no side passes `side`."""
+    share = min(1.0, side / max(shape[:2]))
+    return max(least, round(shape[1] * share)), max(least, round(shape[0] * share))
