@@ -78,7 +78,7 @@ def connect(
     """
     from kit.studio import Studio
 
-    settings, operations = _found(base_url, api_key, profile, data)
+    settings, operations = _find_service(base_url, api_key, profile, data)
     return Studio(settings, operations=operations)
 
 
@@ -99,11 +99,11 @@ async def aconnect(
 
     from kit.studio import AsyncStudio
 
-    settings, operations = await asyncio.to_thread(_found, base_url, api_key, profile, data)
+    settings, operations = await asyncio.to_thread(_find_service, base_url, api_key, profile, data)
     return AsyncStudio(settings, operations=operations)
 
 
-def _found(
+def _find_service(
     base_url: str | None, api_key: str | None, profile: str | None, data: Path | str | None
 ) -> tuple[Settings, Operations]:
     """Return where the service is; the keys of the embedded one can be managed from here."""

@@ -188,7 +188,7 @@ def test_an_address_that_the_service_has_left_is_asked_too(data: Path) -> None:
         moves = studio.client.settings.moves
         kill()
         assert moves is not None
-        assert moves.found(url)
+        assert moves.find_again(url)
         assert moves.base_url != url
         trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         transport = ProvenTransport(studio.client.http.question, trust, None)

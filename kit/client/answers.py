@@ -63,16 +63,16 @@ def read(call: Call[T], reply: Reply) -> T:
     try:
         return call.answer(reply.content)
     except ValueError as error:
-        raise _stamped(ApiError(_misfit(call, reply, error)), reply) from None
+        raise _stamp(ApiError(_describe_mismatch(call, reply, error)), reply) from None
 
 
-def problem(reply: Reply, *, now: datetime | None = None) -> ApiError | None:
+def find_error(reply: Reply, *, now: datetime | None = None) -> ApiError | None:
     """Return the error that a reply stands for, or None when it is a good one."""
     if reply.fine:
         return None
-    code, message, details = _envelope(reply)
+    code, message, details = _read_envelope(reply)
     kind = ApiError.by_code.get(code) or BY_STATUS.get(reply.status, ApiError)
-    error = _stamped(kind(message or _unsaid(reply), details=details), reply)
+    error = _stamp(kind(message or _default_message(reply), details=details), reply)
     error.retry_after = pause(reply, now=now)
     return error
 
@@ -88,12 +88,12 @@ def pause(reply: Reply, *, now: datetime | None = None) -> float | None:
 
 def moment(reply: Reply, *, now: datetime | None = None) -> datetime:
     """Return when an answer was given, by the clock of whoever gave it where the answer tells."""
-    return _dated(reply.headers.get("date", "")) or now or datetime.now(UTC)
+    return _parse_date(reply.headers.get("date", "")) or now or datetime.now(UTC)
 
 
 def has_own_code(reply: Reply) -> bool:
     """Return whether an error comes from the service itself: a gateway before it knows no codes."""
-    return bool(_envelope(reply)[0])
+    return bool(_read_envelope(reply)[0])
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
@@ -106,7 +106,7 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     try:
         seconds = float(value)
     except ValueError:
-        return _until(value, now)
+        return _seconds_until(value, now)
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
@@ -120,12 +120,12 @@ def next_link(header: str | None) -> str | None:
     return None
 
 
-def _until(value: str, now: datetime) -> float | None:
-    until = _dated(value)
+def _seconds_until(value: str, now: datetime) -> float | None:
+    until = _parse_date(value)
     return None if until is None else max(0.0, (until - now).total_seconds())
 
 
-def _dated(value: str) -> datetime | None:
+def _parse_date(value: str) -> datetime | None:
     """Return the moment that an HTTP date names."""
     try:
         found = parsedate_to_datetime(value)
@@ -134,54 +134,54 @@ def _dated(value: str) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _envelope(reply: Reply) -> tuple[str, str, Any]:
+def _read_envelope(reply: Reply) -> tuple[str, str, Any]:
     """Return code, message and details, from the document's envelope or what comes close to it."""
     try:
         body = json.loads(reply.content)
     except ValueError:
-        return "", _storage(reply.content), None
+        return "", _storage_reason(reply.content), None
     body = body if isinstance(body, Mapping) else {}
     inner = body.get("error", body)
     if not isinstance(inner, Mapping):
-        return "", _clipped(inner), None
+        return "", _clip(inner), None
     message = inner.get("message") or inner.get("detail") or inner.get("title")
-    return str(inner.get("code") or ""), _clipped(message), inner.get("details")
+    return str(inner.get("code") or ""), _clip(message), inner.get("details")
 
 
-def _storage(content: bytes) -> str:
+def _storage_reason(content: bytes) -> str:
     """Return the reason in the XML with which stores of objects refuse; empty without one.
 
     Source: Amazon S3 API reference, "Error responses"; others answer alike.
     """
     text = content[:_XML_LIMIT].decode("utf-8", "replace")
     found = _REASON.search(text)
-    return _clipped(" ".join(unescape(found[1]).split())) if found else ""
+    return _clip(" ".join(unescape(found[1]).split())) if found else ""
 
 
-def _clipped(message: Any) -> str:
+def _clip(message: Any) -> str:
     if message is None:
         return ""
     text = message if isinstance(message, str) else json.dumps(message, default=str)
     return text if len(text) <= MESSAGE_LIMIT else f"{text[:MESSAGE_LIMIT]}..."
 
 
-def _unsaid(reply: Reply) -> str:
+def _default_message(reply: Reply) -> str:
     if 300 <= reply.status < 400:
         return (
-            f"the service answered {_status(reply)}, which points to another address; "
+            f"the service answered {_status_text(reply)}, which points to another address; "
             "redirects are not followed with a key: check base_url"
         )
-    return f"the service answered {_status(reply)} and gave no reason"
+    return f"the service answered {_status_text(reply)} and gave no reason"
 
 
-def _status(reply: Reply) -> str:
+def _status_text(reply: Reply) -> str:
     try:
         return f"{reply.status} {HTTPStatus(reply.status).phrase}"
     except ValueError:
         return str(reply.status)
 
 
-def _misfit(call: Call[Any], reply: Reply, error: ValueError) -> str:
+def _describe_mismatch(call: Call[Any], reply: Reply, error: ValueError) -> str:
     what = f"the answer to {call.method} {call.path.partition('?')[0]}"
     problems = getattr(error, "errors", None)
     if problems is None:
@@ -194,7 +194,7 @@ def _misfit(call: Call[Any], reply: Reply, error: ValueError) -> str:
     return f"{what} is not what the API document describes: {text}"
 
 
-def _stamped(error: ApiError, reply: Reply) -> ApiError:
+def _stamp(error: ApiError, reply: Reply) -> ApiError:
     error.request_id = reply.headers.get("x-request-id")
     error.answered = reply.status
     return error

@@ -157,7 +157,7 @@ class Bridge:
         """Return the running loop of this process."""
         with self._lock:
             if self._loop is None or self._pid != os.getpid():
-                self._loop, self._thread = _started()
+                self._loop, self._thread = _start_loop()
                 self._pid = os.getpid()
             return self._loop
 
@@ -172,7 +172,7 @@ class Bridge:
         self._loop = self._thread = None
 
 
-def _started() -> tuple[KitLoop, threading.Thread]:
+def _start_loop() -> tuple[KitLoop, threading.Thread]:
     loop, ready = KitLoop(), threading.Event()
 
     def main() -> None:

@@ -69,7 +69,7 @@ def get_credits() -> Call[wire.Balance]:
 
 def list_models(asset_type: str | None = None, category: str | None = None) -> Call[wire.Models]:
     """Operation 2."""
-    query = _given(assetType=asset_type, category=category)
+    query = _given_query(assetType=asset_type, category=category)
     return Call("GET", MODELS, wire.Models.model_validate_json, query=query)
 
 
@@ -100,8 +100,8 @@ def list_generations(**filters: Any) -> Call[list[wire.Generation]]:
     Source: contract, "Generations": ``limit status asset_type model_id created_after
     created_before``.
     """
-    query = {_camel(name): value for name, value in _given(**filters).items()}
-    return Call("GET", GENERATIONS, _each(wire.Generation), query=query)
+    query = {_camel(name): value for name, value in _given_query(**filters).items()}
+    return Call("GET", GENERATIONS, _list_reader(wire.Generation), query=query)
 
 
 def suggest_title(topic: str, *, key: str | None = None) -> Call[wire.Title]:
@@ -112,7 +112,7 @@ def suggest_title(topic: str, *, key: str | None = None) -> Call[wire.Title]:
 
 def write_scripts(order: wire.WriteScripts, *, key: str | None = None) -> Call[list[wire.Script]]:
     """Operation 9."""
-    return _post("/v1/scripts", _each(wire.Script), order, key)
+    return _post("/v1/scripts", _list_reader(wire.Script), order, key)
 
 
 def estimate(order: wire.StartGeneration, *, key: str | None = None) -> Call[wire.Quote]:
@@ -122,8 +122,8 @@ def estimate(order: wire.StartGeneration, *, key: str | None = None) -> Call[wir
 
 def list_usage(**filters: Any) -> Call[list[wire.Entry]]:
     """Additive: the ledger, newest first. Source: contract, "Generations"."""
-    query = {_camel(name): value for name, value in _given(**filters).items()}
-    return Call("GET", "/v1/usage", _each(wire.Entry), query=query)
+    query = {_camel(name): value for name, value in _given_query(**filters).items()}
+    return Call("GET", "/v1/usage", _list_reader(wire.Entry), query=query)
 
 
 def cancel_generation(generation_id: str, *, key: str | None = None) -> Call[wire.Generation]:
@@ -152,7 +152,7 @@ def _post(path: str, answer: Callable[[bytes], T], body: wire.Body, key: str | N
 
 
 @cache
-def _each(kind: type[W]) -> Callable[[bytes], list[W]]:
+def _list_reader(kind: type[W]) -> Callable[[bytes], list[W]]:
     strictly = TypeAdapter(list[kind]).validate_json  # type: ignore[valid-type]
 
     def read(content: bytes) -> list[W]:
@@ -164,9 +164,9 @@ def _each(kind: type[W]) -> Callable[[bytes], list[W]]:
     return read
 
 
-def _given(**values: Any) -> dict[str, str]:
-    return {name: _text(value) for name, value in values.items() if value is not None}
+def _given_query(**values: Any) -> dict[str, str]:
+    return {name: _query_text(value) for name, value in values.items() if value is not None}
 
 
-def _text(value: Any) -> str:
+def _query_text(value: Any) -> str:
     return wire.timestamp(value) if hasattr(value, "astimezone") else str(value)

@@ -18,7 +18,7 @@ from kit import wire
 from kit.client import calls, file_types, flows
 from kit.client.actions import DownloadFile, Flow, NoReply, NotWritten, Reply, not_written
 from kit.client.addresses import absolute_url, origin
-from kit.client.flows import PATIENT, Policy, Tries
+from kit.client.flows import PATIENT, Attempts, Policy
 from kit.errors import KitError, NoAnswerError
 
 _REDIRECTS = 5
@@ -51,10 +51,10 @@ class Cache:
             return self.folder / f"{self._name(generation.id)}.poster"
         end = _extension(generation, output)
         named = file_types.find_renamed(
-            self.folder / f"{self._name(generation.id)}-{_facts(generation)}{end}"
+            self.folder / f"{self._name(generation.id)}-{_content_digest(generation)}{end}"
         )
         older = file_types.find_renamed(self.folder / f"{self._name(generation.id)}{end}")
-        return older if not named.exists() and _fits(older, generation) else named
+        return older if not named.exists() and _is_newer(older, generation) else named
 
     def _name(self, generation_id: str) -> str:
         host = _digest(self.base_url, 8)
@@ -78,7 +78,7 @@ def wait_for_address(
     status_url : str or None
         Replaces the usual path, as the receipt had it.
     """
-    tries = Tries(policy)
+    tries = Attempts(policy)
     while generation.state == "completed" and not generation.output_url:
         if generation.deletion:  # it will never have one again
             break
@@ -110,7 +110,7 @@ def output(cache: Cache, generation: wire.Generation, policy: Policy = PATIENT) 
         error.generation_id = generation.id
         raise
     except OSError as error:
-        raise _failed(generation.id, not_written(path, error).message) from None
+        raise _download_error(generation.id, not_written(path, error).message) from None
 
 
 def poster(
@@ -119,10 +119,10 @@ def poster(
     """Return the picture that stands for a video, or None where the service has none."""
     address = generation.output and generation.output.thumbnail_url
     path = cache.path(generation, poster=True)
-    if not address or _fits(path, generation):
+    if not address or _is_newer(path, generation):
         return path.read_bytes() if path.exists() else None
     try:
-        outcome = yield from _patiently(cache, address, path, Tries(policy))
+        outcome = yield from _fetch_verified(cache, address, path, Attempts(policy))
     except OSError:
         return None  # there is no room for it: its place stays empty
     return path.read_bytes() if isinstance(outcome, Reply) and outcome.fine else None
@@ -140,34 +140,38 @@ def _download(cache: Cache, generation: wire.Generation, path: Path, policy: Pol
                 f"the generation {generation.id} has no output: its status is {generation.state}"
             )
         sha256 = generation.output.sha256 if generation.output else None
-        tries = Tries(policy, outlasts=True)
-        outcome = yield from _patiently(cache, generation.output_url, path, tries, sha256=sha256)
+        tries = Attempts(policy, outlasts=True)
+        outcome = yield from _fetch_verified(
+            cache, generation.output_url, path, tries, sha256=sha256
+        )
         if isinstance(outcome, NoReply) or outcome.fine or outcome.status not in _STALE:
             break
     if isinstance(outcome, Reply) and outcome.fine:
         kind = outcome.headers.get("content-type", "")
         return file_types.rename_by_content(path, kind, generation.output_url or "")
-    error = flows.problem(outcome)
+    error = flows.find_error(outcome)
     gone = isinstance(outcome, Reply) and outcome.status in _STALE
-    raise _failed(generation.id, str(flows.explain_retry_after(error)) if error else "", gone=gone)
+    raise _download_error(
+        generation.id, str(flows.explain_retry_after(error)) if error else "", gone=gone
+    )
 
 
-def _failed(generation_id: str, why: str, *, gone: bool = False) -> NoAnswerError:
+def _download_error(generation_id: str, why: str, *, gone: bool = False) -> NoAnswerError:
     kind = GoneError if gone else NoAnswerError
     error = kind(f"the output of the generation {generation_id} could not be fetched: {why}")
     error.generation_id = generation_id
     return error
 
 
-def _patiently(
-    cache: Cache, url: str, path: Path, tries: Tries, *, sha256: str | None = None
+def _fetch_verified(
+    cache: Cache, url: str, path: Path, tries: Attempts, *, sha256: str | None = None
 ) -> Flow[Reply | NoReply]:
     """Fetch to a part file, verify it and put it in place; try again where that may help.
 
     What broke off goes on where it ended: while the other side has the same file, or where a hash
     tells in the end whether the pieces fit. In the latter case the next call goes on, too.
     """
-    part = _claimed(path, sha256)
+    part = _claim_part(path, sha256)
     tag = "" if sha256 else None
     try:
         while True:
@@ -186,13 +190,13 @@ def _patiently(
             elif tag is None:
                 tag = outcome.tag
             here = isinstance(outcome, NotWritten)  # no other attempt finds more room
-            if here or not (yield from tries.rest(flows.problem(outcome))):
+            if here or not (yield from tries.rest(flows.find_error(outcome))):
                 return outcome
     finally:
-        _left(part, path, sha256)
+        _keep_or_remove(part, path, sha256)
 
 
-def _claimed(path: Path, sha256: str | None) -> Path:
+def _claim_part(path: Path, sha256: str | None) -> Path:
     """Return a part file of our own, with what an earlier download left if its hash is known."""
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.part")
     if sha256:
@@ -202,7 +206,7 @@ def _claimed(path: Path, sha256: str | None) -> Path:
     return part
 
 
-def _left(part: Path, path: Path, sha256: str | None) -> None:
+def _keep_or_remove(part: Path, path: Path, sha256: str | None) -> None:
     """Keep what has arrived for the next call, or take it away where nothing can be made of it."""
     if sha256 and not path.exists() and part.exists():
         part.replace(path.with_name(f"{path.name}.part"))
@@ -224,13 +228,13 @@ def _follow(cache: Cache, url: str, part: Path, tag: str | None) -> Flow[Reply |
     return outcome
 
 
-def _facts(generation: wire.Generation) -> str:
+def _content_digest(generation: wire.Generation) -> str:
     made = generation.created_at
     when = wire.timestamp(made) if made else ""
     return _digest("\n".join([when, generation.model_id or "", generation.prompt or ""]), 8)
 
 
-def _fits(older: Path, generation: wire.Generation) -> bool:
+def _is_newer(older: Path, generation: wire.Generation) -> bool:
     """Whether a file under a name of before was fetched after the generation was made."""
     try:
         fetched = older.stat().st_mtime

@@ -64,12 +64,12 @@ def convert_to_png(file: BinaryIO) -> bytes | None:
         return None
     try:
         with open_picture(file, OWNED) as picture:
-            return _picture(ImageOps.exif_transpose(picture))
+            return _encode_picture(ImageOps.exif_transpose(picture))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
 
 
-def _picture(picture: Any) -> bytes:
+def _encode_picture(picture: Any) -> bytes:
     buffer = io.BytesIO()
     mode = picture.mode
     if mode == "F":
@@ -86,7 +86,7 @@ def _picture(picture: Any) -> bytes:
 _MODES = {"I": "I;16", "I;16B": "I;16", "I;16L": "I;16", "PA": "RGBA", "La": "LA", "RGBa": "RGBA"}
 
 
-def _array(array: Any) -> bytes:
+def _encode_array(array: Any) -> bytes:
     """Encode an array of shape (height, width[, 1, 3 or 4]).
 
     It holds floats from 0 to 1, booleans, 16 bits from 0 to 65,535, or whole numbers from 0 to 255.
@@ -97,11 +97,11 @@ def _array(array: Any) -> bytes:
     if array.ndim not in (2, 3) or (array.ndim == 3 and shape[2] not in (1, 3, 4)) or 0 in shape:
         raise ParameterError(f"an array is (height, width, 1, 3 or 4), not of shape {shape}")
     if array.dtype != "uint8":
-        array = _eight_bits(array)
-    return _picture(Image.fromarray(array[:, :, 0] if shape[2:] == (1,) else array))
+        array = _to_eight_bits(array)
+    return _encode_picture(Image.fromarray(array[:, :, 0] if shape[2:] == (1,) else array))
 
 
-def _eight_bits(array: Any) -> Any:
+def _to_eight_bits(array: Any) -> Any:
     kind = array.dtype.kind
     if kind == "b":
         return array.astype("uint8") * 255
@@ -122,8 +122,8 @@ def _eight_bits(array: Any) -> Any:
 
 #: Module, class in it, and how its objects become the bytes of a file.
 OBJECTS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
-    ("PIL.Image", "Image", _picture),
-    ("numpy", "ndarray", _array),
+    ("PIL.Image", "Image", _encode_picture),
+    ("numpy", "ndarray", _encode_array),
 )
 
 
@@ -173,7 +173,7 @@ def file_extension(content_type: str, url: str = "", asset_type: str = "") -> st
     >>> file_extension("", "https://a.test/x", "VIDEO")
     '.mp4'
     """
-    known, named = _endings(_bare(content_type)), _named(url)
+    known, named = _endings(_without_options(content_type)), _url_suffix(url)
     if known:
         return named if named in known else known[0]
     usual = _USUAL.get(asset_type.lower(), "")
@@ -212,12 +212,12 @@ def extension_of_file(path: Path, content_type: str = "", url: str = "") -> str:
     """
     with path.open("rb") as file:
         head = file.read(_HEAD)
-    told = sniff_type(head) or ""
-    if told == "video/webm" and _MATROSKA in head:
-        told = "video/x-matroska"
-    sent = _bare(content_type)
-    known = _endings(told or (sent if sent.startswith(_MEDIA) else ""))
-    named = _named(url)
+    sniffed = sniff_type(head) or ""
+    if sniffed == "video/webm" and _MATROSKA in head:
+        sniffed = "video/x-matroska"
+    sent = _without_options(content_type)
+    known = _endings(sniffed or (sent if sent.startswith(_MEDIA) else ""))
+    named = _url_suffix(url)
     return named if named in known else next(iter(known), "")
 
 
@@ -260,7 +260,7 @@ def check_type_for(parameter: wire.Parameter, name: str, content_type: str) -> N
         )
 
 
-def _bare(content_type: str) -> str:
+def _without_options(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
@@ -276,7 +276,7 @@ def _endings(content_type: str) -> tuple[str, ...]:
     return (guessed,) if guessed else ()
 
 
-def _named(url: str) -> str:
+def _url_suffix(url: str) -> str:
     try:
         suffix = Path(urlsplit(url).path).suffix
     except ValueError:

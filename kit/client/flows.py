@@ -26,7 +26,7 @@ _BUSY = frozenset({429, 503})
 _GATEWAY = frozenset({502, 504})
 _BROKEN = frozenset({500})
 #: Seconds that a service must ask for, or be away, before the person who waits is told.
-WORTH_TELLING = 2.0
+WORTH_SAYING = 2.0
 #: Seconds by which a pause may pass the moment it has to end at.
 _GRACE = 0.05
 
@@ -89,16 +89,16 @@ def exchange(
         It could not be reached, or not in time.
     """
     sent = {**(headers or {}), **({"Idempotency-Key": call.key} if call.key else {})}
-    tries = Tries(policy, ends=policy.clock() + policy.deadline)
+    tries = Attempts(policy, ends=policy.clock() + policy.deadline)
     doubt = False
     while True:
         outcome = yield SendRequest(call, sent)
-        error = problem(outcome)
+        error = find_error(outcome)
         if error is None:
             assert isinstance(outcome, Reply)  # noqa: S101 - narrows the type
             return outcome
         doubt = doubt or answers.may_have_run(call, outcome)
-        over = (policy.quick and away(outcome)) or not _again(call, outcome, error)
+        over = (policy.quick and is_away(outcome)) or not _may_repeat(call, outcome, error)
         if over or not (yield from tries.rest(error)):
             raise (
                 answers.mark_unsettled(call, explain_retry_after(error))
@@ -116,7 +116,7 @@ class Late(Exception):  # noqa: N818 - it is thrown into a flow, and no caller s
 
 
 @dataclass(slots=True)
-class Tries:
+class Attempts:
     """The attempts at one thing: the pause before the next one, as long as one is worth it.
 
     Parameters
@@ -146,10 +146,10 @@ class Tries:
         pause = self.policy.backoff(self.failed, asked)
         self.failed += 1
         gone = self.outlasts and is_connection_error(error)
-        if (self.failed >= self.policy.attempts and not gone) or self._over(pause):
+        if (self.failed >= self.policy.attempts and not gone) or self._is_over(pause):
             return False
-        why = _sentence(error, asked) if asked >= WORTH_TELLING else ""
-        if gone and self.rested >= WORTH_TELLING:
+        why = _wait_text(error, asked) if asked >= WORTH_SAYING else ""
+        if gone and self.rested >= WORTH_SAYING:
             why = no_connection_text(self.rested)
         self.rested += pause
         try:
@@ -158,13 +158,13 @@ class Tries:
             return False
         return True
 
-    def _over(self, pause: float) -> bool:
+    def _is_over(self, pause: float) -> bool:
         if self.ends is None:
             return self.rested + pause > self.policy.deadline
         return self.policy.clock() + pause > self.ends
 
 
-def within(flow: Flow[T], ends: float | None, clock: Callable[[], float]) -> Flow[T]:
+def limit_time(flow: Flow[T], ends: float | None, clock: Callable[[], float]) -> Flow[T]:
     """Run a flow whose pauses do not pass a moment: one that would is not begun.
 
     What the flow waited for is its error then, e.g. that the service is busy.
@@ -196,7 +196,7 @@ class ResultPage(Generic[T]):
     following: Call[list[T]] | None
 
 
-def page(call: Call[list[T]], policy: Policy = PATIENT) -> Flow[ResultPage[T]]:
+def fetch_page(call: Call[list[T]], policy: Policy = PATIENT) -> Flow[ResultPage[T]]:
     """Fetch one page of a list; without a ``Link`` header there is only one."""
     reply = yield from exchange(call, policy)
     following = answers.next_link(reply.headers.get("link"))
@@ -204,32 +204,32 @@ def page(call: Call[list[T]], policy: Policy = PATIENT) -> Flow[ResultPage[T]]:
     return ResultPage(answers.read(call, reply), more if more and more.path != call.path else None)
 
 
-def listing(
+def list_all(
     call: Call[list[T]], limit: int | None = None, policy: Policy = PATIENT
 ) -> Flow[list[T]]:
     """Fetch page after page until `limit` items are there, or all of them."""
     items: list[T] = []
     following: Call[list[T]] | None = call
     while following and (limit is None or len(items) < limit):
-        found = yield from page(following, policy)
+        found = yield from fetch_page(following, policy)
         items += found.items
         following = found.following if found.items else None
     return items if limit is None else items[:limit]
 
 
-def problem(outcome: Reply | NoReply) -> ApiError | NoAnswerError | None:
+def find_error(outcome: Reply | NoReply) -> ApiError | NoAnswerError | None:
     """Return the error that an outcome stands for, or None where it is a good reply."""
     if not isinstance(outcome, NoReply):
-        return answers.problem(outcome)
+        return answers.find_error(outcome)
     return (UnreachableError if outcome.lasting else NoAnswerError)(outcome.message)
 
 
-def away(outcome: Reply | NoReply) -> bool:
+def is_away(outcome: Reply | NoReply) -> bool:
     """Return whether the service itself said nothing, and may be there again in a while.
 
     Examples
     --------
-    >>> away(NoReply("no connection")), away(Reply(502)), away(Reply(500))
+    >>> is_away(NoReply("no connection")), is_away(Reply(502)), is_away(Reply(500))
     (True, True, False)
     """
     if isinstance(outcome, NoReply):
@@ -241,17 +241,17 @@ def away(outcome: Reply | NoReply) -> bool:
 def explain_retry_after(error: ApiError | NoAnswerError) -> ApiError | NoAnswerError:
     """Return an error whose sentence says how long the service asks to be left alone."""
     asked = getattr(error, "retry_after", None) or 0.0
-    if asked >= WORTH_TELLING:
-        error.args = (_sentence(error, asked),)
+    if asked >= WORTH_SAYING:
+        error.args = (_wait_text(error, asked),)
     return error
 
 
-def span(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a length of time as people say it.
 
     Examples
     --------
-    >>> span(0.25), span(3.94), span(59.7), span(7200)
+    >>> format_duration(0.25), format_duration(3.94), format_duration(59.7), format_duration(7200)
     ('0.2 s', '4 s', '60 s', '2 hours')
     """
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
@@ -261,8 +261,8 @@ def span(seconds: float) -> str:
 
 
 def no_connection_text(seconds: float) -> str:
-    """Return what to tell whoever waits while there is no connection."""
-    return f"no connection for {span(seconds)}, trying again"
+    """Return what to tell the person who waits while there is no connection."""
+    return f"no connection for {format_duration(seconds)}, trying again"
 
 
 def is_connection_error(error: Exception | None) -> bool:
@@ -270,11 +270,11 @@ def is_connection_error(error: Exception | None) -> bool:
     return isinstance(error, NoAnswerError) and not isinstance(error, UnreachableError)
 
 
-def _sentence(error: Exception | None, asked: float) -> str:
-    return f"{error}; the service asks to wait {span(asked)} before the next request"
+def _wait_text(error: Exception | None, asked: float) -> str:
+    return f"{error}; the service asks to wait {format_duration(asked)} before the next request"
 
 
-def _again(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoAnswerError) -> bool:
+def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoAnswerError) -> bool:
     """Whether sending a call once more can neither do harm nor is pointless."""
     reading = call.method == "GET"
     if not reading and call.key is None:
@@ -284,10 +284,10 @@ def _again(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoAnswer
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
     if still_running and not reading:
         return True
-    return outcome.status in _worth(call) and not answers.may_have_run(call, outcome)
+    return outcome.status in _retryable_statuses(call) and not answers.may_have_run(call, outcome)
 
 
-def _worth(call: Call[Any]) -> frozenset[int]:
+def _retryable_statuses(call: Call[Any]) -> frozenset[int]:
     """Return the statuses after which a call may fare better the next time."""
     if call.method == "GET":
         return _BUSY | _GATEWAY | _BROKEN

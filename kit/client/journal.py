@@ -88,7 +88,7 @@ class Journal:
     --------
     >>> import tempfile
     >>> journal = Journal(Path(tempfile.mkdtemp()) / "journal.jsonl")
-    >>> journal.started(wire.Receipt(id="gen_1", credits_charged="0.05"), request="abc")
+    >>> journal.add_start(wire.Receipt(id="gen_1", credits_charged="0.05"), request="abc")
     >>> journal.pending(), journal.credits()
     (['gen_1'], {'gen_1': Decimal('0.05')})
     """
@@ -103,15 +103,15 @@ class Journal:
         """Return the journal of a service, whether it has been written to or not."""
         return cls(records.file(settings, "journal"))
 
-    def sending(self, key: str, body: Mapping[str, Any], *, request: str = "") -> None:
+    def add_intent(self, key: str, body: Mapping[str, Any], *, request: str = "") -> None:
         """Write down what is about to be sent."""
         self._append({"intent": key, "at": _now(), "request": request, "body": body})
 
-    def refused(self, key: str) -> None:
+    def settle_intent(self, key: str) -> None:
         """Write down that nothing came of what was sent under a key."""
         self._append({"intent": key, "at": _now(), "settled": "refused"})
 
-    def started(
+    def add_start(
         self, receipt: wire.Receipt, *, request: str = "", model_id: str = "", key: str = ""
     ) -> None:
         """Write down a start; it settles what was sent under its key."""
@@ -121,7 +121,7 @@ class Journal:
         )
         self._append(asdict(start))
 
-    def finished(self, generation: wire.Generation, *, shown: str = "") -> None:
+    def add_end(self, generation: wire.Generation, *, shown: str = "") -> None:
         """Write down how a generation ended, and a hash of what the service shows of it."""
         self._append(
             asdict(JournalEntry(id=generation.id, at=_now(), state=generation.state, shown=shown))
@@ -138,7 +138,7 @@ class Journal:
             unsettled = book.intents.values()
             return [each for each in unsettled if request in (None, each.request)]
 
-    def knows(self, generation_id: str) -> bool:
+    def has_start(self, generation_id: str) -> bool:
         """Return whether a generation was started from here."""
         with self._read() as book:
             return generation_id in book.starts
@@ -166,14 +166,14 @@ class Journal:
         with self._read() as book:
             return book.credits.get(generation_id)
 
-    def earlier(self, request: str) -> list[str]:
+    def find_earlier(self, request: str) -> list[str]:
         """Return what this very request led to, newest first, without what failed.
 
         Several, because accounts of one service share its journal: the newest may be another's.
         """
         with self._read() as book:
             same = reversed(book.requests.get(request, ()))
-            return list(dict.fromkeys(known for known in same if not book.lost(known)))
+            return list(dict.fromkeys(known for known in same if not book.has_failed(known)))
 
     def starts(self) -> dict[str, list[tuple[str, bool]]]:
         """Return the starts of each request, oldest first: the id, and whether it may have led on.
@@ -182,7 +182,7 @@ class Journal:
         """
         with self._read() as book:
             return {
-                request: [(known, not book.lost(known)) for known in ids]
+                request: [(known, not book.has_failed(known)) for known in ids]
                 for request, ids in book.requests.items()
                 if request
             }
@@ -247,7 +247,7 @@ class _Book:
         whole = content[: content.rfind(b"\n") + 1]
         self.length += len(whole)
         for line in whole.splitlines():
-            match _parsed(line):
+            match _parse_line(line):
                 case JournalEntry() as entry:
                     self._note(entry)
                 case Intent() as intent:
@@ -255,7 +255,7 @@ class _Book:
                 case str() as settled:
                     self.intents.pop(settled, None)
 
-    def lost(self, generation_id: str) -> bool:
+    def has_failed(self, generation_id: str) -> bool:
         """Return whether nothing came of it."""
         return self.ends.get(generation_id) in ("failed", "canceled")
 
@@ -272,7 +272,7 @@ class _Book:
         self.requests.setdefault(entry.request, []).append(entry.id)
 
 
-def _parsed(line: bytes) -> JournalEntry | Intent | str | None:
+def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:
     """Read a line: an entry, an intent, or the key of one that is settled.
 
     None stands for a line that a crash has cut short.
@@ -282,14 +282,14 @@ def _parsed(line: bytes) -> JournalEntry | Intent | str | None:
         if (key := fields.get("intent")) is not None:
             if "settled" in fields:
                 return str(key)
-            intent = Intent(**_known(Intent, {**fields, "key": key}))
+            intent = Intent(**_known_fields(Intent, {**fields, "key": key}))
             return intent if intent.moment.tzinfo and isinstance(intent.body, dict) else None
-        return JournalEntry(**_known(JournalEntry, fields))
+        return JournalEntry(**_known_fields(JournalEntry, fields))
     except (ValueError, TypeError, AttributeError):
         return None
 
 
-def _known(kind: type[JournalEntry | Intent], fields: Mapping[str, Any]) -> dict[str, Any]:
+def _known_fields(kind: type[JournalEntry | Intent], fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that a kind of line has; later releases may write more."""
     return {name: fields[name] for name in kind.__slots__ if name in fields}
 

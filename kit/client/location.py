@@ -37,7 +37,7 @@ class ServiceLocation:
     Examples
     --------
     >>> service = ServiceLocation("http://127.0.0.1:8001", lambda refused: "http://127.0.0.1:8002")
-    >>> service.found("http://127.0.0.1:8001")
+    >>> service.find_again("http://127.0.0.1:8001")
     True
     >>> service.at("http://127.0.0.1:8001/media/a.png"), service.at("https://cdn.test/a.png")
     ('http://127.0.0.1:8002/media/a.png', 'https://cdn.test/a.png')
@@ -65,7 +65,7 @@ class ServiceLocation:
         """Return whether an address is one that the service has or had."""
         return origin(url) in self._had
 
-    def found(self, refused: str) -> bool:
+    def find_again(self, refused: str) -> bool:
         """Look for the service after an address refused; return whether it answers again.
 
         It blocks, for as long as a service takes to start.
@@ -85,7 +85,7 @@ class ServiceLocation:
 
     def follow(self, lost: NoReply) -> NoReply | None:
         """Return None where what was refused can be sent again, else what is to be said of it."""
-        if self.found(lost.refused):
+        if self.find_again(lost.refused):
             return None
         why = f" ({self._why})" if self._why else ""
         sentence = (
@@ -121,7 +121,7 @@ def ask_for_proof(url: str, proof: Proof) -> ProofExchange:
         length = _LENGTH.search(head + b"\r\n")
         if end and (length is None or len(body) >= int(length[1])):
             return head.startswith(b"HTTP/1.1 200 ") and hmac.compare_digest(
-                _proof_in(body).encode(), expected.encode()
+                _read_proof(body).encode(), expected.encode()
             )
         more = yield b""
         if not more:
@@ -130,7 +130,7 @@ def ask_for_proof(url: str, proof: Proof) -> ProofExchange:
     return False
 
 
-def _proof_in(body: bytes) -> str:
+def _read_proof(body: bytes) -> str:
     try:
         return str(json.loads(body)["proof"])
     except (ValueError, KeyError, TypeError):

@@ -18,13 +18,13 @@ WARNING = (
     "does not need it, and `await` works in a cell."
 )
 _LOSES_MESSAGES = (7, 1)
-_told: list[str] = []
+_warned: list[str] = []
 
 
 def warn() -> None:
     """Warn, once, where the loop that runs here was patched in a way that loses messages."""
-    if "nest_asyncio" in sys.modules and not _told and (sentence := foreign_patch()):
-        _told.append(sentence)
+    if "nest_asyncio" in sys.modules and not _warned and (sentence := foreign_patch()):
+        _warned.append(sentence)
         warnings.warn(sentence, RuntimeWarning, stacklevel=4)
 
 

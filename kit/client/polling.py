@@ -37,7 +37,7 @@ _USELESS, _SELDOM = 3, 8
 #: Generations of a page that must be ours for the next page to be worth more than asking singly.
 _WORTH = 2
 #: A service without a list answers one of these.
-_UNHEARD = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
+_UNSUPPORTED = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
 
 
 class Wanted(Protocol):
@@ -77,12 +77,12 @@ class StatusPoller:
         self._policy = policy
         # a glance is one of many: whoever takes them knows what to do when nobody is there
         self._quick = replace(policy, quick=True)
-        self._looks = 0
+        self._checks = 0
         self._misses = 0
-        self._heard = True
+        self._has_list = True
         self._limits = True
 
-    def look(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
+    def check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
         """Return all generations as they are now, by id; those that are not there are left out.
 
         Parameters
@@ -92,12 +92,12 @@ class StatusPoller:
         """
         found: dict[str, wire.Generation] = {}
         if len(addresses) > FEW:
-            found, _ = yield from self._listed(set(addresses), len(addresses), self._policy)
+            found, _ = yield from self._check_list(set(addresses), len(addresses), self._policy)
         left = [_One(*pair) for pair in addresses.items() if pair[0] not in found]
-        yield from self._singly(left, found.__setitem__, lambda _id, _error: None, self._policy)
+        yield from self._check_each(left, found.__setitem__, lambda _id, _error: None, self._policy)
         return {known: found[known] for known in addresses if known in found}
 
-    def glance(
+    def check_some(
         self,
         wanted: Iterable[S],
         seen: Callable[[str, wire.Generation], None],
@@ -120,57 +120,57 @@ class StatusPoller:
         """
         by_id = {one.id: one for one in wanted}
         most = min(_MOST, max(_LEAST, int(EACH_SECOND * since)))
-        found, spent = yield from self._listed(set(by_id), most, self._quick)
+        found, spent = yield from self._check_list(set(by_id), most, self._quick)
         for known, generation in found.items():
             seen(known, generation)
         missing = [one for known, one in by_id.items() if known not in found]
         longest = sorted(missing, key=lambda one: one.asked)[: max(1, most - spent)]
-        yield from self._singly(longest, seen, lost, self._quick)
+        yield from self._check_each(longest, seen, lost, self._quick)
         return 1 + spent + len(longest)
 
-    def _listed(
+    def _check_list(
         self, wanted: set[str], most: int, policy: Policy
     ) -> Flow[tuple[dict[str, wire.Generation], int]]:
         """Return those that the list shows, and how many pages after the first that took."""
-        self._looks += 1
-        seldom = self._misses >= _USELESS and self._looks % _SELDOM != 0
-        if seldom or not self._heard:
+        self._checks += 1
+        seldom = self._misses >= _USELESS and self._checks % _SELDOM != 0
+        if seldom or not self._has_list:
             return {}, 0
         # a service that knows no limits may refuse one, and few fit on the page it shows anyway
         limit = min(1000, 2 * len(wanted)) if self._limits and len(wanted) > 25 else None
         try:
-            page = yield from flows.page(calls.list_generations(limit=limit), policy)
+            page = yield from flows.fetch_page(calls.list_generations(limit=limit), policy)
         except ApiError as error:
-            self._refused(error, limited=limit is not None)
+            self._note_refusal(error, limited=limit is not None)
             return {}, 0
         found = {item.id: item for item in page.items if item.id in wanted}
         self._misses = 0 if found else self._misses + 1
         spent, shown, following = 0, len(found), page.following
         while following and shown >= _WORTH and spent < most and len(found) < len(wanted):
-            more, following = yield from self._next(following, policy)
+            more, following = yield from self._fetch_next(following, policy)
             spent += 1
             fresh = {item.id: item for item in more if item.id in wanted and item.id not in found}
             found |= fresh
             shown = len(fresh)
         return found, spent
 
-    def _next(
+    def _fetch_next(
         self, call: Call[list[wire.Generation]], policy: Policy
     ) -> Flow[tuple[list[wire.Generation], Call[list[wire.Generation]] | None]]:
         """Return a later page and the call for the one behind it; none where it is refused."""
         try:
-            page = yield from flows.page(call, policy)
+            page = yield from flows.fetch_page(call, policy)
         except ApiError:
             return [], None
         return page.items, page.following
 
-    def _refused(self, error: ApiError, *, limited: bool) -> None:
+    def _note_refusal(self, error: ApiError, *, limited: bool) -> None:
         """Note that there is no list, or none with a limit; what concerns all requests is raised.
 
         A list that fails, or cannot be read, is no reason to give up waiting.
         """
-        if isinstance(error, _UNHEARD):
-            self._heard = False
+        if isinstance(error, _UNSUPPORTED):
+            self._has_list = False
         elif isinstance(error, BadRequestError):
             self._limits, self._misses = False, self._misses + (not limited)
         elif isinstance(error, InternalError) or type(error) is ApiError:
@@ -178,7 +178,7 @@ class StatusPoller:
         else:
             raise error
 
-    def _singly(
+    def _check_each(
         self,
         wanted: Iterable[S],
         seen: Callable[[str, wire.Generation], None],

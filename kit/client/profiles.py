@@ -90,7 +90,7 @@ def save(
     vault, refusal = _keyring(path) if vault is None else (vault, "")
     entry: dict[str, Any] = {"base_url": address}
     if vault is not None:
-        refusal = _refusal(vault, name, api_key)
+        refusal = _store_key(vault, name, api_key)
     if vault is not None and not refusal:
         entry["keyring"] = True
     else:
@@ -122,7 +122,7 @@ def find(
         return None
     key = entry.get("api_key")
     if entry.get("keyring"):
-        key = _fetched(vault or _keyring(path)[0], name)
+        key = _read_key(vault or _keyring(path)[0], name)
     if not entry.get("base_url") or not key:
         raise ConfigError(f"the saved profile {name!r} lacks its address or its key")
     return entry["base_url"], key
@@ -148,11 +148,11 @@ def forget(name: str, *, path: Path | None = None, vault: Vault | None = None) -
         raise ConfigError(f"there is no saved profile {name!r}")
     entry = entries.pop(name)
     if entry.get("keyring"):
-        _deleted(vault or _keyring(path)[0], name)
+        _delete_key(vault or _keyring(path)[0], name)
     _write(path, entries)
 
 
-def _fetched(vault: Vault | None, name: str) -> str:
+def _read_key(vault: Vault | None, name: str) -> str:
     """Return a key out of the keyring."""
     again = f"log in once more with kit.login(profile={name!r})"
     if vault is None:
@@ -173,7 +173,7 @@ def _fetched(vault: Vault | None, name: str) -> str:
     return key
 
 
-def _deleted(vault: Vault | None, name: str) -> None:
+def _delete_key(vault: Vault | None, name: str) -> None:
     """Take a key out of the keyring, if it is there and the keyring is."""
     if vault is None:
         _log.warning("the key of %r stays in a keyring that does not work here", name)
@@ -205,7 +205,7 @@ def _keyring(path: Path) -> tuple[Vault | None, str]:
     return (None, "none works on this system") if useless else (keyring, "")
 
 
-def _refusal(vault: Vault, name: str, key: str) -> str:
+def _store_key(vault: Vault, name: str, key: str) -> str:
     """Put a key into the keyring and return why it is not there: some backends only pretend."""
     try:
         vault.set_password(_APP, name, key)

@@ -25,7 +25,7 @@ def file(settings: Settings, what: str) -> Path:
     """
     folder = settings.data / "notebook" / what
     named = folder / f"{_name(settings)}.jsonl"
-    return _adopted(settings, folder / f"{_short(settings.name)}.jsonl", named)
+    return _adopt(settings, folder / f"{_short(settings.name)}.jsonl", named)
 
 
 def folder(settings: Settings, what: str) -> Path:
@@ -34,7 +34,7 @@ def folder(settings: Settings, what: str) -> Path:
     if not settings.name or _is_embedded(settings):
         return above / digest(settings.name or settings.base_url)
     named = above / digest(f"{settings.name} {settings.base_url}")
-    return _adopted(settings, above / digest(settings.name), named)
+    return _adopt(settings, above / digest(settings.name), named)
 
 
 def digest(text: str) -> str:
@@ -65,7 +65,7 @@ def _short(name: str) -> str:
     return name if name.isidentifier() else digest(name)
 
 
-def _adopted(settings: Settings, old: Path, new: Path) -> Path:
+def _adopt(settings: Settings, old: Path, new: Path) -> Path:
     """Return the new place, with what was at the old one if that was this service's alone."""
     if settings.name in ("", _EMBEDDED) or new.exists() or not old.exists():
         return new

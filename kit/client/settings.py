@@ -102,13 +102,15 @@ def resolve(
     env = os.environ if environment is None else environment
     folder = data_folder(data, environment=env)
     progress = env.get("KIT_PROGRESS", "1").lower() not in _OFF
-    found = _arguments(base_url, api_key, env) if profile is None or base_url or api_key else None
+    found = None
+    if profile is None or base_url or api_key:
+        found = _from_arguments(base_url, api_key, env)
     if found is None and profile is None:
-        found = _environment(env)
+        found = _from_environment(env)
     name = ""
     if found is None:
         name = profile or env.get("KIT_PROFILE") or "default"
-        found = _profile(profiles, name, asked_for=bool(profile or env.get("KIT_PROFILE")))
+        found = _from_profile(profiles, name, asked_for=bool(profile or env.get("KIT_PROFILE")))
     if found is None:
         return None
     return Settings(*found, data=folder, name=name, progress=progress)
@@ -141,12 +143,12 @@ def data_folder(
     return user_data_path(_APP)
 
 
-def _arguments(
+def _from_arguments(
     base_url: str | None, api_key: str | None, env: Mapping[str, str]
 ) -> tuple[str, str] | None:
     if not base_url and not api_key:
         return None
-    return _whole(
+    return _pair(
         base_url or env.get("KIT_BASE_URL"),
         api_key or _key_for(base_url or "", env),
         address="pass base_url as well, or set KIT_BASE_URL",
@@ -160,11 +162,11 @@ def _key_for(base_url: str, env: Mapping[str, str]) -> str | None:
     return env.get("KIT_API_KEY") if not own or origin(own) == origin(base_url) else None
 
 
-def _environment(env: Mapping[str, str]) -> tuple[str, str] | None:
+def _from_environment(env: Mapping[str, str]) -> tuple[str, str] | None:
     base_url, api_key = env.get("KIT_BASE_URL"), env.get("KIT_API_KEY")
     if not base_url and not api_key:
         return None
-    return _whole(
+    return _pair(
         base_url,
         api_key,
         address="KIT_API_KEY is set, set KIT_BASE_URL too",
@@ -172,7 +174,7 @@ def _environment(env: Mapping[str, str]) -> tuple[str, str] | None:
     )
 
 
-def _whole(base_url: str | None, api_key: str | None, *, address: str, key: str) -> tuple[str, str]:
+def _pair(base_url: str | None, api_key: str | None, *, address: str, key: str) -> tuple[str, str]:
     if not base_url:
         raise ConfigError(f"there is an API key but no address to use it with: {address}")
     if not api_key:
@@ -180,7 +182,7 @@ def _whole(base_url: str | None, api_key: str | None, *, address: str, key: str)
     return base_url, api_key
 
 
-def _profile(path: Path | None, name: str, *, asked_for: bool) -> tuple[str, str] | None:
+def _from_profile(path: Path | None, name: str, *, asked_for: bool) -> tuple[str, str] | None:
     found = saved_profiles.find(name, path=path)
     if found is None and asked_for:
         known = ", ".join(repr(each.name) for each in saved_profiles.list_profiles(path=path))

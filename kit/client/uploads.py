@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 from kit import containers, wire
 from kit.client import answers, calls, file_types, flows
 from kit.client.actions import Flow, NoReply, Reply, UploadFile
-from kit.client.flows import PATIENT, Policy, Tries
+from kit.client.flows import PATIENT, Attempts, Policy
 from kit.errors import EngineError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
 
@@ -30,12 +30,13 @@ from kit.parameters import file_name_problems, is_own
 _ENDED = frozenset({400, 401, 403, 410})
 
 
-def misfit(ticket: wire.Ticket, size: int) -> str:
+def ticket_problem(ticket: wire.Ticket, size: int) -> str:
     """Return why a file of so many bytes cannot be sent with a ticket, empty where it can.
 
     Examples
     --------
-    >>> misfit(wire.Ticket(upload_id="u", upload_url="/u", required_headers={"X-A": "1"}), 7)
+    >>> ticket = wire.Ticket(upload_id="u", upload_url="/u", required_headers={"X-A": "1"})
+    >>> ticket_problem(ticket, 7)
     ''
     """
     for name, value in ticket.required_headers.items():
@@ -46,7 +47,7 @@ def misfit(ticket: wire.Ticket, size: int) -> str:
     return ""
 
 
-def final(outcome: Reply | NoReply) -> bool:
+def is_final(outcome: Reply | NoReply) -> bool:
     """Return whether an answer to an upload is one that another attempt would get as well."""
     return isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429
 
@@ -57,20 +58,20 @@ def is_expired(ticket: wire.Ticket, outcome: Reply | NoReply) -> bool:
         return False
     if ticket.expires_at is not None and answers.moment(outcome) >= ticket.expires_at:
         return True
-    return "expired" in str(flows.problem(outcome)).lower()
+    return "expired" in str(flows.find_error(outcome)).lower()
 
 
-def refusal(name: str, outcome: Reply | NoReply) -> str:
+def refusal_text(name: str, outcome: Reply | NoReply) -> str:
     """Return why a file is not there: it was turned down, or something broke on the way."""
-    error, status = flows.problem(outcome), getattr(outcome, "status", 0)
-    reason = _wrong_with_it(error) or (flows.explain_retry_after(error) if error else "")
+    error, status = flows.find_error(outcome), getattr(outcome, "status", 0)
+    reason = _file_problems(error) or (flows.explain_retry_after(error) if error else "")
     if 300 <= status < 400:
         reason = "its address leads to another one, which is not followed"
     fate = "was refused" if 400 <= status < 500 and status != 429 else "did not arrive"
     return f"the file {name!r} {fate}: {reason}"
 
 
-def _wrong_with_it(error: Exception | None) -> str:
+def _file_problems(error: Exception | None) -> str:
     """Return what a service says of the file itself, without the field that it names."""
     found = getattr(error, "details", None)
     details = [d for d in found if isinstance(d, Mapping)] if isinstance(found, list) else []
@@ -147,13 +148,13 @@ def source(medium: Any, *, ours: bool = True) -> Source:
     >>> source(b"GIF89a...").content_type
     'image/gif'
     """
-    found = _found(medium)
+    found = _find_source(medium)
     if ours:
         file_types.check_type(found.name, found.content_type)
     return found
 
 
-def _found(medium: Any) -> Source:
+def _find_source(medium: Any) -> Source:
     if isinstance(medium, Source):
         return medium
     if isinstance(medium, (str, PurePath)):
@@ -197,7 +198,7 @@ def sources(model: wire.Model, media: Any, *, ours: bool = True) -> dict[str, tu
             raise ParameterError(f"the model {model.id!r} takes no media")
         media = {model.media_parameters[0].name: media}
     found = {
-        name: tuple(source(one, ours=ours) for one in _listed(value))
+        name: tuple(source(one, ours=ours) for one in _as_list(value))
         for name, value in media.items()
     }
     for parameter in model.media_parameters:
@@ -236,25 +237,25 @@ def upload(
         file_size_bytes=file.size,
         model_id=model_id,
     )
-    tries, renewed = Tries(policy), False
+    tries, renewed = Attempts(policy), False
     while True:
         ticket = yield from flows.ask(calls.request_upload(body), policy)
-        if why := _changed(file) or misfit(ticket, file.size):
+        if why := _describe_change(file) or ticket_problem(ticket, file.size):
             raise UploadError(f"the file {file.name!r} was not sent: {why}")
         outcome = yield UploadFile(
             ticket.upload_url, ticket.required_headers, file.open, file.size, on_sent
         )
         if isinstance(outcome, Reply) and outcome.fine:
-            if _arrived(outcome):
+            if _has_arrived(outcome):
                 return ticket.upload_id
             outcome = NoReply("what arrived is not what was sent (SHA-256 differs)")
-        if final(outcome):
+        if is_final(outcome):
             if renewed or not is_expired(ticket, outcome):
                 break
             renewed = True
-        elif not (yield from tries.rest(flows.problem(outcome))):
+        elif not (yield from tries.rest(flows.find_error(outcome))):
             break
-    raise UploadError(refusal(file.name, outcome))
+    raise UploadError(refusal_text(file.name, outcome))
 
 
 def upload_all(
@@ -279,36 +280,36 @@ def upload_all(
     for name, files in media.items():
         ids: list[str] = []
         for file in files:
-            tell = partial(_told, on_sent, file.name, before, whole)
-            ids.append((yield from upload(model.id, file, policy, tell)))
+            report = partial(_report_share, on_sent, file.name, before, whole)
+            ids.append((yield from upload(model.id, file, policy, report)))
             before += file.size
         references[name] = ids if name in several or len(ids) > 1 else ids[0]
     return references
 
 
-def _changed(file: Source) -> str:
+def _describe_change(file: Source) -> str:
     """Return what has become of a file since it was chosen, empty where it is as long as it was."""
     with file.open() as opened:
         now = opened.seek(0, io.SEEK_END)
     return "" if now == file.size else f"it had {file.size:,} bytes before, and now has {now:,}"
 
 
-def _told(
+def _report_share(
     on_sent: Callable[[str, float], None], name: str, before: int, whole: int, sent: int
 ) -> None:
     on_sent(name, (before + sent) / whole)
 
 
-def _arrived(reply: Reply) -> bool:
+def _has_arrived(reply: Reply) -> bool:
     """Whether an answer that names a hash names that of what was sent; most name none."""
     try:
-        told = json.loads(reply.content)["sha256"]
+        stated = json.loads(reply.content)["sha256"]
     except (ValueError, KeyError, TypeError):
         return True
-    return not isinstance(told, str) or reply.sha256 in (None, told.lower())
+    return not isinstance(stated, str) or reply.sha256 in (None, stated.lower())
 
 
-def _listed(value: Any) -> Iterable[Any]:
+def _as_list(value: Any) -> Iterable[Any]:
     if value is None:
         return ()
     return value if isinstance(value, (list, tuple)) else (value,)
@@ -319,11 +320,11 @@ def _from_path(path: Path) -> Source:
         raise ParameterError(f"there is no file {str(path)!r}")
     with path.open("rb") as file:
         head = file.read(64)
-    return _made(path.name, head, path.stat().st_size, lambda: path.open("rb"))
+    return _make_source(path.name, head, path.stat().st_size, lambda: path.open("rb"))
 
 
 def _from_bytes(content: bytes, name: str) -> Source:
-    return _made(name, content[:64], len(content), partial(io.BytesIO, content))
+    return _make_source(name, content[:64], len(content), partial(io.BytesIO, content))
 
 
 def _from_file(file: Any) -> Source:
@@ -338,7 +339,7 @@ def _from_file(file: Any) -> Source:
     return _from_bytes(content, PurePath(name).name if isinstance(name, str) else "upload")
 
 
-def _made(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> Source:
+def _make_source(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> Source:
     if not size:
         raise ParameterError(f"{name!r} is empty")
     content_type = file_types.sniff_type(head) or file_types.guess_type(name) or file_types.ANYTHING

@@ -39,12 +39,12 @@ class RetryState:
     since: float | None = None
     failed: int = 0
     error: KitError | None = None
-    told: bool = False
+    announced: bool = False
 
-    def over(self) -> None:
+    def reset(self) -> None:
         """Note that the service has answered."""
         self.since = self.error = None
-        self.failed, self.told = 0, False
+        self.failed, self.announced = 0, False
 
     def pause(self, error: KitError, *, began: float, left: float | None = None) -> float:
         """Return the seconds until it is worth asking again.
@@ -60,7 +60,7 @@ class RetryState:
         """
         asked = getattr(error, "retry_after", None) or 0.0
         late = left is not None and max(left, 0.0) < asked
-        if not _passing(error) or asked > self.policy.deadline or late:
+        if not _is_temporary(error) or asked > self.policy.deadline or late:
             raise error
         self.since = began if self.since is None else self.since
         self.error = error
@@ -71,24 +71,24 @@ class RetryState:
     def rest(self, seconds: float) -> Flow[None]:
         """Let seconds pass; while the service is away, say for how long it has been."""
         while self.since is not None and seconds > _EACH:
-            yield self._slice(_EACH)
+            yield self._sleep(_EACH)
             seconds -= _EACH
-        yield self._slice(seconds)
+        yield self._sleep(seconds)
 
-    def _slice(self, seconds: float) -> Sleep:
+    def _sleep(self, seconds: float) -> Sleep:
         gone = 0.0 if self.since is None else self.policy.clock() - self.since
-        if gone < flows.WORTH_TELLING:
+        if gone < flows.WORTH_SAYING:
             return Sleep(seconds)
-        before, self.told = self.told, True
-        return Sleep(seconds, self._words(gone), again=before)
+        before, self.announced = self.announced, True
+        return Sleep(seconds, self._text(gone), again=before)
 
-    def _words(self, gone: float) -> str:
+    def _text(self, gone: float) -> str:
         if isinstance(self.error, NoAnswerError):
             return flows.no_connection_text(gone)
-        return f"the service has been unavailable for {flows.span(gone)}, trying again"
+        return f"the service has been unavailable for {flows.format_duration(gone)}, trying again"
 
 
-def _passing(error: KitError) -> bool:
+def _is_temporary(error: KitError) -> bool:
     """Return whether an error may be gone by itself in a while."""
     return flows.is_connection_error(error) or isinstance(error, (UnavailableError, RateLimitError))
 
@@ -148,14 +148,14 @@ class SharedWait:
     def __init__(self, policy: Policy = PATIENT) -> None:
         self._policy = replace(policy, quick=True)
         self._lock = threading.Lock()
-        self._seats: dict[str, list[Waiter]] = {}
+        self._waiters: dict[str, list[Waiter]] = {}
         self._news = WaitUpdates()
         self._leading = False
         self._due = 0.0
         self._tick = 0.0
         self._held = False
         self._outage = RetryState(policy)
-        self._looker = StatusPoller(policy)
+        self._poller = StatusPoller(policy)
 
     def wait(
         self,
@@ -189,31 +189,32 @@ class SharedWait:
         """
         now = self._policy.clock()
         ends = None if timeout is None else (now if began is None else began) + timeout
-        seat = Waiter(generation_id, status_url, now, ends, RetryState(self._policy))
-        waiting = self._waited(seat, timeout or 0.0, on_update)
-        return (yield from flows.within(waiting, ends, self._policy.clock))
+        waiter = Waiter(generation_id, status_url, now, ends, RetryState(self._policy))
+        waiting = self._wait(waiter, timeout or 0.0, on_update)
+        return (yield from flows.limit_time(waiting, ends, self._policy.clock))
 
-    def _waited(self, seat: Waiter, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
+    def _wait(self, waiter: Waiter, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
         try:
-            with self._seated(seat):
+            with self._registered(waiter):
                 while True:
-                    together = len(self._seats) > (_FEW_HELD if self._held else _FEW)
-                    outage = self._outage if together else seat.outage
-                    rest = yield from self._together(seat) if together else self._patiently(seat)
-                    if seat.latest is not None and outage.since is None:
-                        on_update(seat.latest)
-                        if seat.latest.finished:
-                            return seat.latest
-                    left = seat.left(self._policy.clock())
+                    together = len(self._waiters) > (_FEW_HELD if self._held else _FEW)
+                    outage = self._outage if together else waiter.outage
+                    ask = self._read_board if together else self._ask_with_retry
+                    rest = yield from ask(waiter)
+                    if waiter.latest is not None and outage.since is None:
+                        on_update(waiter.latest)
+                        if waiter.latest.finished:
+                            return waiter.latest
+                    left = waiter.left(self._policy.clock())
                     if left is not None and left <= 0:
-                        raise NoAnswerError(_unfinished(seat.id, timeout, outage.error))
+                        raise NoAnswerError(_unfinished_text(waiter.id, timeout, outage.error))
                     rest = rest if left is None else min(rest, max(0.01, left))
                     yield from outage.rest(rest)
         except KitError as error:
-            error.generation_id = seat.id
+            error.generation_id = waiter.id
             raise
 
-    def look(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
+    def check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
         """Return generations as they are now, by id; those that are not there are left out.
 
         Parameters
@@ -221,38 +222,38 @@ class SharedWait:
         addresses : mapping
             The ids, and the address that replaces the usual path where a receipt had one.
         """
-        return self._looker.look(addresses)
+        return self._poller.check_all(addresses)
 
     # ── alone ────────────────────────────────────────────────────────────────────────────────────
 
-    def _patiently(self, seat: Waiter) -> Flow[float]:
+    def _ask_with_retry(self, waiter: Waiter) -> Flow[float]:
         """Ask for one generation and return how long to rest, also where nobody answers."""
         began = self._policy.clock()
         try:
-            rest = yield from self._alone(seat)
+            rest = yield from self._ask_alone(waiter)
         except KitError as error:
-            return seat.outage.pause(error, began=began, left=seat.left(self._policy.clock()))
-        seat.outage.over()
+            return waiter.outage.pause(error, began=began, left=waiter.left(self._policy.clock()))
+        waiter.outage.reset()
         return rest
 
-    def _alone(self, seat: Waiter) -> Flow[float]:
+    def _ask_alone(self, waiter: Waiter) -> Flow[float]:
         """Ask for one generation and return how long to rest."""
-        call = calls.get_generation(seat.id, status_url=seat.status_url)
+        call = calls.get_generation(waiter.id, status_url=waiter.status_url)
         asked = self._policy.clock()
-        left = seat.left(asked)
+        left = waiter.left(asked)
         patience = HOLD if left is None else min(HOLD, int(left))
-        headers = {"If-None-Match": seat.etag} if seat.etag else {}
+        headers = {"If-None-Match": waiter.etag} if waiter.etag else {}
         if patience > 0:
             headers["Prefer"] = f"wait={patience}"
         reply = yield from flows.exchange(call, self._policy, headers)
         now = self._policy.clock()
         if reply.status != 304:
-            seat.latest = answers.read(call, reply)
-            seat.etag = reply.headers.get("etag", "")
-        elif seat.latest is None:
-            seat.etag = ""  # it knows an ETag that nobody has: it is better asked without one
+            waiter.latest = answers.read(call, reply)
+            waiter.etag = reply.headers.get("etag", "")
+        elif waiter.latest is None:
+            waiter.etag = ""  # it knows an ETag that nobody has: it is better asked without one
             return 0.0
-        waited = now - seat.since
+        waited = now - waiter.since
         # one that says it waited, and answers at once that nothing is new, did not
         held = "preference-applied" in reply.headers and (reply.status != 304 or now - asked >= 1)
         self._held = self._held or held
@@ -269,72 +270,72 @@ class SharedWait:
 
     # ── together ─────────────────────────────────────────────────────────────────────────────────
 
-    def _together(self, seat: Waiter) -> Flow[float]:
+    def _read_board(self, waiter: Waiter) -> Flow[float]:
         """Read the board, filling it first where it is time, and return how long to rest."""
-        if self._takes_the_lead():
+        if self._try_lead():
             try:
-                yield from self._fill(seat)
+                yield from self._fill_board(waiter)
             finally:
                 self._leading = False
-        if (error := self._news.lost.get(seat.id)) is not None:
-            raise _another(error)  # each waiter's own: it will carry the waiter's id
-        seat.latest = self._news.found.get(seat.id, seat.latest)
+        if (error := self._news.lost.get(waiter.id)) is not None:
+            raise _copy_error(error)  # each waiter's own: it will carry the waiter's id
+        waiter.latest = self._news.found.get(waiter.id, waiter.latest)
         rest = self._due - self._policy.clock()
         slow = 0.1 if self._outage.since is None else 1.0
         return max(rest, 0.02) if not self._leading else slow
 
-    def _takes_the_lead(self) -> bool:
+    def _try_lead(self) -> bool:
         with self._lock:
             if self._leading or self._policy.clock() < self._due:
                 return False
             self._leading = True
             return True
 
-    def _fill(self, leader: Waiter) -> Flow[None]:
+    def _fill_board(self, leader: Waiter) -> Flow[None]:
         with self._lock:
-            running = {known: seats[0] for known, seats in self._seats.items()}
+            running = {known: waiters[0] for known, waiters in self._waiters.items()}
         news, began = self._news, self._policy.clock()
         try:
-            took = yield from self._looker.glance(
+            took = yield from self._poller.check_some(
                 running.values(), news.found.__setitem__, news.lost.__setitem__, self._tick
             )
         except KitError as error:
-            if _too_long(error, leader.left(self._policy.clock())):
+            if _is_too_long(error, leader.left(self._policy.clock())):
                 raise  # the others may have the time that it takes
-            self._tick = self._missed(error, began, running)
+            self._tick = self._note_failure(error, began, running)
         else:
-            self._outage.over()
-            newest = max(seat.since for seat in running.values())
-            self._tick = self._after(self._policy.clock() - newest, took)
+            self._outage.reset()
+            newest = max(waiter.since for waiter in running.values())
+            self._tick = self._next_tick(self._policy.clock() - newest, took)
         self._due = self._policy.clock() + self._tick
 
-    def _missed(self, error: KitError, began: float, running: Mapping[str, Waiter]) -> float:
+    def _note_failure(self, error: KitError, began: float, running: Mapping[str, Waiter]) -> float:
         """Return the seconds until the board is filled again; what is final reaches everybody."""
         try:
             return self._outage.pause(error, began=began)
         except KitError:
             self._news.lost |= dict.fromkeys(running, error)
-            return self._after(0.0, 1)
+            return self._next_tick(0.0, 1)
 
-    def _after(self, waited: float, took: int) -> float:
+    def _next_tick(self, waited: float, took: int) -> float:
         """Return the seconds between two fillings, the last of which took so many requests."""
         pace = max(min(5.0, max(0.5, 0.15 * waited)), took / polling.EACH_SECOND)
         return pace * (1.0 + 0.1 * self._policy.dice())
 
     @contextmanager
-    def _seated(self, seat: Waiter) -> Iterator[None]:
+    def _registered(self, waiter: Waiter) -> Iterator[None]:
         with self._lock:
-            if seat.id not in self._seats:
-                self._news.forget(seat.id)
-            self._seats.setdefault(seat.id, []).append(seat)
+            if waiter.id not in self._waiters:
+                self._news.forget(waiter.id)
+            self._waiters.setdefault(waiter.id, []).append(waiter)
         try:
             yield
         finally:
             with self._lock:
-                self._seats[seat.id].remove(seat)
-                if not self._seats[seat.id]:
-                    del self._seats[seat.id]
-                    self._news.forget(seat.id)
+                self._waiters[waiter.id].remove(waiter)
+                if not self._waiters[waiter.id]:
+                    del self._waiters[waiter.id]
+                    self._news.forget(waiter.id)
 
 
 def wait(
@@ -351,25 +352,25 @@ def wait(
     )
 
 
-def _another(error: KitError) -> KitError:
+def _copy_error(error: KitError) -> KitError:
     """Return an error like another one; `copy` may be taught not to make a new one."""
     made: KitError = type(error).__new__(type(error), *error.args)
     vars(made).update(vars(error))
     return made
 
 
-def _too_long(error: KitError, left: float | None) -> bool:
+def _is_too_long(error: KitError, left: float | None) -> bool:
     """Whether a waiter has no time for what a service asks to wait."""
     return left is not None and (getattr(error, "retry_after", None) or 0.0) > left
 
 
-def _unfinished(generation_id: str, timeout: float, away: KitError | None) -> str:
+def _unfinished_text(generation_id: str, timeout: float, away: KitError | None) -> str:
     if away is not None:
         return (
             f"whether the generation {generation_id} is finished is not known after "
-            f"{flows.span(timeout)}, and waiting for it again costs nothing: {away}"
+            f"{flows.format_duration(timeout)}, and waiting for it again costs nothing: {away}"
         )
     return (
-        f"the generation {generation_id} is not finished after {flows.span(timeout)}; it goes on, "
-        "and waiting for it again costs nothing"
+        f"the generation {generation_id} is not finished after {flows.format_duration(timeout)}; "
+        "it goes on, and waiting for it again costs nothing"
     )

@@ -322,7 +322,7 @@ def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
     whole = False
     try:
         for _ in range(_PAGES):
-            found = yield from flows.page(call)
+            found = yield from flows.fetch_page(call)
             entries += found.items
             whole = not found.items or not found.following or found.items[-1].created_at < month
             if whole or not found.following:

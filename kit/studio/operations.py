@@ -155,7 +155,7 @@ class Operations:
         began = clock()
         starting = self._started(wanted, again=again, on_sent=on_sent, trace=trace)
         ends = None if timeout is None else began + timeout
-        begun = yield from flows.within(starting, ends, clock)
+        begun = yield from flows.limit_time(starting, ends, clock)
         on_update(begun)
         if not (begun.finished and trace.before):
             begun = yield from self.wait(
@@ -197,7 +197,7 @@ class Operations:
             What it is known to have led to; outputs are left where they are then.
         """
         yield from self._starts.landed(digests)
-        known = ids or [i for name in digests for i in self.journal.earlier(name)][:_LOOKED_AT]
+        known = ids or [i for name in digests for i in self.journal.find_earlier(name)][:_LOOKED_AT]
         begun = yield from self._reusable.found(request, known, fetched=ids is None)
         if begun is None:
             return (yield from self._starts.broken(request, digests, trace))
@@ -324,4 +324,4 @@ class Operations:
 
     def _ended(self, generation: wire.Generation) -> None:
         if generation.id in self.journal.pending():
-            self.journal.finished(generation, shown=fingerprint(generation))
+            self.journal.add_end(generation, shown=fingerprint(generation))

@@ -87,7 +87,7 @@ class ReusableResults:
     ) -> Flow[dict[str, wire.Generation]]:
         """Return generations as they are now; one that cannot be read is named and left out."""
         try:
-            return (yield from shared_wait.look(addresses))
+            return (yield from shared_wait.check_all(addresses))
         except ApiError as error:
             if error.answered in _ANY:
                 raise

@@ -217,7 +217,7 @@ class StartSearch:
             return None
         facts = new[0]
         receipt = wire.Receipt(id=facts.id, credits_charged=facts.credits_charged)
-        started = partial(self._journal.started, request=intent.request, key=intent.key)
+        started = partial(self._journal.add_start, request=intent.request, key=intent.key)
         note = partial(started, receipt, model_id=facts.model_id or "")
         self._notices.try_write(note, f"the start of {facts.id}")
         return facts
@@ -247,7 +247,8 @@ class StartSearch:
         return [
             facts
             for facts in reversed(listed.items)
-            if not self._journal.knows(facts.id) and matches_request(facts, asked, strictly=True)
+            if not self._journal.has_start(facts.id)
+            and matches_request(facts, asked, strictly=True)
         ]
 
     def _rivaled(self, intent: Intent) -> bool:
@@ -393,7 +394,7 @@ class Starts:
         except KitError as error:
             trace.sent = error.unsettled
             if not error.unsettled:
-                self._notices.try_write(lambda: self._journal.refused(key), "a refused start")
+                self._notices.try_write(lambda: self._journal.settle_intent(key), "a refused start")
             raise
 
     @contextmanager
@@ -413,7 +414,7 @@ class Starts:
 
     def _intend(self, key: str, body: Mapping[str, object], digest: str) -> None:
         try:
-            self._journal.sending(key, body, request=digest)
+            self._journal.add_intent(key, body, request=digest)
         except OSError as error:
             raise ConfigError(
                 f"the journal of starts in {self._settings.data} cannot be written "
@@ -423,7 +424,7 @@ class Starts:
     def _started(self, receipt: wire.Receipt, model_id: str, digest: str, key: str) -> str:
         """Write down a start; return why that could not be, empty if it could."""
         try:
-            self._journal.started(receipt, request=digest, model_id=model_id, key=key)
+            self._journal.add_start(receipt, request=digest, model_id=model_id, key=key)
         except OSError as error:
             return failure_reason(error)
         return ""
@@ -444,7 +445,7 @@ class Starts:
         facts = self._search.claimed(intent, listed)
         if facts is None and self._honored and self._search.nothing(intent, listed):
             # the list of such a service is complete: nothing came of it
-            self._notices.try_write(lambda: self._journal.refused(intent.key), "a lost start")
+            self._notices.try_write(lambda: self._journal.settle_intent(intent.key), "a lost start")
         elif facts is None:
             error = NoAnswerError(
                 f"{self._search.doubt(intent, listed)}; the same call looks again, and again=True "

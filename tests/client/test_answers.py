@@ -26,7 +26,7 @@ def reply(status: int, body: Any = None, **headers: str) -> Reply:
 def test_each_code_becomes_its_class(kind: type[ApiError]) -> None:
     body = {"error": {"code": kind.code, "message": "as sent"}}
 
-    error = answers.problem(reply(kind.status, body))
+    error = answers.find_error(reply(kind.status, body))
 
     assert type(error) is kind
     assert error.message == "as sent"
@@ -49,11 +49,11 @@ def test_each_code_becomes_its_class(kind: type[ApiError]) -> None:
 def test_an_unknown_code_falls_back_to_its_status(status: int, kind: type[ApiError]) -> None:
     body = {"error": {"code": "E_SOMETHING", "message": "m"}}
 
-    assert type(answers.problem(reply(status, body))) is kind
+    assert type(answers.find_error(reply(status, body))) is kind
 
 
 def test_an_html_page_never_reaches_a_message() -> None:
-    error = answers.problem(reply(502, b"<html><h1>nginx</h1></html>"))
+    error = answers.find_error(reply(502, b"<html><h1>nginx</h1></html>"))
 
     assert str(error) == "the service answered 502 Bad Gateway and gave no reason"
 
@@ -70,21 +70,21 @@ def test_an_html_page_never_reaches_a_message() -> None:
     ],
 )
 def test_other_envelopes_are_understood(body: Any, message: str) -> None:
-    assert str(answers.problem(reply(400, body))) == message
+    assert str(answers.find_error(reply(400, body))) == message
 
 
 def test_an_error_carries_details_and_request_id() -> None:
     details = {"required": 1, "available": 0.5}
     body = {"error": {"code": "insufficient_credits", "message": "m", "details": details}}
 
-    error = answers.problem(reply(402, body, x_request_id="req_7"))
+    error = answers.find_error(reply(402, body, x_request_id="req_7"))
 
     assert error is not None
     assert (error.details, error.request_id) == (details, "req_7")
 
 
 def test_an_endless_message_is_cut() -> None:
-    error = answers.problem(reply(400, {"error": {"message": "x" * 10_000}}))
+    error = answers.find_error(reply(400, {"error": {"message": "x" * 10_000}}))
 
     assert len(str(error)) < 2100
 
@@ -120,7 +120,7 @@ def test_a_date_is_measured_by_the_clock_of_whoever_names_it(ahead: int) -> None
     busy = Reply(429, {**named, "retry-after": until})
 
     assert answers.pause(busy, now=NOW) == 2.0
-    error = answers.problem(busy, now=NOW)
+    error = answers.find_error(busy, now=NOW)
     assert error is not None
     assert error.retry_after == 2.0
 
@@ -146,7 +146,7 @@ def test_without_a_date_of_its_own_an_answer_counts_from_now(date: str) -> None:
     ],
 )
 def test_the_reason_of_a_store_of_objects_is_read(content: bytes, message: str) -> None:
-    assert str(answers.problem(Reply(403, {}, content))).endswith(message)
+    assert str(answers.find_error(Reply(403, {}, content))).endswith(message)
 
 
 @pytest.mark.parametrize(

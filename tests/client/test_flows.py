@@ -196,7 +196,7 @@ def test_an_error_of_the_service_that_stays_is_told(policy: Policy) -> None:
 def test_a_pause_that_passes_the_moment_is_not_begun(policy: Policy) -> None:
     asked = flows.ask(calls.start_generation(ORDER), policy)
 
-    steps, error = driven(flows.within(asked, 2.0, policy.clock), status(503, retry_after="20"))
+    steps, error = driven(flows.limit_time(asked, 2.0, policy.clock), status(503, retry_after="20"))
 
     assert sleeps(steps) == []
     assert isinstance(error, UnavailableError)
@@ -207,7 +207,7 @@ def test_a_pause_that_ends_in_time_is_made(policy: Policy) -> None:
     asked = flows.ask(calls.start_generation(ORDER), policy)
 
     steps, result = driven(
-        flows.within(asked, 2.0, policy.clock), status(503, retry_after="1"), RECEIPT
+        flows.limit_time(asked, 2.0, policy.clock), status(503, retry_after="1"), RECEIPT
     )
 
     assert sleeps(steps) == [1.0]
@@ -272,7 +272,7 @@ def page(*ids: str, following: str | None = None) -> Reply:
 
 
 def listed(*outcomes: Reply, limit: int | None) -> tuple[list[Any], list[str]]:
-    steps, items = driven(flows.listing(calls.list_generations(), limit), *outcomes)
+    steps, items = driven(flows.list_all(calls.list_generations(), limit), *outcomes)
     return steps, [item.id for item in items]
 
 

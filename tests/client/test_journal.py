@@ -30,72 +30,72 @@ def receipt(number: str, credits: str | None = "0.05") -> Receipt:
 
 
 def test_what_was_started_is_pending_until_it_ends(journal: Journal) -> None:
-    journal.started(receipt("a"))
-    journal.started(receipt("b"))
-    journal.finished(Generation(id="a", status="completed"))
+    journal.add_start(receipt("a"))
+    journal.add_start(receipt("b"))
+    journal.add_end(Generation(id="a", status="completed"))
 
     assert journal.pending() == ["b"]
 
 
 def test_receipts_say_what_was_charged(journal: Journal) -> None:
-    journal.started(receipt("a", "0.10"))
-    journal.started(receipt("b", None))
+    journal.add_start(receipt("a", "0.10"))
+    journal.add_start(receipt("b", None))
 
     assert journal.credits() == {"a": Decimal("0.10")}
 
 
 def test_an_equal_request_finds_what_it_led_to(journal: Journal) -> None:
-    journal.started(receipt("a"), request="x")
-    journal.started(receipt("b"), request="x")
-    journal.started(receipt("c"), request="y")
+    journal.add_start(receipt("a"), request="x")
+    journal.add_start(receipt("b"), request="x")
+    journal.add_start(receipt("c"), request="y")
 
-    assert journal.earlier("x") == ["b", "a"]
-    assert journal.earlier("z") == []
+    assert journal.find_earlier("x") == ["b", "a"]
+    assert journal.find_earlier("z") == []
 
 
 @pytest.mark.parametrize("status", ["failed", "canceled"])
 def test_a_request_that_failed_is_not_found_again(journal: Journal, status: str) -> None:
-    journal.started(receipt("a"), request="x")
-    journal.started(receipt("b"), request="x")
-    journal.finished(Generation(id="b", status=status))
+    journal.add_start(receipt("a"), request="x")
+    journal.add_start(receipt("b"), request="x")
+    journal.add_end(Generation(id="b", status=status))
 
-    assert journal.earlier("x") == ["a"]
+    assert journal.find_earlier("x") == ["a"]
 
 
 def test_it_survives_its_process_and_is_for_the_user_only(journal: Journal, path: Path) -> None:
-    journal.started(receipt("a"))
+    journal.add_start(receipt("a"))
 
     assert Journal(path).pending() == ["a"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_line_cut_short_by_a_crash_is_skipped(journal: Journal, path: Path) -> None:
-    journal.started(receipt("a"))
+    journal.add_start(receipt("a"))
     with path.open("a") as file:
         file.write('{"id": "b", "at"\n[]\n{"no": "id"}\n\n')
-    journal.started(receipt("c"))
+    journal.add_start(receipt("c"))
 
     assert journal.pending() == ["a", "c"]
 
 
 def test_a_last_line_cut_short_takes_no_other_along(journal: Journal, path: Path) -> None:
-    journal.started(receipt("a"))
+    journal.add_start(receipt("a"))
     with path.open("a") as file:
         file.write('{"id": "b", "at": "20')
 
-    journal.started(receipt("c"))
+    journal.add_start(receipt("c"))
 
     assert journal.pending() == ["a", "c"]
     assert Journal(path).pending() == ["a", "c"]
 
 
 def test_what_another_kernel_adds_is_seen(journal: Journal, path: Path) -> None:
-    journal.started(receipt("a", "0.10"), request="x")
+    journal.add_start(receipt("a", "0.10"), request="x")
     assert journal.pending() == ["a"]
 
     other = Journal(path)
-    other.finished(Generation(id="a", status="completed"))
-    other.started(receipt("b", "0.25"), request="x")
+    other.add_end(Generation(id="a", status="completed"))
+    other.add_start(receipt("b", "0.25"), request="x")
 
     assert journal.pending() == ["b"]
     assert journal.charged("b") == Decimal("0.25")
@@ -104,31 +104,31 @@ def test_what_another_kernel_adds_is_seen(journal: Journal, path: Path) -> None:
 
 
 def test_a_journal_that_was_put_aside_begins_anew(journal: Journal, path: Path) -> None:
-    journal.started(receipt("a"))
+    journal.add_start(receipt("a"))
     assert journal.pending() == ["a"]
     path.rename(path.with_suffix(".old"))
     assert journal.pending() == []
 
-    journal.started(receipt("b"))
+    journal.add_start(receipt("b"))
 
     assert journal.pending() == ["b"]
 
 
 def test_a_long_journal_is_read_once(journal: Journal, path: Path) -> None:
     for number in range(50):
-        journal.started(receipt(f"g{number}"))
+        journal.add_start(receipt(f"g{number}"))
     assert len(journal.credits()) == 50
     with path.open("r+b") as file:  # what was read already is not looked at again
         file.write(b"x" * (path.stat().st_size - 1))
 
-    journal.started(receipt("g50"))
+    journal.add_start(receipt("g50"))
 
     assert len(journal.credits()) == 51
 
 
 def test_lines_of_many_threads_do_not_mix(journal: Journal) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: journal.started(receipt(f"g{n}"), request="x" * 500), range(200)))
+        list(pool.map(lambda n: journal.add_start(receipt(f"g{n}"), request="x" * 500), range(200)))
 
     assert sorted(journal.pending()) == sorted(f"g{n}" for n in range(200))
 
@@ -137,8 +137,8 @@ def test_each_service_has_its_own(tmp_path: Path) -> None:
     def of(url: str, name: str = "") -> Journal:
         return Journal.of(Settings(url, KEY, tmp_path, name=name))
 
-    of("https://a.test").started(receipt("a"))
-    of("https://a.test", "../../odd name").started(receipt("o"))
+    of("https://a.test").add_start(receipt("a"))
+    of("https://a.test", "../../odd name").add_start(receipt("o"))
 
     assert of("https://b.test").pending() == []
     assert of("https://a.test").pending() == ["a"]
@@ -153,8 +153,8 @@ BODY = {"modelId": "paint", "prompt": "a lake \u2028", "parameters": {"size": 1.
 
 
 def test_what_is_about_to_leave_is_known_until_it_is_answered(journal: Journal, path: Path) -> None:
-    journal.sending("k1", BODY, request="x")
-    journal.sending("k2", {}, request="y")
+    journal.add_intent("k1", BODY, request="x")
+    journal.add_intent("k2", {}, request="y")
 
     (intent,) = Journal(path).intents("x")
     assert (intent.key, intent.body) == ("k1", BODY)
@@ -162,23 +162,23 @@ def test_what_is_about_to_leave_is_known_until_it_is_answered(journal: Journal, 
     assert [each.key for each in journal.intents()] == ["k1", "k2"]
     assert journal.pending() == []
 
-    journal.started(receipt("a"), request="x", key="k1")
-    journal.refused("k2")
+    journal.add_start(receipt("a"), request="x", key="k1")
+    journal.settle_intent("k2")
 
     assert journal.intents() == Journal(path).intents() == []
-    assert journal.earlier("x") == ["a"]
-    assert (journal.knows("a"), journal.knows("b")) == (True, False)
+    assert journal.find_earlier("x") == ["a"]
+    assert (journal.has_start("a"), journal.has_start("b")) == (True, False)
 
 
 def test_a_start_without_a_key_settles_nothing(journal: Journal) -> None:
-    journal.sending("k1", BODY)
-    journal.started(receipt("a"))
+    journal.add_intent("k1", BODY)
+    journal.add_start(receipt("a"))
 
     assert [each.key for each in journal.intents()] == ["k1"]
 
 
 def test_intents_that_make_no_sense_are_skipped(journal: Journal, path: Path) -> None:
-    journal.sending("k1", BODY)
+    journal.add_intent("k1", BODY)
     with path.open("a") as file:
         file.write('{"intent": "k2"}\n{"intent": "k3", "at": "soon"}\n')
         file.write('{"intent": "k4", "at": "2026-01-02T03:04:05Z", "body": 5}\n')
@@ -197,14 +197,14 @@ def test_lines_of_before_are_read(journal: Journal, path: Path) -> None:
         '"credits": null, "state": "completed"}\n'
     )
 
-    assert journal.earlier("x") == ["a"]
+    assert journal.find_earlier("x") == ["a"]
     assert journal.credits() == {"a": Decimal("0.10")}
     assert (journal.pending(), journal.shown("a")) == ([], "")
 
 
 def test_what_a_service_showed_of_it_is_kept(journal: Journal, path: Path) -> None:
-    journal.started(receipt("a"))
-    journal.finished(Generation(id="a", status="completed"), shown="abc")
+    journal.add_start(receipt("a"))
+    journal.add_end(Generation(id="a", status="completed"), shown="abc")
 
     assert Journal(path).shown("a") == "abc"
     assert journal.shown("b") == ""
@@ -217,14 +217,14 @@ def test_a_disk_that_takes_a_part_of_a_line_is_full(
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", lambda file, content: real(file, content[:9]))
         with pytest.raises(OSError, match="No space left"):
-            journal.started(receipt("a"))
-    journal.started(receipt("b"))
+            journal.add_start(receipt("a"))
+    journal.add_start(receipt("b"))
 
     assert journal.pending() == ["b"]
 
 
 def test_no_key_is_written_down(tmp_path: Path) -> None:
-    Journal.of(Settings("https://a.test", KEY, tmp_path)).started(receipt("a"), request="x")
+    Journal.of(Settings("https://a.test", KEY, tmp_path)).add_start(receipt("a"), request="x")
 
     files = [p for p in tmp_path.rglob("*") if p.is_file()]
     assert files

@@ -135,7 +135,7 @@ def test_an_address_of_any_time_is_followed(
     with third_party.serving(lambda _: Answer(200, {"id": "third"})) as third:
         finder.url = third.url
         assert moved.moves is not None
-        assert moved.moves.found(other.url)
+        assert moved.moves.find_again(other.url)
 
         assert moved.owns(status)
         assert moved.owns(f"{moved.base_url}/x")

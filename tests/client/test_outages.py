@@ -244,7 +244,7 @@ def test_one_who_has_no_more_time_leaves_and_the_others_go_on(clock: Clock, poli
 
 
 def test_looking_once_is_given_up_as_ever(clock: Clock, policy: Policy) -> None:
-    _, error = lived(SharedWait(policy).look({"g": None, "h": None}), clock, *[GONE] * 99)
+    _, error = lived(SharedWait(policy).check_all({"g": None, "h": None}), clock, *[GONE] * 99)
 
     assert isinstance(error, NoAnswerError)
     assert clock.now < 10

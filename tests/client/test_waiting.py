@@ -261,7 +261,7 @@ def together(board: SharedWait, service: Service, clock: Clock, ids: list[str]) 
 
 def looked(board: SharedWait, service: Service, ids: list[str]) -> dict[str, wire.Generation]:
     """Drive a look at some generations, and return what it finds."""
-    flow = board.look(dict.fromkeys(ids))
+    flow = board.check_all(dict.fromkeys(ids))
     try:
         step = next(flow)
         while True:

@@ -97,11 +97,11 @@ def test_an_equal_start_is_waited_for_until_it_is_written_down(
     class LateJournal(Journal):
         """A journal into which the first start is written when another cell has come."""
 
-        def started(self, *args: Any, **facts: Any) -> None:
+        def add_start(self, *args: Any, **facts: Any) -> None:
             if not seconds:
                 seconds.append(pool.submit(two.generate, "paint", "a lake"))
                 assert rested.wait(10)
-            super().started(*args, **facts)
+            super().add_start(*args, **facts)
 
     operations = Operations(settings, journal=LateJournal.of(settings))
     rested, seconds = threading.Event(), list[Any]()

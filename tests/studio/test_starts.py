@@ -290,7 +290,7 @@ def test_what_is_said_with_again_does_not_promise_that_again_is_free() -> None:
 def test_an_intent_that_makes_no_sense_is_named(
     studio: Studio, caplog: pytest.LogCaptureFixture
 ) -> None:
-    studio.session.operations.journal.sending("k1", {"what": "is this"})
+    studio.session.operations.journal.add_intent("k1", {"what": "is this"})
 
     assert studio.history.pending() == studio.history.pending() == []
     assert caplog.text.count("a start of a model may have been carried out") == 1

@@ -12,7 +12,7 @@ import pytest
 
 from kit.client.actions import Flow, Reply, SendRequest, Sleep
 from kit.client.calls import Call
-from kit.client.flows import problem
+from kit.client.flows import find_error
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import BudgetError, ConfigError, InsufficientCreditsError, ParameterError
@@ -226,7 +226,7 @@ def test_all_wait_when_one_is_asked_to_wait() -> None:
     def work(number: int) -> Flow[None]:
         reply = yield SendRequest(Call("GET", str(number), None), {})
         if number == 0:
-            raise problem(reply) or AssertionError
+            raise find_error(reply) or AssertionError
 
     failed: list[int] = []
     tasks = deque([0, 1, 2])

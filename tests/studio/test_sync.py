@@ -103,7 +103,7 @@ def test_titles_and_scripts_are_written(studio: Studio, other: Server) -> None:
 
 
 def test_a_ledger_that_the_service_lacks_is_not_found(studio: Studio) -> None:
-    with pytest.raises(NotFoundError, match="no such thing"):
+    with pytest.raises(NotFoundError, match="this service has no ledger"):
         studio.usage.frame()
 
 
@@ -327,13 +327,13 @@ RULE = {"base": 0.1, "units": [{"parameter": "n", "credits": 0.02}]}
 COUNT = {"name": "n", "type": "integer", "default": 5}
 
 
-def test_a_rule_prices_without_asking(studio: Studio, other: Server) -> None:
+def test_a_rule_prices_and_the_service_only_checks(studio: Studio, other: Server) -> None:
     priced(other, pricing=RULE, settingParameters=[COUNT])
 
     quote = studio.estimate("m", "x", n=10)
 
     assert (quote.total, quote.source) == (Decimal("0.3"), "rule")
-    assert other.requests("POST") == []
+    assert [seen.path for seen in other.requests("POST")] == ["/v1/creative-studio/estimates"]
 
 
 def test_a_service_without_rules_is_asked(studio: Studio, other: Server) -> None:

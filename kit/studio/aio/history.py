@@ -273,7 +273,7 @@ class AsyncHistory:
             **query
         )
         while following:
-            found = await self._client.run(flows.page(following))
+            found = await self._client.run(flows.fetch_page(following))
             yield [self._session.hold(facts) for facts in found.items]
             following = found.following if found.items else None
 

@@ -157,7 +157,7 @@ class SweepRun:
                     yield from self._rest()
                 outcome = yield step
                 if isinstance(outcome, (Reply, NoReply)):
-                    error = flows.problem(outcome)
+                    error = flows.find_error(outcome)
                     if isinstance(error, _BUSY) and error.retry_after:
                         self._note_busy(error.retry_after)
                 step = flow.send(outcome)

@@ -35,7 +35,7 @@ class Usage:
 
     def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
         """Return the newest entries, at most `limit`; None asks for all."""
-        return EntryList(self._client.run(flows.listing(calls.list_usage(), limit)))
+        return EntryList(self._client.run(flows.list_all(calls.list_usage(), limit)))
 
     def frame(self, limit: int | None = None, *, sync: bool = True) -> pd.DataFrame:
         """Return the ledger as a table, newest first; see `kit.explore.schema.LEDGER`.

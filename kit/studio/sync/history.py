@@ -267,7 +267,7 @@ class History:
             **query
         )
         while following:
-            found = self._client.run(flows.page(following))
+            found = self._client.run(flows.fetch_page(following))
             yield [self._session.hold(facts) for facts in found.items]
             following = found.following if found.items else None
 
