@@ -79,22 +79,18 @@ def _enlarge(plane: Floats, times: int) -> Floats:
     return np.ascontiguousarray(large[inner, inner])
 
 
-def octave(rng: np.random.Generator, side: int, cells: float, *, wrap: bool = False) -> Floats:
-    """Return noise of one octave, shape (side, side), -1 to 1; one that wraps has whole cells."""
-    count, pixels = int(cells) + 4 * (not wrap), side / cells
+def octave(rng: np.random.Generator, side: int, cells: float) -> Floats:
+    """Return noise of one octave, shape (side, side), -1 to 1."""
+    count, pixels = int(cells) + 4, side / cells
     values = rng.uniform(-1.0, 1.0, (count, count)).astype(np.float32)
-    values = np.pad(values, 2, mode="wrap") if wrap else values
     # Enlarged, not looked up: a remap rounds places to 1/32.
-    large = round(len(values) * pixels)
+    large = round(count * pixels)
     plane = cv2.resize(values, (large, large), interpolation=cv2.INTER_CUBIC)
-    start = 2.0 * pixels if wrap else rng.random(2) * pixels + 1.5 * pixels
-    left, top = np.broadcast_to(start, 2).astype(int)
+    left, top = (pixels * (rng.random(2) + 1.5)).astype(int)
     return np.asarray(plane[top : top + side, left : left + side])
 
 
-def eroded(
-    rng: np.random.Generator, side: int, *, cells: float = 4.0, wrap: bool = False
-) -> Floats:
+def eroded(rng: np.random.Generator, side: int, *, cells: float = 4.0) -> Floats:
     """Return worn hills, shape (side, side), 0 to 1: gullied slopes, smooth feet and valleys.
 
     Source: I. Quilez, "Value noise derivatives" (2008): an octave counts less where it is steep.
@@ -106,37 +102,29 @@ def eroded(
         pixels = side / cells
         if pixels < 2:
             break
-        rise = octave(rng, side, cells, wrap=wrap)
-        for steep, way in zip((steep_x, steep_y), slopes(rise, pixels, wrap=wrap), strict=True):
+        rise = octave(rng, side, cells)
+        for steep, way in zip((steep_x, steep_y), slopes(rise, pixels), strict=True):
             steep += way
         total += weight * rise / (1.0 + steep_x * steep_x + steep_y * steep_y)
-        weight, cells = weight * 0.5, cells * (2 if wrap else 2.03)
+        weight, cells = weight * 0.5, cells * 2.03
     return stretched(total)
 
 
-def ridged(
-    rng: np.random.Generator,
-    side: int,
-    *,
-    cells: float = 4.0,
-    octaves: int = 8,
-    gain: float = 0.5,
-    wrap: bool = False,
-) -> Floats:
+def ridged(rng: np.random.Generator, side: int, *, cells: float = 4.0, gain: float = 0.5) -> Floats:
     """Return mountains, shape (side, side), 0 to 1: sharp crests that branch, calm valleys.
 
     Source: F. K. Musgrave, ridged multifractal terrain, in "Texturing and Modeling" (1998).
     """
     total = np.zeros((side, side), np.float32)
     share, weight = np.ones_like(total), 1.0
-    for _ in range(octaves):
+    for _ in range(8):
         if side / cells < 2:
             break
-        own = octave(rng, side, cells, wrap=wrap)
+        own = octave(rng, side, cells)
         crest = np.maximum(1.0 - np.abs(own) * 1.1, 0.0) ** 2 * share
         total += weight * crest
         share = np.minimum(crest * 1.6 + 0.12, 1.0)
-        weight, cells = weight * gain, cells * (2 if wrap else 2.03)
+        weight, cells = weight * gain, cells * 2.03
     return stretched(total)
 
 

@@ -6,7 +6,6 @@ camera. A point is seen at (x / z, (eye - y) / z) times the focal length from th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
@@ -17,11 +16,11 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.painting import noise
 from kit.engines.painting.canvas import Canvas, distances
 from kit.engines.painting.framing import framed, third
+from kit.engines.painting.looks import HourLook, look_for
 from kit.engines.painting.noise import Plane
-from kit.engines.painting.poster.palettes import tempered
 from kit.engines.painting.tints import asked, strength
-from kit.engines.painting.tone import blend, gradient, light
-from kit.engines.prompt.brief import Brief
+from kit.engines.painting.tone import blend, evenly, gradient, light
+from kit.engines.prompt.brief import LOW, Brief
 
 N = TypeVar("N")
 
@@ -32,75 +31,46 @@ _NEON: tuple[Oklch, ...] = (
     (0.70, 0.25, 350), (0.80, 0.15, 205), (0.68, 0.23, 312), (0.84, 0.16, 92), (0.72, 0.20, 28),
     (0.82, 0.19, 150),
 )  # fmt: skip
-_AIR, _SUN, _AMBIENT = slice(3, 5), 5, 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hour:
     """The light of a street."""
 
-    #: Of the sky at the horizon, above it and at the zenith; of the air near the ground and high
-    #: up; of the sun; of the light from the sky.
-    colors: tuple[Oklch, ...]
+    look: HourLook
     thick: float  # density of the air, per meter
     power: float  # strength of the sun, and of the light from the sky
     fill: float
-    ahead: bool = False  # the sun stands low at the end of the street, not high behind the camera
+    ahead: bool  # the sun stands low at the end of the street, not high behind the camera
     lit: float  # share of lit windows
     neon: float  # strength of signs, lamps and shop windows
     exposure: float
-    signs: tuple[Oklch, ...] = _NEON
-    wet: float = 0.0  # how much the ground mirrors
-    clouds: float = 0.0  # how much of the sky they cover
+    signs: tuple[Oklch, ...]
+    wet: float  # how much the ground mirrors
+    clouds: float  # how much of the sky they cover
 
     @property
     def sun(self) -> Plane:
         """Sunlight, shape (3, 1, 1), as are the others."""
-        return light(self.colors[_SUN], self.power)
+        return light(self.look.sun, self.power)
 
     @property
     def ambient(self) -> Plane:
         """Light from the sky."""
-        return light(self.colors[_AMBIENT], self.fill)
+        return light(self.look.shade, self.fill)
 
     @property
     def glow(self) -> Plane:
         """Light of the air near the ground, which signs and lamps fill."""
-        return light(self.colors[3])
-
-    def recolor(self, part: slice, change: Callable[[Oklch], Oklch]) -> Hour:
-        """Return it with some colors changed."""
-        colors = list(self.colors)
-        colors[part] = [change(color) for color in colors[part]]
-        return replace(self, colors=tuple(colors))
+        return light(self.look.air)
 
 
-_HOURS = {
-    "night": Hour(
-        colors=((0.36, 0.10, 330), (0.23, 0.075, 285), (0.135, 0.05, 270), (0.38, 0.10, 335),
-                (0.23, 0.07, 268), (0.8, 0.03, 250), (0.52, 0.06, 275)),
-        thick=0.011, power=0.0, fill=0.16, lit=0.40, neon=1.0, exposure=1.35,
-    ),
-    "dusk": Hour(
-        colors=((0.72, 0.13, 45), (0.46, 0.11, 320), (0.24, 0.09, 272), (0.58, 0.12, 25),
-                (0.36, 0.08, 290), (0.8, 0.1, 40), (0.62, 0.07, 300)),
-        thick=0.008, power=0.0, fill=0.30, ahead=True, lit=0.36, neon=0.85, exposure=1.3,
-    ),
-    "sunset": Hour(
-        colors=((0.93, 0.11, 78), (0.74, 0.13, 45), (0.47, 0.08, 290), (0.86, 0.13, 68),
-                (0.60, 0.09, 30), (0.90, 0.12, 65), (0.66, 0.06, 300)),
-        thick=0.009, power=1.5, fill=0.42, ahead=True, lit=0.14, neon=0.35, exposure=1.1,
-    ),
-    "dawn": Hour(
-        colors=((0.93, 0.07, 70), (0.80, 0.08, 20), (0.62, 0.08, 265), (0.86, 0.07, 55),
-                (0.70, 0.06, 330), (0.93, 0.09, 70), (0.74, 0.05, 280)),
-        thick=0.010, power=1.1, fill=0.50, ahead=True, lit=0.12, neon=0.25, exposure=1.1,
-    ),
-    "day": Hour(
-        colors=((0.90, 0.04, 225), (0.76, 0.085, 238), (0.58, 0.12, 250), (0.84, 0.03, 235),
-                (0.78, 0.05, 240), (0.97, 0.035, 88), (0.82, 0.045, 245)),
-        thick=0.0042, power=2.3, fill=0.72, lit=0.02, neon=0.05, exposure=1.08,
-    ),
+#: Hour -> density of the air, strength of the sun and of the sky, share of lit windows, strength
+#: of signs, exposure.
+_LIGHTS = {
+    "night": (0.011, 0.0, 0.16, 0.40, 1.0, 1.35), "dusk": (0.008, 0.0, 0.30, 0.36, 0.85, 1.3),
+    "sunset": (0.009, 1.5, 0.42, 0.14, 0.35, 1.1), "dawn": (0.010, 1.1, 0.50, 0.12, 0.25, 1.1),
+    "day": (0.0042, 2.3, 0.72, 0.02, 0.05, 1.08),
 }  # fmt: skip
 #: Weather -> factor on the density of the air, wetness of the ground, amount of clouds.
 _WEATHERS = {
@@ -201,7 +171,7 @@ def street_of(rng: np.random.Generator, brief: Brief) -> Street:
     focal = shot["lens"] * (0.52 * brief.width + 0.36 * min(brief.height, 1.4 * brief.width))
     right, down = distances(shape, x - 0.5, y - 0.5, focal)
     hour = _hour_of(rng, brief, shot["air"])
-    low, high = (light(color) for color in hour.colors[_AIR])
+    low, high = light(hour.look.air), light(hour.look.far)
     # Warm below, and glowing toward a sun at the end of the street.
     air = low + (high - low) * smooth_step(0.0, 0.75, -down)
     air = air + hour.sun * (0.55 * _glare(right, -down) * hour.ahead)
@@ -236,67 +206,55 @@ def pulse(at: Plane, start: float | Plane, long: float | Plane, step: Plane) -> 
 
 
 def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
-    hour = _tint(rng, _set_weather(_HOURS[brief.hour], brief), brief)
-    if brief.weather == "fog":  # by night it shines by all lamps and reaches up to the zenith
-        if brief.dark:
-            hour = hour.recolor(_AIR, lambda it: (0.7 * it[0] + 0.3, 0.62 * it[1], it[2]))
-        low, high = hour.colors[_AIR]
-        hour = replace(hour, colors=(low, mix(low, high, 0.5), high, *hour.colors[3:]))
-    chroma = strength(brief) * (1.12 if brief.mood == "dramatic" else 1.0)
-
-    def grade(it: Oklch) -> Oklch:
-        return tempered((it[0], it[1] * chroma, it[2]), brief.warmth)
-
-    windows, signs, thick = _MOODS.get("" if brief.glows else brief.mood, (1.0, 1.0, 1.0))
-    neon = max(hour.neon, 0.5) * 1.15 if "neon" in brief.things else hour.neon
-    hour = replace(
-        hour.recolor(slice(7), grade), lit=hour.lit * windows, neon=neon * signs,
-        thick=thick * hour.thick * air, signs=tuple(grade(it) for it in hour.signs),
+    look, (thick, power, fill, lit, neon, exposure) = look_for(brief), _LIGHTS[brief.hour]
+    thicker, wet, clouds = _WEATHERS[brief.weather]
+    signs, ahead, dark = _signs_of(rng, brief), brief.hour in LOW, brief.hour == "night"
+    drawn = _GLOWS[int(rng.integers(len(_GLOWS)))]
+    if dark and not asked(brief):
+        look = _lit_by_town(look, *drawn)
+    if brief.dim:  # clouds swallow the colors of a low sun
+        gray = [(0.92 * it[0], 0.025, 258.0) for it in (*look.sky, look.air, look.far)]
+        look = replace(look, sky=tuple(gray[:-2]), air=gray[-2], far=gray[-1])
+    if brief.weather != "clear" and power:  # gray and soft, lights are on earlier
+        power, fill, lit, neon = 0.35 * power * ahead, 1.15 * fill, lit + 0.16, neon + 0.45
+    if brief.weather == "fog" and brief.dark:  # it shines by all lamps, up to the zenith
+        low, high = ((0.7 * it[0] + 0.3, 0.62 * it[1], it[2]) for it in (look.air, look.far))
+        look = replace(look, sky=(low, mix(low, high, 0.5), high), air=low, far=high)
+    windows, shining, dense = _MOODS.get("" if brief.glows else brief.mood, (1.0, 1.0, 1.0))
+    neon = shining * (max(neon, 0.5) * 1.15 if "neon" in brief.things else neon)
+    hour = Hour(
+        look=look, thick=thick * thicker * dense * air, fill=fill, ahead=ahead, lit=lit * windows,
+        power=power if brief.open and not brief.dim else 0.0, neon=neon, exposure=exposure,
+        signs=signs, wet=wet, clouds=clouds,
     )  # fmt: skip
-    if brief.mood == "pastel":
-        hour = hour.recolor(slice(7), lambda it: (0.55 * it[0] + 0.43, max(it[1], 0.05), it[2]))
     if "minimal" in brief.composition:  # the air hides all but what is near
-        low, high = hour.colors[_AIR]
+        low, high = look.air, look.far
         plain = (0.44 * (low[0] + high[0]) + 0.12, 0.35 * (low[1] + high[1]), low[2])
-        thick, neon = 4.5 * max(hour.thick, 0.010), 0.3 * hour.neon
-        hour = hour.recolor(slice(5), lambda _: plain)
-        hour = replace(hour, thick=thick, lit=0.25 * hour.lit, neon=neon, clouds=-1.0)
+        look = replace(look, sky=(plain,) * 2, air=plain, far=plain)
+        thick = 4.5 * max(hour.thick, 0.010)
+        hour = replace(hour, look=look, thick=thick, lit=0.25 * lit, neon=0.3 * neon, clouds=-1.0)
     return hour
 
 
-def _set_weather(hour: Hour, brief: Brief) -> Hour:
-    thicker, wet, clouds = _WEATHERS[brief.weather]
-    hour = replace(hour, thick=hour.thick * thicker, wet=wet, clouds=clouds)
-    if brief.weather != "clear" and hour.power:  # gray and soft, lights are on earlier
-        power, fill = hour.power * 0.35 * hour.ahead, 1.15 * hour.fill
-        hour = replace(hour, power=power, fill=fill, lit=hour.lit + 0.16, neon=hour.neon + 0.45)
-        hour = hour.recolor(slice(5), lambda it: mix(it, (0.4 * it[0] + 0.42, 0.014, 250), 0.7))
-    if brief.dim:  # clouds swallow the colors of a low sun
-        hour = hour.recolor(slice(7), lambda it: mix(it, (0.92 * it[0], 0.022, 258), 0.8))
-    return replace(hour, power=0.0) if brief.dim or not brief.open else hour
+def _lit_by_town(look: HourLook, low: float, high: float) -> HourLook:
+    """Return a night whose air shines in the hues of a town, near the ground and high up."""
+    sky = (0.36, 0.10, low), (0.23, 0.075, low), (0.135, 0.05, high)
+    return replace(
+        look, sky=sky, air=(0.38, 0.10, low), far=(0.23, 0.07, high), shade=(0.52, 0.06, high)
+    )
 
 
-def _tint(rng: np.random.Generator, hour: Hour, brief: Brief) -> Hour:
-    tints = asked(brief)
-    order, drawn = rng.permutation(len(_NEON)), _GLOWS[int(rng.integers(len(_GLOWS)))]
-    if not tints:
-        signs, share = tuple(_NEON[number] for number in order), 1.0
-        low, high = ((hue, 0.0) for hue in drawn)
-        if hour.fill > 0.2:
-            return replace(hour, signs=signs)
-    else:  # by day the air has only a touch of them
-        low, high = tints[0], tints[-1]
-        share = 0.85 if hour.power == 0.0 else 0.45
-        signs = tuple(
+def _signs_of(rng: np.random.Generator, brief: Brief) -> tuple[Oklch, ...]:
+    """Return the colors of signs: those asked for in some shades, else all of neon's."""
+    order, tints, mood = rng.permutation(len(_NEON)), asked(brief), strength(brief)
+    signs = [_NEON[number] for number in order]
+    if tints:
+        signs = [
             (level, max(0.05, 1.35 * chroma), (hue + shift) % 360.0)
             for level, shift in ((0.72, 0.0), (0.80, 12.0), (0.66, -12.0))
             for hue, chroma in tints
-        )
-    colors = tuple(
-        mix(it, (it[0], min(0.15, max(tint[1], it[1])), tint[0]), share) if tint else it
-        for it, tint in zip(hour.colors, (low, low, high, low, high, None, high), strict=True)
-    )
-    return replace(hour, colors=colors, signs=signs)
+        ]
+    return tuple((level, mood * chroma, hue) for level, chroma, hue in signs)
 
 
 def _buildings(
@@ -336,19 +294,23 @@ def _buildings(
 def _sky(rng: np.random.Generator, hour: Hour, right: Plane, up: Plane) -> Plane:
     height, width = len(up), right.shape[1]
     rise = np.clip(up / 0.62, 0.0, 1.0)
-    stops = list(zip((0.0, 0.38, 1.0), hour.colors[:3], strict=True))
+    sun, bottom = hour.look.sun, hour.look.sky[0]
     down, across = noise.across(3.4, height, width)
     body = noise.field(rng, height, width, cells=(2 * down, across), octaves=7, gain=0.52)
     clouds = smooth_step(0.9 - 1.7 * hour.clouds, 2.0 - 1.1 * hour.clouds, body)
-    low, top = light(hour.colors[0]), light(hour.colors[2])
-    color = light(hour.colors[5], 0.75) if hour.ahead else light((0.93, 0.012, 250))
+    low, top = light(bottom), light(hour.look.sky[-1])
+    color = light(sun, 0.75) if hour.ahead else light((0.93, 0.012, 250))
     if hour.power == 0.0:
         color = 0.45 * low + 0.3 * top if hour.fill < 0.4 else 0.85 * low
     color = color * np.clip(0.75 + 0.22 * body, 0.4, 1.3)
-    sky = blend(gradient(stops, rise**0.8), color, 0.85 * clouds * np.minimum(rise * 5.0, 1.0))
+    sky = blend(
+        gradient(evenly(hour.look.sky), rise**0.8),
+        color,
+        0.85 * clouds * np.minimum(rise * 5.0, 1.0),
+    )
     if hour.ahead and hour.power:
         disc = smooth_step(0.026, 0.021, np.hypot(right, up - np.float32(0.045)))
-        sky += light(hour.colors[5]) * (5.0 * disc + 0.9 * _glare(right, up))
+        sky += light(sun) * (5.0 * disc + 0.9 * _glare(right, up))
     return sky
 
 

@@ -65,7 +65,9 @@ class Walls:
         )
         shining = (street.hour.sun, street.hour.ambient, street.hour.glow)
         self._sun, self._ambient, self._air = (color[..., 0] for color in shining)
-        self._low, self._top = (light(color)[..., 0] for color in street.hour.colors[1:3])
+        self._low, self._top = (
+            light(color)[..., 0] for color in (street.hour.look.sky[1], street.hour.look.sky[-1])
+        )
 
     def paint(self, progress: Progress) -> None:
         """Paint all buildings, strip by strip."""

@@ -6,25 +6,10 @@ import numpy as np
 
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.noise import Plane, blur, slopes, tile, warp
+from kit.engines.painting.noise import Plane
 
 #: Steps of mesas: how much rock there is to be where one begins, and how high it is, in meters.
 _STEPS = ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0))
-
-
-def gullies(rng: np.random.Generator, heights: Floats, *, cells: int, wrap: bool = False) -> Floats:
-    """Return ribs, -0.5 to 0.5, that run down the slopes of heights: noise drawn out downhill.
-
-    Source: B. Cabral, L. Leedom, "Imaging vector fields using line integral convolution" (1993).
-    """
-    right, down = slopes(blur(heights, 4.0, wrap=wrap), wrap=wrap)
-    steep = np.sqrt(right * right + down * down) + np.float32(1e-3)
-    right, down = right / steep, down / steep
-    ribs = tile(rng, cells=cells, octaves=3, gain=0.6, side=len(heights))
-    for reach in (2.0, 4.0, 8.0, 16.0, 24.0):
-        ribs = 0.5 * (ribs + warp(ribs, right, down, reach, wrap=wrap))
-    ribs = np.maximum(1.0 - np.abs(ribs) / (1.2 * ribs.std()), 0.0) - 0.5
-    return np.asarray(ribs * np.minimum(steep / steep.mean(), 1.0), np.float32)
 
 
 def mesas(mass: Floats, tall: float = 1.0, wall: float = 0.085) -> Floats:

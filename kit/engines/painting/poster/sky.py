@@ -117,12 +117,11 @@ def sky_planes(
     streams: Iterator[np.random.Generator], setting: SkySetting, *, starry: bool
 ) -> Iterator[Plane]:
     """Yield what hangs in the sky; each part has its stream whether it is drawn or not."""
-    brief, (milky, stars, lights, shine, clouds, flock) = setting.brief, islice(streams, 6)
+    brief, (stars, lights, shine, clouds, flock) = setting.brief, islice(streams, 1, 6)
     minimal, clear = "minimal" in brief.composition, not brief.covered
     quiet = brief.dark or minimal or brief.mood == "calm" or not clear
     beams = brief.open and not setting.light.moon and "dramatic" in brief.composition
     wished = [
-        (brief.dark and clear and starry and "milky_way" in brief.things, _milky_way, milky),
         (brief.dark and starry and (clear or "stars" in brief.lights), _stars, stars),
         (brief.dark and "aurora" in brief.things, _aurora, lights),
         (beams, _shafts, shine),
@@ -190,16 +189,6 @@ def _stars(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     shown = values > 8
     discs(mask, np.column_stack([places, radii])[shown], values=values[shown].tolist())
     yield Plane("stars", 0.0, 0, solid((0.97, 0.02, 90)), mask)
-
-
-def _milky_way(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
-    stage = setting.stage
-    down, across = np.mgrid[0:_COARSE, 0:_COARSE].astype(np.float32) / _COARSE
-    off = (across - 0.5) * rng.uniform(0.5, 0.9) * rng.choice([-1.0, 1.0]) + (down - 0.32)
-    band = np.exp(-((off / 0.15) ** 2)) * (0.5 + 0.32 * field(rng, _COARSE, _COARSE, cells=(5, 5)))
-    band *= smooth_step(0.95, 0.35, down)
-    alpha = enlarged(np.clip(band, 0, 1) * 90, (stage.columns, int(setting.horizon)))
-    yield Plane("haze", 0.0, 0, solid(mix(setting.palette.sky[3], (0.9, 0.03, 60), 0.5)), alpha)
 
 
 def _overcast(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
