@@ -14,7 +14,7 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Oklch, encode
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting import noise
-from kit.engines.painting.framing import factor, focus, laid_down, pool, spotlit, symmetric
+from kit.engines.painting.framing import factor, focus, pool, spotlit, symmetric
 from kit.engines.painting.noise import Plane, blur, slopes, stretched
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import asked, strength
@@ -83,8 +83,6 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     picture = _STYLES[style][0](sheet, progress.part(0.05, 0.8))
     if "centered" in brief.composition:
         picture = symmetric(picture)
-    if "low" in brief.composition:
-        picture = laid_down(picture)
     if "dramatic" in brief.composition:
         spotlit(picture, sheet.subject[:2], 0.95, 0.14, most=1.3 if sheet.dark else 1.0)
     neon = "shining_lines" in brief.things

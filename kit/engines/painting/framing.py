@@ -1,21 +1,19 @@
 """Framing: where words of the camera put what a picture shows, and from where it is seen.
 
-For the painters that have no landscape: what stands in their middle may stand at a third, a flat
-surface may be looked along, and light may fall on one place alone.
+For the painters that have no landscape: what stands in their middle may stand at a third, and light
+may fall on one place alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import cv2
 import numpy as np
 
-from kit.engines.painting.noise import Plane, blur
+from kit.engines.painting.noise import Plane
 from kit.engines.prompt.brief import Brief
 
 _THIRDS = (1 / 3, 2 / 3)
-_NARROW = 0.24  # of each side of a surface, what its near edge leaves outside the frame
 
 
 def third(brief: Brief) -> tuple[float, float]:
@@ -55,31 +53,6 @@ def spotlit(
     picture *= np.float32(rest) + np.float32(most - rest) * pool(height, width, at, reach)
 
 
-def laid_down(picture: Plane) -> Plane:
-    """Return a flat surface as seen from near above it: its far end small and out of focus."""
-    _, height, width = picture.shape
-    edge = _NARROW * width
-    source = np.array([[0, 0], [width, 0], [width - edge, height], [edge, height]], np.float32)
-    shown = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
-    # Most of what is far lies in the few rows below the horizon.
-    source[2:, 1] = 0.62 * height
-    turn = cv2.getPerspectiveTransform(source, shown)
-    border = cv2.BORDER_REFLECT_101
-    seen = np.stack([
-        cv2.warpPerspective(plane, turn, (width, height), flags=cv2.INTER_LINEAR, borderMode=border)
-        for plane in picture
-    ])  # fmt: skip
-    down = np.linspace(0.0, 1.0, height, dtype=np.float32)[:, None]
-    share = np.clip((0.42 - down) / 0.34, 0.0, 1.0)
-    size = max(height, width)
-    soft = np.stack([blur(plane, 0.011 * size) for plane in seen])
-    seen += (soft - seen) * share
-    # Toward its end it fades into air of its own color.
-    air = seen.mean(axis=(1, 2), keepdims=True)
-    seen += (air - seen) * (np.clip((0.26 - down) / 0.26, 0.0, 1.0) ** 1.5)
-    return np.asarray(seen, np.float32)
-
-
 def symmetric(picture: Plane) -> Plane:
     """Return planes whose right half is the mirror image of the left one."""
     width = picture.shape[-1]
@@ -87,7 +60,7 @@ def symmetric(picture: Plane) -> Plane:
     return np.concatenate([half, half[..., ::-1][..., width % 2 :]], axis=-1)
 
 
-def framed(brief: Brief, table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def shot_of(brief: Brief, table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Return what a table says of a brief's words of composition, the first word first.
 
     What the empty word has holds where no other one says it.

@@ -14,7 +14,7 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting import noise
-from kit.engines.painting.framing import factor, focus, laid_down, pool, spotlit, symmetric, third
+from kit.engines.painting.framing import factor, focus, pool, spotlit, symmetric, third
 from kit.engines.painting.noise import Plane, blur, slopes
 from kit.engines.painting.painting import Painting, paint_in_detail
 from kit.engines.painting.tints import Trio, asked, strength, three
@@ -290,8 +290,6 @@ def _compose(picture: Plane, liquid: _Liquid) -> Plane:
         picture = _puddle(picture, liquid)
     if liquid.says("mirrored") or (liquid.says("centered") and not ink):
         picture = symmetric(picture)
-    if liquid.says("low"):
-        picture = laid_down(picture)
     if liquid.says("thirds") and not ink:
         spotlit(picture, third(brief), 0.62, 0.26, most=1.15)
     if liquid.says("dramatic"):

@@ -15,7 +15,7 @@ from kit.engines.media.color import Oklch, mix
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting import noise
 from kit.engines.painting.canvas import Canvas, distances
-from kit.engines.painting.framing import framed, third
+from kit.engines.painting.framing import shot_of, third
 from kit.engines.painting.looks import HourLook, look_for
 from kit.engines.painting.noise import Plane
 from kit.engines.painting.tints import asked, strength
@@ -162,7 +162,7 @@ class Street:
 
 def street_of(rng: np.random.Generator, brief: Brief) -> Street:
     """Return the street that a brief asks for, its sky painted."""
-    shot, shape = framed(brief, _SHOTS), (brief.height, brief.width)
+    shot, shape = shot_of(brief, _SHOTS), (brief.height, brief.width)
     middle, eye = 0.5 + float(rng.choice([-1, 1])) * 0.06, float(rng.uniform(1.75, 2.3))
     if not {"centered", "thirds"}.isdisjoint(brief.composition):
         middle = 0.5 if "centered" in brief.composition else third(brief)[0]

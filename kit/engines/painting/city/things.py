@@ -32,16 +32,14 @@ _LEAVES: dict[str, tuple[Oklch, Oklch]] = {
     "summer": ((0.62, 0.13, 132), (0.38, 0.09, 142)),
     "autumn": ((0.74, 0.15, 68), (0.50, 0.14, 40)),
 }
-#: Colors of cars, of which the first is a taxi.
+#: Colors of cars.
 _PAINTS: tuple[Oklch, ...] = (
     (0.80, 0.15, 88), (0.30, 0.01, 260), (0.88, 0.005, 90), (0.62, 0.01, 250), (0.45, 0.15, 27),
     (0.38, 0.09, 258), (0.28, 0.03, 160), (0.50, 0.02, 60),
 )  # fmt: skip
 #: Right halves of a car's outlines, body, top and panes, and parts of a walker, in meters.
 _BODY = [(0.80, 0.22), (0.93, 0.34), (0.94, 0.72), (0.84, 0.98), (0.5, 1.03)]
-_BUMPER = [(0.88, 0.24), (0.90, 0.40), (0.5, 0.44)]
 _HAIR = [(-0.09, 1.6), (-0.085, 1.7), (0.0, 1.76), (0.085, 1.7), (0.09, 1.6), (0.05, 1.68)]
-_LOCKS = [(-0.09, 1.68), (0.09, 1.68), (0.115, 1.44), (0.0, 1.40), (-0.115, 1.44)]
 
 
 class ThingDrawing:
@@ -193,18 +191,17 @@ def _tree(rng: np.random.Generator, sheet: ThingDrawing, *, season: str) -> None
 
 
 def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: float) -> None:
-    number, boxy = int(rng.integers(len(_PAINTS))), rng.uniform(0.0, 1.0)
-    paint, roof, top = light(_PAINTS[number]), 1.36 + 0.16 * boxy, 0.60 + 0.10 * boxy
+    paint, boxy = light(_PAINTS[int(rng.integers(len(_PAINTS)))]), rng.uniform(0.0, 1.0)
+    roof, top = 1.36 + 0.16 * boxy, 0.60 + 0.10 * boxy
     above = [(0.84, 0.93), (0.74, 1.18), (top, roof - 0.04), (0.35, roof)]
     panes = [(0.74, 0.99), (0.66, 1.18), (top - 0.07, roof - 0.10), (0.3, roof - 0.07)]
     sheet.fill(_ellipse(0.0, 0.03, 1.05, 0.05), light((0.05, 0.0, 0)), cover=0.8)
     for side in (-1.0, 1.0):
         sheet.fill(_box(side * 0.73, 0.0, 0.26, 0.40), light((0.12, 0.0, 0)))
     glass = light((0.26, 0.02, 240))
-    parts = (_BODY, paint), (above, 0.9 * paint), (panes, glass), (_BUMPER, 0.45 * paint)
+    parts = (_BODY, paint), (above, 0.9 * paint), (panes, glass)
     for half, color in parts:
         sheet.fill(_curve(_complete(half), 4), color)
-    sheet.fill(_complete([(0.88, 0.80), (0.84, 0.90)]), 1.25 * paint)
     for side in (-1.0, 1.0):
         if coming:
             lamp, shine = _ellipse(side * 0.70, 0.64, 0.13, 0.085), light((0.97, 0.03, 95))
@@ -212,10 +209,6 @@ def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: 
         else:
             lamp, shine = _box(side * 0.76, 0.63, 0.28, 0.16), light((0.60, 0.24, 27))
             sheet.fill(lamp, 0.4 * shine, shine=shine * (1.2 + 5.0 * power))
-    sheet.fill(_box(0.0, 0.46, 0.48, 0.11), light((0.7, 0.0, 0)))
-    if not number:
-        yellow = light((0.92, 0.10, 85))
-        sheet.fill(_box(0.0, roof, 0.40, 0.13), yellow, shine=1.2 * yellow)
 
 
 def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, coming: bool) -> None:
@@ -237,7 +230,6 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
         ], trousers, side)  # fmt: skip
     half = [(flare, long + 0.03), (0.185, 0.98), (0.20, 1.10), (0.225, 1.33), (0.18, 1.44)]
     fill(_complete([*half, (0.07, 1.50)]), coat)
-    fill([(0.02, 1.46), (0.2, 1.38), (0.19, 1.0), (flare, long + 0.03), (0.06, long)], 0.72 * coat)
     for side, low, tone in ((-1.0, 1.16 if covered else 0.80, 0.85), (1.0, 0.80, 0.62)):
         fill([
             (0.17, 1.43), (0.235, 1.30), (0.285, 1.08), (0.24, low - 0.03), (0.17, low + 0.02),
@@ -245,7 +237,7 @@ def _walker(rng: np.random.Generator, sheet: ThingDrawing, *, covered: bool, com
         ], tone * coat, side)  # fmt: skip
     fill(_box(0.0, 1.46, 0.09, 0.10), 0.7 * skin)
     fill(_ellipse(0.0, 1.63, 0.082, 0.112), skin if coming else hair)
-    fill(_HAIR if coming or rng.random() < 0.6 else _LOCKS, hair)
+    fill(_HAIR, hair)
     if covered:  # five slices of a dome between ribs, their lower edges hanging in arcs
         cloth, tilt = _dye(rng, 0.18), rng.uniform(-0.1, 0.1)
         sheet.trace(np.array([(-0.20, 1.12), (-0.10, 1.5), (-0.05, 2.16)]) * grow, 0.018, coat)

@@ -22,12 +22,10 @@ _TABLE = 64
 _STEADY = 0.4  # rooms and panels waver less than tubes
 _STRIP = 24  # rows that are painted at a time
 _DEEP = 45.0  # meters of a tall building's front that are seen beside the street
-#: By style: shares of a bay and of a floor that are window; height, length and joint of a brick or
-#: panel; how much glass mirrors.
-_STYLES = np.array([
-    (0.60, 0.58, 1.2, 2.4, 0.04, 0.24), (0.44, 0.60, 0.3, 0.9, 0.14, 0.24),
-    (0.93, 0.86, 1.2, 2.4, 0.04, 0.42), (1.00, 0.50, 1.2, 2.4, 0.04, 0.24),
-], np.float32).T.copy()  # fmt: skip
+#: By style: shares of a bay and of a floor that are window; how much glass mirrors.
+_STYLES = np.array(
+    [(0.60, 0.58, 0.24), (0.44, 0.60, 0.24), (0.93, 0.86, 0.42), (1.00, 0.50, 0.24)], np.float32
+).T.copy()
 #: Four colors of walls by style, and of lamps in rooms.
 _STONES: tuple[Oklch, ...] = (
     (0.72, 0.035, 80), (0.62, 0.02, 60), (0.80, 0.025, 85), (0.55, 0.03, 250),
@@ -140,18 +138,12 @@ class Walls:
             lower = smooth_step(-0.3, 0.3, up + 3.8 * its.wall - street.shadow(z))
             sunlit = np.where(front, 0.12 + 0.28 * facing.astype(np.float32), 0.85 * lower * facing)
         style = its.style.astype(np.int32)
-        wide, high, tall, long, joint, mirror = _STYLES.take(style, axis=1)
+        wide, high, mirror = _STYLES.take(style, axis=1)
         bay, floor = along / its.bay, (up - _SHOP) / its.floor
         step_bay, step_floor = step_along / its.bay, step / its.floor
         relief = 1.0 - 0.28 * pulse(floor, -0.03, 0.10, step_floor)
         relief += 0.22 * smooth_step(1.6, 0.9, its.tall - up)
         relief *= 1.0 + 0.07 * _look_up(self._grime, along * 14.0 + 37.0 * its.number, up * 9.0)
-        course = up / tall
-        post = along / long + 0.5 * np.mod(np.floor(course), 2.0)
-        joints = pulse(course, 0.0, joint, step / tall), pulse(post, 0.0, 0.03, step_along / long)
-        relief *= 1.0 - 0.22 * np.clip(0.30 / np.maximum(step, 0.02), 0.0, 1.0) * np.maximum(
-            *joints
-        )
         # Signs and lamps of the street light the lowest floors by night.
         tint = self._signs.take(its.number.astype(np.int32) % self._signs.shape[1], axis=1)
         wall = self._sun * sunlit + self._ambient * np.clip(0.42 + up / 26.0, 0.0, 1.0)
@@ -165,8 +157,7 @@ class Walls:
         share = hour.lit * (0.5 + its.tone)
         lit = (chance < share) * (0.22 + 1.25 * power**2)
         lit += (share * 0.55 - lit) * far
-        curtain = smooth_step(0.10, 0.16, np.abs(bay - column - 0.5) - 0.25 * its.tone)
-        rooms = lit * (0.32 + 0.95 * (floor - number)) * (1.0 - 0.55 * curtain * (kind > 0.35))
+        rooms = lit * (0.32 + 0.95 * (floor - number))
         tilt = mirror * (0.35 + 0.65 * power + (0.65 - power) * 0.65 * far)
         pane = (self._low + (self._top - self._low) * np.clip(up / 40.0, 0.0, 1.0)) * tilt
         lamp = self._lamps.take((kind * 3.99).astype(np.int32), axis=1)
@@ -257,8 +248,7 @@ def _draw_names() -> Floats:
 def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
     """Hang neon signs off the walls, the farthest first; `crowd` is the share of places with one.
 
-    Each faces up and down the street: glowing letters below one another in a tube, or a glowing
-    panel with dark letters.
+    Each faces up and down the street: glowing letters below one another in a tube.
     """
     hour, neon = street.hour, street.hour.neon
     places = []
@@ -270,7 +260,7 @@ def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
             z += rng.uniform(3.5, 9.0)
     for z, it in sorted(places, key=lambda place: -place[0]):
         word, face = str(rng.choice(_WORDS)), str(rng.choice(_FACES))
-        wide, low, filled = rng.uniform(0.8, 1.5), rng.uniform(3.6, 8.5), rng.random() < 0.22
+        wide, low = rng.uniform(0.8, 1.5), rng.uniform(3.6, 8.5)
         tall = min(wide * len(word) * rng.uniform(0.78, 1.0), it.tall - 0.8 - low)
         ink, frame = (light(hour.signs[n]) for n in rng.integers(len(hour.signs), size=2))
         left = round(street.column(it.side * (it.wall - 0.25 - wide / 2) - wide / 2, z))
@@ -279,31 +269,22 @@ def add_signs(rng: np.random.Generator, street: Street, crowd: float) -> None:
         inside = left < street.brief.width and left + width > 0 and upper + height > 0
         if tall < wide or min(width, height // 2) < _LEAST or not inside:
             continue
-        panel, tube, letters = _draw_sign(word, face, width, height)
+        tube, letters = _draw_sign(word, face, width, height)
         unlit = 0.35 * hour.fill + 0.25 * hour.power
-        if filled:
-            color = ink * (neon * 1.5 + unlit) * (1.0 - 0.88 * letters)
-            color = color + frame * (tube * neon * 0.8)
-            shining = _STEADY * (1.0 - letters)
-        else:
-            color = light((0.24, 0.02, 260)) * (0.35 + hour.fill) + ink * (neon * 0.16)
-            color = color + (0.6 * ink + 0.4) * (letters * (neon * 2.6 + unlit))
-            color += frame * (tube * (neon * 2.2 + unlit))
-            shining = np.maximum(letters, tube)
-        street.add_sheet((left, upper), color, panel, z, shining * min(1.0, neon), nearest=z)
+        color = light((0.24, 0.02, 260)) * (0.35 + hour.fill) + ink * (neon * 0.16)
+        color = color + (0.6 * ink + 0.4) * (letters * (neon * 2.6 + unlit))
+        color += frame * (tube * (neon * 2.2 + unlit))
+        shining = np.maximum(letters, tube) * min(1.0, neon)
+        street.add_sheet((left, upper), color, np.ones_like(tube), z, shining, nearest=z)
 
 
 def _draw_sign(word: str, face: str, wide: int, tall: int) -> list[Floats]:
-    """Return the panel, the tube round it and the letters, each (tall, wide), 0 to 1."""
+    """Return the tube round a sign and its letters, each (tall, wide), 0 to 1."""
     scale = 3 if wide < 40 else 2
-    size = (wide * scale, tall * scale)
-    edge = max(1, round(0.055 * size[0]))
-    sheets = [Image.new("L", size) for _ in range(3)]
-    panel, tube, pen = (ImageDraw.Draw(sheet) for sheet in sheets)
-    for draw, inset, how in (
-        (panel, edge // 2, {"fill": 255}), (tube, edge, {"outline": 255, "width": edge}),
-    ):  # fmt: skip
-        draw.rectangle((inset, inset, size[0] - 1 - inset, size[1] - 1 - inset), **how)
+    size, edge = (wide * scale, tall * scale), max(1, round(0.055 * wide * scale))
+    sheets = [Image.new("L", size) for _ in range(2)]
+    tube, pen = (ImageDraw.Draw(sheet) for sheet in sheets)
+    tube.rectangle((edge, edge, size[0] - 1 - edge, size[1] - 1 - edge), outline=255, width=edge)
     pitch = size[1] * 0.94 / len(word)
     font = font_of(face, max(4, int(min(0.86 * size[0], 1.18 * pitch))))
     for number, letter in enumerate(word):

@@ -68,7 +68,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     sandy = not _is_rocky(brief) or "dunes" in brief.things
     scene.paint_sky(0.2)
     volcano.paint_smoke(scene, cone)
-    scene.lay_out(land.heights, hollow=0.7)
+    scene.lay_out(land.heights)
     palms = _palms_around(scene, pool) if pool else None
     grains = ground.ripples(scene.dice(5)) if sandy else ground.grain(scene.dice(5))
     scene.see(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.6)
@@ -237,9 +237,7 @@ def _palms_around(scene: Landscape, pool: _Pool) -> Plants:
     keep = scene.land.height(x, z) < 7.0
     keep &= (z > pool.z - 0.35 * pool.reach) | (np.abs(x - pool.x) > 0.95 * pool.reach)
     lean = float(np.sign(rng.uniform(-1, 1)))
-    grove = planting.palms(scene, x, z, rng.uniform(10.0, 17.0, count), keep, lean)
-    planting.cast_shadows(scene, grove)
-    return grove
+    return planting.palms(scene, x, z, rng.uniform(10.0, 17.0, count), keep, lean)
 
 
 def _fill(scene: Landscape, pool: _Pool, palms: Plants) -> None:

@@ -78,8 +78,6 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         _flood(scene)
     if falls:
         _raise_mist(scene, falls)
-    if "palms" in brief.things:
-        _plant_bank(scene)
     return scene.finish()
 
 
@@ -152,7 +150,6 @@ def _floor(
         # From high up the frame begins far off: the bank lies as much farther away.
         wide = camera.nearest / 11.0 if "high" in scene.words else 1.0
         reach = float(rng.uniform(4, 22)) - 36 * float(np.sign(scene.subject)) * side + 12 * bend_x
-        reach += 24.0 * scene.has("palms")  # they stand on a bank near by
         bank = 9.5 + 0.45 * min(camera.height, 12.0)
         floor += bank * smooth_step(10, -16, z / np.float32(wide) - reach)
     else:
@@ -171,7 +168,7 @@ def _woods_of(scene: Landscape, wooded: float, peak: float) -> Woods:
         density=np.clip(clumps * wooded + 0.12, 0.03, 1.0).astype(np.float32),
         leaves=mixed_to(FOLIAGE[scene.brief.season], of_land(scene.brief)),
         tall=(low * grown, high * grown),
-        kind="broadleaf" if hills or scene.has("palms") else "spruce",
+        kind="broadleaf" if hills else "spruce",
         line=max(40.0, 0.36 * peak),
         nearest=38.0 if hills else 30.0,
     )
@@ -189,11 +186,6 @@ def _plant(land: Land) -> None:
         shy=1.0 if hills else 0.0,
     )
     planting.plant(scene, trees, land.woods.kind, 0.76)
-    if scene.has("palms"):
-        some = trees.kept((np.arange(len(trees.z)) % 3 == 0) & (trees.z > 60))
-        every = np.ones(len(some.z), bool)
-        grove = planting.palms(scene, some.x, some.z, 1.6 * some.tall, every, scene.subject)
-        planting.plant(scene, grove, "palm", 0.78)
     grass = planting.strew(
         scene,
         mixed_to(GRASS[scene.brief.season], of_land(scene.brief)),
@@ -203,18 +195,6 @@ def _plant(land: Land) -> None:
         lowest=land.level + 0.5,
     )
     planting.plant(scene, grass, "tuft", 0.8)
-
-
-def _plant_bank(scene: Landscape) -> None:
-    """Plant a few palms between the eye and the lake; the middle of the view stays open."""
-    rng, most = scene.dice(41), 2 if "minimal" in scene.words else 6
-    z = rng.uniform(15.0, 60.0, 90)
-    side = rng.choice([-1.0, 1.0], 90) * rng.uniform(0.35, 0.95, 90)
-    x = side * scene.camera.widest * z
-    keep = scene.land.height(x, z) > 0.4
-    keep = planting.apart(side, keep, most)
-    grove = planting.palms(scene, x, z, rng.uniform(9.0, 13.0, 90), keep, scene.subject)
-    planting.plant(scene, grove, "palm", 0.9)
 
 
 def _flood(scene: Landscape) -> None:

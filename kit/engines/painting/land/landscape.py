@@ -81,8 +81,8 @@ def grid(points: int) -> tuple[Floats, Floats]:
     return (steps - np.float32(SPAN / 2))[None], steps[:, None]
 
 
-def relief_of(heights: Floats, sun: Direction, *, hollow: float = 1.0) -> Relief:
-    """Return a map with its traits; `hollow` is how dark hollows are."""
+def relief_of(heights: Floats, sun: Direction) -> Relief:
+    """Return a map with its traits."""
     points = heights.shape[0]
     steep = slopes(heights, points / SPAN)
     # Light is softer than land: a map of one point a length is fine enough for it.
@@ -91,7 +91,7 @@ def relief_of(heights: Floats, sun: Direction, *, hollow: float = 1.0) -> Relief
     open_ = np.ones_like(small)
     for sigma, dark, least in ((14.0, 0.035, 0.40), (3.5, 0.09, 0.6), (1.25, 0.22, 0.5)):
         above = small - blur(small, sigma * side / SPAN)
-        above *= np.float32(dark * hollow)
+        above *= np.float32(dark)
         above += np.float32(1)
         open_ *= np.clip(above, least, 1.22, out=above)
     soft = (cv2.resize(plane, (points, points)) for plane in (open_, _sunlight(small, sun)))
@@ -206,9 +206,9 @@ class Landscape:
             self.motions.append(Curtains(self.sky.curtains))
         self.progress.report(end)
 
-    def lay_out(self, heights: Floats, *, clouds: float = 0.0, hollow: float = 1.0) -> None:
+    def lay_out(self, heights: Floats, *, clouds: float = 0.0) -> None:
         """Take heights as the land in front of the camera; clouds lay shadows, so strong, on it."""
-        self.land = relief_of(heights, self.toward, hollow=hollow)
+        self.land = relief_of(heights, self.toward)
         if clouds:  # pools of light lead the eye
             rng, points = self.dice(9), len(heights)
             gaps = octave(rng, points, 9) + 0.5 * octave(rng, points, 21)

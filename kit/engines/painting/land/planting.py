@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kit.engines.media.color import Floats
 from kit.engines.painting.land.ground import Mix, Woods
-from kit.engines.painting.land.landscape import SPAN, Landscape, look_up
+from kit.engines.painting.land.landscape import Landscape, look_up
 from kit.engines.painting.land.plants import sprites
 from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
@@ -158,19 +158,6 @@ def apart(across: Plane, keep: NDArray[np.bool_], most: int) -> NDArray[np.bool_
         if all(abs(across[number] - across[other]) > 0.06 for other in chosen):
             chosen.append(int(number))
     return np.isin(np.arange(len(keep)), chosen[:most])
-
-
-def cast_shadows(scene: Landscape, plants: Plants) -> None:
-    """Lay the shadows of palms on the ground."""
-    dense = scene.points / SPAN
-    mask, up = np.zeros((scene.points, scene.points), np.float32), max(scene.toward[2], 0.30)
-    for x, z, tall in zip(plants.x, plants.z, plants.tall, strict=True):
-        foot = np.array([x + SPAN / 2, z]) * dense
-        crown = foot - 0.72 * tall * dense / up * np.array(scene.toward[:2])
-        low, high = ((round(16 * spot[0]), round(16 * spot[1])) for spot in (foot, crown))
-        cv2.line(mask, low, high, 0.35, 1, cv2.LINE_AA, 4)
-        cv2.circle(mask, high, round(0.20 * tall * dense * 16), 0.75, -1, cv2.LINE_AA, 4)
-    scene.land.traits[..., 3] *= 1.0 - cv2.GaussianBlur(mask, (0, 0), max(0.5, 0.8 * dense))
 
 
 def plant(scene: Landscape, plants: Plants, kind: str, end: float) -> None:

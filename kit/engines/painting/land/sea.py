@@ -210,9 +210,7 @@ def _palms(scene: Landscape) -> Plants:
     room = 0.95 * scene.camera.rise * z + scene.camera.height > 0.55 * tall
     most = 2 if sparse else int(rng.integers(4, 7))
     keep[:near] = planting.apart(away[:near], (keep & room)[:near], most)
-    grove = planting.palms(scene, x, z, tall, keep, -hand)
-    planting.cast_shadows(scene, grove)
-    return grove
+    return planting.palms(scene, x, z, tall, keep, -hand)
 
 
 def _plant_grove(scene: Landscape, palms: Plants) -> None:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from kit.engines.painting.framing import focus, framed
+from kit.engines.painting.framing import focus, shot_of
 from kit.engines.painting.tints import Trio, asked, strength, three
 from kit.engines.prompt.brief import Brief
 
@@ -47,16 +47,15 @@ _GASES: list[Trio] = [
 ]  # fmt: skip
 _LIVELY = {"calm": 0.5, "dramatic": 1.25, "vivid": 1.2, "pastel": 0.8}
 #: Word -> factors on a main body and on bare gas, least radius of a planet as a share of the
-#: shorter side, factors on stars and flares, more gas, rise of a horizon, height of rocks.
+#: shorter side, factors on stars and flares, more gas, rise of a horizon.
 _SHOTS = {
     "": {"near": 1.0, "bare": 1.0, "fill": 0.0, "stars": 1.0, "flares": 1.0, "gas": 0.0,
-         "alone": 0.0, "rise": 0.0, "rocks": 0.0},
+         "alone": 0.0, "rise": 0.0},
     "wide": {"near": 0.42, "bare": 0.55, "stars": 1.5, "alone": 0.42, "rise": -0.26},
     "close": {"near": 2.0, "bare": 1.9, "fill": 0.66, "flares": 0.33, "rise": 0.19},
     "minimal": {"near": 0.55, "bare": 0.8, "stars": 0.16, "flares": 0.0, "gas": -0.2,
                 "alone": 0.24, "rise": -0.4},
     "dramatic": {"near": 1.6, "bare": 1.6, "fill": 0.52, "stars": 1.3, "gas": 0.35, "rise": 0.1},
-    "low": {"rocks": 0.24},
     "high": {"fill": 1.15, "rise": 0.33},
 }  # fmt: skip
 
@@ -91,7 +90,6 @@ class SpaceSky:
     glow: float = 1.0  # factor on the light of the gas
     stars: float
     flares: int
-    rocks: float  # height of the ground from which one looks up, as a share of the frame's
     main: CelestialBody | None = None  # what the picture is of; of the gas without one
     others: tuple[CelestialBody, ...] = ()  # moons behind it, the rest before it
     sun: Range | None = None  # where a sun rises over the main body, in pixels
@@ -110,7 +108,7 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
     subject = next((it for it in _SUBJECTS if f"subject_{it}" in brief.things), drawn)
     if "wormhole" in brief.things and "closed_hole" not in brief.things:
         subject = "wormhole"
-    tints, shot, calm = three(rng, brief, _GASES), framed(brief, _SHOTS), brief.mood == "calm"
+    tints, shot, calm = three(rng, brief, _GASES), shot_of(brief, _SHOTS), brief.mood == "calm"
     lively, bare = _LIVELY.get(brief.mood, 1.0), len(_SUBJECTS[subject]) == 1
     gas = rng.uniform(*_SUBJECTS["nebula" if "gas" in brief.things else subject][0])
     gas += 0.2 if brief.weather in ("mist", "fog") else 0.0
@@ -127,7 +125,6 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
         glow=0.0 if "minimal" in brief.composition and not bare else 1.0,
         stars=stars * shot["stars"] * (0.6 if brief.hour == "day" else 1) * (0.6 if calm else 1),
         flares=min(round(flares * lively * shot["flares"]), 2 if calm else 99),
-        rocks=shot["rocks"],
     )  # fmt: skip
     if not bare:
         sky = _add_main(rng.spawn(1)[0], brief, sky, subject, shot)
@@ -144,15 +141,6 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
         sky = replace(
             sky, others=(*sky.others, CelestialBody("comet", *place, long, tilt, hues=(hue,)))
         )
-    if (
-        "dramatic" in brief.composition and not sky.sun
-    ):  # a small world before it shows how large it is
-        at = 0.76 if x < 0.5 else 0.24
-        tiny = CelestialBody(
-            "rocky", at * sky.width, 0.72 * sky.height, 0.035 * sky.short, chroma=0.5
-        )
-        tiny = replace(tiny, hues=(45.0, 50.0), sun=unit(x - at, -0.2, 0.2))
-        sky = replace(sky, others=(*sky.others, tiny))
     return sky
 
 
