@@ -13,7 +13,6 @@ from kit.engines.painting.families import FAMILIES, paint
 from kit.engines.painting.painting import (
     Curtains,
     Fall,
-    Fountain,
     Lava,
     Mirrored,
     Painting,
@@ -102,7 +101,7 @@ def test_water_is_below_the_sky(prompt: str) -> None:
     ("prompt", "kinds"),
     [
         ("a waterfall in a valley", (Fall, Spray, Mirrored)),
-        ("an erupting volcano over a lake at night", (Smoke, Fountain, Lava, Mirrored)),
+        ("an erupting volcano over a lake at night", (Smoke, Lava, Mirrored)),
         ("northern lights over a lake at night", (Curtains, Mirrored)),
         ("sand dunes", ()),
     ],
@@ -111,7 +110,7 @@ def test_what_moves_by_itself_is_handed_out(prompt: str, kinds: tuple[type, ...]
     assert {type(motion) for motion in painted(prompt).motions} == set(kinds)
 
 
-def test_stones_that_fly_are_left_to_a_film() -> None:
+def test_embers_that_fly_are_left_to_a_film() -> None:
     brief = brief_of("an erupting volcano at night")
     still, place = (paint(replace(brief, falling=falling), Progress()) for falling in (True, False))
 

@@ -33,6 +33,7 @@ from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
+from kit.engines.painting.falling import kind_of
 from kit.engines.painting.families import paint
 from kit.engines.painting.painting import Mirrored, Painting
 from kit.engines.prompt.brief import Brief
@@ -47,7 +48,6 @@ _HOURS = {
     "night_to_day": ("night", "dawn", "day"),
 }
 _DARK = ("dusk", "night")  # hours by which northern lights and stars are seen
-_AIRS = {"rain": "rain", "snow": "snow", "mist": "fog", "fog": "fog"}
 
 
 def film(job: Job, progress: Progress) -> Asset:
@@ -206,13 +206,13 @@ def _weather(brief: Brief, asked: str) -> str:
         return asked
     if brief.family in ("liquid", "flow", "space"):
         return "none"
-    if "fireflies" in brief.things:
-        return "fireflies"
     if brief.family == "desert" and brief.weather in ("mist", "rain", "snow"):
         return "dust"
+    if kind := kind_of(brief):
+        return kind
     # Fog only where the prompt says so: what the seed draws is painted, and that is enough.
-    said = brief.weather != "mist" or "fog" in brief.things
-    return _AIRS.get(brief.weather, "none") if said else "none"
+    said = brief.weather == "fog" or (brief.weather == "mist" and "fog" in brief.things)
+    return "fog" if said else "none"
 
 
 def _ripples(

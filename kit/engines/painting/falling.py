@@ -73,7 +73,8 @@ def kind_of(brief: Brief) -> str | None:
     """Return what is in the air of a brief, if anything."""
     if brief.weather in ("rain", "snow") and brief.falling:
         return brief.weather
-    return "fireflies" if "fireflies" in brief.things else None
+    names = {"fireflies": "fireflies", "eruption": "embers"}
+    return next((kind for thing, kind in names.items() if thing in brief.things), None)
 
 
 def layers(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> list[FallingLayer]:

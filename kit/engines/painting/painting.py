@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
@@ -37,34 +36,6 @@ class Smoke:
     lean: float  # how far it goes aside for each pixel of its height
     start: float  # its breadth at the crater, in units
     grown: float  # what it gains on its way up
-
-
-@dataclass(frozen=True, slots=True)
-class Fountain:
-    """Glowing stones that a crater throws; they are painted only where what falls is.
-
-    A row of `stones`, shape (n, 7), says where one starts, in units aside; its lean; its speed in
-    units; when it is seen first and for how long, see `trails`; heat; how thick it is.
-    """
-
-    crater: tuple[float, float]
-    unit: float
-    stones: NDArray[np.float64]
-    power: float  # of their light, where 1 is white paper
-
-
-def trails(
-    stones: NDArray[np.float64], times: NDArray[np.float64], spot: tuple[float, float], unit: float
-) -> NDArray[np.float64]:
-    """Return where stones are at times of their flight, in pixels, shape (n, moments, 2).
-
-    Times, shape (n, moments), are 0 where a stone leaves the crater, 4/3 where it is as low again.
-    """
-    aside, lean, pace = (part[:, None] for part in stones.T[:3])
-    speed = unit * pace
-    x = spot[0] + 0.25 * unit * aside + 1.6 * speed * lean * times
-    y = spot[1] + 0.15 * unit - 2.6 * speed * times * (1.0 - 0.75 * times)
-    return np.stack([x, y], axis=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +90,7 @@ class Mirrored:
 
 
 #: Anything that moves by itself, or shows what does.
-Motion: TypeAlias = Smoke | Fountain | Lava | Fall | Spray | Curtains | Mirrored
+Motion: TypeAlias = Smoke | Lava | Fall | Spray | Curtains | Mirrored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

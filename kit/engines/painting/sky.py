@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Floats
+from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.camera import Camera
 from kit.engines.painting.falling import fallen, kind_of
@@ -17,6 +17,8 @@ from kit.engines.painting.noise import sample, tile, warp
 from kit.engines.painting.tone import blend, evenly, gradient, light
 from kit.engines.prompt.brief import Brief
 
+#: What shines in the air -> its color.
+_SPARKS: dict[str, Oklch] = {"fireflies": (0.90, 0.17, 105), "embers": (0.74, 0.18, 48)}
 _SIDE = 1024  # of the tiles of clouds and gas
 #: What is in the sky is drawn all around, as far as a camera may turn, and up: tangents or radians.
 _AROUND, _UP = 4.0, 2.2
@@ -240,14 +242,14 @@ def draw_weather(
 def draw_falling(
     planes: Floats, brief: Brief, bright: Floats, rng: np.random.Generator, share: float = 0.8
 ) -> None:
-    """Draw rain or snow in a light, or fireflies, in place."""
+    """Draw rain or snow in a light, fireflies or embers, in place."""
     kind = kind_of(brief)
-    if kind != "fireflies" and not (kind and brief.falling):
+    if not kind or (kind != "fireflies" and not brief.falling):
         return
     cover = fallen(kind, rng, (planes.shape[2], planes.shape[1])).astype(np.float32)
     cover *= np.float32(1 / 255)
-    if kind == "fireflies":
-        planes += light((0.90, 0.17, 105), 2.4) * (cover * cover)
+    if kind in _SPARKS:
+        planes += light(_SPARKS[kind], 2.4) * (cover * cover)
     else:
         planes += (bright - planes) * (np.float32(share) * cover)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kit.engines.media.color import Oklch
 from kit.engines.painting.canvas import Canvas
 from kit.engines.painting.city.street import ROAD, Street, lamps_of
+from kit.engines.painting.land.plants import sprites
 from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import light
 
@@ -26,12 +27,11 @@ _LEAST = 5.0  # pixels of height below which nothing is drawn
 _CORNERS = ((-0.5, 0.0), (0.5, 0.0), (0.5, 1.0), (-0.5, 1.0))
 #: Kind -> meters across and up of its drawing.
 _SIZES = {"lamp": (4.4, 7.6), "tree": (5.6, 7.4), "car": (2.5, 1.75), "walker": (1.7, 2.35)}
-#: Season -> colors of the leaves in the light and in the shade.
-_LEAVES: dict[str, tuple[Oklch, Oklch]] = {
-    "spring": ((0.80, 0.09, 355), (0.62, 0.10, 350)),
-    "summer": ((0.62, 0.13, 132), (0.38, 0.09, 142)),
-    "autumn": ((0.74, 0.15, 68), (0.50, 0.14, 40)),
-}
+#: Season -> color of the leaves, if there are any.
+_LEAVES: dict[str, Oklch] = {
+    "spring": (0.74, 0.09, 355), "summer": (0.54, 0.12, 135), "autumn": (0.66, 0.145, 60),
+}  # fmt: skip
+_BARK: Oklch = (0.36, 0.025, 52)
 #: Colors of cars.
 _PAINTS: tuple[Oklch, ...] = (
     (0.80, 0.15, 88), (0.30, 0.01, 260), (0.88, 0.005, 90), (0.62, 0.01, 250), (0.45, 0.15, 27),
@@ -59,12 +59,6 @@ class ThingDrawing:
         cv2.fillPoly(self.body, [self._placed(points)], [*color.ravel().tolist(), cover])
         if shine is not None:
             cv2.fillPoly(self.shine, [self._placed(points)], shine.ravel().tolist())
-
-    def fill_all(self, outlines: NDArray[np.float64], colors: Plane) -> None:
-        """Fill convex outlines, shape (n, corners, 2), each in its color, the first one lowest."""
-        inks = np.pad(colors, ((0, 0), (0, 1)), constant_values=1.0).tolist()
-        for outline, ink in zip(self._placed(outlines), inks, strict=True):
-            cv2.fillConvexPoly(self.body, outline, ink)
 
     def trace(self, points: Points, wide: float, color: Plane) -> None:
         """Draw a line `wide` meters thick."""
@@ -107,8 +101,9 @@ def things_of(rng: np.random.Generator, street: Street) -> list[StreetThing]:
         StreetThing("lamp", x, z, partial(_lamp, side=np.sign(x), on=on))
         for x, z in lamps_of(brief)
     ]
-    draw = partial(_tree, season="winter" if brief.weather == "snow" else brief.season)
-    for z in np.arange(13.5, 75.0, 10.5) if planted and rng.random() < 0.75 else ():
+    bare = brief.season == "winter" or brief.weather == "snow"
+    draw = partial(_tree, leaves=_LEAVES.get(brief.season, _BARK))
+    for z in np.arange(13.5, 75.0, 10.5) if planted and not bare and rng.random() < 0.75 else ():
         away = z + rng.uniform(-1.2, 1.2)
         things += [
             StreetThing("tree", side * (ROAD + 1.3), away, draw)
@@ -163,31 +158,13 @@ def _lamp(_: np.random.Generator, sheet: ThingDrawing, *, side: float, on: bool)
     sheet.fill(_box(0.91 * reach, 7.16, 0.58, 0.11), iron, shine=shine)
 
 
-def _tree(rng: np.random.Generator, sheet: ThingDrawing, *, season: str) -> None:
-    bark, top = light((0.25, 0.025, 52)), rng.uniform(5.2, 6.2)
-    sheet.trace([(0.0, 0.0), (0.03, 1.4), (0.0, 2.6)], 0.24, bark)
-    tips = []
-    for bend in np.linspace(-1.0, 1.0, 9) + rng.normal(0.0, 0.08, 9):
-        end = np.array([1.9 * bend, top - 1.5 * bend**2 - rng.uniform(0.0, 0.5)])
-        middle = np.array([0.62 * bend + 0.1, 1.15 + 0.52 * end[1]])
-        sheet.trace(np.array([(0.0, rng.uniform(1.9, 2.5)), middle, end]), 0.085, bark)
-        start = 0.4 * middle + 0.6 * end
-        twigs = start + rng.normal((0.15 * bend, 0.25), (0.5, 0.35), (3, 2))
-        for twig in twigs:
-            sheet.trace(np.array([start, twig]), 0.035, bark)
-        tips += [end, middle, *twigs]
-    if season not in _LEAVES:
-        return
-    bright, deep = (light(color).ravel() for color in _LEAVES[season])
-    count = round(min(900.0, max(110.0, 17.0 * sheet.pixels)))
-    at = np.array(tips)[rng.integers(0, len(tips), count)]
-    at += rng.normal(0.0, (0.42, 0.36), (count, 2))
-    # From the shaded inside to the sunlit top, so that lit leaves lie in front.
-    at = at[np.argsort(at[:, 1] + rng.normal(0.0, 0.5, count))]
-    share = np.clip((at[:, 1] - 2.6) / (top - 1.8) + rng.normal(0.0, 0.22, count), 0.0, 1.0)
-    colors = 0.75 * deep + (bright - 0.75 * deep) * share[:, None]
-    size = rng.uniform(2.1, 5.0, (count, 1, 1)) / np.sqrt(count)
-    sheet.fill_all(at[:, None] + size * _ellipse(0.0, 0.0, 1.2, 0.8, 8), colors)
+def _tree(rng: np.random.Generator, sheet: ThingDrawing, *, leaves: Oklch) -> None:
+    shapes, (rows, columns, _) = sprites("broadleaf"), sheet.body.shape
+    shape, tall = shapes[int(rng.integers(len(shapes)))], rng.uniform(0.75, 0.9) * rows
+    corner = -columns / 2 - shape.box[0] * tall, 1 - rows - shape.box[1] * tall
+    cover, leafage, bark = cv2.split(shape.cut(tall, *corner, (columns, rows), flip=False))
+    parts = leafage[..., None] * light(leaves).ravel(), bark[..., None] * light(_BARK).ravel()
+    sheet.body[...] = np.dstack([parts[0] + parts[1], cover])
 
 
 def _car(rng: np.random.Generator, sheet: ThingDrawing, *, coming: bool, power: float) -> None:

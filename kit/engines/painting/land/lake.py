@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Floats
+from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import (
@@ -27,10 +27,10 @@ from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import eroded, octave, ridged, sample, stretched, tile, warp
 from kit.engines.painting.painting import Fall, Painting, Spray
 from kit.engines.painting.tints import of_land, of_water, turned
-from kit.engines.painting.tone import light
 from kit.engines.prompt.brief import Brief
 
 _CLOUDY, _GRAY = 0.42, 0.03  # how cloudy water of a color is; chroma below which it has none
+_WHITE: Oklch = (0.97, 0.012, 230)  # of falling water
 _POOL = -3.0  # height of the bottom below falls
 
 
@@ -214,18 +214,25 @@ def _flood(scene: Landscape) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Falls:
-    """A cliff with falls, in meters."""
+    """A cliff with a fall, in meters."""
 
-    x: float  # of the main fall
+    x: float
     z: float
     tall: float
-    wide: float
-    streams: tuple[tuple[float, float], ...]  # x and width of each, the main one first
+    broad: float  # of the cliff
+    wide: float  # of the water
 
     def near(self, x: Floats, reach: float, least: float) -> Floats:
-        """Return how near places are to a stream, 0 to 1."""
-        offs = [((x - at) / np.float32(reach * wide + least)) ** 2 for at, wide in self.streams]
-        return np.asarray(np.exp(-np.minimum.reduce(offs)), np.float32)
+        """Return how near places are to the water, 0 to 1."""
+        off = (x - self.x) / np.float32(reach * self.wide + least)
+        return np.asarray(np.exp(-(off**2)), np.float32)
+
+    def ends(self, scene: Landscape) -> tuple[float, float]:
+        """Return the heights at which it begins and ends."""
+        lip, foot = scene.land.height(
+            np.array([self.x, self.x]), np.array([self.z + 9.0, self.z - 9.0])
+        )
+        return float(lip), max(float(foot), 0.0)
 
 
 def _falls_of(scene: Landscape) -> Falls | None:
@@ -235,16 +242,10 @@ def _falls_of(scene: Landscape) -> Falls | None:
     dice, framing = scene.dice(60), scene.framing
     z = float(dice.uniform(165.0, 205.0))
     half = scene.camera.widest * z
-    x = 0.62 * scene.subject * half
     room = dice.uniform(0.34, 0.46) * scene.camera.rise * z + scene.camera.height
     tall = min(room, 1.5 * half) * framing["part"] * framing["near"] ** 0.6
-    main = dice.uniform(0.12, 0.19) * tall
-    streams = [(x, main)]
-    for side in (-1.0, 1.0):
-        if dice.random() < 0.6:
-            off = side * dice.uniform(1.4, 2.6) * main
-            streams.append((x + off, main * dice.uniform(0.14, 0.34)))
-    return Falls(x, z, tall, max(0.50 * half, 0.9 * tall), tuple(streams))
+    wide = dice.uniform(0.15, 0.22) * tall
+    return Falls(0.62 * scene.subject * half, z, tall, max(0.50 * half, 0.9 * tall), wide)
 
 
 def _carve(scene: Landscape, heights: Floats, falls: Falls) -> Floats:
@@ -253,7 +254,7 @@ def _carve(scene: Landscape, heights: Floats, falls: Falls) -> Floats:
     x, z = grid(points)
     broad, bend, fine = (octave(rng, points, cells) for cells in (13, 30, 75))
     worn, cracks = eroded(rng, points, cells=20.0), ridged(rng, points, cells=34.0, gain=0.62)
-    aside = (x - falls.x) / falls.wide
+    aside = (x - falls.x) / falls.broad
     # Near the water all is worn back to one edge; away from it the cliff climbs in terraces.
     near = falls.near(x, 1.1, 3.0)
     front = z - falls.z + 22.0 * np.minimum(aside * aside, 1.6) * (1.0 - near)
@@ -275,56 +276,44 @@ def _pour(scene: Landscape, falls: Falls) -> None:
     """Let water drop over the cliff: threads that start together and fray on their way down."""
     noise = tile(scene.dice(62), cells=16, octaves=6, gain=0.66)
     camera, z = scene.camera, falls.z - 3.0
-    white = scene.lit(light((0.97, 0.012, 230)), 0.30, 0.85, z)
-    for number, (x, wide) in enumerate(falls.streams):
-        lip, foot = _ends(scene, x, falls.z)
-        middle, top, bottom = camera.column(x, z), camera.row(lip + 0.4, z), camera.row(foot, z)
-        tall, half = max(bottom - top, 2.0), 0.5 * wide * camera.focal / z
-        at = np.array([middle, 0.5 * (top + bottom)])
-        box = window(scene.light.shape, at, 1.8 * half + 2.0, 0.5 * tall)
-        rows, columns = np.mgrid[box].astype(np.float32)
-        down, shift = (rows - np.float32(top)) / np.float32(tall), 90.0 * number
-        if not down.size:
-            continue
-        sway = sample(noise, np.full_like(down, shift), down * 60.0)
-        u = (columns - middle) / half - 0.16 * sway * smooth_step(0.0, 0.4, down)
-        u = np.asarray(u / (0.72 + 0.42 * np.maximum(down, 0.0) ** 0.7), np.float32)
-        seconds = math.sqrt(2.0 * max(lip - foot, 1.0) / 9.8)
-        scene.motions.append(Fall(window=box, across=u, down=down, seconds=seconds, away=z))
-        # Water speeds up: its threads are drawn out the more, the farther it has fallen.
-        long = np.sqrt(np.clip(down, 0.0, 1.0))
-        broad = sample(noise, u * 9.0 + shift, long * 26.0)
-        fine = sample(noise, u * 34.0 + shift, long * 44.0)
-        cover = smooth_step(1.05, 0.55, np.abs(u) + 0.16 * broad + 0.10 * fine)
-        cover *= np.clip(0.86 + 0.16 * broad + 0.13 * fine, 0.25, 1.0)
-        cover *= smooth_step(-0.01, 0.02, down) * smooth_step(1.03, 0.95, down)
-        bright = np.clip(0.80 + 0.15 * fine + 0.10 * broad + 0.16 * down, 0.4, 1.25)
-        patch = scene.light[:, *box]
-        patch += (white * bright - patch) * (cover * (scene.depth[box] > 0.94 * z))
+    lip, foot = falls.ends(scene)
+    middle, top, bottom = camera.column(falls.x, z), camera.row(lip + 0.4, z), camera.row(foot, z)
+    tall, half = max(bottom - top, 2.0), 0.5 * falls.wide * camera.focal / z
+    at = np.array([middle, 0.5 * (top + bottom)])
+    box = window(scene.light.shape, at, 1.8 * half + 2.0, 0.5 * tall)
+    rows, columns = np.mgrid[box].astype(np.float32)
+    down = (rows - np.float32(top)) / np.float32(tall)
+    if not down.size:
+        return
+    sway = sample(noise, np.zeros_like(down), down * 60.0)
+    u = (columns - middle) / half - 0.16 * sway * smooth_step(0.0, 0.4, down)
+    u = np.asarray(u / (0.72 + 0.42 * np.maximum(down, 0.0) ** 0.7), np.float32)
+    seconds = math.sqrt(2.0 * max(lip - foot, 1.0) / 9.8)
+    scene.motions.append(Fall(window=box, across=u, down=down, seconds=seconds, away=z))
+    # Water speeds up: its threads are drawn out the more, the farther it has fallen.
+    long = np.sqrt(np.clip(down, 0.0, 1.0))
+    broad, fine = sample(noise, u * 9.0, long * 26.0), sample(noise, u * 34.0, long * 44.0)
+    cover = smooth_step(1.05, 0.55, np.abs(u) + 0.16 * broad + 0.10 * fine)
+    cover *= np.clip(0.86 + 0.16 * broad + 0.13 * fine, 0.25, 1.0)
+    cover *= smooth_step(-0.01, 0.02, down) * smooth_step(1.03, 0.95, down)
+    bright = np.clip(0.80 + 0.15 * fine + 0.10 * broad + 0.16 * down, 0.4, 1.25)
+    white = scene.lit(_WHITE, 0.30, 0.85, z)
+    scene.lay(box, white * bright, cover, 1.07 * z)
 
 
 def _raise_mist(scene: Landscape, falls: Falls) -> None:
     """Let mist rise from the foot of the falls, and spread over the water."""
     noise = tile(scene.dice(63), cells=8, octaves=5, gain=0.6)
     camera, z, away = scene.camera, falls.z - 5.0, falls.z - 60.0
-    white = scene.lit(light((0.97, 0.012, 230)), 0.30, 0.85, falls.z)
-    for x, wide in falls.streams:
-        at = np.array([camera.column(x, z), camera.row(_ends(scene, x, falls.z)[1], z)])
-        reach = (2.0 + 1.5 * wide) * camera.focal / z
-        box = window(scene.light.shape, at, 4.0 * reach, 3.2 * reach)
-        rows, columns = np.mgrid[box].astype(np.float32)
-        if not rows.size:
-            continue
-        across, up = (columns - np.float32(at[0])) / reach, (np.float32(at[1]) - rows) / reach
-        off = np.hypot(across / 1.15, np.where(up > 0, up / 1.25, up / 0.30))
-        thick = np.asarray(np.exp(-1.8 * off * off) * (0.78 if wide > 4 else 0.55), np.float32)
-        scene.motions.append(Spray(window=box, across=across, up=up, thick=thick, away=away))
-        mist = np.clip(0.62 + 0.28 * sample(noise, across * 26.0, up * 26.0), 0.1, 1.0)
-        patch = scene.light[:, *box]
-        patch += (white - patch) * (thick * mist * (scene.depth[box] > 0.9 * away))
-
-
-def _ends(scene: Landscape, x: float, z: float) -> tuple[float, float]:
-    """Return the heights at which a fall begins and ends."""
-    lip, foot = scene.land.height(np.array([x, x]), np.array([z + 9.0, z - 9.0]))
-    return float(lip), max(float(foot), 0.0)
+    at = np.array([camera.column(falls.x, z), camera.row(falls.ends(scene)[1], z)])
+    reach = (2.0 + 1.5 * falls.wide) * camera.focal / z
+    box = window(scene.light.shape, at, 4.0 * reach, 3.2 * reach)
+    rows, columns = np.mgrid[box].astype(np.float32)
+    if not rows.size:
+        return
+    across, up = (columns - np.float32(at[0])) / reach, (np.float32(at[1]) - rows) / reach
+    off = np.hypot(across / 1.15, np.where(up > 0, up / 1.25, up / 0.30))
+    thick = np.asarray(0.78 * np.exp(-1.8 * off * off), np.float32)
+    scene.motions.append(Spray(window=box, across=across, up=up, thick=thick, away=away))
+    mist = np.clip(0.62 + 0.28 * sample(noise, across * 26.0, up * 26.0), 0.1, 1.0)
+    scene.lay(box, scene.lit(_WHITE, 0.30, 0.85, falls.z), thick * mist, 1.02 * away)

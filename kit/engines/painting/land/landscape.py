@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Floats
+from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import FAR, Camera, Heights, View, spread_slices, trace
 from kit.engines.painting.looks import HourLook, look_for
@@ -37,6 +37,7 @@ _SLICES = {"low": 460, "standard": 760, "high": 1100}
 _DISCS = {"wide": 0.8, "close": 1.5, "minimal": 1.6, "dramatic": 1.5}
 _ASIDE = 0.5  # how far aside the subject at least is of a sun that is asked for
 _LOWEST = 0.80
+_BEFORE = 0.88  # what is nearer than this share of a distance stands before it
 _CLEAR = 900.0  # meters in which haze of 1 lets a third of the light through
 _BAND = 200_000  # pixels that are shaded at a time: they fit a processor's cache
 #: Where the ground ends.
@@ -260,10 +261,15 @@ class Landscape:
         """Return how much of what stands at places is lost in the air, 0 to 1."""
         return haze(self.look, z, height, max(self.mist, self.look.mist), self.clear)
 
-    def lit(self, color: Floats, sun: float, sky: float, z: float) -> Floats:
+    def lay(self, at: Window, color: Floats, cover: Floats, nearest: float) -> None:
+        """Lay a color over a window where nothing is nearer than a distance."""
+        patch = self.light[:, *at]
+        patch += (color - patch) * (cover * (self.depth[at] > nearest * _BEFORE))
+
+    def lit(self, tone: Oklch, sun: float, sky: float, z: float) -> Floats:
         """Return a color in shares of the light of sun and sky, through the air, (3, 1, 1)."""
         look = self.look
-        own = color * (
+        own = light(tone) * (
             light(look.sun, sun * look.sun_power) + light(look.shade, sky * look.shade_power)
         )
         lost = self.haze(np.full((1, 1), z, np.float32), np.full((1, 1), 8.0, np.float32))

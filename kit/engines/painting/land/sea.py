@@ -293,7 +293,7 @@ def _draw_sailboat(scene: Landscape) -> None:
     foot = np.array([camera.columns * (0.5 + 0.32 * scene.subject), camera.row(-0.15, z)])
     lean = float(dice.uniform(0.03, 0.10)) * np.sign(scene.subject or 1.0)
     for points, tone, glow in _SLOOP:
-        color = scene.lit(light(tone), 0.45 * glow, 0.9, z)
+        color = scene.lit(tone, 0.45 * glow, 0.9, z)
         shape = np.array(points, float)
         shape[:, 0] += lean * shape[:, 1]
         mirror = foot + shape * unit * (1.0, 0.62)
@@ -317,7 +317,7 @@ def _draw_lighthouse(scene: Landscape) -> None:
     for wide, narrow, low, high, tone in _TOWER:
         for left, shade in ((-1.0, 1.0), (0.06, 0.72)):  # the side that is away from the light
             outline = [(left * wide, low), (wide, low), (narrow, high), (left * narrow, high)]
-            color = scene.lit(light(tone), 0.4 * shade, 0.85 * shade, far)
+            color = scene.lit(tone, 0.4 * shade, 0.85 * shade, far)
             scene.fill(foot + np.array(outline) * unit * (1.0, -1.0), color, 1.0, far)
     if scene.brief.hour == "day":
         return

@@ -10,10 +10,11 @@ import numpy as np
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
+from kit.engines.painting.canvas import distances
 from kit.engines.painting.land.ground import Ground
 from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.noise import blur, octave, sample, slopes, tile
-from kit.engines.painting.painting import Fountain, Lava, Smoke, trails
+from kit.engines.painting.painting import Lava, Smoke
 from kit.engines.painting.tone import blend, evenly, gradient, light
 
 _STEEP = 1.62  # exponent of the slope: it grows steeper toward the top
@@ -131,8 +132,11 @@ def paint_smoke(scene: Landscape, cone: Cone | None) -> None:
     shine = 0.55 * np.exp(-away / 1.3) + 0.16 * np.exp(-away / 4.5)
     scene.light[:, :rows] += light((0.66, 0.19, 38)) * (shine * np.float32(glowing))
     _paint_plume(scene, cone.does, spot, unit, glowing * float(erupts))
-    if erupts:
-        _throw_stones(scene, spot, unit)
+    if erupts:  # a fountain of lava
+        aside, below = distances((rows, camera.columns), *spot, unit)
+        wide = 0.35 + 0.24 * np.clip(-below, 0.0, 4.0)
+        jet = np.exp(-((aside / wide) ** 2) - np.clip(-below, 0.0, 9.0) / 1.1) * (below < 0.6)
+        scene.light[:, :rows] += light((0.76, 0.175, 52), 3.0) * jet
 
 
 def paint_lava(scene: Landscape, cone: Cone | None) -> None:
@@ -228,27 +232,6 @@ def _paint_plume(
         for part in (cover, *color)
     )
     scene.light[:, :rows] += (np.stack(own) - scene.light[:, :rows]) * share
-
-
-def _throw_stones(scene: Landscape, spot: tuple[float, float], unit: float) -> None:
-    """Throw glowing stones out of the crater; they are painted where what falls is."""
-    rng, power = scene.dice(33), 3.2 if scene.brief.dark else 1.6
-    lean = 0.22 * rng.standard_normal(150)
-    aside, speed = rng.standard_normal(150), rng.uniform(0.9, 4.6, 150)
-    rest = (rng.uniform(*least_most, 150) for least_most in ((0.0, 0.8), (0.05, 0.16), (0.3, 1.0)))
-    speed = speed ** (1.0 - 0.3 * np.abs(lean))
-    stones = np.stack([aside, lean, speed, *rest, rng.random(150)], axis=1)
-    scene.motions.append(Fountain(crater=spot, unit=unit, stones=stones, power=power))
-    if not scene.brief.falling:
-        return
-    layer = np.zeros(scene.light.shape[1:], np.float32)
-    first, long, heat = stones.T[3:6]
-    times = np.linspace(first, first + long, 6, axis=1)
-    points = np.round(trails(stones, times, spot, unit) * 16).astype(np.int32, order="C")
-    for way, shine in zip(points, heat * (1.1 - 0.6 * first), strict=True):
-        cv2.polylines(layer, [way], False, float(shine), 1, cv2.LINE_AA, shift=4)
-    glow = cv2.GaussianBlur(layer, (0, 0), max(0.4, 0.55 * max(layer.shape) / 1024))
-    scene.light += light((0.72, 0.18, 48), power) * glow
 
 
 def _streams(scene: Landscape, cone: Cone) -> tuple[Floats, Floats]:
