@@ -160,12 +160,12 @@ def _turn(folder: Path) -> Iterator[None]:
     """Wait for a turn: notebooks that miss the same host would all become hosts."""
     lock = Lock(folder / _LOCK)
     ends = time.monotonic() + _TURN_SECONDS
-    while not lock.taken() and find(folder) is None and time.monotonic() < ends:
+    while not lock.acquire() and find(folder) is None and time.monotonic() < ends:
         time.sleep(0.05)
     try:
         yield
     finally:
-        lock.free()
+        lock.release()
 
 
 @cache

@@ -159,7 +159,7 @@ def _list_reader(kind: type[W]) -> Callable[[bytes], list[W]]:
         try:
             return strictly(content)
         except ValidationError as error:
-            return wire.forgiven(strictly, content, error, essential=kind.essential)
+            return wire.read_leniently(strictly, content, error, essential=kind.essential)
 
     return read
 

@@ -157,7 +157,7 @@ class Archive:
         names = ", ".join(Columns(columns).stored)
         query = f"select id, {names} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-        copy = f"copy ({query}) to '{_quoted(draft)}' {how}"
+        copy = f"copy ({query}) to '{_quote(draft)}' {how}"
         try:
             self._ask(lambda base: base.execute(copy, choice.values))
             draft.replace(target)
@@ -213,7 +213,7 @@ def _attach(base: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -
     if not files:
         base.register(f"all_{table}", SCHEMAS[table].empty_table())
     else:
-        names = ", ".join(f"'{_quoted(name)}'" for name in files)
+        names = ", ".join(f"'{_quote(name)}'" for name in files)
         source = f"read_parquet([{names}], union_by_name = true)"
         base.execute(f"create temp view all_{table} as select * from {source}")  # noqa: S608
     base.execute(f"create temp view {table} as select * from all_{table}")  # noqa: S608
@@ -223,16 +223,16 @@ def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
     """Give ``generations`` a column for each parameter that a query names in quotes."""
     names = dict.fromkeys(_PARAMETER.findall(query))
     if names:
-        columns = [f'{_typed(base, name)} as "parameters.{name}"' for name in names]
+        columns = [f'{_parameter_value(base, name)} as "parameters.{name}"' for name in names]
         base.execute(
             f"create or replace temp view generations as select *, {', '.join(columns)} "  # noqa: S608
             "from all_generations"
         )
 
 
-def _typed(base: duckdb.DuckDBPyConnection, name: str) -> str:
+def _parameter_value(base: duckdb.DuckDBPyConnection, name: str) -> str:
     """Return the expression of a parameter, with the type that all of its values have."""
-    path = f"'/{_quoted(name.replace('~', '~0').replace('/', '~1'))}'"
+    path = f"'/{_quote(name.replace('~', '~0').replace('/', '~1'))}'"
     found = base.sql(
         f"select distinct json_type(parameters, {path}) from all_generations"  # noqa: S608
     ).fetchall()
@@ -245,5 +245,5 @@ def _typed(base: duckdb.DuckDBPyConnection, name: str) -> str:
     return text
 
 
-def _quoted(path: Path | str) -> str:
+def _quote(path: Path | str) -> str:
     return str(path).replace("'", "''")

@@ -117,7 +117,7 @@ class Hold:
     ) -> None:
         if self._done:
             return
-        unsure = self._sent and error is not None and not _refused(error)
+        unsure = self._sent and error is not None and not _charges_nothing(error)
         self._finish(f"unknown {self.number}", self._amount if unsure else Decimal(0))
 
     def sending(self) -> None:
@@ -247,7 +247,7 @@ class Budgets:
             self._open.remove(budget)
 
 
-def _refused(error: BaseException) -> bool:
+def _charges_nothing(error: BaseException) -> bool:
     """Whether an error says that nothing was charged: a refusal, or a start that never left."""
     return isinstance(error, (ApiError, NoAnswerError)) and not error.unsettled
 

@@ -79,7 +79,7 @@ def fit(samples: Sequence[tuple[Values, float]]) -> PriceFit | None:
         return None
     rows, paid = [values for values, _ in recent], np.array([credits for _, credits in recent])
     seen = {name: frozenset(row.get(name) for row in rows) for name in _names(rows)}
-    grown = (_grown(make, rows, paid, seen) for make in STRUCTURES.values())
+    grown = (_grow(make, rows, paid, seen) for make in STRUCTURES.values())
     _, names, make = min(grown, key=_rank)
     structure = next(word for word, known in STRUCTURES.items() if known is make)
     fitter = _rule(names, _FINE) if structure == "rule" else make(names)
@@ -99,15 +99,15 @@ def _rank(candidate: Candidate) -> tuple[float, int]:
     return max(error, _ROUNDING), len(names)
 
 
-def _grown(
+def _grow(
     make: Maker, rows: Sequence[Values], paid: Array, seen: Mapping[str, frozenset[Any]]
 ) -> Candidate:
     """Take in one setting after the other, as long as left-out receipts are predicted better."""
     varied = [name for name, values in seen.items() if len(values) > 1]
-    best: Candidate = (_tested(make(()), rows, paid), (), make)
+    best: Candidate = (_usual_error(make(()), rows, paid), (), make)
     while best[0] > _ROUNDING and len(best[1]) < _SETTINGS_AT_MOST:
         grown = [(*best[1], name) for name in varied if name not in best[1]]
-        tried = [(_tested(make(names), rows, paid), names, make) for names in grown]
+        tried = [(_usual_error(make(names), rows, paid), names, make) for names in grown]
         found = min(tried, key=_rank, default=None)
         if found is None or found[0] > 0.95 * best[0]:
             break
@@ -115,7 +115,7 @@ def _grown(
     return best
 
 
-def _tested(fitter: Fitter, rows: Sequence[Values], paid: Array) -> float:
+def _usual_error(fitter: Fitter, rows: Sequence[Values], paid: Array) -> float:
     """Return the usual error on receipts that were left out of the fit."""
     return float(np.sqrt(np.mean(np.square(_errors(fitter, rows, paid)))))
 
@@ -135,7 +135,7 @@ def _errors(fitter: Fitter, rows: Sequence[Values], paid: Array) -> Array:
 def _sum(names: tuple[str, ...]) -> Fitter:
     def fitted(rows: Sequence[Values], paid: Array) -> Predict:
         design = _design(names, rows, _plain)
-        weights = _solved(design(rows), paid)
+        weights = _solve(design(rows), paid)
         return lambda asked: design(asked) @ weights
 
     return fitted
@@ -144,7 +144,7 @@ def _sum(names: tuple[str, ...]) -> Fitter:
 def _product(names: tuple[str, ...]) -> Fitter:
     def fitted(rows: Sequence[Values], paid: Array) -> Predict:
         design = _design(names, rows, _logarithm)
-        weights = _solved(design(rows), np.log(np.maximum(paid, 1e-9)))
+        weights = _solve(design(rows), np.log(np.maximum(paid, 1e-9)))
         return lambda asked: np.exp(np.clip(design(asked) @ weights, -30.0, 30.0))
 
     return fitted
@@ -166,7 +166,7 @@ def _rule(names: tuple[str, ...], rounds: int = _ROUNDS) -> Fitter:
             each = [math.prod(factors[n].get(row.get(n), 1.0) for n in choices) for row in asked]
             return np.array(each, dtype=np.float64)
 
-        weights = _solved(table, paid)
+        weights = _solve(table, paid)
         for _ in range(rounds if choices else 0):
             for name in choices:
                 _improve(
@@ -177,7 +177,7 @@ def _rule(names: tuple[str, ...], rounds: int = _ROUNDS) -> Fitter:
                     weights,
                     scale(rows),
                 )
-            weights = _solved(table * scale(rows)[:, None], paid)
+            weights = _solve(table * scale(rows)[:, None], paid)
         return lambda asked: design(asked) @ weights * scale(asked)
 
     return fitted
@@ -219,7 +219,7 @@ def _design(
     return lambda asked: np.array([[column(row) for column in columns] for row in asked])
 
 
-def _solved(table: Array, paid: Array) -> Array:
+def _solve(table: Array, paid: Array) -> Array:
     return np.asarray(np.linalg.lstsq(table, paid, rcond=None)[0], dtype=np.float64)
 
 

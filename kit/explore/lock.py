@@ -15,19 +15,19 @@ class Lock:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "lock"
     >>> first, second = Lock(path), Lock(path)
-    >>> first.taken(), second.taken()
+    >>> first.acquire(), second.acquire()
     (True, False)
-    >>> first.free()
-    >>> second.taken()
+    >>> first.release()
+    >>> second.acquire()
     True
-    >>> second.free()
+    >>> second.release()
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: int | None = None
 
-    def taken(self) -> bool:
+    def acquire(self) -> bool:
         """Take the lock if it is free, and return whether it is held now."""
         if self._file is not None:
             return True
@@ -40,7 +40,7 @@ class Lock:
         self._file = file
         return True
 
-    def free(self) -> None:
+    def release(self) -> None:
         """Let go of the lock."""
         if self._file is not None:
             os.close(self._file)  # which unlocks it

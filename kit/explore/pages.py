@@ -207,7 +207,7 @@ def _cells(contents: Iterable[bytes], shape: _Shape, malformed: MalformedValues)
     for content in contents:
         for piece in _pieces(content):
             # one flat list, cut by steps, takes a third of the time of ``zip(*rows)``
-            rows = _decoded(piece, shape, malformed)
+            rows = _decode(piece, shape, malformed)
             waiting.extend(chain.from_iterable(map(msgspec.structs.astuple, rows)))
             if len(waiting) >= _SLICE * len(names):
                 yield columns()
@@ -230,26 +230,26 @@ def _pieces(content: bytes) -> Iterator[bytes]:
     yield content
 
 
-def _decoded(content: bytes, shape: _Shape, malformed: MalformedValues) -> Sequence[Any]:
+def _decode(content: bytes, shape: _Shape, malformed: MalformedValues) -> Sequence[Any]:
     try:
         if content.isascii() or content.decode():
             return shape.decoder.decode(content)
     except (*_UNREAD, UnicodeDecodeError):
         pass
     try:
-        return shape.decoder.decode(_repaired(content, shape, malformed))
+        return shape.decoder.decode(_repair(content, shape, malformed))
     except (ValueError, RecursionError) as error:
         first = str(error).partition("\n")[0][:200]
         sentence = f"the list of generations is not what the API document describes: {first}"
         raise ApiError(sentence) from None
 
 
-def _repaired(content: bytes, shape: _Shape, malformed: MalformedValues) -> bytes:
+def _repair(content: bytes, shape: _Shape, malformed: MalformedValues) -> bytes:
     """Return a page that is not as the API document describes it as one that can be decoded.
 
     A record without an id, or whose end cannot be told, is left out.
     """
-    items = _parsed(content)
+    items = _parse(content)
     if not isinstance(items, list):
         raise ValueError(f"expected a list, got {type(items).__name__}")
     kept = []
@@ -271,7 +271,7 @@ def _repaired(content: bytes, shape: _Shape, malformed: MalformedValues) -> byte
     return json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _parsed(content: bytes) -> Any:
+def _parse(content: bytes) -> Any:
     """Return what the JSON of a page says; numbers that are none are texts.
 
     Half a character, as clipped texts end with, becomes a question mark.

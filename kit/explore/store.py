@@ -116,7 +116,7 @@ class Store:
     --------
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()))
-    >>> listing = Listing(store.written(GENERATIONS.empty_table()))
+    >>> listing = Listing(store.write(GENERATIONS.empty_table()))
     >>> store.commit(Manifest(generations=listing))
     >>> len(store.files())
     1
@@ -153,7 +153,7 @@ class Store:
         """Return the Parquet files of the ledger."""
         return [self.folder / name for name in self.manifest().usage.parts]
 
-    def written(self, table: pa.Table) -> dict[str, int]:
+    def write(self, table: pa.Table) -> dict[str, int]:
         """Write a part and return its name and rows; it is not in the store until committed."""
         make_folder(self.folder)
         name = f"{secrets.token_hex(8)}.parquet"
@@ -200,7 +200,7 @@ class Store:
         known = set(found.to_pylist())
         return [generation_id for generation_id in ids if generation_id not in known]
 
-    def compacted(
+    def merge_small(
         self,
         listing: Listing,
         schema: pa.Schema,
@@ -224,7 +224,7 @@ class Store:
         for group in _groups(few, listing.parts, merged):
             tables = [pq.read_table(self.folder / name, schema=schema) for name in group]
             whole = pa.concat_tables(tables).sort_by([("created_at", "descending")])
-            parts |= self.written(whole)
+            parts |= self.write(whole)
         return replace(listing, parts=parts)
 
     def sweep(self) -> None:

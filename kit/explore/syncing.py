@@ -136,7 +136,7 @@ class Synced:
 OnUpdate: TypeAlias = Callable[[Synced], None]
 
 
-def synced(
+def sync_generations(
     store: Store,
     source: Source,
     *,
@@ -164,10 +164,10 @@ def synced(
         yield from found.bring()
         return found.finish(now())
 
-    return (yield from _alone(store, source, run))
+    return (yield from _with_lock(store, source, run))
 
 
-def synced_usage(
+def sync_usage(
     store: Store, source: Source, *, on_update: OnUpdate = lambda _: None
 ) -> Steps[bool]:
     """Bring the ledger of a store up to date; return False where the service has none."""
@@ -178,17 +178,17 @@ def synced_usage(
         found.finish()
         return found.kept
 
-    return (yield from _alone(store, source, run))
+    return (yield from _with_lock(store, source, run))
 
 
-def _alone(store: Store, source: Source, run: Callable[[], Steps[T]]) -> Steps[T]:
+def _with_lock(store: Store, source: Source, run: Callable[[], Steps[T]]) -> Steps[T]:
     lock = store.lock()
-    while not lock.taken():
+    while not lock.acquire():
         yield from source.rest(_PATIENCE)
     try:
         return (yield from run())
     finally:
-        lock.free()
+        lock.release()
 
 
 class _Pages:
@@ -206,7 +206,7 @@ class _Pages:
         self.manifest = store.manifest()
         self.waiting: list[pa.Table] = []
         self._on_update = on_update
-        self.gaps = [Gap(_overlapping(self.listing.top)), *self.listing.gaps]
+        self.gaps = [Gap(_with_overlap(self.listing.top)), *self.listing.gaps]
         self._known = self.listing.top
         self.progress = Synced(rows=self.listing.rows)
 
@@ -250,7 +250,7 @@ class _Pages:
         if self.waiting:
             fresh = self.store.unknown(pa.concat_tables(self.waiting), self.listing.parts)
             if fresh.num_rows:
-                parts |= self.store.written(fresh)
+                parts |= self.store.write(fresh)
             added = self.progress.added + fresh.num_rows
             self.progress = replace(self.progress, added=added, rows=sum(parts.values()))
         # a gap without a path is what every sync begins with
@@ -265,7 +265,7 @@ class _Pages:
 
     def tidy(self) -> None:
         """Merge small parts and delete what is not named any more."""
-        self.change(self.store.compacted(self.listing, self.schema))
+        self.change(self.store.merge_small(self.listing, self.schema))
         self.store.commit(self.manifest)
         self.store.sweep()
 
@@ -387,10 +387,10 @@ class _Generations(_Pages):
         for generation_id in ids & self._running.keys():
             del self._running[generation_id]
         running = pc.equal(table["status"], "processing")
-        filled = charges.fill_credits(table, self._receipted(), {})
+        filled = charges.fill_credits(table, self._read_receipts(), {})
         if not charges.complete(filled.filter(pc.invert(running))):
             models = yield from self.source.models()
-            filled = charges.fill_credits(table, self._receipted(), models)
+            filled = charges.fill_credits(table, self._read_receipts(), models)
         for row in filled.filter(running).to_pylist():
             self._running[row["id"]] = row
         self.progress = replace(self.progress, running=len(self._running))
@@ -419,7 +419,7 @@ class _Generations(_Pages):
 
     def flush(self) -> None:
         running = pa.Table.from_pylist(list(self._running.values()), schema=GENERATIONS)
-        file = next(iter(self.store.written(running))) if running.num_rows else None
+        file = next(iter(self.store.write(running))) if running.num_rows else None
         self.manifest = replace(self.manifest, running=file)
         super().flush()
 
@@ -443,7 +443,7 @@ class _Generations(_Pages):
         yield from self.take(self.read(b"[" + body + b"]"))
         return True
 
-    def _receipted(self) -> Mapping[str, Decimal]:
+    def _read_receipts(self) -> Mapping[str, Decimal]:
         if self._receipts is None:
             starts = self.source.starts()
             self._receipts = {s.id: s.credits for s in starts if s.credits is not None}
@@ -471,5 +471,5 @@ def _after(starts: Sequence[Start], last: str | None) -> Sequence[Start]:
     return starts[places[-1] + 1 :] if places else starts
 
 
-def _overlapping(top: str | None) -> str | None:
+def _with_overlap(top: str | None) -> str | None:
     return None if top is None else (datetime.fromisoformat(top) - OVERLAP).isoformat()

@@ -114,13 +114,13 @@ class HistorySync:
 
     def sync(self, tell: OnProgress = ignore_progress, *, usage: bool = False) -> Flow[Synced]:
         """Bring the archive up to date."""
-        from kit.explore.syncing import synced, synced_usage
+        from kit.explore.syncing import sync_generations, sync_usage
 
         store = (yield from self.archive()).store
-        found = yield from synced(store, self, on_update=partial(tell, "history"))
+        found = yield from sync_generations(store, self, on_update=partial(tell, "history"))
         if self.has_ledger is not False and (usage or store.manifest().usage.parts):
             told = partial(tell, "ledger")
-            self.has_ledger = yield from synced_usage(store, self, on_update=told)
+            self.has_ledger = yield from sync_usage(store, self, on_update=told)
         return found
 
     def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:

@@ -12,7 +12,7 @@ from kit.wire.base import Body, Credits, Instant, Wire, WireShape, timestamp
 from kit.wire.generations import Generation, Output, Receipt, StartGeneration
 from kit.wire.models import Model, Models, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
 from kit.wire.problems import Problem, Problems
-from kit.wire.reading import forgiven
+from kit.wire.reading import read_leniently
 from kit.wire.uploads import RequestUpload, Ticket
 from kit.wire.words import (
     CATEGORIES,
@@ -66,6 +66,6 @@ __all__ = [
     "Wire",
     "WireShape",
     "WriteScripts",
-    "forgiven",
+    "read_leniently",
     "timestamp",
 ]

@@ -74,7 +74,7 @@ class WireShape(BaseModel):
         try:
             return super().model_validate_json(json_data, **options)
         except ValidationError as error:
-            return cls._forgiven(json_data, error)
+            return cls._read_leniently(json_data, error)
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
@@ -86,12 +86,12 @@ class WireShape(BaseModel):
                 content = to_json(obj)
             except PydanticSerializationError:
                 raise error from None
-            return cls._forgiven(content, error)
+            return cls._read_leniently(content, error)
 
     @classmethod
-    def _forgiven(cls, content: str | bytes | bytearray, error: ValidationError) -> Self:
+    def _read_leniently(cls, content: str | bytes | bytearray, error: ValidationError) -> Self:
         read = super().model_validate_json
-        return reading.forgiven(read, content, error, essential=cls.essential)
+        return reading.read_leniently(read, content, error, essential=cls.essential)
 
 
 class Wire(WireShape):
@@ -112,5 +112,5 @@ class Body(Wire):
     model_config = ConfigDict(extra="forbid", strict=True, coerce_numbers_to_str=False)
 
     @classmethod
-    def _forgiven(cls, content: str | bytes | bytearray, error: ValidationError) -> Self:
+    def _read_leniently(cls, content: str | bytes | bytearray, error: ValidationError) -> Self:
         raise error

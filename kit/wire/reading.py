@@ -23,7 +23,7 @@ _READINGS = 8
 _GONE = object()
 
 
-def forgiven(
+def read_leniently(
     read: Callable[[bytes], T],
     content: str | bytes | bytearray,
     error: ValidationError,
@@ -55,7 +55,7 @@ def forgiven(
         raise error from None
     found = error
     for _ in range(_READINGS):
-        if not _mended(body, found, frozenset(essential)):
+        if not _repair(body, found, frozenset(essential)):
             break
         try:
             return read(to_json(body))
@@ -64,11 +64,11 @@ def forgiven(
     raise error
 
 
-def _mended(body: Any, error: ValidationError, essential: frozenset[str]) -> bool:
+def _repair(body: Any, error: ValidationError, essential: frozenset[str]) -> bool:
     """Translate or take out what an error names; return False where that is the whole answer."""
     found = {}
     for problem in error.errors(include_url=False, include_context=False, include_input=False):
-        path = _reached(body, problem["loc"])
+        path = _existing_part(body, problem["loc"])
         if path and path[-1] in essential and problem["type"] != "missing":
             path = path[:-1]
         found[path] = problem
@@ -79,7 +79,7 @@ def _mended(body: Any, error: ValidationError, essential: frozenset[str]) -> boo
         parent = _at(body, path[:-1])
         if isinstance(parent, list):
             index = int(path[-1])
-            _log.warning("left out of an answer: %s", _described(parent[index], path, problem))
+            _log.warning("left out of an answer: %s", _describe(parent[index], path, problem))
             parent[index] = _GONE
             lists[id(parent)] = parent
         else:
@@ -89,7 +89,7 @@ def _mended(body: Any, error: ValidationError, essential: frozenset[str]) -> boo
     return True
 
 
-def _reached(body: Any, place: Path) -> Path:
+def _existing_part(body: Any, place: Path) -> Path:
     """Return the part of a place that is there; the rest names a missing field or a type."""
     for length, step in enumerate(place):
         try:
@@ -114,7 +114,7 @@ def _replace(parent: dict[str, Any], name: str) -> None:
         parent[name] = meant
 
 
-def _described(item: Any, path: Path, problem: Any) -> str:
+def _describe(item: Any, path: Path, problem: Any) -> str:
     told = item.get("title") or item.get("id") if isinstance(item, dict) else item
     field = ".".join(map(str, problem["loc"]))
     return f"{'.'.join(map(str, path))} ({str(told)[:80]!r}), because of {field}: {problem['msg']}"

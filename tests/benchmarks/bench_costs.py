@@ -122,8 +122,8 @@ def build(folder: Path, rows: int) -> None:
 
     store, held, booked = Store(folder / "archive"), {}, {}
     for generations, usage in parts(rows):
-        held |= store.written(generations)
-        booked |= store.written(usage)
+        held |= store.write(generations)
+        booked |= store.write(usage)
     store.commit(Manifest(Listing(held), Listing(booked)))
     with duckdb.connect() as base:
         for name, files in (("generations", store.files()), ("usage", store.usage_files())):

@@ -19,7 +19,7 @@ from typing import Any
 
 from kit.explore.archive import Archive
 from kit.explore.store import Store
-from kit.explore.syncing import Page, Steps, synced
+from kit.explore.syncing import Page, Steps, sync_generations
 
 PAGE = 1000
 END = datetime(2026, 11, 1, tzinfo=UTC)
@@ -112,8 +112,8 @@ def main(rows: int = 1_000_000) -> None:
             "make the pages": lambda: [
                 run(Service(rows).page({}, str(n))) for n in range(0, rows, PAGE)
             ],
-            "first sync": lambda: run(synced(store, Service(rows))),
-            "second sync": lambda: run(synced(store, Service(rows))),
+            "first sync": lambda: run(sync_generations(store, Service(rows))),
+            "second sync": lambda: run(sync_generations(store, Service(rows))),
             "open": lambda: Archive(store).sql("select count(*) from generations"),
             **{name: (lambda q=q: Archive(store).sql(q)) for name, q in QUERIES.items()},
             "a month as a frame": lambda: Archive(store).sql(

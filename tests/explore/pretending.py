@@ -46,8 +46,8 @@ def archive_of(
     store = Store(Path(tempfile.mkdtemp(dir=_FOLDER)))
     store.commit(
         Manifest(
-            Listing(store.written(_table(generations, GENERATIONS))),
-            Listing() if usage is None else Listing(store.written(_table(usage, USAGE))),
+            Listing(store.write(_table(generations, GENERATIONS))),
+            Listing() if usage is None else Listing(store.write(_table(usage, USAGE))),
         )
     )
     return Archive(store)

@@ -26,8 +26,8 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_only_what_the_manifest_names_is_there(store: Store) -> None:
-    parts = store.written(rows("a"))
-    store.written(rows("b"))
+    parts = store.write(rows("a"))
+    store.write(rows("b"))
     store.commit(Manifest(Listing(parts)))
 
     assert [path.name for path in store.files()] == list(parts)
@@ -44,17 +44,17 @@ def test_a_manifest_that_cannot_be_read_is_an_empty_store(store: Store, text: st
 
 
 def test_what_is_known_is_left_out_and_the_rest_comes_once(store: Store) -> None:
-    parts = store.written(rows("a", "b"))
+    parts = store.write(rows("a", "b"))
 
     assert store.unknown(rows("c", "a", "d", "c"), parts)["id"].to_pylist() == ["d", "c"]
 
 
 def test_small_parts_are_merged_and_large_ones_left(store: Store) -> None:
-    big = store.written(rows("x", "y", "z"))
+    big = store.write(rows("x", "y", "z"))
     parts = dict(big)
     for name in "abcde":
-        parts |= store.written(rows(name))
-    found = store.compacted(Listing(parts), GENERATIONS, small=3, many=4, merged=4)
+        parts |= store.write(rows(name))
+    found = store.merge_small(Listing(parts), GENERATIONS, small=3, many=4, merged=4)
     merged = found.parts
 
     assert big.items() <= merged.items()
@@ -62,7 +62,7 @@ def test_small_parts_are_merged_and_large_ones_left(store: Store) -> None:
 
 
 def test_files_are_for_their_owner_only(store: Store) -> None:
-    store.commit(Manifest(Listing(store.written(rows("a")))))
+    store.commit(Manifest(Listing(store.write(rows("a")))))
     modes = {stat.S_IMODE(path.stat().st_mode) for path in store.folder.iterdir()}
 
     if sys.platform != "win32":
@@ -75,7 +75,7 @@ def test_a_process_that_dies_lets_go_of_its_lock(tmp_path: Path) -> None:
 from pathlib import Path
 from kit.explore.lock import Lock
 lock = Lock(Path({str(path)!r}))
-print(lock.taken(), flush=True)
+print(lock.acquire(), flush=True)
 input()
 """
     with subprocess.Popen(
@@ -84,8 +84,8 @@ input()
         assert other.stdout is not None
         assert other.stdout.readline() == "True\n"
         mine = Lock(path)
-        assert not mine.taken()
+        assert not mine.acquire()
         other.kill()
         other.wait()
-        assert mine.taken()
-        mine.free()
+        assert mine.acquire()
+        mine.release()

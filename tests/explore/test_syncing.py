@@ -13,7 +13,7 @@ from kit import wire
 from kit.errors import NoAnswerError
 from kit.explore.archive import Archive
 from kit.explore.store import Gap, Store
-from kit.explore.syncing import Synced, synced, synced_usage
+from kit.explore.syncing import Synced, sync_generations, sync_usage
 from tests.explore.pretending import Service, driven
 
 
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Store:
 
 def sync(store: Store, service: Service, **given: Any) -> Synced:
     service.asked.clear()
-    found: Synced = driven(synced(store, service, **given))
+    found: Synced = driven(sync_generations(store, service, **given))
     return found
 
 
@@ -188,19 +188,21 @@ def test_many_pages_become_few_parts(store: Store, service: Service) -> None:
 def test_two_notebooks_sync_one_after_the_other(store: Store, service: Service) -> None:
     service.make(30)
     lock = store.lock()
-    assert lock.taken()
-    steps: Generator[Any, Any, Any] = synced(store, service)
+    assert lock.acquire()
+    steps: Generator[Any, Any, Any] = sync_generations(store, service)
     next(steps)
     assert service.rested > 0
     assert service.asked == []
-    lock.free()
+    lock.release()
 
     assert driven(steps).added == 30
 
 
 def test_threads_that_sync_together_lose_and_double_nothing(store: Store, service: Service) -> None:
     ids = service.make(60)
-    threads = [threading.Thread(target=driven, args=(synced(store, service),)) for _ in range(4)]
+    threads = [
+        threading.Thread(target=driven, args=(sync_generations(store, service),)) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -214,7 +216,7 @@ def test_the_lock_is_free_after_an_error(store: Store, service: Service) -> None
     with pytest.raises(NoAnswerError):
         sync(store, service)
 
-    assert store.lock().taken()
+    assert store.lock().acquire()
 
 
 def test_costs_come_from_receipts_and_rules_where_nobody_says(
@@ -302,11 +304,11 @@ def test_the_ledger_is_read_once_and_then_what_is_new(store: Store, service: Ser
     service.book(100, "grant", details={"note": "welcome"})
     for _ in range(7):
         service.book(-0.5, generationId="g1")
-    assert driven(synced_usage(store, service))
+    assert driven(sync_usage(store, service))
     assert len(service.asked) == 3
     service.book(0.5, "refund", generationId="g1", details={"reason": "failed"})
     service.asked.clear()
-    assert driven(synced_usage(store, service))
+    assert driven(sync_usage(store, service))
 
     ledger = Archive(store).usage()
     assert len(service.asked) == 1
@@ -322,14 +324,14 @@ def test_an_interrupted_reading_of_the_ledger_goes_on_where_it_was(
         service.book(-0.5)
     service.breaks = 2
     with pytest.raises(NoAnswerError):
-        driven(synced_usage(store, service))
+        driven(sync_usage(store, service))
     service.breaks, service.asked = None, []
-    driven(synced_usage(store, service))
+    driven(sync_usage(store, service))
 
     assert len(Archive(store).usage()) == 12
     assert len(service.asked) <= 4
 
 
 def test_a_service_without_a_ledger_has_none(store: Store, service: Service) -> None:
-    assert not driven(synced_usage(store, service))
+    assert not driven(sync_usage(store, service))
     assert Archive(store).usage().empty

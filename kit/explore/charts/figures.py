@@ -62,7 +62,7 @@ def _nothing(axes: Axes, words: str) -> None:
 
 
 def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
-    table = _stacked(rows)
+    table = _stack(rows)
     places = range(len(table))
     start = pd.Series(0.0, index=table.index)
     for place, name in enumerate(table.columns):
@@ -95,7 +95,7 @@ def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
 
 
 def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
-    table = _stacked(rows)
+    table = _stack(rows)
     times = table.index if isinstance(table.index, pd.DatetimeIndex) else None
     timed = times is not None
     places: Any = list(range(len(table))) if times is None else times.to_pydatetime()
@@ -148,7 +148,7 @@ def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
 _KINDS = {"bars": _bars, "columns": _columns, "band": _band}
 
 
-def _stacked(rows: pd.DataFrame) -> pd.DataFrame:
+def _stack(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row a bar and one column a color, the colors by size."""
     order = rows["x"].drop_duplicates()
     table = rows.pivot_table(index="x", columns="color", values="y", aggfunc="sum", fill_value=0.0)

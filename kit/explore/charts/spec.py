@@ -74,13 +74,13 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
         names = {chart.x: "x", chart.y: "y", str(chart.low): "low", str(chart.high): "high"}
         return frame.rename(columns=names)
     rows = pd.DataFrame({"x": frame[chart.x], "y": frame[chart.y].astype("float64").fillna(0.0)})
-    rows["color"] = _named(frame[chart.color]) if chart.color else ""
+    rows["color"] = _name_values(frame[chart.color]) if chart.color else ""
     if chart.kind == "bars":
-        rows["x"] = _named(rows["x"])
+        rows["x"] = _name_values(rows["x"])
         if chart.ranked:
             rows["x"] = [f"{place}. {name}" for place, name in enumerate(rows["x"], 1)]
-        rows["x"] = _kept(rows, "x", BARS)
-    rows["color"] = _kept(rows, "color", SERIES)
+        rows["x"] = _keep(rows, "x", BARS)
+    rows["color"] = _keep(rows, "color", SERIES)
     groups = rows.groupby(["x", "color"], sort=chart.kind == "columns")
     sums = groups["y"].sum().reset_index()
     if chart.kind == "bars" and rows["x"].nunique() < len(rows):  # what was added up is sorted anew
@@ -134,13 +134,13 @@ def number(value: float) -> str:
     return "0" if text in ("-0", "") else text
 
 
-def _named(values: pd.Series[Any]) -> pd.Series[Any]:
+def _name_values(values: pd.Series[Any]) -> pd.Series[Any]:
     """Return values as texts that fit beside a bar."""
     texts = values.astype("object").where(values.notna(), "none").astype(str)
     return texts.map(lambda text: text if len(text) <= 36 else f"{text[:35]}…")
 
 
-def _kept(rows: pd.DataFrame, column: str, most: int) -> pd.Series[Any]:
+def _keep(rows: pd.DataFrame, column: str, most: int) -> pd.Series[Any]:
     """Return a column in which all but the largest values are one."""
     sizes = rows.assign(size=rows["y"].abs()).groupby(column, sort=False)["size"].sum()
     if len(sizes) <= most:

@@ -57,7 +57,7 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
     low, high = room(totals["y"])
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("sum(y):Q", title=chart.unit, scale=scale, axis=alt.Axis(tickCount=6))
-    bars = alt.Chart(_ranked(rows)).mark_bar()
+    bars = alt.Chart(_rank(rows)).mark_bar()
     made = bars.encode(
         y=y, x=x, order="rank:Q", **_color(chart, rows), tooltip=_tooltip(chart, "x:N")
     )
@@ -74,7 +74,7 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
 def _columns(chart: Chart, rows: pd.DataFrame) -> Any:
     timed = pd.api.types.is_datetime64_any_dtype(rows["x"])
     # stacked here: bars between two times are not stacked by Vega-Lite
-    rows = _ranked(rows).sort_values(["x", "rank"])
+    rows = _rank(rows).sort_values(["x", "rank"])
     rows["high"] = rows.groupby("x")["y"].cumsum()
     rows["low"] = rows["high"] - rows["y"]
     y = alt.Y("low:Q", title=chart.unit, axis=alt.Axis(tickCount=6))
@@ -150,7 +150,7 @@ def _sizes(rows: pd.DataFrame) -> list[str]:
     return list(sizes.index)
 
 
-def _ranked(rows: pd.DataFrame) -> pd.DataFrame:
+def _rank(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with the place of their group, so that the largest is stacked first."""
     places = {name: place for place, name in enumerate(_sizes(rows))}
     return rows.assign(rank=rows["color"].map(places))

@@ -61,7 +61,7 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
             f"the service does not say how the price of the model {model.id!r} is made"
         )
     rows = []
-    for name, value, quote in _tried(model, values, price):
+    for name, value, quote in _try_values(model, values, price):
         if quote is None:
             continue
         added = quote.total - base.total
@@ -124,7 +124,7 @@ def _start(parameter: wire.Parameter) -> Any:
     return parameter.enum[0] if parameter.enum else parameter.minimum
 
 
-def _tried(
+def _try_values(
     model: wire.Model, values: Mapping[str, Any], price: Price
 ) -> Iterator[tuple[str, Any, wire.Quote | None]]:
     for parameter in model.setting_parameters:

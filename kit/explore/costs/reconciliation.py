@@ -142,11 +142,11 @@ def reconcile(
         ``agrees`` is missing, the check cannot be made at this service, and ``note`` says why. The
         ``attrs`` hold ``agrees``, ``problems`` and ``unchecked``.
     """
-    checks = _booked if ledger else _unbooked
+    checks = _check_ledger if ledger else _check_without_ledger
     rows = list(checks(tables, balance, receipts or {}))
     if unlisted:
         rows.append(
-            _unchecked(
+            _cannot_check(
                 "history",
                 f"the service lists only its newest generations: {unlisted:,} are known because "
                 "this computer started them, and what was started elsewhere before is not here",
@@ -164,7 +164,7 @@ def reconcile(
     return result
 
 
-def _booked(
+def _check_ledger(
     tables: Tables, balance: Decimal | None, receipts: Mapping[str, Decimal]
 ) -> Iterable[Row]:
     """Compare everything with the ledger."""
@@ -175,35 +175,35 @@ def _booked(
     if balance is not None:
         yield _row("balance", _ALL, _units(balance), int(whole["total"]))
     if whole["silent"]:
-        yield _unchecked("chain", "entries of the ledger do not say what could be spent then")
+        yield _cannot_check("chain", "entries of the ledger do not say what could be spent then")
     elif whole["entries"]:
         breaks = tables.ask(_BREAKS)
         if breaks.num_rows:
-            yield from _compared(tables, _BROKEN, breaks=breaks)
+            yield from _compare(tables, _BROKEN, breaks=breaks)
         else:
             yield _row("chain", _ALL, int(whole["total"]), int(whole["total"]))
     if receipts:
-        yield from _compared(tables, _RECEIPTS, receipts=_table(receipts))
-    yield from _compared_generations(tables)
+        yield from _compare(tables, _RECEIPTS, receipts=_table(receipts))
+    yield from _compare_generations(tables)
 
 
-def _compared_generations(tables: Tables) -> Iterable[Row]:
+def _compare_generations(tables: Tables) -> Iterable[Row]:
     [tally] = tables.ask(_TALLIES).to_pylist()
     if tally["wrong_charges"] or tally["wrong_refunds"]:
-        yield from _compared(tables, _DIFFERENT)
+        yield from _compare(tables, _DIFFERENT)
     for part in ("charge", "refund"):
         if tally[f"{part}s"]:
             yield _row(part, _ALL, int(tally[part]), int(tally[part]))
 
 
-def _unbooked(
+def _check_without_ledger(
     tables: Tables, balance: Decimal | None, receipts: Mapping[str, Decimal]
 ) -> Iterable[Row]:
     """Compare receipts with what the service says of its generations; it has no ledger."""
     found = None if balance is None else float(balance)
     note = "the service has no ledger: what the balance is made of is not known"
-    yield _unchecked("balance", note, found)
-    yield from _compared(tables, _UNBOOKED, receipts=_table(receipts))
+    yield _cannot_check("balance", note, found)
+    yield from _compare(tables, _UNBOOKED, receipts=_table(receipts))
     [silent] = tables.ask(
         "select count(*) as count, sum(round(credits * 1000)::bigint) as total from generations "
         "where credits_source = 'receipt'"
@@ -213,11 +213,11 @@ def _unbooked(
             f"the service does not say what {silent['count']:,} generations were charged: the "
             "receipts of their starts are all that is known"
         )
-        yield _unchecked("charge", note, float(silent["total"]) / MILLI)
-    yield _unchecked("refund", "without a ledger nothing says what was refunded")
+        yield _cannot_check("charge", note, float(silent["total"]) / MILLI)
+    yield _cannot_check("refund", "without a ledger nothing says what was refunded")
 
 
-def _compared(tables: Tables, query: str, **more: pa.Table) -> Iterable[Row]:
+def _compare(tables: Tables, query: str, **more: pa.Table) -> Iterable[Row]:
     for line in tables.ask(query, **more).to_pylist():
         yield _row(line["part"], line["subject"], int(line["expected"]), int(line["found"]))
 
@@ -234,7 +234,7 @@ def _row(check: str, subject: str, expected: int, found: int) -> Row:
     return (check, subject, *figures, expected == found, None)
 
 
-def _unchecked(check: str, note: str, found: float | None = None) -> Row:
+def _cannot_check(check: str, note: str, found: float | None = None) -> Row:
     return (check, _ALL, None, found, None, None, note)
 
 

@@ -87,7 +87,7 @@ class Spending:
     def sums(self, names: Sequence[str]) -> pd.DataFrame:
         """Return ``count``, ``known``, ``charged``, ``refunded`` and ``net`` of each group."""
         keys = [name.removeprefix(_PARAMETER) for name in names if name.startswith(_PARAMETER)]
-        columns = "".join(f'{_expression(name)} as "{_quoted(name)}", ' for name in names)
+        columns = "".join(f'{_expression(name)} as "{_quote(name)}", ' for name in names)
         found = self.ask(
             f"select {columns} count(*) as count, count(charged) as known, "  # noqa: S608
             "coalesce(sum(charged), 0) as charged, coalesce(sum(refunded), 0) as refunded, "
@@ -131,7 +131,7 @@ def _expression(name: str) -> str:
     return _GROUPS.get(name, "json_extract(parameters, ?)")
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return name.replace('"', '""')
 
 

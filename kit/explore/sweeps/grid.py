@@ -72,19 +72,19 @@ def plan_values(
     >>> plan_values({"prompt": ["a", "b"], "size": 512}).requests
     [{'prompt': 'a'}, {'prompt': 'b'}]
     """
-    axes, fixed = _parted(values, set(lists))
+    axes, fixed = _split(values, set(lists))
     if how == "zip":
-        return SweepPlan(axes, fixed, _zipped(axes), grid=False)
+        return SweepPlan(axes, fixed, _zip(axes), grid=False)
     size = math.prod(map(len, axes.values()))
     if isinstance(how, bool) or not (how == "grid" or isinstance(how, int)):
         raise ConfigError(f"a sweep is a 'grid', a 'zip' or a number of draws, not {how!r}")
     if isinstance(how, int) and how < size:
         if how < 1:
             raise ConfigError("a sweep draws at least one request")
-        _bounded(how)
+        _check_size(how)
         picked = sorted(random.Random(_content({**axes, **fixed})).sample(range(size), how))  # noqa: S311
         return SweepPlan(axes, fixed, [_at(axes, number) for number in picked], grid=False)
-    _bounded(size)
+    _check_size(size)
     every = itertools.product(*axes.values())
     return SweepPlan(
         axes, fixed, [dict(zip(axes, found, strict=True)) for found in every], grid=True
@@ -93,17 +93,17 @@ def plan_values(
 
 def plan_rows_of(rows: Sequence[Mapping[str, Any]]) -> SweepPlan:
     """Return the plan of requests that are given one by one, e.g. as the rows of a frame."""
-    _bounded(len(rows))
+    _check_size(len(rows))
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
-    axes = {name: _distinct(column) for name, column in columns.items()}
+    axes = {name: _unique(column) for name, column in columns.items()}
     varying = {name: found for name, found in axes.items() if len(found) > 1}
     fixed = {name: found[0] for name, found in axes.items() if len(found) == 1}
     requests = [{name: row[name] for name in varying if name in row} for row in rows]
     return SweepPlan(varying, fixed, requests, grid=False)
 
 
-def _parted(
+def _split(
     values: Mapping[str, Any], lists: set[str]
 ) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     axes: dict[str, list[Any]] = {}
@@ -130,12 +130,12 @@ def _many(value: Any) -> list[Any] | None:
     return list(value)
 
 
-def _zipped(axes: Mapping[str, list[Any]]) -> list[Mapping[str, Any]]:
+def _zip(axes: Mapping[str, list[Any]]) -> list[Mapping[str, Any]]:
     lengths = {name: len(values) for name, values in axes.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise ConfigError(f"the values of a zip are equally many; there are {told}")
-    _bounded(max(lengths.values(), default=1))
+    _check_size(max(lengths.values(), default=1))
     rows = zip(*axes.values(), strict=True) if axes else [()]
     return [dict(zip(axes, row, strict=True)) for row in rows]
 
@@ -149,7 +149,7 @@ def _at(axes: Mapping[str, list[Any]], number: int) -> dict[str, Any]:
     return {name: found[name] for name in axes}
 
 
-def _bounded(size: int) -> None:
+def _check_size(size: int) -> None:
     if size > MOST:
         raise ConfigError(
             f"this sweep has {size:,} requests, at most {MOST:,} are allowed; "
@@ -163,7 +163,7 @@ def _content(values: Mapping[str, Any]) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
 
 
-def _distinct(values: Iterable[Any]) -> list[Any]:
+def _unique(values: Iterable[Any]) -> list[Any]:
     found: dict[str, Any] = {}
     for value in values:
         found.setdefault(repr(value), value)

@@ -155,7 +155,7 @@ def lay_out_sheet(
             raise ConfigError(f"{name!r} does not vary in this sweep; there is {there}")
     varying = [name for name, values in plan.axes.items() if len(values) > 1]
     if x is None and (not plan.grid or not varying):
-        return _wrapped(tiles, title, size)
+        return _wrap(tiles, title, size)
     across = x or next(name for name in reversed(varying) if name != y)
     down = [y] if y else []
     down += [name for name in plan.axes if name not in (across, *down)]
@@ -163,11 +163,11 @@ def lay_out_sheet(
     rows: dict[str, int] = {}
     placed: dict[tuple[int, int], Tile] = {}
     for request, tile in zip(plan.requests, tiles, strict=True):
-        label = " · ".join(_told(name, request[name]) for name in down if name in request)
+        label = " · ".join(_label(name, request[name]) for name in down if name in request)
         row = rows.setdefault(label, len(rows))
         if tile is not None and across in request:
             placed[row, columns.index(text(request[across]))] = replace(tile, label="")
-    heads = [_told(across, name) for name in columns]
+    heads = [_label(across, name) for name in columns]
     return Sheet(title, heads, list(rows), placed, size)
 
 
@@ -184,11 +184,11 @@ def raw(tile: Tile) -> io.BytesIO | None:
     return io.BytesIO(base64.b64decode(tile.picture.partition(",")[2]))
 
 
-def _told(name: str, value: Any) -> str:
+def _label(name: str, value: Any) -> str:
     return text(value) if name == "prompt" else f"{name} {text(value)}"
 
 
-def _wrapped(tiles: Sequence[Tile | None], title: str, size: int) -> Sheet:
+def _wrap(tiles: Sequence[Tile | None], title: str, size: int) -> Sheet:
     across = max(1, min(len(tiles), 960 // (size + 8)))
     placed = {divmod(n, across): tile for n, tile in enumerate(tiles) if tile is not None}
     return Sheet(title, [""] * across, [""] * -(-len(tiles) // across), placed, size)
@@ -220,7 +220,7 @@ def draw_sheet(sheet: Sheet) -> bytes:
             tile = sheet.tiles.get((row, column))
             if tile is not None:
                 place = (side + _GAP + column * (size + _GAP), y, size, high)
-                _placed(paper, pen, tile, place)
+                _place(paper, pen, tile, place)
     buffer = io.BytesIO()
     paper.save(buffer, "PNG")
     return buffer.getvalue()
@@ -245,7 +245,7 @@ def _extent(sheet: Sheet, size: int, high: int, side: int, head: int, foot: int)
     return max(width, title, 320), height
 
 
-def _placed(
+def _place(
     paper: Image.Image, pen: ImageDraw.ImageDraw, tile: Tile, place: tuple[int, int, int, int]
 ) -> None:
     """Draw a tile; its place is where it begins, and the width and height of its picture."""
@@ -261,7 +261,7 @@ def _placed(
     caption = f"★ {tile.caption}" if tile.favorite else tile.caption
     for line, words in enumerate(filter(None, (caption, tile.label))):
         at = (x, y + high + 2 + line * (_TEXT + 5))
-        pen.text(at, _fitted(words, size), _PALE_INK if line == 0 else _INK, _font(_TEXT))
+        pen.text(at, _fit_text(words, size), _PALE_INK if line == 0 else _INK, _font(_TEXT))
 
 
 def _written(pen: ImageDraw.ImageDraw, at: tuple[int, int], words: str, width: int) -> None:
@@ -273,7 +273,7 @@ def _lines(words: str, width: int) -> list[str]:
     return textwrap.wrap(words, max(6, int(width / (_TEXT * 0.55))))[:_LINES]
 
 
-def _fitted(words: str, width: int) -> str:
+def _fit_text(words: str, width: int) -> str:
     most = max(6, int(width / (_TEXT * 0.5)))
     return words if len(words) <= most else f"{words[: most - 3]}..."
 
