@@ -171,10 +171,10 @@ def _measure_sound(container: Any, stream: Any) -> float:
             end = max(end, packet.pts + lasts)
         if total > most:
             break
-    told = float((end - (begin or 0)) * stream.time_base)
+    timed = float((end - (begin or 0)) * stream.time_base)
     added = float(total * stream.time_base)
     share, more = _APART
-    found = _bounded(added if added > told * (1 + share) + more else told)
+    found = _bounded(added if added > timed * (1 + share) + more else timed)
     header = (container.duration or 0) / 1_000_000
     padded = container.format.name == "mp3" and 0 < header <= found <= header + _PADDING
     return round(header, 3) if padded else found

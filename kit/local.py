@@ -83,7 +83,7 @@ def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
     settings = service_settings.load(data=data)
     with _lock:
         _stopped.discard(settings.data)
-        return _found(settings)
+        return _find_or_start(settings)
 
 
 def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
@@ -106,7 +106,7 @@ def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
             if running is not None and running.url == refused:
                 # its thread has ended, or is that of another process since a fork
                 hosted.pop(folder).stop()
-            url, known = _found(settings)
+            url, known = _find_or_start(settings)
         if known != key:
             raise ConfigError(f"{folder} has another demo account by now")
         return url
@@ -119,19 +119,19 @@ def prover(data: Path | str | None) -> Callable[[str, str], str]:
     return partial(proof_of, service_settings.load(data=data).data)
 
 
-def _found(settings: ServiceSettings) -> tuple[str, str]:
+def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     _stop_at_exit()
     prepare(settings.data)
     key = demo_key(settings)
     running = hosted.get(settings.data)
-    return running.url if running else find(settings.data) or _started(settings), key
+    return running.url if running else find(settings.data) or _start_service(settings), key
 
 
-def _started(settings: ServiceSettings) -> str:
+def _start_service(settings: ServiceSettings) -> str:
     """Start the service, unless another process does so at the same time; return its address."""
     if _ending.is_set() or settings.data in _stopped:
         raise ConfigError("it was stopped here")
-    with _turn(settings.data):
+    with _wait_for_turn(settings.data):
         url = find(settings.data)
         if url is None:
             mine = hosted[settings.data] = _host(settings)
@@ -156,7 +156,7 @@ def _host(settings: ServiceSettings) -> Running:
 
 
 @contextmanager
-def _turn(folder: Path) -> Iterator[None]:
+def _wait_for_turn(folder: Path) -> Iterator[None]:
     """Wait for a turn: notebooks that miss the same host would all become hosts."""
     lock = Lock(folder / _LOCK)
     ends = time.monotonic() + _TURN_SECONDS
@@ -200,7 +200,7 @@ class LocalKeys:
         now = clock()
         mine = self._caller()
         rows = self._write(keys.list_keys(mine.account_id))
-        return [_described(row, now, row.id == mine.payer.key_id) for row in rows]
+        return [_describe_key(row, now, row.id == mine.payer.key_id) for row in rows]
 
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
         """Make a key that works for so many days, or until it is revoked; return its text."""
@@ -241,7 +241,7 @@ def _actor() -> str:
     return f"embedded:{machine.user()}"
 
 
-def _described(row: Any, now: int, in_use: bool) -> Key:
+def _describe_key(row: Any, now: int, in_use: bool) -> Key:
     expired = row.expires_at is not None and row.expires_at <= now
     state = "revoked" if row.revoked_at is not None else "expired" if expired else "active"
     scopes = tuple(row.scopes.split())

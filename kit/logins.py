@@ -80,8 +80,8 @@ def login(
 
     if form:
         return _form(base_url or "", profile, data)
-    base_url = base_url or _asked(ask, "Address of the service: ", "an address")
-    api_key = api_key or _asked(ask_key, "API key (not shown): ", "an API key")
+    base_url = base_url or _ask(ask, "Address of the service: ", "an address")
+    api_key = api_key or _ask(ask_key, "API key (not shown): ", "an API key")
     known = Settings(base_url, api_key, data=data_folder(data), name=profile)
     studio = Studio(known)
     try:
@@ -120,15 +120,15 @@ def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
             raise ConfigError("this page saves no keys: leave the name empty")
         return login(address, key, profile=name, data=data)
 
-    def tell(studio: Studio) -> str:
+    def describe(studio: Studio) -> str:
         name = studio.client.settings.name
         kept = f"saved as {name!r}" if name else "not saved"
         return f"signed in as {studio.account.name or 'an account'}; {kept}. studio = login.studio"
 
-    return SignIn(enter, address=base_url, name=profile, describe=tell)
+    return SignIn(enter, address=base_url, name=profile, describe=describe)
 
 
-def _asked(ask: Callable[[str], str], question: str, what: str) -> str:
+def _ask(ask: Callable[[str], str], question: str, what: str) -> str:
     try:
         answer = ask(question).strip()
     except (EOFError, RuntimeError) as error:  # a kernel nobody can type into raises the latter

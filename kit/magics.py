@@ -82,7 +82,7 @@ class Magics:
                 (cell or "").strip() or None,
                 media=media or None,
                 again=asked.again,
-                parameters=typed.values(model, settings, others=named),
+                parameters=typed.parse_values(model, settings, others=named),
             )
         except _MISTAKES as error:
             if error.generation_id:

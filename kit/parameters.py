@@ -174,14 +174,16 @@ def settings(
     """
     if len(given) > limits.items:
         return {}, [("parameters", bounds.too_many(len(given), limits.items))]
-    problems = list(_strangers(given, [p.name for p in known], set(media_names)))
+    problems = list(_unknown_names(given, [p.name for p in known], set(media_names)))
     values: dict[str, Any] = {}
     for parameter in known:
         value = given.get(parameter.name)
-        problem = _absence(parameter) if value is None else problem_with(parameter, value, limits)
+        problem = (
+            _absence_problem(parameter) if value is None else problem_with(parameter, value, limits)
+        )
         if problem:
             problems.append((f"parameters.{parameter.name}", problem))
-        value = parameter.default if value is None else _settled(parameter, value)
+        value = parameter.default if value is None else _normalize(parameter, value)
         if value is not None:
             values[parameter.name] = value
     if not problems and (size := _size(given)) > limits.size:
@@ -260,7 +262,9 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"; there is {', '.join(map(repr, names))}" if names else "; there is none"
 
 
-def _strangers(given: Iterable[str], known: Sequence[str], media: set[str]) -> Iterator[Problem]:
+def _unknown_names(
+    given: Iterable[str], known: Sequence[str], media: set[str]
+) -> Iterator[Problem]:
     strangers = [name for name in given if name not in known]
     for name in strangers:
         if name in media:
@@ -274,7 +278,7 @@ def _hint(name: str, known: Iterable[str], strangers: int) -> str:
     return suggest(name, known) if strangers <= TOLD else ""
 
 
-def _absence(parameter: Parameter) -> str | None:
+def _absence_problem(parameter: Parameter) -> str | None:
     missing = parameter.required and parameter.default is None
     return "is required" if missing else None
 
@@ -292,7 +296,7 @@ def _list_problem(parameter: Parameter, value: Any, limits: Limits) -> str | Non
 
 
 def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
-    if any(_same(value, choice) for choice in parameter.enum or ()):
+    if any(_is_same(value, choice) for choice in parameter.enum or ()):
         return None  # a choice is right, whatever type its parameter is said to have
     wrong = TYPES.get(parameter.type, lambda _: None)(value)
     if wrong:
@@ -347,7 +351,7 @@ def _whole(bound: float) -> str:
     return str(int(bound)) if bound.is_integer() and abs(bound) <= _LARGEST else f"{bound}"
 
 
-def _same(value: Any, choice: Any) -> bool:
+def _is_same(value: Any, choice: Any) -> bool:
     """Return whether two values are one in JSON, where true is not 1."""
     return bool(value == choice) and _is_number(value) == _is_number(choice)
 
@@ -384,7 +388,7 @@ TYPES: dict[str, Callable[[Any], str | None]] = {
 }
 
 
-def _settled(parameter: Parameter, value: Any) -> Any:
+def _normalize(parameter: Parameter, value: Any) -> Any:
     """Write 5.0 as 5 where a whole number is asked for, so that equal requests look equal."""
     if parameter.type == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)

@@ -43,16 +43,16 @@ def parse_text(parameter: Parameter, text: str) -> Any:
         return None
     read = _READERS.get(kind)
     if read is None:
-        return _open(text)
+        return _parse_open(text)
     try:
         return read(text.strip())
     except ValueError:
-        if kind == parameter.type or _comma(text.strip()):
+        if kind == parameter.type or _comma_hint(text.strip()):
             raise
-        return _open(text)  # another service's name of a type: what it takes, it knows
+        return _parse_open(text)  # another service's name of a type: what it takes, it knows
 
 
-def item(parameter: Parameter, line: str) -> Any:
+def parse_item(parameter: Parameter, line: str) -> Any:
     """Return the item that a line of a list says; text that is no plain line is JSON."""
     if _kind(parameter) != "string":
         return parse_text(parameter, line.strip())
@@ -64,8 +64,8 @@ def item(parameter: Parameter, line: str) -> Any:
     return line
 
 
-def line(parameter: Parameter, item: Any) -> str:
-    """Return the line that `item` reads again."""
+def format_line(parameter: Parameter, item: Any) -> str:
+    """Return the line that `parse_item` reads again."""
     text = format_text(parameter, item)
     odd = not text.strip() or "\n" in text or "\r" in text or text.startswith('"')
     return json.dumps(item, ensure_ascii=False) if odd else text
@@ -78,7 +78,7 @@ def format_text(parameter: Parameter, value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def values(
+def parse_values(
     model: Model, given: Mapping[str, Sequence[str]], *, others: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return a model's settings that were typed as ``name=value``, by name.
@@ -102,10 +102,10 @@ def values(
                 f"the model {model.id!r} has no parameter {name!r}"
                 f"{suggest(name, {*known, *others})}"
             )
-    return {name: value(known[name], texts) for name, texts in given.items()}
+    return {name: parse_value(known[name], texts) for name, texts in given.items()}
 
 
-def value(parameter: Parameter, texts: Sequence[str]) -> Any:
+def parse_value(parameter: Parameter, texts: Sequence[str]) -> Any:
     """Return the value that was typed for a parameter; a list in several texts, or as JSON.
 
     A choice is the one that reads as it was typed, whatever type it has.
@@ -117,17 +117,17 @@ def value(parameter: Parameter, texts: Sequence[str]) -> Any:
 
     Examples
     --------
-    >>> value(Parameter(name="times", enum=[1, 2, 3]), ["2"])
+    >>> parse_value(Parameter(name="times", enum=[1, 2, 3]), ["2"])
     2
-    >>> value(Parameter(name="words", max_items=3), ["a lake", "dawn"])
+    >>> parse_value(Parameter(name="words", max_items=3), ["a lake", "dawn"])
     ['a lake', 'dawn']
     """
     try:
         if parameter.max_items is not None:
-            return _list(parameter, texts)
+            return _parse_list(parameter, texts)
         if len(texts) > 1:
             raise ConfigError(f"{parameter.name} is given more than once")
-        read = _one(parameter, texts[0], parse_text)
+        read = _parse_one(parameter, texts[0], parse_text)
     except ValueError as problem:
         raise ConfigError(f"{parameter.name} {problem}") from None
     if read is None and not texts[0].strip():
@@ -135,14 +135,14 @@ def value(parameter: Parameter, texts: Sequence[str]) -> Any:
     return read
 
 
-def _list(parameter: Parameter, texts: Sequence[str]) -> list[Any]:
-    whole = _free(texts[0]) if len(texts) == 1 else None
+def _parse_list(parameter: Parameter, texts: Sequence[str]) -> list[Any]:
+    whole = _parse_json(texts[0]) if len(texts) == 1 else None
     if isinstance(whole, list):
         return whole
-    return [_one(parameter, text, item) for text in texts if text.strip()]
+    return [_parse_one(parameter, text, parse_item) for text in texts if text.strip()]
 
 
-def _one(parameter: Parameter, text: str, read: Callable[[Parameter, str], Any]) -> Any:
+def _parse_one(parameter: Parameter, text: str, read: Callable[[Parameter, str], Any]) -> Any:
     choices = parameter.enum or ()
     if text in choices:
         return text
@@ -157,17 +157,17 @@ def _kind(parameter: Parameter) -> str:
     return _SYNONYMS.get(name, name)
 
 
-def _free(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     """Return what a text says as JSON, else the text; what JSON cannot send stays text."""
     try:
-        return json.loads(text, parse_constant=_finite, parse_float=_finite)
+        return json.loads(text, parse_constant=_parse_finite, parse_float=_parse_finite)
     except (ValueError, RecursionError):
         return text
 
 
-def _open(text: str) -> Any:
+def _parse_open(text: str) -> Any:
     """Return what a text says where anything may be said."""
-    found = _free(text)
+    found = _parse_json(text)
     if found is text and not _is_text(text):
         raise ValueError(NO_NAN)
     return found
@@ -182,29 +182,29 @@ def _is_text(text: str) -> bool:
     return isinstance(found, float) and not math.isfinite(found)  # a word, or too large a number
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise ValueError
     return number
 
 
-def _whole(text: str) -> int:
+def _parse_integer(text: str) -> int:
     try:
         return int(text)
     except ValueError:
         raise ValueError(f"must be a whole number, not {text[:40]!r}") from None
 
 
-def _real(text: str) -> float | int:
+def _parse_number(text: str) -> float | int:
     try:
-        number = _finite(text)
+        number = _parse_finite(text)
     except ValueError:
-        raise ValueError(f"must be a number, not {text[:40]!r}{_comma(text)}") from None
+        raise ValueError(f"must be a number, not {text[:40]!r}{_comma_hint(text)}") from None
     return int(number) if number.is_integer() and "e" not in text.lower() else number
 
 
-def _comma(text: str) -> str:
+def _comma_hint(text: str) -> str:
     """Return how a number is written whose comma may stand for decimals, or between thousands."""
     if re.fullmatch(r"[+-]?\d*,\d+", text) is None:
         return ""
@@ -213,7 +213,7 @@ def _comma(text: str) -> str:
     return f": write {whole}, or {point} for decimals" if thousands else f": write {point}"
 
 
-def _truth(text: str) -> bool:
+def _parse_boolean(text: str) -> bool:
     try:
         return _TRUTHS[text.lower()]
     except KeyError:
@@ -223,9 +223,9 @@ def _truth(text: str) -> bool:
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 #: Type -> how its text is read; any other is read freely.
 _READERS: dict[str, Callable[[str], Any]] = {
-    "integer": _whole,
-    "number": _real,
-    "boolean": _truth,
+    "integer": _parse_integer,
+    "number": _parse_number,
+    "boolean": _parse_boolean,
 }
 #: What other services call these types.
 _SYNONYMS = {

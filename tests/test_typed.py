@@ -53,7 +53,7 @@ def one(type: str = "string", **facts: Any) -> Parameter:
     ],
 )
 def test_a_text_is_read_by_its_type(parameter: Parameter, text: str, value: Any) -> None:
-    read = typed.value(parameter, [text])
+    read = typed.parse_value(parameter, [text])
 
     assert read == value
     assert type(read) is type(value)
@@ -71,12 +71,12 @@ def test_a_text_is_read_by_its_type(parameter: Parameter, text: str, value: Any)
 )
 @pytest.mark.parametrize("most", [1, 3])
 def test_a_list_is_several_texts_or_one_of_json(texts: list[str], value: Any, most: int) -> None:
-    assert typed.value(one(max_items=most), texts) == value
+    assert typed.parse_value(one(max_items=most), texts) == value
 
 
 def test_the_items_of_a_list_are_read_by_their_type() -> None:
-    assert typed.value(one("integer", max_items=3), ["1", " 2"]) == [1, 2]
-    assert typed.value(one(max_items=3, enum=[1, 2]), ["1", "2"]) == [1, 2]
+    assert typed.parse_value(one("integer", max_items=3), ["1", " 2"]) == [1, 2]
+    assert typed.parse_value(one(max_items=3, enum=[1, 2]), ["1", "2"]) == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -97,17 +97,17 @@ def test_what_cannot_be_read_is_a_sentence(
     parameter: Parameter, texts: list[str], sentence: str
 ) -> None:
     with pytest.raises(ConfigError, match=sentence):
-        typed.value(parameter, texts)
+        typed.parse_value(parameter, texts)
 
 
 def test_a_name_that_is_none_is_told_what_is_close() -> None:
     model = Model(id="paint", setting_parameters=[one(), Parameter(name="steps", type="integer")])
 
-    assert typed.values(model, {"steps": ["3"], "it": ["x"]}) == {"steps": 3, "it": "x"}
+    assert typed.parse_values(model, {"steps": ["3"], "it": ["x"]}) == {"steps": 3, "it": "x"}
     with pytest.raises(ConfigError, match="no parameter 'stesp'; did you mean 'steps'"):
-        typed.values(model, {"stesp": ["3"]})
+        typed.parse_values(model, {"stesp": ["3"]})
     with pytest.raises(ConfigError, match="no parameter 'pictur'; did you mean 'picture'"):
-        typed.values(model, {"pictur": ["a.png"]}, others=["picture"])
+        typed.parse_values(model, {"pictur": ["a.png"]}, others=["picture"])
 
 
 @pytest.mark.parametrize("text", ['{"a": NaN}', " [1, [-Infinity]]", "[1e999]"])
@@ -115,7 +115,7 @@ def test_an_object_with_a_number_that_json_does_not_have_is_no_text(text: str) -
     with pytest.raises(ValueError, match="NaN or Infinity, which cannot be sent"):
         typed.parse_text(one("object"), text)
     with pytest.raises(ConfigError, match="it holds NaN"):
-        typed.value(one("object"), [text])
+        typed.parse_value(one("object"), [text])
     quoted = typed.format_text(one("object"), text)  # who means the text writes it as one
     assert typed.parse_text(one("object"), quoted) == text
 
@@ -150,7 +150,7 @@ def test_a_text_reads_back(type: str, text: str) -> None:
     stripped = text if type in ("string", "text") else text.strip() or "x"
 
     assert typed.parse_text(parameter, typed.format_text(parameter, stripped)) == stripped
-    assert typed.item(parameter, typed.line(parameter, stripped)) == stripped
+    assert typed.parse_item(parameter, typed.format_line(parameter, stripped)) == stripped
 
 
 @given(_JSON.filter(lambda value: value is not None))

@@ -78,7 +78,7 @@ def read_settings(model: wire.Model, given: Sequence[str]) -> dict[str, Any]:
     for text in given:
         name, value = _pair(text, "-p")
         texts.setdefault(name, []).append(value)
-    return typed.values(model, texts)
+    return typed.parse_values(model, texts)
 
 
 def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[Path]]:

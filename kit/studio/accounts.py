@@ -90,7 +90,7 @@ class AccountConnections:
         saved = {} if self.visitors else {p.name: p.base_url for p in profiles.list_profiles()}
         found = [self.describe(connection) for connection in open_now.values()]
         return found + [
-            self._described(name, address, name)
+            self._describe_choice(name, address, name)
             for name, address in saved.items()
             if name not in open_now
         ]
@@ -109,7 +109,7 @@ class AccountConnections:
                 own=True,
                 remark=remark,
             )
-        return self._described(
+        return self._describe_choice(
             connection.name, connection.session.operations.settings.base_url, connection.saved
         )
 
@@ -132,7 +132,7 @@ class AccountConnections:
         settings = resolve(profile=name, data=self.own.session.operations.settings.data)
         assert settings is not None  # noqa: S101 - a profile that was asked for is there or raises
         connection = self._connection(name, settings, saved=name)
-        _tried(connection)
+        _check_key(connection)
         return self._taken(connection)
 
     def enter(self, address: str, key: str, name: str) -> tuple[AccountConnection, str]:
@@ -148,11 +148,11 @@ class AccountConnections:
         if name and self.visitors:
             raise ConfigError("this page saves no keys: leave the name empty")
         settings = Settings(address, key, data=self.own.session.operations.settings.data, name=name)
-        _unused(name, settings.base_url)
+        _check_name_is_free(name, settings.base_url)
         connection = self._connection(
             name or f"{settings.base_url} (not saved)", settings, saved=name
         )
-        account = _tried(connection)
+        account = _check_key(connection)
         if name:
             profiles.save(settings.base_url, key, name=name)
         left = "" if account.credits is None else f", {credits(account.credits)}"
@@ -180,7 +180,7 @@ class AccountConnections:
             earlier.close()
         return connection
 
-    def _described(self, name: str, address: str, saved: str) -> AccountChoice:
+    def _describe_choice(self, name: str, address: str, saved: str) -> AccountChoice:
         if self.visitors:
             remark = f"You work with {name!r}, not with the account of this page."
             return AccountChoice(name, _label(name, address), address, remark=remark)
@@ -240,9 +240,9 @@ class AccountSwitcher:
 
     def enter(self, address: str, key: str, name: str) -> str:
         """Try a key, save it under the name if there is one, go over to it, and say so."""
-        connection, told = self._connections.enter(address, key, name)
+        connection, sentence = self._connections.enter(address, key, name)
         self._go(connection)
-        return told
+        return sentence
 
     def _move(self, connection: AccountConnection) -> None:
         self.at = connection
@@ -253,7 +253,7 @@ def is_public_page() -> bool:
     return os.environ.get("SERVER_SOFTWARE", "").startswith("voila/")
 
 
-def _tried(connection: AccountConnection) -> wire.Account:
+def _check_key(connection: AccountConnection) -> wire.Account:
     """Return who pays; a connection that nobody gets is closed."""
     try:
         return connection.account()
@@ -262,7 +262,7 @@ def _tried(connection: AccountConnection) -> wire.Account:
         raise
 
 
-def _unused(name: str, address: str) -> None:
+def _check_name_is_free(name: str, address: str) -> None:
     """Refuse to give the name of one service to another."""
     there = next((p.base_url for p in profiles.list_profiles() if p.name == name), None)
     if name and there is not None and origin(there) != origin(address):

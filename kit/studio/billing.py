@@ -94,9 +94,9 @@ class Billing:
         """
         quote = price_by_rule(request)
         if quote is None and not request.media and self._estimates:
-            quote = yield from self._by_service(request)
+            quote = yield from self._quote_by_service(request)
         if quote is None:
-            quote = self._by_receipts(request)
+            quote = self._quote_by_receipts(request)
         return price_by_default(request) if quote is None else quote
 
     def quote(self, request: Request) -> Flow[wire.Quote]:
@@ -136,9 +136,9 @@ class Billing:
         """
         if request.media or not parameters.is_own(request.model) or not self._estimates:
             return None
-        return (yield from self._by_service(request))
+        return (yield from self._quote_by_service(request))
 
-    def learned(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
+    def quote_receipts(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
         """Return the price that receipts and the synced history support, or None.
 
         Parameters
@@ -146,7 +146,7 @@ class Billing:
         values : mapping
             The settings, with the lengths of files as ``seconds of NAME``.
         """
-        self._remember(model)
+        self._learn_history(model)
         return self.book.quote(model, values)
 
     def hold(self, request: Request) -> Flow[Hold]:
@@ -166,7 +166,7 @@ class Billing:
             raise BudgetError(f"{error}; inside a budget it is not started") from None
         return self.budgets.hold(most_expected(quote), what)
 
-    def paid(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
+    def count_payment(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
         """Count a receipt; where a model has no price rule, the price book learns from it."""
         hold.paid(receipt.id, receipt.credits_charged)
         charged = receipt.credits_charged
@@ -176,16 +176,16 @@ class Billing:
                 f"the price of {receipt.id}",
             )
 
-    def settled(self, generation: wire.Generation) -> None:
+    def count_refund(self, generation: wire.Generation) -> None:
         """Count what was refunded for a generation that ended."""
         if generation.credits_refunded:
             self.budgets.refund(generation.id, generation.credits_refunded)
 
-    def title(self, topic: str) -> Flow[wire.Title]:
+    def buy_title(self, topic: str) -> Flow[wire.Title]:
         """Buy a title, if the open budgets allow it."""
-        return self._bought("a title", TITLE, flows.ask(calls.suggest_title(topic)))
+        return self._buy("a title", TITLE, flows.ask(calls.suggest_title(topic)))
 
-    def scripts(self, order: wire.WriteScripts) -> Flow[list[wire.Script]]:
+    def buy_scripts(self, order: wire.WriteScripts) -> Flow[list[wire.Script]]:
         """Buy one script or two, if the open budgets allow it.
 
         Raises
@@ -199,16 +199,16 @@ class Billing:
             raise ParameterError.fields(wrong)
         several = str(order.variations) == "2"
         what, credits = ("2 scripts", 2 * SCRIPT) if several else ("a script", SCRIPT)
-        return (yield from self._bought(what, credits, flows.ask(calls.write_scripts(order))))
+        return (yield from self._buy(what, credits, flows.ask(calls.write_scripts(order))))
 
-    def _bought(self, what: str, credits: Decimal, flow: Flow[T]) -> Flow[T]:
+    def _buy(self, what: str, credits: Decimal, flow: Flow[T]) -> Flow[T]:
         with self.budgets.hold(credits, what) as hold:
             hold.sending()
             found = yield from flow
             hold.paid(f"{what} {hold.number}", credits)
             return found
 
-    def _by_service(self, request: Request) -> Flow[wire.Quote | None]:
+    def _quote_by_service(self, request: Request) -> Flow[wire.Quote | None]:
         try:
             quote = yield from flows.ask(calls.estimate(body_of(request)), self._policy)
         except ApiError as error:
@@ -219,10 +219,14 @@ class Billing:
             return None
         return quote.model_copy(update={"source": "service"})
 
-    def _by_receipts(self, request: Request) -> wire.Quote | None:
-        return None if request.model.pricing else self.learned(request.model, _features(request))
+    def _quote_by_receipts(self, request: Request) -> wire.Quote | None:
+        return (
+            None
+            if request.model.pricing
+            else self.quote_receipts(request.model, _features(request))
+        )
 
-    def _remember(self, model: wire.Model) -> None:
+    def _learn_history(self, model: wire.Model) -> None:
         """Let the book learn what the synced history says, whenever that has changed."""
         account = history_sync.known_account(self._settings)
         if account is None:

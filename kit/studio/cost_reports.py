@@ -135,7 +135,7 @@ class CostReports:
         facts = yield from self.operations.get(generation_id)
         model = (yield from self.operations.models()).get(facts.model_id or "")
         quote = self._today(model, facts.parameters or {}) if model else None
-        return costs.explain(facts, self.operations.charged(facts), quote)
+        return costs.explain(facts, self.operations.find_charge(facts), quote)
 
     def _today(self, model: wire.Model, given: Mapping[str, Any]) -> wire.Quote | None:
         """Return what settings would cost today, without files; None where there are none such."""
@@ -151,7 +151,7 @@ class CostReports:
         """Return the price by rule, else by receipts, without asking anybody."""
         if model.pricing is None:
             lengths = {f"seconds of {name}": value for name, value in seconds.items()}
-            return self.operations.billing.learned(model, {**values, **lengths})
+            return self.operations.billing.quote_receipts(model, {**values, **lengths})
         kinds = {p.name: p.type for p in model.media_parameters}
         media: dict[str, Sequence[pricing.Medium]] = {
             name: [pricing.Medium(kinds.get(name, ""), Fraction(str(value)))]

@@ -68,7 +68,7 @@ class FormService(PaidService):
         flow = self._operations.generate(
             self._operations.with_files(request), again=True, on_update=on_update, on_sent=on_sent
         )
-        return self._held(flow, on_wait)
+        return self._hold_result(flow, on_wait)
 
     def resume(
         self,
@@ -77,7 +77,7 @@ class FormService(PaidService):
         on_wait: Callable[[str], None],
     ) -> Any:
         """Wait on for what was started, and return it with its output in the cache."""
-        return self._held(self._waited(generation_id, on_update), on_wait)
+        return self._hold_result(self._wait_and_fetch(generation_id, on_update), on_wait)
 
     def held(self, facts: wire.Generation) -> Any:
         """Return a generation as the user of this face holds it."""
@@ -134,7 +134,7 @@ class FormService(PaidService):
         with source.open() as file:
             return self.keep(source.name, file.read())
 
-    def _held(self, flow: Flow[wire.Generation], on_wait: Callable[[str], None]) -> Any:
+    def _hold_result(self, flow: Flow[wire.Generation], on_wait: Callable[[str], None]) -> Any:
         try:
             return self._session.hold(self._client.block(report_waits(flow, on_wait)))
         except KitError as error:
@@ -142,7 +142,7 @@ class FormService(PaidService):
                 error.resume = self._session.hold(wire.Generation(id=error.generation_id)).wait
             raise
 
-    def _waited(
+    def _wait_and_fetch(
         self, generation_id: str, on_update: Callable[[wire.Generation], None]
     ) -> Flow[wire.Generation]:
         done = yield from self._operations.wait(generation_id, on_update=on_update)
@@ -212,7 +212,7 @@ class WritingService(PaidService):
 
     def title(self, topic: str) -> wire.Title:
         """Return a title; it is charged for."""
-        return self._client.block(self._operations.billing.title(topic))
+        return self._client.block(self._operations.billing.buy_title(topic))
 
     def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
         """Return one script a variation; they are charged for."""
@@ -226,7 +226,7 @@ class WritingService(PaidService):
             brief.use_ragebait,
             brief.variations,
         )
-        return self._client.block(self._operations.billing.scripts(order))
+        return self._client.block(self._operations.billing.buy_scripts(order))
 
     def captions(self, text: str) -> Any:
         """Return the form of the model that takes captions, with these filled in.

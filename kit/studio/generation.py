@@ -154,7 +154,7 @@ class BaseGeneration:
     @property
     def credits(self) -> Decimal | None:
         """What it was charged; None where neither the service nor a receipt says."""
-        return self.operations.charged(self.facts)
+        return self.operations.find_charge(self.facts)
 
     @property
     def error(self) -> str | None:

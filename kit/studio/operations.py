@@ -35,7 +35,7 @@ from kit.widgets.progress import ProgressDisplay, progress
 OnUpdate = Callable[[wire.Generation], None]
 References = dict[str, str | list[str]]
 OnSent = Callable[[str, float], None]
-_UNHEARD = (NotFoundError, MethodNotAllowedError)
+_UNSUPPORTED = (NotFoundError, MethodNotAllowedError)
 #: How many generations of an equal request are looked at before it is made anew.
 _LOOKED_AT = 3
 
@@ -81,7 +81,7 @@ class Operations:
         self._shared_wait = SharedWait(policy)
         self._catalog = catalog or ModelCatalog(policy)
         self._starts = Starts(settings, policy, self.journal, self.billing, self.notices)
-        self._reusable = ReusableResults(self.journal, self.notices, policy, self.get, self.fetched)
+        self._reusable = ReusableResults(self.journal, self.notices, policy, self.get, self.fetch)
 
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id; they are asked for once."""
@@ -126,7 +126,7 @@ class Operations:
 
     def start(self, wanted: Flow[Request]) -> Flow[wire.Generation]:
         """Upload, start, write it into the journal, and return what is known so far."""
-        return (yield from self.begin((yield from wanted)))
+        return (yield from self.start_checked((yield from wanted)))
 
     def generate(
         self,
@@ -153,7 +153,7 @@ class Operations:
         trace = StartTrace() if trace is None else trace
         clock = self.policy.clock
         began = clock()
-        starting = self._started(wanted, again=again, on_sent=on_sent, trace=trace)
+        starting = self._start_or_reuse(wanted, again=again, on_sent=on_sent, trace=trace)
         ends = None if timeout is None else began + timeout
         begun = yield from flows.limit_time(starting, ends, clock)
         on_update(begun)
@@ -162,26 +162,26 @@ class Operations:
                 begun.id, timeout=timeout, began=began, on_update=on_update
             )
         trace.done = True
-        return (yield from self.fetched(begun))
+        return (yield from self.fetch(begun))
 
-    def fetched(self, generation: wire.Generation) -> Flow[wire.Generation]:
+    def fetch(self, generation: wire.Generation) -> Flow[wire.Generation]:
         """Return a completed generation whose output is in the cache."""
         address = self._starts.addresses.get(generation.id)
         found = yield from downloads.wait_for_address(generation, self.policy, status_url=address)
         yield from downloads.output(self.cache, found, self.policy)
         return found
 
-    def _started(
+    def _start_or_reuse(
         self, wanted: Flow[Request], *, again: bool, on_sent: OnSent, trace: StartTrace
     ) -> Flow[wire.Generation]:
         request = yield from wanted
         if not again:
-            begun = yield from self.before(request, digests_of(request), trace)
+            begun = yield from self.find_earlier(request, digests_of(request), trace)
             if begun is not None:
                 return begun
-        return (yield from self.begin(request, on_sent=on_sent, trace=trace))
+        return (yield from self.start_checked(request, on_sent=on_sent, trace=trace))
 
-    def before(
+    def find_earlier(
         self,
         request: Request,
         digests: Sequence[str],
@@ -196,11 +196,11 @@ class Operations:
         ids : sequence of str, optional
             What it is known to have led to; outputs are left where they are then.
         """
-        yield from self._starts.landed(digests)
+        yield from self._starts.wait_for_equal(digests)
         known = ids or [i for name in digests for i in self.journal.find_earlier(name)][:_LOOKED_AT]
-        begun = yield from self._reusable.found(request, known, fetched=ids is None)
+        begun = yield from self._reusable.find(request, known, fetched=ids is None)
         if begun is None:
-            return (yield from self._starts.broken(request, digests, trace))
+            return (yield from self._starts.recover(request, digests, trace))
         trace.id, trace.before = begun.id, True
         return begun
 
@@ -228,7 +228,7 @@ class Operations:
             began=began,
             on_update=on_update,
         )
-        self._note(done)
+        self._note_end(done)
         if done.state != "completed":
             raise starts.failure_error(done)
         return done
@@ -239,7 +239,7 @@ class Operations:
         call = calls.get_generation(generation_id, status_url=address)
         found = yield from flows.ask(call, self.policy)
         if found.finished:
-            self._note(found)
+            self._note_end(found)
         return found
 
     def cancel(self, generation_id: str) -> Flow[wire.Generation]:
@@ -248,7 +248,7 @@ class Operations:
             yield from flows.ask(calls.cancel_generation(generation_id), self.policy)
         except ConflictError:
             pass  # it ended before the wish arrived: the answer below says how
-        except _UNHEARD as error:
+        except _UNSUPPORTED as error:
             yield from self.get(generation_id)  # an unknown id is the clearer error
             raise NoAnswerError(f"this service cannot cancel a generation ({error})") from None
         return (yield from self.get(generation_id))
@@ -257,7 +257,7 @@ class Operations:
         """Delete the files of a generation at the service and return it as it is then."""
         try:
             yield from flows.ask(calls.delete_outputs(generation_id), self.policy)
-        except _UNHEARD as error:
+        except _UNSUPPORTED as error:
             yield from self.get(generation_id)  # an unknown id is the clearer error
             raise NoAnswerError(
                 f"this service cannot delete the files of a generation ({error})"
@@ -266,21 +266,21 @@ class Operations:
 
     def pending(self) -> Flow[list[wire.Generation]]:
         """Return what was started from here and was not seen to end; an end is told once."""
-        broken = yield from self._starts.found()
+        broken = yield from self._starts.find_unanswered()
         addresses = {each: self._starts.addresses.get(each) for each in self.journal.pending()}
-        found = {**broken, **(yield from self._reusable.all(addresses, self._shared_wait))}
+        found = {**broken, **(yield from self._reusable.check_all(addresses, self._shared_wait))}
         for generation in found.values():
             if generation.finished:
-                self._note(generation)
+                self._note_end(generation)
         return list(found.values())
 
-    def charged(self, generation: wire.Generation) -> Decimal | None:
+    def find_charge(self, generation: wire.Generation) -> Decimal | None:
         """Return what a generation was charged: the service's figure, else the receipt's."""
         if generation.credits_charged is not None:
             return generation.credits_charged
         return self.journal.charged(generation.id)
 
-    def begin(
+    def start_checked(
         self,
         request: Request,
         *,
@@ -309,19 +309,19 @@ class Operations:
         self, request: Request, key: str | None, references: References | None, on_sent: OnSent
     ) -> Flow[calls.Call[wire.Receipt]]:
         if references is None:
-            references = yield from self.uploaded(request, on_sent)
+            references = yield from self.upload(request, on_sent)
         return calls.start_generation(body_of(request, references), key=key)
 
-    def uploaded(
+    def upload(
         self, request: Request, on_sent: OnSent = lambda _name, _share: None
     ) -> Flow[References]:
         """Send the files of a request and return their ids."""
         return (yield from uploads.upload_all(request.model, request.media, self.policy, on_sent))
 
-    def _note(self, generation: wire.Generation) -> None:
-        self.billing.settled(generation)
-        self.notices.try_write(partial(self._ended, generation), f"the end of {generation.id}")
+    def _note_end(self, generation: wire.Generation) -> None:
+        self.billing.count_refund(generation)
+        self.notices.try_write(partial(self._write_end, generation), f"the end of {generation.id}")
 
-    def _ended(self, generation: wire.Generation) -> None:
+    def _write_end(self, generation: wire.Generation) -> None:
         if generation.id in self.journal.pending():
             self.journal.add_end(generation, shown=fingerprint(generation))

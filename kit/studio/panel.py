@@ -152,7 +152,7 @@ class PanelAccounts:
         """Close the connections of all accounts but the studio's own."""
         self.connections.close()
 
-    def go(self, connection: AccountConnection) -> None:
+    def switch_to(self, connection: AccountConnection) -> None:
         """Go over to another account, on the page that is open."""
         if connection not in self._reports:
             self._reports[connection] = self._first.of(connection).page_set()
@@ -188,7 +188,7 @@ class PanelPages:
         self._reports = CostReports(session.operations)
         self.library = library or PanelAccounts(self, AccountConnections(session))
         self._connection = connection or self.library.connections.own
-        self._bench: CreatePage | None = None
+        self._create_page: CreatePage | None = None
         self._wanted: str | None = None
         self._listed: list[wire.Model] = []
 
@@ -235,7 +235,7 @@ class PanelPages:
         from kit.widgets.panel import ModelPage
 
         self._listed = self._models(refresh=True)
-        return ModelPage(self._listed, use=self._use)
+        return ModelPage(self._listed, use=self._open_form)
 
     def create(self) -> Any:
         """Return a model to pick and its form; first one that needs no file."""
@@ -243,8 +243,8 @@ class PanelPages:
 
         models = self._models()
         easy = next((m.id for m in models if not _needs_a_file(m)), None)
-        self._bench = CreatePage(models, form=self.form, model=self._wanted or easy)
-        return self._bench
+        self._create_page = CreatePage(models, form=self.form, model=self._wanted or easy)
+        return self._create_page
 
     def history(self) -> Any:
         """Return what was made so far."""
@@ -268,7 +268,9 @@ class PanelPages:
 
     def account(self) -> Any:
         """Return who pays, and the account's keys where they can be managed from here."""
-        switcher = AccountSwitcher(self.library.connections, self._connection, self.library.go)
+        switcher = AccountSwitcher(
+            self.library.connections, self._connection, self.library.switch_to
+        )
         return accounts.account_panel(self._connection.session, switcher=switcher)
 
     @property
@@ -287,10 +289,10 @@ class PanelPages:
         """Return the form of a model, as it is on the page to create on."""
         return forms.build_form(self._session, model, None, None, {})
 
-    def _use(self, model_id: str) -> None:
+    def _open_form(self, model_id: str) -> None:
         self._wanted = model_id
-        if self._bench is not None:
-            self._bench.model = model_id
+        if self._create_page is not None:
+            self._create_page.model = model_id
         self.library.turn_to("Create")
 
 

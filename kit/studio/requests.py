@@ -160,7 +160,7 @@ def media_lengths(
     what is recorded.
     """
     return {
-        name: [(file.kind, _recorded(file.seconds())) for file in request.media.get(name, ())]
+        name: [(file.kind, _round_seconds(file.seconds())) for file in request.media.get(name, ())]
         for name in names
     }
 
@@ -173,7 +173,7 @@ def default_quote(request: Request) -> wire.Quote:
     return wire.Quote(total=model.credits_at_defaults, source="default")
 
 
-def _recorded(seconds: Fraction | None) -> Fraction | None:
+def _round_seconds(seconds: Fraction | None) -> Fraction | None:
     return None if seconds is None else Fraction(round(round(float(seconds), 3) * 1000), 1000)
 
 
@@ -313,8 +313,8 @@ def json_text(value: Any, what: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise ParameterError.fields([(what, f"must be text, not {_shown(value)}")])
-    if not _whole(value):
+        raise ParameterError.fields([(what, f"must be text, not {_shorten(value)}")])
+    if not _has_whole_letters(value):
         raise ParameterError.fields([(what, _HALF)])
     return str(value).strip() or None
 
@@ -335,26 +335,26 @@ def json_value(value: Any, depth: int = 0) -> Any:
         if isinstance(value, kind):
             return make(value, depth)
     for attribute in ("item", "tolist"):  # numbers and arrays of numpy, series of pandas
-        if _foreign(value) and hasattr(value, attribute):
-            return _unpacked(value, depth)
+        if _is_foreign(value) and hasattr(value, attribute):
+            return _unpack(value, depth)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     raise _UnsendableError(
-        f"must be text, a number, true or false, or a list of them, not {_shown(value)}"
+        f"must be text, a number, true or false, or a list of them, not {_shorten(value)}"
     )
 
 
-def _foreign(value: Any) -> bool:
+def _is_foreign(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] in ("numpy", "pandas")
 
 
-def _unpacked(value: Any, depth: int) -> Any:
+def _unpack(value: Any, depth: int) -> Any:
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     if kind == "M":
         value = value.astype("datetime64[us]")  # finer ones would come as bare numbers
     whole = value.tolist() if hasattr(value, "tolist") else value.item()
     if kind == "m" or type(whole) is type(value):
-        raise _UnsendableError(f"must be a number or text, not {_shown(value)}")
+        raise _UnsendableError(f"must be a number or text, not {_shorten(value)}")
     return json_value(whole, depth + 1)
 
 
@@ -371,18 +371,18 @@ def _exact(value: Decimal | Fraction, depth: int) -> float | int:
 
 
 def _string(value: str, _depth: int) -> str:
-    if not _whole(value):
+    if not _has_whole_letters(value):
         raise _UnsendableError(_HALF)
     return str(value)
 
 
-def _whole(value: str) -> bool:
+def _has_whole_letters(value: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     if malformed := [name for name in value if not isinstance(name, str)]:
-        raise _UnsendableError(f"holds the name {_shown(malformed[0])}: names are text")
+        raise _UnsendableError(f"holds the name {_shorten(malformed[0])}: names are text")
     return {_string(name, depth): json_value(each, depth + 1) for name, each in value.items()}
 
 
@@ -411,7 +411,7 @@ _KINDS: tuple[tuple[type | tuple[type, ...], Callable[[Any, int], Any]], ...] = 
 )
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     """Return a value as a sentence shows it; one whose own words fail by its kind."""
     try:
         words = " ".join(ascii(value).split())

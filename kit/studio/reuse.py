@@ -49,7 +49,7 @@ class ReusableResults:
         self._get = get
         self._fetch = fetch
 
-    def found(
+    def find(
         self, request: Request, ids: Sequence[str], *, fetched: bool = True
     ) -> Flow[wire.Generation | None]:
         """Return the first that is usable, or None where there is none.
@@ -67,7 +67,7 @@ class ReusableResults:
         passed: list[str] = []
         gone: KitError | None = None
         for known in ids:
-            facts = yield from self._looked(known, request, passed)
+            facts = yield from self._check_one(known, request, passed)
             if facts is None:
                 continue
             if facts.state != "completed" or not fetched:
@@ -82,7 +82,7 @@ class ReusableResults:
             self._notices.log(f"the request is made anew, because {'; '.join(passed)}")
         return None
 
-    def all(
+    def check_all(
         self, addresses: Mapping[str, str | None], shared_wait: SharedWait
     ) -> Flow[dict[str, wire.Generation]]:
         """Return generations as they are now; one that cannot be read is named and left out."""
@@ -104,19 +104,19 @@ class ReusableResults:
                 self._notices.log(f"{known} was started from here and is left out: {error}")
         return found
 
-    def _looked(
+    def _check_one(
         self, known: str, request: Request, passed: list[str]
     ) -> Flow[wire.Generation | None]:
         try:
             facts = yield from self._get(known)
         except KitError as error:
-            if not (_of_one(error) or (yield from self._may_read(error))):
+            if not (_concerns_one(error) or (yield from self._may_read(error))):
                 raise starts.suggest_again(error) from None
             passed.append(f"{known}, which it led to before, cannot be had ({error})")
             return None
         if facts.state not in ("processing", "completed"):
             return None
-        if not self._same(facts, request):
+        if not self._is_same(facts, request):
             passed.append(f"{known}, which it led to before, is another one at this service now")
             return None
         return facts
@@ -131,14 +131,14 @@ class ReusableResults:
             return False
         return True
 
-    def _same(self, facts: wire.Generation, request: Request) -> bool:
+    def _is_same(self, facts: wire.Generation, request: Request) -> bool:
         shown = self._journal.shown(facts.id)
         return matches_request(facts, body_of(request)) or (
             bool(shown) and shown == fingerprint(facts)
         )
 
 
-def _of_one(error: KitError) -> bool:
+def _concerns_one(error: KitError) -> bool:
     """Whether an error concerns the generation that was asked for, now and later."""
     if not isinstance(error, ApiError) or isinstance(error, InsufficientScopeError):
         return False

@@ -162,7 +162,7 @@ class ListedGenerations:
     items: list[wire.Generation] = field(default_factory=list)
     complete: bool = False
 
-    def new(self, facts: wire.Generation) -> bool:
+    def is_new(self, facts: wire.Generation) -> bool:
         """Whether it was made since; one without a time may have been."""
         return facts.created_at is None or facts.created_at >= self.since
 
@@ -182,7 +182,7 @@ class StartSearch:
         self._notices = notices
         self._own = own
 
-    def listed(self, since: datetime) -> Flow[ListedGenerations]:
+    def list_since(self, since: datetime) -> Flow[ListedGenerations]:
         """Return what the service lists, as far back as a moment or a little more.
 
         Its times are by its own clock: an answer tells how far that is from ours.
@@ -198,22 +198,22 @@ class StartSearch:
                 if error.answered in _ANY:
                     raise
                 return listed
-            listed.since += timedelta(0) if number else _ahead(reply)
+            listed.since += timedelta(0) if number else _clock_difference(reply)
             listed.items += items
             following = answers.next_link(reply.headers.get("link"))
-            if not following or not items or not listed.new(items[-1]):
+            if not following or not items or not listed.is_new(items[-1]):
                 listed.complete = True
                 break
             call = Call("GET", following, call.answer)
         return listed
 
-    def claimed(self, intent: Intent, listed: ListedGenerations) -> wire.Generation | None:
+    def claim(self, intent: Intent, listed: ListedGenerations) -> wire.Generation | None:
         """Return the oldest of a list that is what was sent, and write down that it is.
 
         A list does not show which files went along: with files there must be one alone.
         """
-        new = [facts for facts in self._alike(intent, listed) if listed.new(facts)]
-        if not new or (intent.body.get(_FILES) and (len(new) > 1 or self._rivaled(intent))):
+        new = [facts for facts in self._find_similar(intent, listed) if listed.is_new(facts)]
+        if not new or (intent.body.get(_FILES) and (len(new) > 1 or self._has_rival(intent))):
             return None
         facts = new[0]
         receipt = wire.Receipt(id=facts.id, credits_charged=facts.credits_charged)
@@ -222,23 +222,23 @@ class StartSearch:
         self._notices.try_write(note, f"the start of {facts.id}")
         return facts
 
-    def nothing(self, intent: Intent, listed: ListedGenerations) -> bool:
+    def shows_nothing(self, intent: Intent, listed: ListedGenerations) -> bool:
         """Return whether a list shows that nothing came of what was sent."""
-        return listed.complete and not self._alike(intent, listed)
+        return listed.complete and not self._find_similar(intent, listed)
 
-    def doubt(self, intent: Intent, listed: ListedGenerations) -> str:
+    def doubt_text(self, intent: Intent, listed: ListedGenerations) -> str:
         """Return what is said of a start that cannot be told, and what looks like it."""
         model = intent.body.get("modelId", "a model")
         when = f"{intent.moment:%Y-%m-%d %H:%M} UTC"
         why = "the service does not list it (yet)"
-        if looks := [facts.id for facts in self._alike(intent, listed)]:
+        if looks := [facts.id for facts in self._find_similar(intent, listed)]:
             why = f"what the service lists does not tell: it may be {' or '.join(looks[-3:])}"
         return (
             f"a start of {model} may have been carried out at {when}: its answer was never seen, "
             f"and {why}; studio.history.list() shows what there is"
         )
 
-    def _alike(self, intent: Intent, listed: ListedGenerations) -> list[wire.Generation]:
+    def _find_similar(self, intent: Intent, listed: ListedGenerations) -> list[wire.Generation]:
         """Return what is equal to what was sent and was not started from here, oldest first."""
         try:
             asked = wire.StartGeneration.model_validate(dict(intent.body))
@@ -251,14 +251,14 @@ class StartSearch:
             and matches_request(facts, asked, strictly=True)
         ]
 
-    def _rivaled(self, intent: Intent) -> bool:
+    def _has_rival(self, intent: Intent) -> bool:
         """Whether another start differs in its files alone."""
         mine = {**intent.body, _FILES: None}
         others = [each.body for each in self._journal.intents() if each.key != intent.key]
         return any({**body, _FILES: None} == mine for body in others)
 
 
-def _ahead(reply: Reply) -> timedelta:
+def _clock_difference(reply: Reply) -> timedelta:
     """Return how far the clock of a service is ahead of this computer's."""
     try:
         there = parsedate_to_datetime(reply.headers.get("date", ""))
@@ -299,7 +299,7 @@ class Starts:
         self._journal = journal
         self._billing = billing
         self._notices = notices
-        self._flying: set[str] = set()
+        self._in_flight: set[str] = set()
         self._honored = settings.ours
         self._search = StartSearch(policy, journal, notices, own=self._honored)
 
@@ -321,29 +321,29 @@ class Starts:
         with (yield from self._billing.hold(request)) as hold:
             call = yield from made
             key = call.key or ""
-            with self._underway(key):
-                self._intend(key, call.body or {}, digest)
+            with self._mark_in_flight(key):
+                self._write_intent(key, call.body or {}, digest)
                 hold.sending()
-                receipt = yield from self._asked(call, key, trace)
+                receipt = yield from self._ask(call, key, trace)
                 trace.id = receipt.id
                 if receipt.status_url and self._settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
                 # first of all: whatever goes wrong from here on, the generation can be found
-                missing = self._started(receipt, request.model.id, digest, key)
-            self._billing.paid(request, receipt, hold)
+                missing = self._write_start(receipt, request.model.id, digest, key)
+            self._billing.count_payment(request, receipt, hold)
         if missing:
             raise unwritten_error(receipt.id, missing)
         return generation_of_receipt(request, receipt)
 
-    def landed(self, digests: Sequence[str]) -> Flow[None]:
+    def wait_for_equal(self, digests: Sequence[str]) -> Flow[None]:
         """Wait until no equal start of this studio is on its way: it may be what is wanted."""
         try:
-            while self._flying.intersection(i.key for i in self._intents(digests)):
+            while self._in_flight.intersection(i.key for i in self._intents(digests)):
                 yield Sleep(_LOOK)
         except flows.Late:
             raise NoAnswerError("an equal request is being started, and not answered yet") from None
 
-    def broken(
+    def recover(
         self, request: Request, digests: Sequence[str], trace: StartTrace
     ) -> Flow[wire.Generation | None]:
         """Return what an equal start led to whose answer was never seen; None where there is none.
@@ -355,15 +355,15 @@ class Starts:
         """
         for intent in reversed(self._intents(digests)):
             if self._honored and datetime.now(UTC) - intent.moment < _REPEATABLE:
-                found = yield from self._repeated(request, intent, trace)
+                found = yield from self._repeat(request, intent, trace)
             else:
-                found = yield from self._sought(intent)
+                found = yield from self._search_list(intent)
             if found is not None:
                 trace.id = found.id
                 return found
         return None
 
-    def found(self) -> Flow[dict[str, wire.Generation]]:
+    def find_unanswered(self) -> Flow[dict[str, wire.Generation]]:
         """Return the generations of starts whose answer was never seen, as the list shows them.
 
         Nothing is sent once more: to look costs nothing. What the list does not show is named.
@@ -372,21 +372,21 @@ class Starts:
         intents = [
             each
             for each in self._journal.intents()
-            if each.key not in self._flying and each.moment > oldest
+            if each.key not in self._in_flight and each.moment > oldest
         ]
         if not intents:
             return {}
-        listed = yield from self._search.listed(min(intent.moment for intent in intents))
+        listed = yield from self._search.list_since(min(intent.moment for intent in intents))
         found = {}
         for intent in intents:
-            facts = self._search.claimed(intent, listed)
+            facts = self._search.claim(intent, listed)
             if facts is not None:
                 found[facts.id] = facts
             else:
-                self._notices.log(self._search.doubt(intent, listed))
+                self._notices.log(self._search.doubt_text(intent, listed))
         return found
 
-    def _asked(self, call: Call[wire.Receipt], key: str, trace: StartTrace) -> Flow[wire.Receipt]:
+    def _ask(self, call: Call[wire.Receipt], key: str, trace: StartTrace) -> Flow[wire.Receipt]:
         """Send a start; only a clear refusal settles what was written down."""
         trace.sent = True
         try:
@@ -398,21 +398,21 @@ class Starts:
             raise
 
     @contextmanager
-    def _underway(self, key: str) -> Iterator[None]:
+    def _mark_in_flight(self, key: str) -> Iterator[None]:
         """Have equal requests wait for a start, from before its intent is written to its end.
 
         An intent that is open and not on its way would be taken for one that was broken.
         """
-        self._flying.add(key)
+        self._in_flight.add(key)
         try:
             yield
         finally:
-            self._flying.discard(key)
+            self._in_flight.discard(key)
 
     def _intents(self, digests: Sequence[str]) -> list[Intent]:
         return [each for digest in digests for each in self._journal.intents(digest)]
 
-    def _intend(self, key: str, body: Mapping[str, object], digest: str) -> None:
+    def _write_intent(self, key: str, body: Mapping[str, object], digest: str) -> None:
         try:
             self._journal.add_intent(key, body, request=digest)
         except OSError as error:
@@ -421,7 +421,7 @@ class Starts:
                 f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent"
             ) from None
 
-    def _started(self, receipt: wire.Receipt, model_id: str, digest: str, key: str) -> str:
+    def _write_start(self, receipt: wire.Receipt, model_id: str, digest: str, key: str) -> str:
         """Write down a start; return why that could not be, empty if it could."""
         try:
             self._journal.add_start(receipt, request=digest, model_id=model_id, key=key)
@@ -429,34 +429,34 @@ class Starts:
             return failure_reason(error)
         return ""
 
-    def _repeated(
+    def _repeat(
         self, request: Request, intent: Intent, trace: StartTrace
     ) -> Flow[wire.Generation | None]:
         """Send the very same under the same key: it is carried out and paid once in all."""
         call = calls.start_generation(body_of(request), key=intent.key)
         try:
-            same = _ready(replace(call, body=intent.body))
+            same = _as_flow(replace(call, body=intent.body))
             return (yield from self.send(request, same, intent.request, trace))
         except (NotFoundError, BadRequestError):
             return None  # it was never carried out, and its files are gone by now
 
-    def _sought(self, intent: Intent) -> Flow[wire.Generation | None]:
-        listed = yield from self._search.listed(intent.moment)
-        facts = self._search.claimed(intent, listed)
-        if facts is None and self._honored and self._search.nothing(intent, listed):
+    def _search_list(self, intent: Intent) -> Flow[wire.Generation | None]:
+        listed = yield from self._search.list_since(intent.moment)
+        facts = self._search.claim(intent, listed)
+        if facts is None and self._honored and self._search.shows_nothing(intent, listed):
             # the list of such a service is complete: nothing came of it
             self._notices.try_write(lambda: self._journal.settle_intent(intent.key), "a lost start")
         elif facts is None:
             error = NoAnswerError(
-                f"{self._search.doubt(intent, listed)}; the same call looks again, and again=True "
-                "orders it anew"
+                f"{self._search.doubt_text(intent, listed)}; the same call looks again, and "
+                "again=True orders it anew"
             )
             error.unsettled = True
             raise error
         return facts
 
 
-def _ready(call: Call[wire.Receipt]) -> Flow[Call[wire.Receipt]]:
+def _as_flow(call: Call[wire.Receipt]) -> Flow[Call[wire.Receipt]]:
     """Return a call that needs nothing more."""
     yield from ()
     return call

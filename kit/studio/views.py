@@ -111,9 +111,9 @@ def history_table(
 
     return HistoryTable(
         frame,
-        thumbnail=lambda name: _small(get(name)),
+        thumbnail=lambda name: _thumbnail(get(name)),
         near=lambda name: cached_thumbnail(operations.cache, name),
-        preview=lambda name: _live(get(name)),
+        preview=lambda name: _preview(get(name)),
         get=get,
         renew=renew,
         size=size,
@@ -150,15 +150,15 @@ def gallery_item(generation: BaseGeneration) -> GalleryItem:
 
 def _gallery_items(items: Any, studio: SessionOwner | None) -> list[GalleryItem]:
     """Return what is to be shown, in its order; ids are asked for side by side."""
-    wanted = list(_spread(items))
+    wanted = list(_flatten(items))
     ids = [item for item in wanted if isinstance(item, str)]
     if ids and studio is None:
         raise ConfigError("ids need the studio that made them: pass studio=studio")
-    found = dict(zip(ids, _asked(ids, studio), strict=True)) if studio is not None else {}
+    found = dict(zip(ids, _fetch_all(ids, studio), strict=True)) if studio is not None else {}
     return [gallery_item(found[item] if isinstance(item, str) else item) for item in wanted]
 
 
-def _spread(items: Any) -> Iterable[BaseGeneration | str]:
+def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
     """Yield generations and ids out of whatever holds them."""
     if isinstance(items, BaseGeneration | str):
         yield items
@@ -170,12 +170,12 @@ def _spread(items: Any) -> Iterable[BaseGeneration | str]:
         yield str(items.get("id", items.name))
     elif isinstance(items, Iterable):
         for item in items:
-            yield from _spread(item)
+            yield from _flatten(item)
     else:
         raise ConfigError(f"a {type(items).__name__} is no generation and no id of one")
 
 
-def _asked(ids: list[str], studio: SessionOwner) -> list[BaseGeneration]:
+def _fetch_all(ids: list[str], studio: SessionOwner) -> list[BaseGeneration]:
     def get(name: str) -> BaseGeneration:
         session = studio.session
         found: BaseGeneration = session.hold(session.client.block(session.operations.get(name)))
@@ -185,7 +185,7 @@ def _asked(ids: list[str], studio: SessionOwner) -> list[BaseGeneration]:
         return list(pool.map(get, ids))
 
 
-def _live(generation: BaseGeneration) -> str:
+def _preview(generation: BaseGeneration) -> str:
     """Return the preview of a generation inside a widget, where relative addresses lead nowhere."""
     from kit.widgets import media, preview
 
@@ -201,6 +201,6 @@ def _live(generation: BaseGeneration) -> str:
     return preview.generation(facts, generation.credits, media=shown, note=note)
 
 
-def _small(generation: BaseGeneration) -> bytes | str | None:
+def _thumbnail(generation: BaseGeneration) -> bytes | str | None:
     """Return the thumbnail of a generation, or why there is none."""
     return fetch_thumbnail(generation) or generation.facts.deletion

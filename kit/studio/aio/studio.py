@@ -53,7 +53,7 @@ class AsyncTitles:
 
         Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
         """
-        return await self._client.run(self._billing.title(topic))
+        return await self._client.run(self._billing.buy_title(topic))
 
 
 class AsyncScripts:
@@ -88,7 +88,7 @@ class AsyncScripts:
         order = script_request(
             topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
         )
-        found = await self._client.run(self._billing.scripts(order))
+        found = await self._client.run(self._billing.buy_scripts(order))
         return ScriptList(found)
 
 

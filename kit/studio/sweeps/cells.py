@@ -114,7 +114,7 @@ class SweepCells:
 
 def name_values(prompt: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what varies and what is fixed by the names of a plan, the prompt first."""
-    return {PROMPT: prompt, **{_spelled(name): value for name, value in values.items()}}
+    return {PROMPT: prompt, **{_column_name(name): value for name, value in values.items()}}
 
 
 def plan_sweep(
@@ -128,7 +128,7 @@ def plan_sweep(
 ) -> Flow[SweepCells]:
     """Return the sweep of some values, checked and priced; nothing is started."""
     found = yield from operations.model(model)
-    lists = [_spelled(p.name) for p in found.setting_parameters if p.max_items is not None]
+    lists = [_column_name(p.name) for p in found.setting_parameters if p.max_items is not None]
     given = {name: value for name, value in values.items() if value is not None}
     made = plan_values(given, plan, lists=lists)
     requests = [_request(model, media, {**made.fixed, **varied}) for varied in made.requests]
@@ -150,7 +150,7 @@ def plan_rows(
     ConfigError
         What is given has no rows, or a row names no model.
     """
-    given = [_cleaned(row) for row in _records(frame)]
+    given = [_clean(row) for row in _records(frame)]
     if not given:
         raise ConfigError("there are no rows to make anything of")
     named = [{_MODEL: model, **row} if model else row for row in given]
@@ -175,7 +175,7 @@ def _request(model: str, media: Any, values: Mapping[str, Any]) -> Asked:
     return model, values.get(PROMPT), media, settings
 
 
-def _spelled(name: str) -> str:
+def _column_name(name: str) -> str:
     """Return a setting's name as a column: in full where a request has such a field itself."""
     return f"{_PARAMETER}{name}" if name in _OWN else name
 
@@ -192,10 +192,10 @@ def _records(frame: Any) -> list[Mapping[str, Any]]:
     return rows
 
 
-def _cleaned(row: Mapping[str, Any]) -> dict[str, Any]:
+def _clean(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a row by parameter name; empty cells are left out."""
     named = {
-        _spelled(name.removeprefix(_PARAMETER)) if name.startswith(_PARAMETER) else name: value
+        _column_name(name.removeprefix(_PARAMETER)) if name.startswith(_PARAMETER) else name: value
         for name, value in ((str(name), value) for name, value in row.items())
     }
     return {name: value for name, value in named.items() if not _empty(value)}
@@ -228,7 +228,7 @@ def check_cells(
     ParameterError
         Some break a rule; the message says which and why, and nothing was sent.
     """
-    checked = yield from _checked(operations, requests)
+    checked = yield from _check_all(operations, requests)
     take = uuid.uuid4().hex if again is True else again or ""
     prices: dict[str, wire.Quote | None] = {}
     seen: dict[str, int] = {}
@@ -259,15 +259,17 @@ def make_cell(
     operations: Operations, cell: Cell, notes: JsonLines, sweep: str, on_update: OnUpdate
 ) -> Flow[None]:
     """Make a cell, or wait for what it led to before; every answer goes to `on_update`."""
-    begun = yield from operations.before(cell.request, cell.digests, StartTrace(), ids=cell.before)
+    begun = yield from operations.find_earlier(
+        cell.request, cell.digests, StartTrace(), ids=cell.before
+    )
     if begun is None:
-        begun = yield from _begun(operations, cell, notes, key_of(sweep, cell))
+        begun = yield from _start_cell(operations, cell, notes, key_of(sweep, cell))
     on_update(begun)
     if not begun.finished:
         begun = yield from operations.wait(begun.id, on_update=on_update)
         on_update(begun)
     try:
-        yield from operations.fetched(begun)
+        yield from operations.fetch(begun)
     except KitError:
         return  # it is paid and there: whoever shows it asks again
 
@@ -289,7 +291,7 @@ def digest_cells(cells: Sequence[Cell]) -> str:
     return hashlib.sha256("\n".join(cell.digest for cell in cells).encode()).hexdigest()
 
 
-def _checked(operations: Operations, requests: Sequence[Asked]) -> Flow[list[Request]]:
+def _check_all(operations: Operations, requests: Sequence[Asked]) -> Flow[list[Request]]:
     checked, problems = [], []
     made = set(operations.journal.starts())
     for number, asked in enumerate(requests):
@@ -304,10 +306,10 @@ def _checked(operations: Operations, requests: Sequence[Asked]) -> Flow[list[Req
             problems.append(f"request {number}: {error}")
     if problems:
         more = f" ... and {len(problems) - _NAMED} more" if len(problems) > _NAMED else ""
-        told = "\n".join(problems[:_NAMED])
+        shown = "\n".join(problems[:_NAMED])
         raise ParameterError(
             f"{len(problems)} of {len(requests)} requests cannot be made; nothing was sent\n"
-            f"{told}{more}"
+            f"{shown}{more}"
         )
     return checked
 
@@ -319,23 +321,27 @@ def _price(operations: Operations, request: Request) -> Flow[wire.Quote | None]:
         return None
 
 
-def _begun(operations: Operations, cell: Cell, notes: JsonLines, key: str) -> Flow[wire.Generation]:
+def _start_cell(
+    operations: Operations, cell: Cell, notes: JsonLines, key: str
+) -> Flow[wire.Generation]:
     """Start a cell under its key, with the files that were sent for this very start."""
     if not cell.request.media:
-        return (yield from operations.begin(cell.request, key=key, digest=cell.digest))
+        return (yield from operations.start_checked(cell.request, key=key, digest=cell.digest))
     references = next((line["uploads"] for line in notes if line.get("key") == key), None)
     try:
         if references is not None:
-            return (yield from _with(operations, cell, key, references))
+            return (yield from _start_with(operations, cell, key, references))
     except NotFoundError:
         pass  # the files were removed: they are sent again
-    references = yield from operations.uploaded(cell.request)
+    references = yield from operations.upload(cell.request)
     # before the start: repeated with other files, the same key would be refused
     notes.append({"key": key, "uploads": references})
-    return (yield from _with(operations, cell, key, references))
+    return (yield from _start_with(operations, cell, key, references))
 
 
-def _with(
+def _start_with(
     operations: Operations, cell: Cell, key: str, references: dict[str, str | list[str]]
 ) -> Flow[wire.Generation]:
-    return operations.begin(cell.request, key=key, digest=cell.digest, references=references)
+    return operations.start_checked(
+        cell.request, key=key, digest=cell.digest, references=references
+    )

@@ -177,7 +177,7 @@ class BaseSweep(Generic[H]):
     @property
     def credits(self) -> Decimal | None:
         """What running it costs from here on; None where a price is unknown."""
-        prices = [cell.credits for n, cell in enumerate(self._cells) if self._open(n)]
+        prices = [cell.credits for n, cell in enumerate(self._cells) if self._is_open(n)]
         known = [price for price in prices if price is not None]
         return sum(known, Decimal(0)) if len(known) == len(prices) else None
 
@@ -193,7 +193,7 @@ class BaseSweep(Generic[H]):
         total = self.credits
         if total is None:
             raise ConfigError(f"the service does not say what every request of {self.title} costs")
-        left = [c for n, c in enumerate(self._cells) if self._open(n) and not c.known]
+        left = [c for n, c in enumerate(self._cells) if self._is_open(n) and not c.known]
         error = sum((cell.at_most for cell in left), Decimal(0)) - total
         kind = f"{len(left)} requests, {len(self) - len(left)} made before"
         if error:
@@ -227,7 +227,7 @@ class BaseSweep(Generic[H]):
         """
         found = self._table(constants)
         rows = self.plan.rows
-        return found if rows is None else found.drop(columns=_shared(found, rows))
+        return found if rows is None else found.drop(columns=_shared_columns(found, rows))
 
     def _table(self, constants: bool = False) -> pd.DataFrame:
         from kit.explore.sweeps.table import table
@@ -302,7 +302,7 @@ class BaseSweep(Generic[H]):
             self._run.stop.set()
         for number, result in list(self._results.items()):
             if result.status == "processing" and result.generation is not None:
-                self._note(number, self._canceled(result.generation))
+                self._note(number, self._cancel_one(result.generation))
 
     def _begin(self, at_once: int, unpriced: bool) -> None:
         with self._lock:
@@ -317,13 +317,15 @@ class BaseSweep(Generic[H]):
                     f"the service does not say what every request of {self.title} costs; "
                     "unpriced=True makes them all the same"
                 )
-            left = [n for n in range(len(self)) if self._open(n)]
+            left = [n for n in range(len(self)) if self._is_open(n)]
             total = sum((self._cells[n].at_most for n in left), Decimal(0))
             self._session.operations.billing.budgets.check(
                 total, f"a sweep of {len(left)} requests"
             )
             clock = self._session.operations.policy.clock
-            self._run = SweepRun(self._session.client, self._work, self._failed, deque(left), clock)
+            self._run = SweepRun(
+                self._session.client, self._work, self._note_failure, deque(left), clock
+            )
             self._run.begin(at_once)
 
     def _work(self, number: int) -> Flow[None]:
@@ -339,12 +341,12 @@ class BaseSweep(Generic[H]):
             cell = replace(cell, before=(latest.id, *cell.before))
         return cells.make_cell(self._session.operations, cell, self._notes, self._digest, update)
 
-    def _failed(self, number: int, error: KitError) -> None:
+    def _note_failure(self, number: int, error: KitError) -> None:
         ended = error.generation if isinstance(error, GenerationFailedError) else None
         latest = self._result(number).generation
         self._note(number, CellResult(ended or latest, str(error)))
 
-    def _canceled(self, facts: wire.Generation) -> CellResult:
+    def _cancel_one(self, facts: wire.Generation) -> CellResult:
         try:
             return CellResult(self._session.client.block(self._session.operations.cancel(facts.id)))
         except KitError as error:
@@ -356,11 +358,11 @@ class BaseSweep(Generic[H]):
     def _result(self, number: int) -> CellResult:
         return self._results.get(number, PLANNED)
 
-    def _open(self, number: int) -> bool:
+    def _is_open(self, number: int) -> bool:
         return self._result(number).status != "completed"
 
     def _price(self, number: int) -> Decimal | None:
-        return self._cells[number].credits if self._open(number) else Decimal(0)
+        return self._cells[number].credits if self._is_open(number) else Decimal(0)
 
     def _done(self) -> float:
         return sum(result.share for result in list(self._results.values())) / max(1, len(self))
@@ -370,7 +372,7 @@ class BaseSweep(Generic[H]):
         return describe_progress(found, self._cells, self.credits)
 
 
-def _shared(results: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
+def _shared_columns(results: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
     """Return the columns of requests that the caller's frame has under the same name."""
     from kit.explore.sweeps.table import COLUMNS
 

@@ -52,7 +52,7 @@ class Titles:
 
         Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
         """
-        return self._client.run(self._billing.title(topic))
+        return self._client.run(self._billing.buy_title(topic))
 
 
 class Scripts:
@@ -87,7 +87,7 @@ class Scripts:
         order = script_request(
             topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
         )
-        found = self._client.run(self._billing.scripts(order))
+        found = self._client.run(self._billing.buy_scripts(order))
         return ScriptList(found)
 
 

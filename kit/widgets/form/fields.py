@@ -14,13 +14,13 @@ from typing import Any
 
 import ipywidgets
 
-from kit.typed import format_text, item, line, parse_text
+from kit.typed import format_line, format_text, parse_item, parse_text
 from kit.widgets import markup
 from kit.widgets.form import controls, parts
 from kit.widgets.form.parts import WidgetFactory
 from kit.wire import Parameter
 
-__all__ = ["describe_adjustment", "format_text", "item", "line", "parse_text"]
+__all__ = ["describe_adjustment", "format_line", "format_text", "parse_item", "parse_text"]
 
 
 def describe_adjustment(parameter: Parameter, text: str, used: float) -> str:
@@ -310,7 +310,7 @@ def _build_lines(parameter: Parameter, stock: WidgetFactory, label: str) -> Part
     initial = controls.default(parameter) or ()
     made = stock.new(
         ipywidgets.Textarea,
-        value="\n".join(line(parameter, item) for item in initial),
+        value="\n".join(format_line(parameter, item) for item in initial),
         description=label,
         placeholder=controls.blank(parameter),
         rows=max(2, min(6, parameter.max_items or 2)),
@@ -318,11 +318,11 @@ def _build_lines(parameter: Parameter, stock: WidgetFactory, label: str) -> Part
     )
 
     def read() -> Any:
-        items = [item(parameter, line) for line in made.value.split("\n") if line.strip()]
+        items = [parse_item(parameter, line) for line in made.value.split("\n") if line.strip()]
         return items or (None if not initial else [])
 
     def write(value: Any) -> None:
-        _set_value(made, "\n".join(line(parameter, item) for item in value or ()))
+        _set_value(made, "\n".join(format_line(parameter, item) for item in value or ()))
 
     return made, made, read, write
 
@@ -336,7 +336,7 @@ def _build_picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Part
 
     def pick(_: Any) -> None:
         lines = [line for line in control.value.split("\n") if line.strip()]
-        control.value = "\n".join([*lines, line(parameter, choice.value)])
+        control.value = "\n".join([*lines, format_line(parameter, choice.value)])
 
     add.on_click(pick)
     parts = (box, choice, add)
