@@ -52,6 +52,7 @@ def connect(
     *,
     profile: str | None = None,
     data: Path | str | None = None,
+    reuse: bool = True,
 ) -> Studio:
     """Return the studio of a service; without an address, of one that runs inside this process.
 
@@ -64,6 +65,8 @@ def connect(
         Name of a saved profile.
     data : Path or str, optional
         Folder for what the kit remembers; else ``KIT_DATA``, else the user's data folder.
+    reuse : bool
+        An equal request returns what it led to before and costs nothing. False makes it anew.
 
     Raises
     ------
@@ -78,7 +81,7 @@ def connect(
     """
     from kit.studio import Studio
 
-    settings, operations = _find_service(base_url, api_key, profile, data)
+    settings, operations = _find_service(base_url, api_key, profile, data, reuse)
     return Studio(settings, operations=operations)
 
 
@@ -88,6 +91,7 @@ async def aconnect(
     *,
     profile: str | None = None,
     data: Path | str | None = None,
+    reuse: bool = True,
 ) -> AsyncStudio:
     """Return the awaited studio of a service; see `connect`.
 
@@ -99,19 +103,28 @@ async def aconnect(
 
     from kit.studio import AsyncStudio
 
-    settings, operations = await asyncio.to_thread(_find_service, base_url, api_key, profile, data)
+    settings, operations = await asyncio.to_thread(
+        _find_service, base_url, api_key, profile, data, reuse
+    )
     return AsyncStudio(settings, operations=operations)
 
 
 def _find_service(
-    base_url: str | None, api_key: str | None, profile: str | None, data: Path | str | None
+    base_url: str | None,
+    api_key: str | None,
+    profile: str | None,
+    data: Path | str | None,
+    reuse: bool,
 ) -> tuple[Settings, Operations]:
     """Return where the service is; the keys of the embedded one can be managed from here."""
+    from dataclasses import replace
+
     from kit.client import settings
     from kit.studio.operations import Operations
 
     found = settings.resolve(base_url, api_key, profile=profile, data=data)
     if found is not None:
+        found = replace(found, reuse=reuse)
         return found, Operations(found)
     from kit.client.location import ServiceLocation
     from kit.local import LocalKeys, follower, prover, start_embedded
@@ -120,6 +133,7 @@ def _find_service(
     url, key = start_embedded(folder)
     moves = ServiceLocation(url, follower(folder, key), prover(folder))
     found = settings.embedded_settings(url, key, data=data, moves=moves)
+    found = replace(found, reuse=reuse)
     return found, Operations(found, keys=LocalKeys(folder, key))
 
 

@@ -167,12 +167,12 @@ class Journal:
             return book.credits.get(generation_id)
 
     def find_earlier(self, request: str) -> list[str]:
-        """Return what this very request led to, newest first, without what failed.
+        """Return what this very request led to, oldest first, without what failed.
 
-        Several, because accounts of one service share its journal: the newest may be another's.
+        Several, because accounts of one service share its journal: the oldest may be another's.
         """
         with self._read() as book:
-            same = reversed(book.requests.get(request, ()))
+            same = book.requests.get(request, ())
             return list(dict.fromkeys(known for known in same if not book.has_failed(known)))
 
     def starts(self) -> dict[str, list[tuple[str, bool]]]:

@@ -34,6 +34,8 @@ class Settings:
         Under which name the journal remembers this service; the address where empty.
     moves : ServiceLocation, optional
         Where the service is now, if it is one that moves.
+    reuse : bool
+        Whether an equal request returns what it led to before.
 
     Raises
     ------
@@ -47,6 +49,7 @@ class Settings:
     name: str = ""
     progress: bool = True
     moves: ServiceLocation | None = field(default=None, compare=False)
+    reuse: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", check_address(self.base_url))

@@ -5,7 +5,7 @@ Every start of a studio passes here, whoever asks for it: a form, a sweep, a cel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -75,6 +75,7 @@ class Billing:
     ) -> None:
         self.budgets = Budgets()
         self.book = book or PriceBook(JsonLines(records.file(settings, "prices")))
+        self._texts = JsonLines(records.file(settings, "texts"))
         self._settings = settings
         self._policy = policy
         self._models = models
@@ -134,7 +135,7 @@ class Billing:
         BadRequestError
             The model would refuse the request; the message says why.
         """
-        if request.media or not parameters.is_own(request.model) or not self._estimates:
+        if request.media or not self._settings.ours or not self._estimates:
             return None
         return (yield from self._quote_by_service(request))
 
@@ -200,6 +201,38 @@ class Billing:
         several = str(order.variations) == "2"
         what, credits = ("2 scripts", 2 * SCRIPT) if several else ("a script", SCRIPT)
         return (yield from self._buy(what, credits, flows.ask(calls.write_scripts(order))))
+
+    def buy_title_once(self, topic: str, *, again: bool) -> Flow[tuple[wire.Title, bool]]:
+        """Return what a topic led to before, or a new title; and whether it was made before."""
+        order = ["title", topic]
+        if not again and (known := self._find_texts(order)):
+            return wire.Title.model_validate(known[0]), True
+        found = yield from self.buy_title(topic)
+        self._keep_texts(order, [found])
+        return found, False
+
+    def buy_scripts_once(
+        self, order: wire.WriteScripts, *, again: bool
+    ) -> Flow[tuple[list[wire.Script], bool]]:
+        """Return what an order led to before, or new scripts; and whether they were made before."""
+        asked = ["scripts", order.model_dump(mode="json", by_alias=True)]
+        if not again and (known := self._find_texts(asked)):
+            return [wire.Script.model_validate(each) for each in known], True
+        found = yield from self.buy_scripts(order)
+        self._keep_texts(asked, found)
+        return found, False
+
+    def _find_texts(self, order: list[Any]) -> list[Any]:
+        """Return what was delivered first for an order, as JSON; empty where nothing was."""
+        if not self._settings.reuse:
+            return []
+        return next((line["texts"] for line in self._texts if line.get("order") == order), [])
+
+    def _keep_texts(self, order: list[Any], found: Sequence[wire.Title | wire.Script]) -> None:
+        texts = [each.model_dump(mode="json", by_alias=True) for each in found]
+        self._notices.try_write(
+            lambda: self._texts.append({"order": order, "texts": texts}), "what was written"
+        )
 
     def _buy(self, what: str, credits: Decimal, flow: Flow[T]) -> Flow[T]:
         with self.budgets.hold(credits, what) as hold:

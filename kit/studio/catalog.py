@@ -49,14 +49,15 @@ class ModelCatalog:
             self._known = {model.id: model for model in (*found.image, *found.video)}
         return self._known
 
-    def model(self, model_id: str) -> Flow[wire.Model]:
-        """Return a model, also one that is not listed.
+    def model(self, model: str | wire.Model) -> Flow[wire.Model]:
+        """Return a model by its id, also one that is not listed, or as it is by now.
 
         Raises
         ------
         ParameterError
             What is given cannot be an id.
         """
+        model_id = model.id if isinstance(model, wire.Model) else model
         if not requests.json_text(model_id, "model"):
             raise ParameterError.fields([("model", "is required: the id of a model")])
         known = yield from self.models()

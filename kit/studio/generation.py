@@ -188,7 +188,8 @@ class BaseGeneration:
     def __repr__(self) -> str:
         from kit.widgets import preview
 
-        return preview.generation_text(self.facts, self.credits)
+        text = preview.generation_text(self.facts, self.credits)
+        return f"{text[:-1]}, made before>" if self.made_before else text
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from kit.widgets import preview

@@ -37,7 +37,7 @@ References = dict[str, str | list[str]]
 OnSent = Callable[[str, float], None]
 _UNSUPPORTED = (NotFoundError, MethodNotAllowedError)
 #: How many generations of an equal request are looked at before it is made anew.
-_LOOKED_AT = 3
+_LOOKED_AT = 10
 
 
 class Operations:
@@ -87,12 +87,12 @@ class Operations:
         """Return all models by id; they are asked for once."""
         return self._catalog.models(refresh=refresh)
 
-    def model(self, model_id: str) -> Flow[wire.Model]:
-        """Return a model, also one that is not listed."""
-        return self._catalog.model(model_id)
+    def model(self, model: str | wire.Model) -> Flow[wire.Model]:
+        """Return a model by its id, also one that is not listed."""
+        return self._catalog.model(model)
 
     def request(
-        self, model_id: str, prompt: str | None, media: Any, given: Mapping[str, Any]
+        self, model_id: str | wire.Model, prompt: str | None, media: Any, given: Mapping[str, Any]
     ) -> Flow[Request]:
         """Check a request against its model.
 
@@ -175,7 +175,7 @@ class Operations:
         self, wanted: Flow[Request], *, again: bool, on_sent: OnSent, trace: StartTrace
     ) -> Flow[wire.Generation]:
         request = yield from wanted
-        if not again:
+        if not again and self.settings.reuse:
             begun = yield from self.find_earlier(request, digests_of(request), trace)
             if begun is not None:
                 return begun

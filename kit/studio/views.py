@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kit import wire
 from kit.errors import ConfigError
 from kit.studio.generation import (
+    MADE_BEFORE,
     BaseGeneration,
     Fetched,
     Session,
@@ -129,13 +130,51 @@ class EntryList(list[wire.Entry]):
         return preview.entries(self)
 
 
+class SuggestedTitle(wire.Title):
+    """A title as a studio returns it.
+
+    Parameters
+    ----------
+    made_before : bool
+        Whether an equal request led to it earlier, so that nothing was charged now.
+    """
+
+    made_before: bool = False
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from kit.widgets import preview
+
+        text = preview.TEXTS[wire.Title](self)
+        html = preview.title(self)
+        if self.made_before:
+            text, html = f"{text[:-1]}, made before>", html + preview.remark(MADE_BEFORE)
+        return {"text/plain": text, "text/html": html}
+
+
 class ScriptList(list[wire.Script]):
-    """The scripts of one request, shown side by side in a notebook."""
+    """The scripts of one request, shown side by side in a notebook.
+
+    Parameters
+    ----------
+    made_before : bool
+        Whether an equal request led to them earlier, so that nothing was charged now.
+    """
+
+    def __init__(self, scripts: Iterable[wire.Script] = (), *, made_before: bool = False) -> None:
+        super().__init__(scripts)
+        self.made_before = made_before
+
+    def __repr__(self) -> str:
+        from kit.widgets import preview
+
+        shown = ", ".join(map(preview.TEXTS[wire.Script], self))
+        return f"[{shown}]{', made before' if self.made_before else ''}"
 
     def _repr_html_(self) -> str:
         from kit.widgets import preview
 
-        return "".join(map(preview.script, self))
+        shown = "".join(map(preview.script, self))
+        return shown + (preview.remark(MADE_BEFORE) if self.made_before else "")
 
 
 def gallery_item(generation: BaseGeneration) -> GalleryItem:

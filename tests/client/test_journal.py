@@ -49,7 +49,7 @@ def test_an_equal_request_finds_what_it_led_to(journal: Journal) -> None:
     journal.add_start(receipt("b"), request="x")
     journal.add_start(receipt("c"), request="y")
 
-    assert journal.find_earlier("x") == ["b", "a"]
+    assert journal.find_earlier("x") == ["a", "b"]
     assert journal.find_earlier("z") == []
 
 

@@ -139,7 +139,7 @@ def test_what_was_made_before_says_so(studio: Studio) -> None:
     assert (first.made_before, again.made_before) == (False, True)
     assert sentence not in first._repr_mimebundle_()["text/html"]
     assert sentence in again._repr_mimebundle_()["text/html"]
-    assert repr(first) == repr(again)
+    assert repr(again) == f"{repr(first)[:-1]}, made before>"
 
 
 def test_an_equal_request_of_another_account_does_not_hide_ones_own(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import KitError, NoAnswerError, UnavailableError
+from kit.errors import KitError, NoAnswerError, ParameterError, UnavailableError
 from kit.studio import Studio
 from kit.studio.operations import Operations
 from tests.client import third_party
@@ -209,3 +210,65 @@ def test_a_wrong_key_is_an_error_of_all(studio: Studio, other: Server, party: Th
     settings = replace(studio.client.settings, api_key="tp_test_wrong")
     with Studio(settings) as wrong, pytest.raises(KitError, match="who are you"):
         wrong.history.pending()
+
+
+def test_the_first_of_equal_generations_stays_it(studio: Studio) -> None:
+    first = studio.generate("paint", "a lake")
+    new = studio.generate("paint", "a lake", again=True)
+
+    assert new != first
+    assert studio.generate("paint", "a lake") == first
+    assert studio.sweep("paint", ["a lake"]).run()[0] == first
+
+
+def test_several_are_always_new(studio: Studio, other: Server) -> None:
+    first = studio.generate("paint", "a lake")
+    several = studio.generate("paint", "a lake", n=3)
+
+    assert len({first, *several}) == 4
+    assert [each.status for each in several] == ["completed"] * 3
+    for wrong in (0, 101):
+        with pytest.raises(ParameterError, match="n must be 1 to 100"):
+            studio.generate("paint", "a lake", n=wrong)
+
+
+def test_a_studio_may_make_everything_anew(
+    settings: Settings, clock: Clock, policy: Policy
+) -> None:
+    anew = replace(settings, reuse=False)
+    client = Client(anew, sleep=clock.sleep)
+    with Studio(anew, client=client, operations=Operations(anew, policy=policy)) as studio:
+        made = [studio.generate("paint", "a lake") for _ in range(2)]
+        made += [studio.sweep("paint", ["a lake"]).run()[0] for _ in range(2)]
+        titles = [studio.titles.suggest("SPACE") for _ in range(2)]
+
+    assert len(set(made)) == 4
+    assert not any(each.made_before for each in (*made, *titles))
+
+
+def test_a_model_is_named_by_its_definition_too(studio: Studio) -> None:
+    model = studio.models["paint"]
+
+    assert studio.generate(model, "a lake") == studio.generate("paint", "a lake")
+    assert studio.estimate(model, "a lake").total == Decimal("0.25")
+    assert studio.sweep(model, ["a", "b"]).title == "paint × 2"
+
+
+def test_titles_and_scripts_are_paid_once_and_say_so(studio: Studio, other: Server) -> None:
+    title = studio.titles.suggest("SPACE")
+    scripts = studio.scripts.write("SPACE", title, duration=30)
+
+    again = studio.titles.suggest("SPACE")
+    same = studio.scripts.write("SPACE", again, duration=30)
+    assert (again.title, [s.id for s in same]) == (title.title, [s.id for s in scripts])
+    assert (title.made_before, again.made_before) == (False, True)
+    assert (scripts.made_before, same.made_before) == (False, True)
+    assert "made before" in again._repr_mimebundle_()["text/plain"]
+    assert "made before" in same._repr_html_()
+    assert repr(same).endswith("made before")
+
+    studio.titles.suggest("SPACE", again=True)
+    studio.scripts.write("SPACE", title, duration=30, again=True)
+    studio.scripts.write("SPACE", title, duration=45)
+    assert len(other.requests("POST", "/v1/scripts/title")) == 2
+    assert len(other.requests("POST", "/v1/scripts")) == 2 + 3  # titles are below it

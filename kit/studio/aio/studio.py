@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from kit import wire
 from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.client.aio import AsyncClient
 from kit.client.settings import Settings
-from kit.errors import KitError
+from kit.errors import KitError, ParameterError
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
 from kit.studio import accounts, forms, panel
@@ -28,7 +28,7 @@ from kit.studio.generation import Session
 from kit.studio.operations import Operations
 from kit.studio.requests import merge_parameters, script_request
 from kit.studio.starts import StartTrace
-from kit.studio.views import ScriptList
+from kit.studio.views import ScriptList, SuggestedTitle
 from kit.widgets import preview
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: Equal requests that one call makes.
+MOST_AT_ONCE = 100
+
 
 class AsyncTitles:
     """Titles for a topic."""
@@ -48,12 +51,19 @@ class AsyncTitles:
     def __init__(self, client: AsyncClient, billing: Billing) -> None:
         self._client, self._billing = client, billing
 
-    async def suggest(self, topic: str) -> wire.Title:
+    async def suggest(self, topic: str, *, again: bool = False) -> SuggestedTitle:
         """Return a title with its hook angle; 0.05 credits.
+
+        Parameters
+        ----------
+        again : bool
+            The same topic returns the title that it led to first and costs nothing; True pays for
+            another one.
 
         Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
         """
-        return await self._client.run(self._billing.buy_title(topic))
+        found, before = await self._client.run(self._billing.buy_title_once(topic, again=again))
+        return SuggestedTitle(**found.model_dump(), made_before=before)
 
 
 class AsyncScripts:
@@ -73,6 +83,7 @@ class AsyncScripts:
         use_cta: bool = False,
         use_ragebait: bool = False,
         variations: int = 1,
+        again: bool = False,
     ) -> ScriptList:
         """Return one script or two; 0.15 credits each.
 
@@ -82,14 +93,16 @@ class AsyncScripts:
             A suggested title brings its hook angle along.
         duration : int
             Seconds that the text should take to speak.
+        again : bool
+            The same request returns what it led to first and costs nothing; True pays anew.
 
         Source: API document, operation 9.
         """
         order = script_request(
             topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
         )
-        found = await self._client.run(self._billing.buy_scripts(order))
-        return ScriptList(found)
+        found, before = await self._client.run(self._billing.buy_scripts_once(order, again=again))
+        return ScriptList(found, made_before=before)
 
 
 class AsyncStudio:
@@ -149,7 +162,7 @@ class AsyncStudio:
 
     async def estimate(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: str | None = None,
         *,
         media: Any = None,
@@ -174,7 +187,7 @@ class AsyncStudio:
 
     async def start(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: str | None = None,
         *,
         media: Any = None,
@@ -187,31 +200,62 @@ class AsyncStudio:
         )
         return self.session.hold(await self._run(self.session.operations.start(request)))
 
+    @overload
     async def generate(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: str | None = None,
         *,
         media: Any = None,
+        n: Literal[1] = 1,
         timeout: float | None = None,
         again: bool = False,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
-    ) -> AsyncGeneration:
+    ) -> AsyncGeneration: ...
+    @overload
+    async def generate(
+        self,
+        model: str | wire.Model,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        n: int,
+        timeout: float | None = None,
+        again: bool = False,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> list[AsyncGeneration]: ...
+    async def generate(
+        self,
+        model: str | wire.Model,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        n: int = 1,
+        timeout: float | None = None,
+        again: bool = False,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> AsyncGeneration | list[AsyncGeneration]:
         """Return a finished generation, waiting for it where it must be made.
 
         Parameters
         ----------
+        model : str or Model
+            Its id, or one of ``studio.models``.
         media : mapping, path, bytes, picture, array, or a list of them
             Input files, by parameter name where the model takes several kinds; each may also be
             given by itself, as in ``image="cat.png"``.
+        n : int
+            How many to make; more than one are always new ones, made at the same time, as a list.
         timeout : float or None
             Seconds to wait; the generation goes on after them, see the error's ``resume()``.
         again : bool
-            The same request returns what it led to before and costs nothing; True pays anew.
+            The same request returns the first that it led to and costs nothing; True pays anew.
         parameters : mapping, optional
             Settings of the model by name, for names that are no keywords here or mean something
-            else, such as ``model``, ``media``, ``timeout``, ``again`` or ``guidance scale``.
+            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again`` or ``guidance scale``.
         **settings
             All other settings of the model.
 
@@ -222,8 +266,11 @@ class AsyncStudio:
         GenerationFailedError
             It ended without a result.
         """
-        with self.session.operations.progress(model) as on_update:
-            given = merge_parameters(parameters, settings)
+        given = merge_parameters(parameters, settings)
+        if n != 1:
+            return await self._several(n, model, prompt, media, given, timeout)
+        name = model if isinstance(model, str) else model.id
+        with self.session.operations.progress(name) as on_update:
             request = self.session.operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)
             flow = self.session.operations.generate(
@@ -241,9 +288,26 @@ class AsyncStudio:
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 raise
 
+    async def _several(
+        self,
+        count: int,
+        model: str | wire.Model,
+        prompt: str | None,
+        media: Any,
+        given: Mapping[str, Any],
+        timeout: float | None,
+    ) -> list[AsyncGeneration]:
+        """Start so many equal requests and return them finished."""
+        if not 1 < count <= MOST_AT_ONCE:
+            raise ParameterError(f"n must be 1 to {MOST_AT_ONCE}, not {count!r}")
+        begun = [
+            await self.start(model, prompt, media=media, parameters=given) for _ in range(count)
+        ]
+        return [await generation.wait(timeout) for generation in begun]
+
     async def form(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: str | None = None,
         *,
         media: Any = None,

@@ -19,6 +19,7 @@ from kit.studio.sweeps.sweep import AT_ONCE, BaseSweep, H
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kit import wire
     from kit.client.actions import Flow
     from kit.explore.sweeps.sheet import Sheet
     from kit.studio.aio.generation import AsyncGeneration
@@ -45,7 +46,7 @@ class AsyncSweeps:
 
     async def __call__(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: Any = None,
         *,
         media: Any = None,
@@ -83,7 +84,7 @@ class AsyncSweeps:
         self,
         frame: Rows,
         *,
-        model: str | None = None,
+        model: str | wire.Model | None = None,
         at_once: int = AT_ONCE,
         again: bool | str = False,
         unpriced: bool = False,
@@ -94,7 +95,7 @@ class AsyncSweeps:
         ----------
         frame : DataFrame or list of mapping
             Columns are ``model``, ``prompt``, ``media`` and parameters; empty cells are left out.
-        model : str, optional
+        model : str or Model, optional
             For rows that name none.
         unpriced : bool
             Whether to go on where the service does not say what a row costs.

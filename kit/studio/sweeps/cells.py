@@ -60,7 +60,7 @@ class Cell:
     quote : Quote or None
         None where the service does not say what it costs.
     before : tuple of str
-        What it led to before, newest first, without what failed.
+        What it led to before, oldest first, without what failed.
     starts : int
         How many starts it had, failed ones included: the next one has a key of its own.
     spellings : tuple of str
@@ -119,7 +119,7 @@ def name_values(prompt: Any, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def plan_sweep(
     operations: Operations,
-    model: str,
+    model: str | wire.Model,
     values: Mapping[str, Any],
     *,
     media: Any,
@@ -131,16 +131,16 @@ def plan_sweep(
     lists = [_column_name(p.name) for p in found.setting_parameters if p.max_items is not None]
     given = {name: value for name, value in values.items() if value is not None}
     made = plan_values(given, plan, lists=lists)
-    requests = [_request(model, media, {**made.fixed, **varied}) for varied in made.requests]
+    requests = [_request(found.id, media, {**made.fixed, **varied}) for varied in made.requests]
     cells = yield from check_cells(operations, requests, again)
-    return SweepCells(made, cells, f"{model} × {len(requests)}")
+    return SweepCells(made, cells, f"{found.id} × {len(requests)}")
 
 
 def plan_rows(
     operations: Operations,
     frame: pd.DataFrame | Sequence[Mapping[str, Any]],
     *,
-    model: str | None,
+    model: str | wire.Model | None,
     again: bool | str,
 ) -> Flow[SweepCells]:
     """Return the sweep of a frame's rows, checked and priced; nothing is started.
@@ -153,7 +153,8 @@ def plan_rows(
     given = [_clean(row) for row in _records(frame)]
     if not given:
         raise ConfigError("there are no rows to make anything of")
-    named = [{_MODEL: model, **row} if model else row for row in given]
+    usual = model.id if isinstance(model, wire.Model) else model
+    named = [{_MODEL: usual, **row} if usual else row for row in given]
     missing = [str(n) for n, row in enumerate(named) if not row.get(_MODEL)]
     if missing:
         raise ConfigError(
@@ -229,7 +230,8 @@ def check_cells(
         Some break a rule; the message says which and why, and nothing was sent.
     """
     checked = yield from _check_all(operations, requests)
-    take = uuid.uuid4().hex if again is True else again or ""
+    anew = again is True or (not again and not operations.settings.reuse)
+    take = uuid.uuid4().hex if anew else again or ""
     prices: dict[str, wire.Quote | None] = {}
     seen: dict[str, int] = {}
     cells = []
@@ -250,7 +252,7 @@ def refresh_cells(operations: Operations, cells: Sequence[Cell]) -> list[Cell]:
     found = []
     for cell in cells:
         starts = [start for name in reversed(cell.digests) for start in journal.get(name, [])]
-        before = dict.fromkeys(name for name, led_on in reversed(starts) if led_on)
+        before = dict.fromkeys(name for name, led_on in starts if led_on)
         found.append(replace(cell, before=tuple(before), starts=len(starts)))
     return found
 

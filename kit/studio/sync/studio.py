@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from kit import wire
 from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import KitError
+from kit.errors import KitError, ParameterError
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
 from kit.studio import accounts, forms, panel
@@ -27,7 +27,7 @@ from kit.studio.sync.costs import Costs, Usage
 from kit.studio.sync.generation import Generation
 from kit.studio.sync.history import History
 from kit.studio.sync.sweeps import Sweeps
-from kit.studio.views import ScriptList
+from kit.studio.views import ScriptList, SuggestedTitle
 from kit.widgets import preview
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: Equal requests that one call makes.
+MOST_AT_ONCE = 100
+
 
 class Titles:
     """Titles for a topic."""
@@ -47,12 +50,19 @@ class Titles:
     def __init__(self, client: Client, billing: Billing) -> None:
         self._client, self._billing = client, billing
 
-    def suggest(self, topic: str) -> wire.Title:
+    def suggest(self, topic: str, *, again: bool = False) -> SuggestedTitle:
         """Return a title with its hook angle; 0.05 credits.
+
+        Parameters
+        ----------
+        again : bool
+            The same topic returns the title that it led to first and costs nothing; True pays for
+            another one.
 
         Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
         """
-        return self._client.run(self._billing.buy_title(topic))
+        found, before = self._client.run(self._billing.buy_title_once(topic, again=again))
+        return SuggestedTitle(**found.model_dump(), made_before=before)
 
 
 class Scripts:
@@ -72,6 +82,7 @@ class Scripts:
         use_cta: bool = False,
         use_ragebait: bool = False,
         variations: int = 1,
+        again: bool = False,
     ) -> ScriptList:
         """Return one script or two; 0.15 credits each.
 
@@ -81,14 +92,16 @@ class Scripts:
             A suggested title brings its hook angle along.
         duration : int
             Seconds that the text should take to speak.
+        again : bool
+            The same request returns what it led to first and costs nothing; True pays anew.
 
         Source: API document, operation 9.
         """
         order = script_request(
             topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
         )
-        found = self._client.run(self._billing.buy_scripts(order))
-        return ScriptList(found)
+        found, before = self._client.run(self._billing.buy_scripts_once(order, again=again))
+        return ScriptList(found, made_before=before)
 
 
 class Studio:
@@ -148,7 +161,7 @@ class Studio:
 
     def estimate(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: str | None = None,
         *,
         media: Any = None,
@@ -173,7 +186,7 @@ class Studio:
 
     def start(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: str | None = None,
         *,
         media: Any = None,
@@ -186,31 +199,62 @@ class Studio:
         )
         return self.session.hold(self._run(self.session.operations.start(request)))
 
+    @overload
     def generate(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: str | None = None,
         *,
         media: Any = None,
+        n: Literal[1] = 1,
         timeout: float | None = None,
         again: bool = False,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
-    ) -> Generation:
+    ) -> Generation: ...
+    @overload
+    def generate(
+        self,
+        model: str | wire.Model,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        n: int,
+        timeout: float | None = None,
+        again: bool = False,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> list[Generation]: ...
+    def generate(
+        self,
+        model: str | wire.Model,
+        prompt: str | None = None,
+        *,
+        media: Any = None,
+        n: int = 1,
+        timeout: float | None = None,
+        again: bool = False,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Generation | list[Generation]:
         """Return a finished generation, waiting for it where it must be made.
 
         Parameters
         ----------
+        model : str or Model
+            Its id, or one of ``studio.models``.
         media : mapping, path, bytes, picture, array, or a list of them
             Input files, by parameter name where the model takes several kinds; each may also be
             given by itself, as in ``image="cat.png"``.
+        n : int
+            How many to make; more than one are always new ones, made at the same time, as a list.
         timeout : float or None
             Seconds to wait; the generation goes on after them, see the error's ``resume()``.
         again : bool
-            The same request returns what it led to before and costs nothing; True pays anew.
+            The same request returns the first that it led to and costs nothing; True pays anew.
         parameters : mapping, optional
             Settings of the model by name, for names that are no keywords here or mean something
-            else, such as ``model``, ``media``, ``timeout``, ``again`` or ``guidance scale``.
+            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again`` or ``guidance scale``.
         **settings
             All other settings of the model.
 
@@ -221,8 +265,11 @@ class Studio:
         GenerationFailedError
             It ended without a result.
         """
-        with self.session.operations.progress(model) as on_update:
-            given = merge_parameters(parameters, settings)
+        given = merge_parameters(parameters, settings)
+        if n != 1:
+            return self._several(n, model, prompt, media, given, timeout)
+        name = model if isinstance(model, str) else model.id
+        with self.session.operations.progress(name) as on_update:
             request = self.session.operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)
             flow = self.session.operations.generate(
@@ -240,9 +287,24 @@ class Studio:
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 raise
 
+    def _several(
+        self,
+        count: int,
+        model: str | wire.Model,
+        prompt: str | None,
+        media: Any,
+        given: Mapping[str, Any],
+        timeout: float | None,
+    ) -> list[Generation]:
+        """Start so many equal requests and return them finished."""
+        if not 1 < count <= MOST_AT_ONCE:
+            raise ParameterError(f"n must be 1 to {MOST_AT_ONCE}, not {count!r}")
+        begun = [self.start(model, prompt, media=media, parameters=given) for _ in range(count)]
+        return [generation.wait(timeout) for generation in begun]
+
     def form(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: str | None = None,
         *,
         media: Any = None,

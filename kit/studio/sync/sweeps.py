@@ -18,6 +18,7 @@ from kit.studio.sweeps.sweep import AT_ONCE, BaseSweep, H
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kit import wire
     from kit.client.actions import Flow
     from kit.explore.sweeps.sheet import Sheet
     from kit.studio.sync.generation import Generation
@@ -44,7 +45,7 @@ class Sweeps:
 
     def __call__(
         self,
-        model: str,
+        model: str | wire.Model,
         prompt: Any = None,
         *,
         media: Any = None,
@@ -82,7 +83,7 @@ class Sweeps:
         self,
         frame: Rows,
         *,
-        model: str | None = None,
+        model: str | wire.Model | None = None,
         at_once: int = AT_ONCE,
         again: bool | str = False,
         unpriced: bool = False,
@@ -93,7 +94,7 @@ class Sweeps:
         ----------
         frame : DataFrame or list of mapping
             Columns are ``model``, ``prompt``, ``media`` and parameters; empty cells are left out.
-        model : str, optional
+        model : str or Model, optional
             For rows that name none.
         unpriced : bool
             Whether to go on where the service does not say what a row costs.
