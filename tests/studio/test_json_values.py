@@ -20,7 +20,7 @@ from kit.studio.requests import digests_of
 from tests.client.third_party import Answer, Server
 
 START = "/v1/creative-studio/generations"
-KINDS = {"l": "number", "n": "number", "o": "object", "when": "date", "seed": "integer"}
+KINDS = {"l": "number", "ratio": "number", "o": "object", "when": "date", "seed": "integer"}
 MODEL = {
     "id": "any",
     "supportsPrompt": True,
@@ -48,11 +48,11 @@ def many(studio: Studio, other: Server) -> Studio:
         ({"l": [np.int64(2), np.float64(1.5)]}, {"l": [2, 1.5]}),
         ({"l": pd.Series([1, 2])}, {"l": [1, 2]}),
         ({"l": range(3)}, {"l": [0, 1, 2]}),
-        ({"n": Decimal("0.5")}, {"n": 0.5}),
-        ({"n": Decimal(7)}, {"n": 7}),
-        ({"n": Fraction(1, 4)}, {"n": 0.25}),
-        ({"n": pd.NA, "seed": np.int64(3)}, {"seed": 3}),
-        ({"n": Size.BIG}, {"n": 2}),
+        ({"ratio": Decimal("0.5")}, {"ratio": 0.5}),
+        ({"ratio": Decimal(7)}, {"ratio": 7}),
+        ({"ratio": Fraction(1, 4)}, {"ratio": 0.25}),
+        ({"ratio": pd.NA, "seed": np.int64(3)}, {"seed": 3}),
+        ({"ratio": Size.BIG}, {"ratio": 2}),
         ({"o": {"a": np.float32(1), "b": [np.bool_(True), (np.str_("x"),)]}}, None),
         ({"when": date(2026, 1, 2)}, {"when": "2026-01-02"}),
         ({"when": pd.Timestamp("2026-01-02 03:04")}, {"when": "2026-01-02T03:04:00"}),
@@ -93,7 +93,7 @@ def endless() -> list[Any]:
         ({"o": {"a": Decimal("Infinity")}}, "parameters.o: holds inf"),
         ({"o": {(1, 2): 3}}, "parameters.o: holds the name (1, 2): names are text"),
         ({"o": endless()}, "parameters.o: holds lists in lists without an end"),
-        ({"n": 1j, "seed": object}, "parameters.seed: "),
+        ({"ratio": 1j, "seed": object}, "parameters.seed: "),
     ],
 )
 @pytest.mark.parametrize("verb", ["generate", "estimate", "form"])
@@ -110,7 +110,7 @@ def test_what_cannot_be_sent_is_a_sentence(
 
 def test_a_number_that_is_none_is_judged_by_its_parameter(many: Studio, other: Server) -> None:
     with pytest.raises(ParameterError, match=r"parameters\.n: "):
-        many.generate("any", "x", n=np.nan)
+        many.generate("any", "x", ratio=np.nan)
     assert other.requests("POST") == []
 
 
@@ -140,20 +140,20 @@ def test_an_odd_object_is_named_even_if_it_cannot_say_what_it_is() -> None:
 
 @pytest.mark.parametrize(("one", "two"), [(7, 7.0), (7.0, 7), (Decimal("7.0"), np.float32(7))])
 def test_equal_numbers_are_equal_requests(many: Studio, other: Server, one: Any, two: Any) -> None:
-    first = many.generate("any", "x", n=one, o={"deep": [one]})
+    first = many.generate("any", "x", ratio=one, o={"deep": [one]})
 
-    assert many.generate("any", "x", n=two, o={"deep": [two]}).id == first.id
+    assert many.generate("any", "x", ratio=two, o={"deep": [two]}).id == first.id
     assert len(other.requests("POST", START)) == 1
-    assert many.generate("any", "x", n=7.5, o={"deep": [one]}).id != first.id
+    assert many.generate("any", "x", ratio=7.5, o={"deep": [one]}).id != first.id
 
 
 def test_what_was_paid_before_numbers_were_equal_is_found(many: Studio, other: Server) -> None:
-    made = many.generate("any", "x", n=7.0)
-    order = many.client.run(many.session.operations.request("any", "x", None, {"n": 7.0}))
+    made = many.generate("any", "x", ratio=7.0)
+    order = many.client.run(many.session.operations.request("any", "x", None, {"ratio": 7.0}))
     digest, before = digests_of(order)
     path = records.file(many.client.settings, "journal")
     path.write_text(path.read_text().replace(digest, before))
 
-    assert many.generate("any", "x", n=7.0).id == made.id
-    assert many.sweep("any", "x", n=[7.0]).credits == 0
+    assert many.generate("any", "x", ratio=7.0).id == made.id
+    assert many.sweep("any", "x", ratio=[7.0]).credits == 0
     assert len(other.requests("POST", START)) == 1

@@ -298,8 +298,11 @@ class AsyncStudio:
         timeout: float | None,
     ) -> list[AsyncGeneration]:
         """Start so many equal requests and return them finished."""
-        if not 1 < count <= MOST_AT_ONCE:
-            raise ParameterError(f"n must be 1 to {MOST_AT_ONCE}, not {count!r}")
+        if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
+            raise ParameterError(
+                f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
+                "name is given as parameters={'n': ...}"
+            )
         begun = [
             await self.start(model, prompt, media=media, parameters=given) for _ in range(count)
         ]
