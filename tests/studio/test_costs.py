@@ -183,7 +183,7 @@ def test_a_new_book_learns_from_receipts_of_the_journal(
 
 def test_the_ledger_is_asked_for_what_is_new(own: Studio) -> None:
     first = own.costs.summary()
-    own.titles.suggest("SPACE")
+    own.titles.suggest("SPACE", again=True)
     again = own.costs.summary()
 
     assert again.set_index("kind").loc["title", "net"] == 0.1

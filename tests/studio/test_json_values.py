@@ -109,7 +109,7 @@ def test_what_cannot_be_sent_is_a_sentence(
 
 
 def test_a_number_that_is_none_is_judged_by_its_parameter(many: Studio, other: Server) -> None:
-    with pytest.raises(ParameterError, match=r"parameters\.n: "):
+    with pytest.raises(ParameterError, match=r"parameters\.ratio: "):
         many.generate("any", "x", ratio=np.nan)
     assert other.requests("POST") == []
 

@@ -190,7 +190,8 @@ def test_an_interrupted_run_is_joined_by_the_next_and_pays_nothing_twice(
     assert "pays nothing" in caught.value.__notes__[0]
     assert len(party.orders) <= 4
     party.polls = 0
-    assert sweep.run().frame()["status"].tolist() == ["completed"] * 9
+    frame = sweep.run().frame()
+    assert frame["status"].tolist() == ["completed"] * 9, frame["error"].tolist()
     assert len(party.orders) == 9
 
 

@@ -77,9 +77,8 @@ class SweepRun:
     clock: Callable[[], float] = time.monotonic
     stop: threading.Event = field(default_factory=threading.Event)
     fatal: KitError | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Condition = field(default_factory=threading.Condition)
     _tries: dict[int, int] = field(default_factory=dict)
-    _threads: list[threading.Thread] = field(default_factory=list)
     _working: int = 0
     _busy_until: float = 0.0
 
@@ -91,16 +90,16 @@ class SweepRun:
             missing = min(at_once - self._working, len(self.tasks))
             for number in range(self._working, self._working + max(0, missing)):
                 name = f"kit-sweep-{number}"
-                self._threads.append(threading.Thread(target=self._loop, name=name, daemon=True))
-                self._threads[-1].start()
+                threading.Thread(target=self._loop, name=name, daemon=True).start()
                 self._working += 1
 
     def join(self, seconds: float) -> bool:
-        """Wait until all is done, at most some seconds, and return whether it is."""
-        ends = time.monotonic() + seconds
-        for thread in self._threads:
-            thread.join(max(0.0, ends - time.monotonic()))
-        return not any(thread.is_alive() for thread in self._threads)
+        """Wait until all is done, at most some seconds, and return whether it is.
+
+        Not by `Thread.join`: one that Ctrl-C interrupts takes the thread for ended (CPython 3.11).
+        """
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._working, seconds)
 
     def _loop(self) -> None:
         while (task := self._next_task()) is not None:
@@ -126,6 +125,7 @@ class SweepRun:
         with self._lock:
             if self.stop.is_set() or not self.tasks:
                 self._working -= 1
+                self._lock.notify_all()
                 return None
             return self.tasks.popleft()
 

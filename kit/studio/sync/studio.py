@@ -268,7 +268,7 @@ class Studio:
         given = merge_parameters(parameters, settings)
         if n != 1:
             return self._several(n, model, prompt, media, given, timeout)
-        name = model if isinstance(model, str) else model.id
+        name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
             request = self.session.operations.request(model, prompt, media, given)
             trace = StartTrace(again=again)
