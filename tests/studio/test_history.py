@@ -254,7 +254,7 @@ def test_the_whole_ledger_is_the_balance(own: Studio) -> None:
 
     assert ledger["credits"].sum() == pytest.approx(float(own.account.credits or 0))
     assert own.usage.frame(1)["kind"].tolist() == ["title"]
-    own.titles.suggest("SPACE")
+    own.titles.suggest("SPACE", again=True)
     assert own.history.sql("select count(*) n from usage where kind = 'title'")["n"].tolist() == [2]
     assert len(own.usage.frame()) == len(ledger) + 1
     assert len(own.usage.frame(sync=False)) == len(ledger) + 1
