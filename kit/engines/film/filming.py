@@ -1,11 +1,12 @@
-"""Filming: frames that can be drawn at any moment become a clip with a poster frame and sound."""
+"""Filming: frames become a clip with a poster frame and sound."""
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,6 +15,7 @@ from kit.engines.media import sound, soundfile
 from kit.engines.media.clip import FORMATS, Clip, rgb_of
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import write_thumbnail
+from kit.engines.media.sound import Sound
 from kit.engines.media.threads import one_thread
 
 _POSTER = 0.4  # the preview shows this moment of the clip
@@ -83,38 +85,61 @@ def record(
 
     Frames that are `light`, drawn much faster than encoded, leave the encoder the other cores.
     """
-    values = job.parameters
-    content_type, ending, codec = FORMATS[values["format"]]
     track = _soundtrack(job, take)  # first: a broken one costs no time
     progress.report(0.02)
-    path = job.folder / f"{name}{ending}"
-    thumbnail = job.folder / "thumbnail.jpg"
-    drawing = progress.part(0.02, 0.98)
-    beat = partial(drawing.report, 0.0)
-    with (
-        one_thread() if light else contextlib.nullcontext(),
-        Clip(
-            path, take.width, take.height, fps=take.fps, codec=codec, sound=track, check=beat
-        ) as clip,
-    ):
-        for number in drawing.over(range(take.frames)):
-            frame = draw(number)
-            if number == int(_POSTER * take.frames):
+    with one_thread() if light else contextlib.nullcontext():
+        return write_film(
+            job,
+            progress.part(0.02, 1.0),
+            map(draw, range(take.frames)),
+            name=name,
+            size=(take.width, take.height),
+            fps=take.fps,
+            count=take.frames,
+            sound=track,
+            poster=int(_POSTER * take.frames),
+            facts={**metadata, "seed": job.seed, "frames": take.frames},
+        )
+
+
+def write_film(
+    job: Job,
+    progress: Progress,
+    frames: Iterable[Bytes],
+    *,
+    name: str,
+    size: tuple[int, int],
+    fps: int | Fraction,
+    count: int,
+    sound: Sound | None,
+    poster: int,
+    facts: Mapping[str, Any],
+    quality: int = 20,
+) -> Asset:
+    """Encode I420 frames, about `count`; the one with the number `poster` becomes the preview."""
+    content_type, ending, codec = FORMATS[job.parameters["format"]]
+    path, thumbnail = job.folder / f"{name}{ending}", None
+    check = partial(progress.report, 0.0)
+    check()
+    with Clip(path, *size, fps=fps, quality=quality, codec=codec, sound=sound, check=check) as clip:
+        for number, frame in enumerate(frames):
+            if number == poster:
                 thumbnail = write_thumbnail(rgb_of(frame), job.folder)
             clip.add(frame)
+            progress.report((number + 1) / (count + 1))
     progress.report(1.0)
     return Asset(
         path=path,
         content_type=content_type,
-        width=take.width,
-        height=take.height,
-        duration_seconds=take.seconds,
+        width=size[0],
+        height=size[1],
+        duration_seconds=round(float(clip.frames / fps), 3),
         thumbnail=thumbnail,
-        metadata={**metadata, "seed": job.seed, "frames": take.frames},
+        metadata=facts,
     )
 
 
-def _soundtrack(job: Job, take: Take) -> sound.Sound | None:
+def _soundtrack(job: Job, take: Take) -> Sound | None:
     paths = job.media.get("soundtrack")
     if not paths:
         return None

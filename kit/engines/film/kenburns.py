@@ -6,7 +6,6 @@ into the picture, so that a move knows nothing of pixels.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
@@ -16,7 +15,7 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.filming import Take, read_take, record
 from kit.engines.media import stills, subject
-from kit.engines.media.clip import Frame, rgb_frame, views
+from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.scaling import scaled
 from kit.engines.sizes import frame_size
@@ -25,11 +24,6 @@ _MOST = 4096  # pixels a side that are read of a picture
 _SHARP = 0.6  # the warp enlarges as little as it reduces, or a little less: 1 never enlarges
 _LONG = 0.72  # share of a picture that the frame shows at most, where the camera goes along it
 _LONGEST = 4.0  # frames side by side that a camera travels along
-_BORDER = 64  # pixels around each plane, so that a part can start a little early wherever it lies
-_EARLIEST = 40  # pixels of a frame that may be cut off
-# Pixels that a frame may be off its place, at most and of what it moves to the next one, at which
-# the eye does not see it tremble.
-_OFF, _OFF_STEP = 0.06, 0.1
 
 
 class Window(NamedTuple):
@@ -149,30 +143,23 @@ class Rostrum:
         planes = _scale(pixels, path, take)
         self._height, self._width = planes.shape[0] * 2 // 3, planes.shape[1]
         self._largest = _largest(self._width, self._height, take)
-        self._planes: Frame = tuple(
-            cv2.copyMakeBorder(plane, *((_BORDER,) * 4), cv2.BORDER_REPLICATE)
-            for plane in views(planes, self._width, self._height)
-        )
+        self._planes = views(planes, self._width, self._height)
 
     def frame(self, number: int) -> Bytes:
         """Return a frame, I420, shape (height * 3 / 2, width)."""
         take = self._take
-        window, following = self._window(number), self._window(number + 1)
-        # How far the corner of the frame that moves most is from the next one, in pixels.
-        across, down = abs(following.x - window.x), abs(following.y - window.y)
-        moved = abs(following.size - window.size) * self._largest / 2
-        moved += max(across * self._width, down * self._height)
-        off = min(_OFF, _OFF_STEP * moved)
+        window = self._window(number)
         step = window.size * self._largest / take.width
         left = window.x * self._width - step * take.width / 2
         top = window.y * self._height - step * take.height / 2
-        if math.isclose(self._path[0].size, self._path[1].size, rel_tol=1e-6):
-            step = 1.0  # the picture has been scaled, once and for all
         out = np.empty((take.height * 3 // 2, take.width), np.uint8)
         parts = zip(self._planes, views(out, take.width, take.height), (1, 2, 2), strict=True)
         for source, target, reduced in parts:
-            corner = (left / reduced + _BORDER, top / reduced + _BORDER)
-            _fill(target, source, step, corner, off * reduced)
+            # Pixel centers stand at halves.
+            x, y = (corner / reduced + 0.5 * step - 0.5 for corner in (left, top))
+            back = np.array([[step, 0.0, x], [0.0, step, y]])
+            flags, edge = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, cv2.BORDER_REPLICATE
+            cv2.warpAffine(source, back, target.shape[::-1], target, flags, edge)
         return out
 
     def _window(self, number: int) -> Window:
@@ -200,39 +187,3 @@ def _scale(pixels: Bytes, path: tuple[Window, Window], take: Take) -> Bytes:
     factor = take.width / (small**_SHARP * large ** (1 - _SHARP) * _largest(width, height, take))
     size = (max(2, 2 * round(width * factor / 2)), max(2, 2 * round(height * factor / 2)))
     return rgb_frame(np.ascontiguousarray(scaled(pixels, *size)))
-
-
-def _fill(
-    target: Bytes, source: Bytes, step: float, corner: tuple[float, float], error: float
-) -> None:
-    size = target.shape[::-1]
-    if step == 1.0:
-        center = [place + (length - 1) / 2 for place, length in zip(corner, size, strict=True)]
-        cv2.getRectSubPix(source, size, center, target)
-        return
-    limits = source.shape[::-1]
-    starts = [_find_start(*place, step, error) for place in zip(corner, size, limits, strict=True)]
-    if None in starts:
-        # Pixel centers stand at halves.
-        x, y = (place + 0.5 * step - 0.5 for place in corner)
-        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-        cv2.warpAffine(source, np.array([[step, 0.0, x], [0.0, step, y]]), size, target, flags)
-        return
-    (x, skip_x), (y, skip_y) = (start for start in starts if start is not None)
-    # A resize is much faster than a warp, and exact if its scale is not worked out from sizes.
-    across, down = (math.ceil((own + skip) * step) + 2
-                    for own, skip in zip(size, (skip_x, skip_y), strict=True))  # fmt: skip
-    big = cv2.resize(source[y : y + down, x : x + across], None, fx=1 / step, fy=1 / step)
-    target[:] = big[skip_y : skip_y + size[1], skip_x : skip_x + size[0]]
-
-
-def _find_start(
-    corner: float, length: int, limit: int, step: float, error: float
-) -> tuple[int, int] | None:
-    for skip in range(_EARLIEST):
-        exact = corner - skip * step
-        start = round(exact)
-        ends = start + math.ceil((skip + length) * step) + 2
-        if abs(exact - start) <= error and start >= 0 and ends <= limit:
-            return start, skip
-    return None

@@ -38,19 +38,13 @@ _CHUNK = 4800
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """An encoder and how it is asked to work.
-
-    Parameters
-    ----------
-    quality : int
-        Added to the clip's rate factor: about the same to the eye on this encoder's own scale.
-    options : mapping
-        Of the encoder; the rate factor comes from the clip.
-    """
+    """An encoder and how it is asked to work."""
 
     encoder: str
+    #: Added to the clip's rate factor: about the same to the eye on this encoder's own scale.
     quality: int
     most: int
+    #: Of the encoder; the rate factor comes from the clip.
     options: Mapping[str, str]
 
 

@@ -321,7 +321,6 @@ def test_a_part_that_begins_within_a_sound_does_not_click(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("wishes", "code"),
     [
-        ({"sound": "replace"}, "bad_sound"),
         ({"start": 9}, "bad_range"),
         ({"start": 0.5, "end": 0.5}, "bad_range"),
         ({"captions": "word " * 200}, "captions_too_long"),

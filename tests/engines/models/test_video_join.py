@@ -163,5 +163,3 @@ def test_what_cannot_be_joined_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="only one clip") as told:
         joined(tmp_path, [one])
     assert told.value.code == "too_few"
-    with pytest.raises(EngineError, match="nothing to replace it by"):
-        joined(tmp_path, [one, one], sound="replace")

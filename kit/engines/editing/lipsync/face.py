@@ -37,21 +37,14 @@ _GIVE = "set mouth_x, mouth_y and mouth_width"
 
 @dataclass(frozen=True, slots=True)
 class FacePose:
-    """How a face stands in a picture.
+    """How a face stands in a picture."""
 
-    Parameters
-    ----------
-    x, y : float
-        The middle between the eyes, in pixels.
-    unit : float
-        Pixels per face unit.
-    angle : float
-        Tilt in radians; positive is clockwise as one sees it.
-    """
-
+    #: The middle between the eyes, in pixels.
     x: float
     y: float
+    #: Pixels per face unit.
     unit: float
+    #: Tilt in radians; positive is clockwise as one sees it.
     angle: float = 0.0
 
     def matrix(self) -> Any:
@@ -76,17 +69,13 @@ class FacePose:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A mouth as far as it is known, in face units: its middle and half its width.
-
-    Parameters
-    ----------
-    given : (bool, bool, bool)
-        Which of the three are not to be changed any more; the height is looked at more exactly.
-    """
+    """A mouth as far as it is known, in face units: its middle and half its width."""
 
     x: float
     y: float
     half: float
+    #: Which of the three are not to be changed any more; the height is looked
+    #: at more exactly.
     given: tuple[bool, bool, bool] = (False, False, False)
 
 

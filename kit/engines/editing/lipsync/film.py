@@ -42,7 +42,7 @@ from kit.engines.editing.lipsync.face import (
 from kit.engines.editing.lipsync.lips import Lips, find_lips
 from kit.engines.editing.lipsync.mouth import MouthShape, shape_of
 from kit.engines.editing.lipsync.voice import Speech, hear
-from kit.engines.editing.video.output import write_film
+from kit.engines.film.filming import write_film
 from kit.engines.media import sound, soundfile, stills
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes, Floats
@@ -211,18 +211,12 @@ def _spoken(
 
 @dataclass(frozen=True, slots=True)
 class FaceTrack:
-    """Poses by frame, in pixels of what was looked at, None where the face is not in sight.
-
-    Parameters
-    ----------
-    lips : Lips
-        The mouth as it mostly is, in face units.
-    levels : ndarray of float32
-        How far the mouth is lower than that in each frame.
-    """
+    """Poses by frame, in pixels of what was looked at, None where the face is not in sight."""
 
     poses: list[FacePose | None]
+    #: The mouth as it mostly is, in face units.
     lips: Lips
+    #: How far the mouth is lower than that in each frame.
     levels: Floats
 
 

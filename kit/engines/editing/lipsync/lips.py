@@ -33,23 +33,16 @@ _WARMTH, _TOOTH, _VIVID = 0.35, 201.0, 0.3
 
 @dataclass(frozen=True, slots=True)
 class Lips:
-    """A mouth at rest, in face units.
+    """A mouth at rest, in face units."""
 
-    Parameters
-    ----------
-    x, half : float
-        Where its middle is, and half its width.
-    upper, lower : triple of float
-        Coefficients of the lower edge of the upper lip and the upper edge of the lower lip, as
-        ``a + b u + c u**2`` with ``u = (x - lips.x) / half``; the same where the mouth is closed.
-    toothy : bool
-        Whether teeth show between the two.
-    """
-
+    #: Where its middle is, and half its width.
     x: float
     half: float
+    #: Coefficients of the lower edge of the upper lip and the upper edge of the lower lip, as ``a +
+    #: b u + c u**2`` with ``u = (x - lips.x) / half``; the same where the mouth is closed.
     upper: Curve
     lower: Curve
+    #: Whether teeth show between the two.
     toothy: bool = False
 
     @property

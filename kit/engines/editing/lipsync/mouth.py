@@ -32,20 +32,13 @@ _SPACING = 2.4  # places are at most about so many face units apart
 
 @dataclass(frozen=True, slots=True)
 class MouthShape:
-    """A mouth at one moment.
+    """A mouth at one moment."""
 
-    Parameters
-    ----------
-    opening : float
-        Between the lips in their middle, in face units.
-    width : float
-        As a share of the width at rest.
-    hiss : float
-        0 to 1, how much the teeth are together.
-    """
-
+    #: Between the lips in their middle, in face units.
     opening: float = 0.0
+    #: As a share of the width at rest.
     width: float = 1.0
+    #: 0 to 1, how much the teeth are together.
     hiss: float = 0.0
 
 

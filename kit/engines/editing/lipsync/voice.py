@@ -46,26 +46,17 @@ _OPENING, _CLOSING, _AHEAD = 0.028, 0.060, 0.045
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What the mouth does in each frame, float32 arrays of shape (frames,).
+    """What the mouth does in each frame, float32 arrays of shape (frames,)."""
 
-    Parameters
-    ----------
-    jaw : ndarray
-        How far the mouth is open: 0 closed, about 1 at the loudest open vowels.
-    spread : ndarray
-        From -1, lips round as in "oo", to 1, spread as in "ee".
-    hiss : ndarray
-        0 to 1: teeth together, as in "s".
-    closure : ndarray
-        0 to 1: lips pressed together, as in "p".
-    stress : ndarray
-        0 to 1: slow loudness, what a head nods to.
-    """
-
+    #: How far the mouth is open: 0 closed, about 1 at the loudest open vowels.
     jaw: Floats
+    #: From -1, lips round as in "oo", to 1, spread as in "ee".
     spread: Floats
+    #: 0 to 1: teeth together, as in "s".
     hiss: Floats
+    #: 0 to 1: lips pressed together, as in "p".
     closure: Floats
+    #: 0 to 1: slow loudness, what a head nods to.
     stress: Floats
 
     def __len__(self) -> int:

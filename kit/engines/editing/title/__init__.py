@@ -22,37 +22,29 @@ Shape: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TitleStyle:
-    """How a title looks. Lengths are in ems of the headline where nothing else is said.
-
-    Parameters
-    ----------
-    width, height, rule_length : float
-        Of the headline and the rule, as a share of the width between the margins and of the height.
-    kicker, tracked : bool
-        The subtitle stands above the headline in the accent color; in spaced capitals.
-    night : float
-        How far the picture is taken into the night, 0 to 1, for letters that are lit and shine.
-    scrim : float
-        Least darkening behind letters that are light, 0 to 1.
-    """
+    """How a title looks. Lengths are in ems of the headline where nothing else is said."""
 
     face: str
     small_face: str = "inter"
     accent: tuple[int, int, int]
     capitals: bool = False
     align: str = "center"
+    #: Of the headline and the rule, as a share of the width between the margins and of the height.
     width: float = 1.0
     height: float = 0.36
     gap: float = 0.2
     tracking: float = 0.0
     stroke: float = 0.0
     shadow: float = 0.0
+    #: How far the picture is taken into the night, 0 to 1, for letters that are lit and shine.
     night: float = 0.0
     picks_word: bool = False
     rule: float = 0.0
     rule_length: float = 0.0
+    #: The subtitle stands above the headline in the accent color; in spaced capitals.
     kicker: bool = False
     tracked: bool = False
+    #: Least darkening behind letters that are light, 0 to 1.
     scrim: float = 0.3
 
     @property

@@ -74,31 +74,22 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class CaptionStyle:
-    """How captions look.
-
-    Parameters
-    ----------
-    size : float
-        Of the letters, in shares of the frame's shorter side.
-    words, letters : int
-        At most in a group.
-    said : bool
-        Whether words that were said keep the color.
-    stroke, shadow : float
-        In ems.
-    card : float
-        How opaque the card behind the words is, 0 to 1.
-    """
+    """How captions look."""
 
     face: str
+    #: Of the letters, in shares of the frame's shorter side.
     size: float
+    #: At most in a group.
     words: int
     letters: int
     color: Color
     accent: Color
+    #: Whether words that were said keep the color.
     said: bool = False
+    #: In ems.
     stroke: float = 0.0
     shadow: float = 0.0
+    #: How opaque the card behind the words is, 0 to 1.
     card: float = 0.0
     capitals: bool = False
     pop: bool = False

@@ -14,8 +14,9 @@ from kit.engines.editing.picture.restyling import color_matrix, tone, vignette
 from kit.engines.editing.video.captions import Captions, timed
 from kit.engines.editing.video.checks import caption_words
 from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of
-from kit.engines.editing.video.output import check_media, edit_sound, write_film
+from kit.engines.editing.video.output import edit_sound
 from kit.engines.editing.video.plan import EditPlan, check_work, fades, plan_of
+from kit.engines.film.filming import write_film
 from kit.engines.media.clip import rgb_frame, rgb_of, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
@@ -28,7 +29,6 @@ def edit(job: Job, progress: Progress) -> Asset:
     """Render a job of the video editor."""
     values = job.parameters
     progress.report(0.0)
-    check_media(job)
     with Footage(job.media["video"][0], check=progress.check) as footage:
         plan = plan_of(values, footage)
         frame = frame_of((footage.width, footage.height), plan.size, values["fit"])

@@ -54,21 +54,14 @@ _CALMLY = 0.25  # of the crop's length: for less than this it does not move at a
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """How a picture comes into a frame; all sizes are (width, height) and even.
+    """How a picture comes into a frame; all sizes are (width, height) and even."""
 
-    Parameters
-    ----------
-    whole, window : tuple of int
-        Of the picture at the scale at which it is shown, and of the part that is shown.
-    size : tuple of int
-        Of the frame; where it is larger than the window, a blurred copy fills the rest.
-    read : tuple of int
-        At which the picture is read: smaller than the whole where a part of it is enlarged.
-    """
-
+    #: Of the picture at the scale at which it is shown, and of the part that is shown.
     whole: tuple[int, int]
     window: tuple[int, int]
+    #: Of the frame; where it is larger than the window, a blurred copy fills the rest.
     size: tuple[int, int]
+    #: At which the picture is read: smaller than the whole where a part of it is enlarged.
     read: tuple[int, int]
 
     @property

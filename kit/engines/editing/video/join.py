@@ -21,8 +21,9 @@ from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.video.checks import join_faults
 from kit.engines.editing.video.edit import faded
 from kit.engines.editing.video.framing import Frame, frame_of, framed, motion_of
-from kit.engines.editing.video.output import check_media, sound_in_order, with_music, write_film
+from kit.engines.editing.video.output import sound_in_order, with_music
 from kit.engines.editing.video.plan import check_work, common_rate, frame_size, smooth_rate
+from kit.engines.film.filming import write_film
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
@@ -67,19 +68,13 @@ def _eased(share: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ClipPiece:
-    """One clip as it comes into the result.
-
-    Parameters
-    ----------
-    frames : int
-        Of the result that it is seen in.
-    before, after : int
-        Frames of the transitions at its two ends.
-    """
+    """One clip as it comes into the result."""
 
     footage: Footage
+    #: Of the result that it is seen in.
     frames: int
     frame: Frame
+    #: Frames of the transitions at its two ends.
     before: int
     after: int
 
@@ -105,7 +100,6 @@ class ClipPiece:
 def join(job: Job, progress: Progress) -> Asset:
     """Render a job of the joining model."""
     progress.report(0.0)
-    check_media(job)
     with ExitStack() as stack:
         films = [
             stack.enter_context(Footage(path, check=progress.check)) for path in job.media["clips"]

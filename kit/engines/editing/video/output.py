@@ -1,21 +1,16 @@
-"""What an edit becomes: a sound of what was there, a voice and music, and the file."""
+"""What is heard of an edit: a sound of what was there, a voice and music."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kit.engines.base import Asset, Job, Progress
+from kit.engines.base import Job
 from kit.engines.editing.video.plan import EditPlan, fades
-from kit.engines.media.clip import FORMATS, Clip, rgb_of
-from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
-from kit.engines.media.picture import write_thumbnail
 from kit.engines.media.sound import (
     RATE,
     Sound,
@@ -27,7 +22,6 @@ from kit.engines.media.sound import (
     stretch,
 )
 from kit.engines.media.soundfile import open_sound
-from kit.errors import EngineError
 
 _LOUD = -14.0
 _TAIL = 1.5  # seconds in which music fades out at the end
@@ -35,60 +29,6 @@ _LEAST = 0.05  # a shorter result has no sound worth fading
 _CUT = 0.005  # seconds in which a sound that was cut into comes up, so that it does not click
 
 Check = Callable[[], None]
-
-
-def write_film(
-    job: Job,
-    progress: Progress,
-    frames: Iterable[Bytes],
-    *,
-    name: str,
-    size: tuple[int, int],
-    fps: int | Fraction,
-    count: int,
-    sound: Sound | None,
-    poster: int,
-    facts: Mapping[str, Any],
-    quality: int = 20,
-) -> Asset:
-    """Encode I420 frames, about `count`; the one with the number `poster` becomes the preview."""
-    content_type, ending, codec = FORMATS[job.parameters["format"]]
-    path, thumbnail = job.folder / f"{name}{ending}", None
-    check = partial(progress.report, 0.0)
-    check()
-    with Clip(path, *size, fps=fps, quality=quality, codec=codec, sound=sound, check=check) as clip:
-        for number, frame in enumerate(frames):
-            if number == poster:
-                thumbnail = write_thumbnail(rgb_of(frame), job.folder)
-            clip.add(frame)
-            progress.report((number + 1) / count)
-    return Asset(
-        path=path,
-        content_type=content_type,
-        width=size[0],
-        height=size[1],
-        duration_seconds=round(float(clip.frames / fps), 3),
-        thumbnail=thumbnail,
-        metadata=facts,
-    )
-
-
-def check_media(job: Job) -> None:
-    """Refuse sound files that the settings leave no use for, and settings that need one."""
-    given = [name for name in ("voice", "music") if job.media.get(name)]
-    way = job.parameters["sound"]
-    if way == "mute" and given:
-        raise EngineError(
-            f"there is {' and '.join(given)}, but the sound is mute: choose replace to hear only"
-            " that, or keep to hear both",
-            code="bad_sound",
-        )
-    if way == "replace" and not given:
-        raise EngineError(
-            "the sound is to be replaced, but there is nothing to replace it by: add a file, or"
-            " choose mute",
-            code="bad_sound",
-        )
 
 
 def edit_sound(

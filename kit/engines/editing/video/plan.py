@@ -28,22 +28,15 @@ _READING, _DRAWING, _MOVING, _MOST_WORK = 0.005, 0.02, 0.015, 1300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditPlan:
-    """Which part of a video is shown, how fast, and how large.
+    """Which part of a video is shown, how fast, and how large."""
 
-    Parameters
-    ----------
-    start, end : float
-        Seconds of the input.
-    fps : Fraction
-        Frames per second of the result.
-    width, height : int
-        Of the result, even.
-    """
-
+    #: Seconds of the input.
     start: float
     end: float
     speed: float
+    #: Frames per second of the result.
     fps: Fraction
+    #: Of the result, even.
     width: int
     height: int
 
