@@ -15,19 +15,10 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from time import perf_counter
 
+from kit.engines import plugins
 from kit.engines.base import Engine
 from kit.engines.configured.entries import describe_error
 from kit.engines.configured.place import LeftOut, Listing, ModelSource
-from kit.engines.plugins import (
-    SECONDS,
-    describe,
-    find_fatal,
-    is_built_in,
-    leave_out,
-    load,
-    load_plugin,
-    rank,
-)
 from kit.errors import ConfigError
 
 GROUP = "kit.engines"
@@ -58,13 +49,13 @@ def survey(source: ModelSource | None = None) -> Listing:
 
 
 def look(
-    source: ModelSource | None = None, *, refresh: bool = True, seconds: float = SECONDS
+    source: ModelSource | None = None, *, refresh: bool = True, seconds: float = plugins.SECONDS
 ) -> Listing:
     """Return what `survey` does, anew and without a word in the log.
 
     Without `refresh`, what other services said last is taken. Plug-ins may take so many seconds.
     """
-    points = sorted(entry_points(group=GROUP), key=rank)
+    points = sorted(entry_points(group=GROUP), key=plugins.rank)
     engines, left_out = _load_all(points, seconds)
     listing = _list_configured(source, None, refresh=refresh)
     for name, engine in listing.engines.items():
@@ -79,7 +70,7 @@ def look(
 @cache
 def engine_for(model_id: str, source: ModelSource | None = None) -> Engine:
     """Return the engine of a model, loading no other, asking no other service, saying nothing."""
-    for point in sorted(entry_points(group=GROUP, name=model_id), key=rank):
+    for point in sorted(entry_points(group=GROUP, name=model_id), key=plugins.rank):
         engine = load_any(point)
         if isinstance(engine, Engine):
             return engine
@@ -91,11 +82,11 @@ def engine_for(model_id: str, source: ModelSource | None = None) -> Engine:
 
 def load_any(point: EntryPoint) -> Engine | LeftOut:
     """Return the engine of an entry point, or why it is left out; a built-in one is an error."""
-    if not is_built_in(point):
+    if not plugins.is_built_in(point):
         with redirect_stdout(sys.stderr):  # what it says is none of what a command prints
-            return load_plugin(point)
+            return plugins.load_plugin(point)
     try:
-        return load(point)
+        return plugins.load(point)
     except Exception as error:
         why = describe_error(error)
         raise ConfigError(f"the built-in engine {point.name!r} is broken: {why}") from error
@@ -108,26 +99,26 @@ def _load_all(
     owners: dict[str, EntryPoint] = {}
     for point in points:
         owners.setdefault(point.name, point)
-    strangers = tuple(p for p in points if not is_built_in(owners[p.name]))
-    fatal = find_fatal(strangers, seconds)
+    strangers = tuple(p for p in points if not plugins.is_built_in(owners[p.name]))
+    fatal = plugins.find_fatal(strangers, seconds)
     engines: dict[str, Engine] = {}
     left_out = []
     owners.clear()
     for point in points:
         if owner := owners.get(point.name):
-            other = "a built-in engine" if is_built_in(owner) else describe(owner)
-            left_out.append(leave_out(point, f"{other} has this id"))
+            other = "a built-in engine" if plugins.is_built_in(owner) else plugins.describe(owner)
+            left_out.append(plugins.leave_out(point, f"{other} has this id"))
             continue
         started = perf_counter()
         why = fatal.get(point)
-        engine = leave_out(point, why) if why else load_any(point)
+        engine = plugins.leave_out(point, why) if why else load_any(point)
         if isinstance(engine, LeftOut):
             left_out.append(engine)
             continue
         owners[point.name], engines[point.name] = point, engine
-        if (took := perf_counter() - started) > _SLOW and not is_built_in(point):
+        if (took := perf_counter() - started) > _SLOW and not plugins.is_built_in(point):
             sentence = "%s takes %.1f s to load: import what is heavy inside its render"
-            _log.warning(sentence, describe(point), took)
+            _log.warning(sentence, plugins.describe(point), took)
     return engines, left_out
 
 

@@ -18,14 +18,8 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, CanceledError, Job, Progress
-from kit.engines.diffusers import inputs
+from kit.engines.diffusers import inputs, pipelines
 from kit.engines.diffusers.entry import PipelineEntry
-from kit.engines.diffusers.pipelines import (
-    LoadedPipeline,
-    free_frames,
-    free_memory,
-    is_out_of_memory,
-)
 from kit.engines.diffusers.shape import PipelineShape
 from kit.engines.media.clip import CONTENT_TYPE, Clip, rgb_frame
 from kit.engines.media.color import Bytes
@@ -91,7 +85,7 @@ def draw(
     shape: PipelineShape,
     job: Job,
     progress: Progress,
-    load: Callable[[PipelineEntry], LoadedPipeline],
+    load: Callable[[PipelineEntry], pipelines.LoadedPipeline],
 ) -> Asset:
     """Render a job; a cancel is heard within a fraction of a second, whatever a pipeline does."""
     run = _Run()
@@ -112,7 +106,7 @@ def _run(
     shape: PipelineShape,
     job: Job,
     run: _Run,
-    load: Callable[[PipelineEntry], LoadedPipeline],
+    load: Callable[[PipelineEntry], pipelines.LoadedPipeline],
 ) -> Any:
     """Return what the pipeline returns."""
     pipeline = load(entry).pipeline(inputs.task(shape, job))
@@ -132,17 +126,17 @@ def _run(
         raise EngineError(sentence, code="bad_parameters") from None
     except RuntimeError as error:
         _log.warning("the model %r failed: %s", entry.id, _first_line(error))
-        free_frames(error)
-        if is_out_of_memory(error):
+        pipelines.free_frames(error)
+        if pipelines.is_out_of_memory(error):
             sentence = "the model needs more memory than there is; ask for something smaller"
             raise EngineError(sentence, code="out_of_memory") from error
         sentence = f"the model failed ({type(error).__name__})"
         raise EngineError(sentence, code="engine_failed") from error
     except CanceledError as error:
-        free_frames(error)
+        pipelines.free_frames(error)
         raise
     finally:
-        free_memory()
+        pipelines.free_memory()
 
 
 def _first_line(error: Exception) -> str:

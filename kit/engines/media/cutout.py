@@ -63,35 +63,37 @@ def cut_out(
     Source: Rother, Kolmogorov and Blake, "GrabCut" (SIGGRAPH 2004); He, Sun and Tang, "Guided image
     filtering" (TPAMI 2013).
     """
-    small = _fitting(pixels, _SIDE)
-    hint = None if near is None else _shrunk(near, small) > 127
+    small = _shrink_to(pixels, _SIDE)
+    hint = None if near is None else _resize_like(near, small) > 127
     on_report(0.1)
-    found, sure = _by_network(pixels, small, hint)
+    found, sure = _find_by_network(pixels, small, hint)
     on_report(0.4)
     if hint is not None:
         # Where the network sees something else, the hint itself is what is known.
-        if _overlap(found > 0, hint) < _LEAST * 50:
-            found = _by_color(small, _marks(hint))
+        if _overlap_of(found > 0, hint) < _LEAST * 50:
+            found = _find_by_color(small, _marks_around(hint))
         sure = 1.0
     elif sure < LEAST:
-        guess = _guessed(small, lambda: on_report(0.5))
+        guess = _guess(small, lambda: on_report(0.5))
         if guess[1] >= sure:
             found, sure = guess
     on_report(0.8)
-    found = _whole(found)
+    found = _remove_crumbs(found)
     if found.mean() < _EMPTY:
         return Cutout(np.zeros(pixels.shape[:2], np.uint8), 1.0)
-    guide = _fitting(pixels, _EDGE_SIDE)
-    share = _edged(guide, small, *_opened(small, found))
+    guide = _shrink_to(pixels, _EDGE_SIDE)
+    share = _refine_edge(guide, small, *_open_gaps(small, found))
     on_report(0.95)
     alpha = np.rint(255 * smooth_step(0.12, 0.88, share)).astype(np.uint8)
     return Cutout(np.asarray(cv2.resize(alpha, pixels.shape[1::-1])), sure)
 
 
-def _by_network(pixels: Bytes, small: Bytes, hint: NDArray[np.bool_] | None) -> tuple[Bytes, float]:
+def _find_by_network(
+    pixels: Bytes, small: Bytes, hint: NDArray[np.bool_] | None
+) -> tuple[Bytes, float]:
     """Return 1 where the network sees a subject, its outline found by color, and how sure it is."""
     height, width = small.shape[:2]
-    cover = _shrunk(likely(pixels), small)
+    cover = _resize_like(likely(pixels), small)
     told = cover > 0.5 if hint is None else hint
     x, y, wide, high = cv2.boundingRect(told.astype(np.uint8))
     if 0 < wide * high < _CLOSER * told.size:
@@ -107,26 +109,26 @@ def _by_network(pixels: Bytes, small: Bytes, hint: NDArray[np.bool_] | None) -> 
     if not _LEAST < inside.mean() < _MOST or inside[0].mean() > _RIM:
         return np.zeros(inside.shape, np.uint8), 0.0
     doubt = np.count_nonzero((cover > 0.2) & (cover < 0.8)) / np.count_nonzero(inside)
-    found = _by_color(small, _marks(inside, cover > 0.85))
-    alike = _overlap(found > 0, inside)
+    found = _find_by_color(small, _marks_around(inside, cover > 0.85))
+    alike = _overlap_of(found > 0, inside)
     if alike < _RUN_AWAY:
         found = inside.astype(np.uint8)
     sure = float(cover[inside].mean()) - 0.5 * doubt + 0.3 * alike - 0.15
-    clear = min(max(2.8 * _outlined(small, found) - 0.4, 0.0), 1.0)
+    clear = min(max(2.8 * _measure_outline(small, found) - 0.4, 0.0), 1.0)
     return found, clear * min(max(sure, 0.0), 1.0)
 
 
-def _marks(inside: NDArray[np.bool_], surely: NDArray[np.bool_] | None = None) -> Bytes:
+def _marks_around(inside: NDArray[np.bool_], surely: NDArray[np.bool_] | None = None) -> Bytes:
     """Return marks for a color model: sure but along the outline of what is told."""
     surely = inside if surely is None else surely
     side = max(inside.shape)
     marks = np.where(inside, MAYBE_FRONT, MAYBE_BACK)
-    marks[_grown(1 - surely.astype(np.uint8), _KEPT * side) == 0] = FRONT
-    marks[_grown(inside.astype(np.uint8), _BEYOND * side) == 0] = BACK
+    marks[_grow(1 - surely.astype(np.uint8), _KEPT * side) == 0] = FRONT
+    marks[_grow(inside.astype(np.uint8), _BEYOND * side) == 0] = BACK
     return marks
 
 
-def _by_color(small: Bytes, marks: Bytes, rounds: int = _ROUNDS) -> Bytes:
+def _find_by_color(small: Bytes, marks: Bytes, rounds: int = _ROUNDS) -> Bytes:
     """Return 1 for the subject and 0 for the rest after fitting color models to what is marked."""
     inside = np.isin(marks, (FRONT, MAYBE_FRONT))
     if not inside.any() or inside.all():
@@ -146,36 +148,36 @@ _STARTS = (
     (0.88, 0.60, 0.40, 0.42, "tl"),
     (0.50, 0.50, 9.00, 9.00, "tlr"),
 )
-#: How much each fact of `_facts` speaks for a thing. Fitted to a hundred pictures whose subject
-#: was known.
+#: How much each fact of `_measure_shape` speaks for a thing. Fitted to a hundred pictures whose
+#: subject was known.
 _WEIGHTS = (-0.6, 2.5, 0.6, -0.45, -1.1, -0.38, 0.8)
 _DIFFERENT = 11.0  # from the colors at the edges of the frame, in CIELAB
 _DOUBT = 0.14  # share that runs away, times that of colors in common: what is more is unsure
 
 
-def _guessed(small: Bytes, check: Callable[[], None]) -> tuple[Bytes, float]:
+def _guess(small: Bytes, check: Callable[[], None]) -> tuple[Bytes, float]:
     """Return what looks most like a thing by its color alone, and how sure that is.
 
     A color model finds another thing from each place it is started in; each end is judged like a
     shape that a hand might have drawn: full, away from the frame's edges, in colors of its own.
     """
-    tiny = _fitting(small, _GUESS_SIDE)
+    tiny = _shrink_to(small, _GUESS_SIDE)
     best, most = np.zeros(tiny.shape[:2], np.uint8), -math.inf
-    for marks in _starts(tiny):
-        guess = _by_color(tiny, marks)
+    for marks in _starting_marks(tiny):
+        guess = _find_by_color(tiny, marks)
         check()
         if _EMPTY < guess.mean() < 0.97:
-            rank = float(np.dot(_WEIGHTS, _facts(tiny, guess)))
+            rank = float(np.dot(_WEIGHTS, _measure_shape(tiny, guess)))
             best, most = (guess, rank) if rank > most else (best, most)
     if not best.any():
         return np.zeros(small.shape[:2], np.uint8), 0.0
-    found = _by_color(small, _marks(_shrunk(best * np.uint8(255), small) > 127))
+    found = _find_by_color(small, _marks_around(_resize_like(best * np.uint8(255), small) > 127))
     if not found.any() or found.all():
         return found, 0.0
-    return found, _certainty(small, found)
+    return found, _judge(small, found)
 
 
-def _starts(tiny: Bytes) -> Iterator[Bytes]:
+def _starting_marks(tiny: Bytes) -> Iterator[Bytes]:
     height, width = tiny.shape[:2]
     rows, columns = np.mgrid[0:height, 0:width]
     rim = max(1, round(0.02 * min(height, width)))
@@ -189,7 +191,7 @@ def _starts(tiny: Bytes) -> Iterator[Bytes]:
             marks[edges[side]] = BACK
         yield marks
     # What differs from the colors at the frame's edges.
-    lab = _lab(tiny)
+    lab = _to_lab(tiny)
     frame = np.concatenate([lab[edge].reshape(-1, 3) for edge in edges.values()])
     stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 1.0)
     cv2.setRNGSeed(0)
@@ -203,7 +205,7 @@ def _starts(tiny: Bytes) -> Iterator[Bytes]:
     yield marks
 
 
-def _facts(tiny: Bytes, guess: Bytes) -> list[float]:
+def _measure_shape(tiny: Bytes, guess: Bytes) -> list[float]:
     """Return what is measured on a guess.
 
     The square of its size, its size up to an eighth, how full it is, how far it touches both sides
@@ -214,24 +216,24 @@ def _facts(tiny: Bytes, guess: Bytes) -> list[float]:
     lines = cv2.findContours(guess, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
     hull = cv2.contourArea(cv2.convexHull(np.vstack(lines)))
     columns = np.linspace(-0.5, 0.5, guess.shape[1])
-    ring = _grown(guess, 0.09 * max(guess.shape)) > guess
+    ring = _grow(guess, 0.09 * max(guess.shape)) > guess
     return [
         share**2,
         min(share, 0.12),
         min(1.0, float(guess.sum()) / max(1.0, hull)),
         math.sqrt(float(guess[:, 0].mean() * guess[:, -1].mean())),
         abs(float((guess.sum(axis=0) * columns).sum() / guess.sum())),
-        _in_common(tiny, guess > 0, ring),
-        _outlined(tiny, guess),
+        _share_of_colors(tiny, guess > 0, ring),
+        _measure_outline(tiny, guess),
     ]
 
 
-def _outlined(small: Bytes, found: Bytes) -> float:
+def _measure_outline(small: Bytes, found: Bytes) -> float:
     """Return the share of a subject's outline along which the color changes.
 
     The outline of a thing follows edges of the picture; that of a guess runs through even places.
     """
-    lab, box = _lab(small), (9, 9)
+    lab, box = _to_lab(small), (9, 9)
     sides = [
         cv2.blur(lab * side[..., None], box)
         / np.maximum(cv2.blur(side.astype(np.float32), box), 1e-3)[..., None]
@@ -242,21 +244,21 @@ def _outlined(small: Bytes, found: Bytes) -> float:
     return float((change > 14).mean()) if change.size else 0.0
 
 
-def _certainty(small: Bytes, found: Bytes) -> float:
+def _judge(small: Bytes, found: Bytes) -> float:
     """Return how sure a guess is: it stays when it is let go on alone, in colors of its own."""
-    half = _fitting(small, max(small.shape) // 2)
-    share = _shrunk(found * np.uint8(255), half) > 127
-    stays = _by_color(half, np.where(share, MAYBE_FRONT, MAYBE_BACK), 3)
-    common = _in_common(small, found > 0, found == 0)
-    doubt = (1.0 - _overlap(stays > 0, share)) * common / _DOUBT
+    half = _shrink_to(small, max(small.shape) // 2)
+    share = _resize_like(found * np.uint8(255), half) > 127
+    stays = _find_by_color(half, np.where(share, MAYBE_FRONT, MAYBE_BACK), 3)
+    common = _share_of_colors(small, found > 0, found == 0)
+    doubt = (1.0 - _overlap_of(stays > 0, share)) * common / _DOUBT
     sides = min(float(found[:, 0].mean()), float(found[:, -1].mean()))
     if sides > 0.3 and found[-1].mean() > 0.95 and found[0].mean() < 0.02:
         doubt = max(doubt, 2.0)  # ground or water up to a line, and nothing on it
-    doubt = max(doubt, 3.0 - 3.0 * _outlined(small, found))
+    doubt = max(doubt, 3.0 - 3.0 * _measure_outline(small, found))
     return float(np.clip(1.0 - (1.0 - LEAST) * doubt, 0.0, 1.0))
 
 
-def _in_common(pixels: Bytes, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
+def _share_of_colors(pixels: Bytes, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
     """Return which share of their colors two parts of a picture have in common."""
     # Light in sixteen steps, for it changes along a thing; the other two in 32.
     lab = cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB).astype(np.int64) >> np.array([4, 3, 3])
@@ -265,14 +267,14 @@ def _in_common(pixels: Bytes, one: NDArray[np.bool_], other: NDArray[np.bool_]) 
     return float(np.minimum(own / max(1, own.sum()), rest / max(1, rest.sum())).sum())
 
 
-def _whole(found: Bytes) -> Bytes:
+def _remove_crumbs(found: Bytes) -> Bytes:
     """Return a subject without crumbs and pinholes."""
     count, labels, facts, _ = cv2.connectedComponentsWithStats(found)
     if count < 2:
         return found
     areas = facts[:, cv2.CC_STAT_AREA]
     main = 1 + int(areas[1:].argmax())
-    near = _grown((labels == main).astype(np.uint8), _NEAR * max(found.shape)) > 0
+    near = _grow((labels == main).astype(np.uint8), _NEAR * max(found.shape)) > 0
     close = np.isin(np.arange(count), labels[near])
     kept = areas >= np.where(close, _CRUMB, _PART) * areas[main]
     kept[0] = False
@@ -294,10 +296,10 @@ class _Backdrop(NamedTuple):
 
 def _backdrop(small: Bytes, found: Bytes) -> _Backdrop | None:
     """Return the background around a subject, or None where it is not even."""
-    behind = (_grown(found, 0.012 * max(found.shape)) == 0).astype(np.float32)
+    behind = (_grow(found, 0.012 * max(found.shape)) == 0).astype(np.float32)
     if behind.sum() < 200:
         return None
-    lab = _lab(small)
+    lab = _to_lab(small)
     colors = np.broadcast_to(np.median(lab[behind > 0], axis=0), lab.shape)
     # From far to near: what is close tells most, where there is any of it.
     for reach in (0.5, 0.2, 0.06):
@@ -312,19 +314,19 @@ def _backdrop(small: Bytes, found: Bytes) -> _Backdrop | None:
     return _Backdrop(np.asarray(colors, np.float32), float(np.percentile(away[away < 9], 90)))
 
 
-def _opened(small: Bytes, found: Bytes) -> tuple[Bytes, _Backdrop | None]:
+def _open_gaps(small: Bytes, found: Bytes) -> tuple[Bytes, _Backdrop | None]:
     """Return a subject without the places where an even background is seen through it."""
     back = _backdrop(small, found)
     if back is None:
         return found, None
-    rest = _lab(small) - back.colors
+    rest = _to_lab(small) - back.colors
     away = np.asarray(np.linalg.norm(rest, axis=2), np.float32)
     alike = ((found > 0) & (away < max(4.5, 1.6 * back.rough))).astype(np.uint8)
     count, labels, facts, _ = cv2.connectedComponentsWithStats(alike, connectivity=4)
     out = found.copy()
     for number in range(1, count):
         piece = (labels == number).astype(np.uint8)
-        rim = (_grown(piece, 3) > _grown(piece, 1)) & (found > 0)
+        rim = (_grow(piece, 3) > _grow(piece, 1)) & (found > 0)
         # Clear all around, and no lighter or darker than what is behind, as a shirt would be.
         if (
             facts[number, cv2.CC_STAT_AREA] > 0.001 * found.size
@@ -336,7 +338,7 @@ def _opened(small: Bytes, found: Bytes) -> tuple[Bytes, _Backdrop | None]:
     return out, back
 
 
-def _edged(guide: Bytes, small: Bytes, found: Bytes, back: _Backdrop | None) -> Floats:
+def _refine_edge(guide: Bytes, small: Bytes, found: Bytes, back: _Backdrop | None) -> Floats:
     """Return how far each pixel of a larger picture belongs to a subject.
 
     A guided filter: around each pixel the mask is fitted as a linear function of the color, which
@@ -356,15 +358,15 @@ def _edged(guide: Bytes, small: Bytes, found: Bytes, back: _Backdrop | None) -> 
     plane = cv2.resize(np.dstack([cv2.blur(slope, box), cv2.blur(offset, box)]), size)
     share = np.einsum("ijk,ijk->ij", plane[..., :3], guide * np.float32(1 / 255)) + plane[..., 3]
     return np.asarray(
-        share if back is None or back.rough > 4 else _keyed(guide, found, back, share)
+        share if back is None or back.rough > 4 else _key_out(guide, found, back, share)
     )
 
 
-def _keyed(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floats:
+def _key_out(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floats:
     """Return a share in which thin parts are told from an even background by their color."""
-    less = _fitting(guide, 1200)
+    less = _shrink_to(guide, 1200)
     size = less.shape[1::-1]
-    rest = _lab(less) - cv2.resize(back.colors, size)
+    rest = _to_lab(less) - cv2.resize(back.colors, size)
     weight = np.maximum(np.linalg.norm(rest, axis=2) - 16.0, 0.0) ** 2
     reach = 0.008 * max(size)
     own = cv2.GaussianBlur(rest * weight[..., None], (0, 0), reach)
@@ -379,7 +381,7 @@ def _keyed(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floats
     shadow = (own[..., 0] < 0) & (own[..., 0] > -26) & (np.hypot(own[..., 1], own[..., 2]) < 6)
     surely = smooth_step(14.0, 26.0, apart) * np.exp(-((off / (5 + back.rough)) ** 2)) * ~shadow
     side = max(found.shape)
-    band = _grown(found, 0.06 * side) - (_grown(1 - found, 0.004 * side) == 0)
+    band = _grow(found, 0.06 * side) - (_grow(1 - found, 0.004 * side) == 0)
     surely *= cv2.resize(cv2.GaussianBlur(band.astype(np.float32), (0, 0), 1.0), size)
     known = cv2.resize(share, size, interpolation=cv2.INTER_AREA)
     # Only the difference is enlarged: an edge that is as it was stays as sharp as it was.
@@ -400,8 +402,8 @@ def clean_rim(pixels: Bytes, alpha: Bytes, on_report: _Report = lambda _: None) 
     if not half.any() or not (alpha > _SURELY).any():
         return pixels
     on_report(0.1)
-    small = _fitting(pixels, 1200)
-    sure = (_shrunk(alpha, small) > _SURELY).astype(np.float32)
+    small = _shrink_to(pixels, 1200)
+    sure = (_resize_like(alpha, small) > _SURELY).astype(np.float32)
     reach = max(2.0, max(small.shape) / 300)
     weight = cv2.GaussianBlur(sure, (0, 0), reach)
     near = cv2.GaussianBlur(small * sure[..., None], (0, 0), reach)
@@ -422,26 +424,26 @@ def clean_rim(pixels: Bytes, alpha: Bytes, on_report: _Report = lambda _: None) 
     return out
 
 
-def _fitting(pixels: Bytes, side: int) -> Bytes:
+def _shrink_to(pixels: Bytes, side: int) -> Bytes:
     """Return a picture made smaller to a longer side; no smaller than 16 pixels."""
     return np.asarray(scaled(pixels, *fit_size(pixels.shape, side, least=16)))
 
 
-def _shrunk(plane: Any, small: Bytes) -> Any:
+def _resize_like(plane: Any, small: Bytes) -> Any:
     """Return a plane in the size of a smaller picture."""
     return np.asarray(scaled(plane, *small.shape[1::-1]))
 
 
-def _lab(pixels: Bytes) -> Floats:
+def _to_lab(pixels: Bytes) -> Floats:
     """Return a picture in CIELAB, lightness 0 to 100."""
     return np.asarray(cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_RGB2LAB))
 
 
-def _grown(mask: Bytes, reach: float) -> Bytes:
+def _grow(mask: Bytes, reach: float) -> Bytes:
     size = 2 * max(1, round(reach)) + 1
     return np.asarray(cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))))
 
 
-def _overlap(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
+def _overlap_of(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
     either = np.count_nonzero(one | other)
     return np.count_nonzero(one & other) / either if either else 1.0

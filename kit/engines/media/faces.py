@@ -75,9 +75,9 @@ def find(pixels: Bytes) -> list[Face]:
     """
     close = np.asarray(scaled(pixels, *fit_size(pixels.shape, _SIDES[0])))
     sides = {min(side, max(close.shape[:2])) for side in _SIDES}
-    rows = [row for side in sorted(sides) for row in _seen(close, pixels.shape, side)]
+    rows = [row for side in sorted(sides) for row in _detect(close, pixels.shape, side)]
     for side, blur in _LAST:
-        rows = rows or _seen(close, pixels.shape, side, blur)
+        rows = rows or _detect(close, pixels.shape, side, blur)
     rows.sort(key=lambda row: -row[-1])
     kept: list[list[float]] = []
     for row in rows:
@@ -88,7 +88,7 @@ def find(pixels: Bytes) -> list[Face]:
     return [_face(row) for row in kept]
 
 
-def _seen(pixels: Bytes, whole: tuple[int, ...], side: int, blur: float = 0.0) -> list[list[float]]:
+def _detect(pixels: Bytes, whole: tuple[int, ...], side: int, blur: float = 0.0) -> list[list[float]]:
     """Return what the network sees in a picture made that large, in pixels of the whole one.
 
     Each is a box, five points and how sure it is.
@@ -98,7 +98,7 @@ def _seen(pixels: Bytes, whole: tuple[int, ...], side: int, blur: float = 0.0) -
     size = (round(width * scale), round(height * scale))
     if min(size) < _LEAST_SIDE:
         return []
-    small = _bordered(np.asarray(scaled(pixels, *size)))
+    small = _add_border(np.asarray(scaled(pixels, *size)))
     if blur:
         small = np.asarray(cv2.GaussianBlur(small, (0, 0), blur))
     code = cv2.COLOR_RGB2BGR if small.ndim == 3 else cv2.COLOR_GRAY2BGR
@@ -112,7 +112,7 @@ def _seen(pixels: Bytes, whole: tuple[int, ...], side: int, blur: float = 0.0) -
     return rows
 
 
-def _bordered(pixels: Bytes) -> Bytes:
+def _add_border(pixels: Bytes) -> Bytes:
     """Return a picture that is thick enough for the network, with more of it below and right."""
     height, width = pixels.shape[:2]
     if min(height, width) >= _THIN:

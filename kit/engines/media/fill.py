@@ -59,9 +59,9 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     for face in faces.find(pixels):
         center, axes = face.center, (0.52 * face.width, 0.68 * face.height)
         cv2.ellipse(barred, tuple(map(round, center)), tuple(map(round, axes)), 0, 0, 360, 255, -1)
-    small, gap = _shrunk(part, hole, min(1.0, _FINEST / max(hole.shape)))
+    small, gap = _shrink(part, hole, min(1.0, _FINEST / max(hole.shape)))
     closed = cv2.resize(barred[rows, columns], gap.shape[::-1])
-    filled, moves, fit = _filled(small, gap, closed, np.random.default_rng([seed, 31]), progress)
+    filled, moves, fit = _fill(small, gap, closed, np.random.default_rng([seed, 31]), progress)
     if filled.shape != part.shape:
         large = cv2.resize(filled, part.shape[1::-1], interpolation=cv2.INTER_CUBIC)
         filled = cv2.add(large, _grain(part, hole, filled.shape, moves), dtype=cv2.CV_8U)
@@ -71,7 +71,7 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     return Filled(out, fit)
 
 
-def _shrunk(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:
+def _shrink(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:
     if scale >= 1.0:
         return part, hole
     size = (max(4, round(part.shape[1] * scale)), max(4, round(part.shape[0] * scale)))
@@ -97,7 +97,7 @@ def _grain(part: Bytes, hole: Bytes, small: tuple[int, ...], moves: Places) -> N
     return np.asarray(out)
 
 
-def _filled(
+def _fill(
     pixels: Bytes, hole: Bytes, barred: Bytes, rng: np.random.Generator, progress: Progress
 ) -> tuple[Bytes, Places, float]:
     """Return the picture without its hole, the move to where each pixel was found, and the fit."""
@@ -106,11 +106,11 @@ def _filled(
     canvas, search, strange = pixels.astype(np.float32), None, np.zeros((1, 1), np.float32)
     for number in range(levels + 1):
         scale = 0.5 ** (levels - number)
-        part, gap = _shrunk(pixels, hole, scale)
+        part, gap = _shrink(pixels, hole, scale)
         size = part.shape[1::-1]
         closed = cv2.resize(barred, size, interpolation=cv2.INTER_NEAREST)
         if number == 0:
-            strange = _strange(part, gap, closed)
+            strange = _strangeness(part, gap, closed)
         costs = cv2.resize(strange, size)
         search = Search.over(gap, closed, costs, search, rng)
         if number:
@@ -118,7 +118,7 @@ def _filled(
         else:
             canvas = cv2.inpaint(part, gap, 3, cv2.INPAINT_TELEA).astype(np.float32)
             if search:
-                canvas = search.begun(canvas, gap, progress.part(0.0, 0.25))
+                canvas = search.begin(canvas, gap, progress.part(0.0, 0.25))
         known = (gap == 0)[..., None]
         canvas = np.where(known, part, canvas).astype(np.float32)
         if search:
@@ -127,14 +127,14 @@ def _filled(
             rounds = _ROUNDS[min(number, len(_ROUNDS) - 1)]
             for done in range(rounds):
                 stretch = level.part(done / rounds, (done + 1) / rounds)
-                canvas = np.where(known, canvas, search.painted(canvas, rng, stretch))
-            canvas = _joined(canvas, gap, search)
+                canvas = np.where(known, canvas, search.paint(canvas, rng, stretch))
+            canvas = _join_tones(canvas, gap, search)
     if search is None:
-        return _bytes(canvas), np.zeros((2, *hole.shape), np.int64), 0.0
-    return _bytes(canvas), search.moves(), search.fit(canvas, gap)
+        return _to_bytes(canvas), np.zeros((2, *hole.shape), np.int64), 0.0
+    return _to_bytes(canvas), search.moves(), search.fit(canvas, gap)
 
 
-def _strange(part: Bytes, gap: Bytes, barred: Bytes) -> Floats:
+def _strangeness(part: Bytes, gap: Bytes, barred: Bytes) -> Floats:
     """Return how unlike all that touches a hole each place is, as a mean square of differences.
 
     What stands beside a thing that is erased is not to stand in its place.
@@ -158,7 +158,7 @@ def _strange(part: Bytes, gap: Bytes, barred: Bytes) -> Floats:
     return np.asarray(np.maximum(cv2.blur(off, window) - _DOUBT, 0.0), np.float32)
 
 
-def _bytes(canvas: Floats) -> Bytes:
+def _to_bytes(canvas: Floats) -> Bytes:
     return np.rint(canvas).clip(0, 255).astype(np.uint8)
 
 
@@ -166,7 +166,7 @@ _SOFT, _HARD = 6.0, 16.0  # steps in tone that are evened out, and that stay an 
 _HELD = 0.004  # how strongly a pixel is held to the color that it had
 
 
-def _joined(canvas: Floats, gap: Bytes, search: Search) -> Floats:
+def _join_tones(canvas: Floats, gap: Bytes, search: Search) -> Floats:
     """Return the canvas with the tones of its hole joined to what surrounds it.
 
     Neighbors are to differ as they do where each was taken from, but where that is an edge.
@@ -175,7 +175,7 @@ def _joined(canvas: Floats, gap: Bytes, search: Search) -> Floats:
     gradients.
     """
     across = np.diff(canvas, axis=1, append=canvas[:, -1:])
-    slopes = search.laid(np.dstack([across, np.diff(canvas, axis=0, append=canvas[-1:])]))
+    slopes = search.lay(np.dstack([across, np.diff(canvas, axis=0, append=canvas[-1:])]))
     x, y, width, height = cv2.boundingRect(gap)
     cells = np.s_[max(0, y - 1) : y + height + 1, max(0, x - 1) : x + width + 1]
     first, hole = canvas[cells], (gap[cells] > 0)[..., None].astype(np.float32)
@@ -190,7 +190,7 @@ def _joined(canvas: Floats, gap: Bytes, search: Search) -> Floats:
         off = np.maximum(np.abs(step).max(axis=2, keepdims=True) - 0.65 * np.abs(light), color)
         kept.append(other + np.clip((off - _SOFT) / (_HARD - _SOFT), 0, 1) * step)
 
-    def gathered(pair: list[Floats], pixels: Floats) -> Floats:
+    def divergence(pair: list[Floats], pixels: Floats) -> Floats:
         out = _HELD * pixels
         out[:, :-1] -= pair[0]
         out[:, 1:] += pair[0]
@@ -198,13 +198,13 @@ def _joined(canvas: Floats, gap: Bytes, search: Search) -> Floats:
         out[1:] += pair[1]
         return np.asarray(out * hole)
 
-    off = gathered(kept, first) - gathered(found, first)
+    off = divergence(kept, first) - divergence(found, first)
     step, change = off.copy(), np.zeros_like(off)
     left, least = float(np.vdot(off, off)), 0.02 * float(hole.sum())
     for _ in range(60):
         if left <= least:
             break
-        turned = gathered([np.diff(step, axis=1), np.diff(step, axis=0)], step)
+        turned = divergence([np.diff(step, axis=1), np.diff(step, axis=0)], step)
         share = left / float(np.vdot(step, turned))
         change += share * step
         off -= share * turned

@@ -16,15 +16,7 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from kit.engines.media.breaking import (
-    TextPiece,
-    break_lines,
-    check_words,
-    clusters,
-    is_leftward,
-    pieces,
-    visual_order,
-)
+from kit.engines.media import breaking
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.fonts import path_of, with_letters
 from kit.engines.media.fonts.wording import composed
@@ -56,7 +48,7 @@ class Block:
     @property
     def direction(self) -> str:
         """How raqm calls the way that the lines run: ``rtl`` or ``ltr``."""
-        left = is_leftward("".join(self.lines)) if self.left is None else self.left
+        left = breaking.is_leftward("".join(self.lines)) if self.left is None else self.left
         return "rtl" if left else "ltr"
 
 
@@ -98,7 +90,7 @@ def balance(
     """
     text = composed(text).strip()
     face = with_letters(text, face)
-    left = is_leftward(text) if left is None else left
+    left = breaking.is_leftward(text) if left is None else left
     joined = _kinds(text) & {"R", "AL"}  # such letters are not moved apart
     tracking = 0.0 if joined else tracking
     limit = width if largest is None else min(largest, width)
@@ -143,7 +135,7 @@ def _ink(block: Block) -> tuple[float, float]:
     return min(box[1] for box in boxes), max(box[3] for box in boxes)
 
 
-def _placed(block: Block, align: str) -> list[tuple[float, float, str]]:
+def _place_lines(block: Block, align: str) -> list[tuple[float, float, str]]:
     """Return each line with the left end of its baseline, from the corner of the block's ink."""
     share = {"left": 0.0, "center": 0.5, "right": 1.0}[align]
     width, _, rise = extent(block)
@@ -165,7 +157,7 @@ def _span(line: str, words: Sequence[str], number: int, block: Block) -> tuple[f
         return _width(text, block.face, block.size, block.tracking)
 
     space = width("a a") - width("aa")
-    order = visual_order(words, left=block.direction == "rtl")
+    order = breaking.visual_order(words, left=block.direction == "rtl")
     at = order.index(number)
     start = sum(width(words[other]) + space for other in order[:at])
     # Letters that move closer over a space make the line a little narrower than its words.
@@ -189,11 +181,11 @@ def _ways(
     given = tuple(" ".join(line.split()) for line in text.splitlines() if line.strip())
     if 1 < len(given) <= most_lines:
         yield _GIVEN, [(given, ())]
-    parts, words = pieces(text), [TextPiece(word) for word in text.split()]
-    check_words(parts)
+    parts, words = breaking.pieces(text), [breaking.TextPiece(word) for word in text.split()]
+    breaking.check_words(parts)
     for share, units in ((_WHOLE, words), (0.0, parts)):
         counts = range(1, min(most_lines, len(units)) + 1)
-        yield share, (break_lines(units, count, width) for count in counts)
+        yield share, (breaking.break_lines(units, count, width) for count in counts)
 
 
 def _pitch(block: Block) -> float:
@@ -204,7 +196,7 @@ def _pitch(block: Block) -> float:
 
 
 def _width(text: str, face: str, size: int, tracking: float) -> float:
-    extra = tracking * size * max(0, len(clusters(text)) - 1) if tracking else 0.0
+    extra = tracking * size * max(0, len(breaking.clusters(text)) - 1) if tracking else 0.0
     return font_of(face, size).getlength(text) + extra if text else 0.0
 
 
@@ -221,7 +213,7 @@ def mask(block: Block, *, stroke: float = 0.0, margin: int = 0, align: str = "ce
     width, height, _ = extent(block)
     sheet = Image.new("L", (width + 2 * margin, height + 2 * margin))
     pen = ImageDraw.Draw(sheet)
-    for x, y, line in _placed(block, align):
+    for x, y, line in _place_lines(block, align):
         _draw(pen, (margin + x, margin + y), line, block, stroke)
     return np.asarray(sheet)
 
@@ -268,7 +260,7 @@ def sprite(
         layers.append((soften(moved, max(0.5, 0.6 * reach)), shadow_color))
     if wide:
         layers.append((mask(block, stroke=wide, margin=margin, align=align), stroke_color))
-    return _stacked([*layers, (letters, fill)])
+    return _stack([*layers, (letters, fill)])
 
 
 def stamp(pixels: Bytes, picture: Bytes, left: int, top: int) -> None:
@@ -308,7 +300,7 @@ def _draw(
         pen.text(at, line, 255, font, anchor="ls", direction=way, stroke_width=stroke)
         return
     end = 0
-    for number, letter in enumerate(clusters(line)):
+    for number, letter in enumerate(breaking.clusters(line)):
         end += len(letter)
         x = at[0] + font.getlength(line[:end]) - font.getlength(letter)
         place = (x + number * block.tracking * block.size, at[1])
@@ -328,7 +320,7 @@ def _fill(
         return fill
     top, bottom = _ink(block)
     first = 0
-    for at, (x, y, line) in enumerate(_placed(block, align)):
+    for at, (x, y, line) in enumerate(_place_lines(block, align)):
         first -= at in block.carried  # its first word is the last one of the line before
         rows = slice(max(0, int(margin + y + top - 1)), int(margin + y + bottom + 2))
         words = line.split()
@@ -341,7 +333,7 @@ def _fill(
     return fill
 
 
-def _stacked(layers: Sequence[tuple[Bytes, Bytes | Color]]) -> Bytes:
+def _stack(layers: Sequence[tuple[Bytes, Bytes | Color]]) -> Bytes:
     """Blend layers (coverage, color), the lowest first, into one picture with straight alpha."""
     height, width = layers[0][0].shape
     color: Floats = np.zeros((height, width, 3), np.float32)

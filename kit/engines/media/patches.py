@@ -58,7 +58,7 @@ class Search:
     best: Places
     usable: _Where  # around which places of the picture a whole patch may be taken
     free: _Where  # which pixels may be taken
-    trust: Floats  # how much each place weighs when the hole is painted, at first
+    trust: Floats  # how much each place weighs when the hole is paint, at first
     weight: Floats  # and the last time
     sure: Floats  # how much a pixel counts when patches are compared
     strange: Floats  # what it costs to take a pixel
@@ -95,18 +95,18 @@ class Search:
             strange=strange,
         )
         if coarser is not None:
-            search._take(2 * coarser._found(at // 2) + at % 2)
+            search._take(2 * coarser._finds_at(at // 2) + at % 2)
         return search
 
-    def begun(self, canvas: Floats, gap: Bytes, progress: Progress) -> Floats:
+    def begin(self, canvas: Floats, gap: Bytes, progress: Progress) -> Floats:
         """Return the first guess; the search goes on from it."""
-        moves = _continued(canvas, gap, self, progress)
+        moves = _continue_rim(canvas, gap, self, progress)
         self._take(self.at + moves[:, self.at[0], self.at[1]])
         rows, columns = np.indices(gap.shape) + moves
         return np.asarray(canvas[rows, columns])
 
-    def painted(self, canvas: Floats, rng: np.random.Generator, progress: Progress) -> Floats:
-        """Look for better finds, and return the canvas with the hole painted from them."""
+    def paint(self, canvas: Floats, rng: np.random.Generator, progress: Progress) -> Floats:
+        """Look for better finds, and return the canvas with the hole paint from them."""
         own = self._own(canvas, self.at)
         if self.at.shape[1] * np.count_nonzero(self.usable) <= _ALL:
             known = np.array(np.nonzero(self.usable))
@@ -123,7 +123,7 @@ class Search:
                 self.best[:, which[better]] = candidates[:, which[better]]
         typical = 0.5 * float(np.percentile(cost, 60)) + 1.0
         self.weight[:] = self.trust * np.exp(-cost / typical) + 1e-9
-        return self.laid(canvas)
+        return self.lay(canvas)
 
     def nearest(
         self,
@@ -143,13 +143,13 @@ class Search:
             pixels, weight = own[0][part].reshape(-1, _SIZE * _SIZE * 3), own[1][part]
             off = np.hstack([weight[:, ::3], -2 * weight * pixels]) @ both
             off += (weight * pixels * pixels).sum(axis=1, keepdims=True)
-            off += self.toll(at[:, part, None], known[:, None])
+            off += self.move_cost(at[:, part, None], known[:, None])
             which = off.argmin(axis=1)
             best[:, part] = known[:, which]
             cost[part] = off[np.arange(len(which)), which]
         return best, np.maximum(cost, 0.0)
 
-    def toll(self, here: Places, there: Places) -> Floats:
+    def move_cost(self, here: Places, there: Places) -> Floats:
         """Return what finds cost for lying far away, mostly up or down, and being strange."""
         away = np.float32(_FAR / max(self.usable.shape))
         start, end = (place.astype(np.float32) * away for place in (here, there))
@@ -165,14 +165,14 @@ class Search:
         inside = cv2.erode(gap, np.ones((3, 3), np.uint8)) > 0
         if not inside.any():
             return 1.0
-        made, meant = own[inside], self.laid(own)[inside]
+        made, meant = own[inside], self.lay(own)[inside]
         seam = np.count_nonzero(np.abs(made - meant).max(axis=1) > _SEEN_EDGE)
         # As many as the hole is wide, in a plain place: what is rough hides them.
         rough = 1.0 + float(np.abs(made).mean()) / _HIDING
         return float(max(0.0, 1.0 - seam / (rough * math.sqrt(np.count_nonzero(gap)))))
 
-    def laid(self, planes: Floats) -> Floats:
-        """Return planes, shape (height, width, any), painted anew as the canvas was last."""
+    def lay(self, planes: Floats) -> Floats:
+        """Return planes, shape (height, width, any), paint anew as the canvas was last."""
         height, width, depth = planes.shape
         flat = planes.reshape(-1, depth)
         total, weights = np.zeros_like(flat), np.full(len(flat), 1e-12, np.float32)
@@ -183,10 +183,10 @@ class Search:
             share = np.float32(np.exp(-(down**2 + across**2) / 8.0)) * self.weight
             to = here + step
             weights[to] += share
-            laid = flat.take(there + step, axis=0)
-            laid *= share[:, None]
-            laid += total.take(to, axis=0)
-            total[to] = laid
+            part = flat.take(there + step, axis=0)
+            part *= share[:, None]
+            part += total.take(to, axis=0)
+            total[to] = part
         return np.asarray((total / weights[:, None]).reshape(height, width, depth))
 
     def moves(self) -> Places:
@@ -214,19 +214,19 @@ class Search:
             off = _patches(canvas, others[:, part]) - own[0][which[part]]
             off *= off
             cost[part] = np.einsum("nj,nj->n", off.reshape(len(off), -1), own[1][which[part]])
-            cost[part] += self.toll(self.at[:, which[part]], others[:, part])
+            cost[part] += self.move_cost(self.at[:, which[part]], others[:, part])
         return cost
 
     def _candidates(self, rng: np.random.Generator) -> Iterator[Places]:
         """Yield what else each place might be filled from: as its neighbors are, and at random."""
         for stride, (down, across) in product((4, 1), ((0, 1), (0, -1), (1, 0), (-1, 0))):
             step = np.array([[down * stride], [across * stride]])
-            yield self._found(self.at + step) - step
+            yield self._finds_at(self.at + step) - step
         for reach in _REACHES:
             most = max(2, round(reach * max(self.usable.shape)))
             yield self.best + rng.integers(-most, most + 1, self.best.shape)
 
-    def _found(self, places: Places) -> Places:
+    def _finds_at(self, places: Places) -> Places:
         """Return the finds of places; where there is none, a place outside the picture."""
         height, width = self.usable.shape
         finds = np.full((2, height, width), -4 * (height + width))
@@ -238,11 +238,11 @@ class Search:
         self.best[:, which] = candidates[:, which]
 
     def _is_usable(self, places: Places) -> _Where:
-        (rows, columns), inside = _kept(places, self.usable.shape)
+        (rows, columns), inside = _clip_places(places, self.usable.shape)
         return np.asarray(inside & self.usable[rows, columns])
 
 
-def _kept(places: Places, shape: tuple[int, ...]) -> tuple[Places, _Where]:
+def _clip_places(places: Places, shape: tuple[int, ...]) -> tuple[Places, _Where]:
     """Return places moved into the picture, and which of them were there."""
     rows, columns = places[0].clip(0, shape[0] - 1), places[1].clip(0, shape[1] - 1)
     return np.array([rows, columns]), (rows == places[0]) & (columns == places[1])
@@ -257,7 +257,7 @@ _SWEEPS = 4
 _AT_ONCE = 16  # pixels whose moves are compared with each other, within the processor's cache
 
 
-def _continued(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Places:
+def _continue_rim(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -> Places:
     """Return the move to where each pixel of a hole is taken from, shape (2, height, width).
 
     Which moves may help is read from the rim of the hole: where something looks like what ends
@@ -267,10 +267,10 @@ def _continued(canvas: Floats, gap: Bytes, search: Search, progress: Progress) -
     nodes = np.array(np.nonzero(gap))
     moves = _moves(canvas, gap, search, progress.part(0.0, 0.5))
     own = _own_cost(canvas, gap, search, nodes, moves)
-    apart = _apart(canvas, nodes, moves)
+    apart = _differences(canvas, nodes, moves)
     index = np.full(gap.shape, -1)
     index[nodes[0], nodes[1]] = np.arange(nodes.shape[1])
-    joints = [_lines(index, nodes, step, apart) for step in ((0, 1), (1, 0))]
+    joints = [_pairs_by_line(index, nodes, step, apart) for step in ((0, 1), (1, 0))]
     # Messages run across the hole and back: what each move costs those before a pixel, at least.
     sent = [[np.zeros_like(own) for _ in joints] for _ in range(2)]
     total = own.copy()
@@ -343,25 +343,25 @@ def _own_cost(canvas: Floats, gap: Bytes, search: Search, nodes: Places, moves: 
     cost = np.zeros((nodes.shape[1], moves.shape[1]), np.float32)
     seen = np.full(nodes.shape[1], 1e-6, np.float32)
     for step in product(range(-2, 3), repeat=2):
-        rim, inside = _kept(nodes + np.array(step)[:, None], gap.shape)
+        rim, inside = _clip_places(nodes + np.array(step)[:, None], gap.shape)
         which = np.flatnonzero(inside & (gap[rim[0], rim[1]] == 0))
         rim = rim[:, which]
-        there, _ = _kept(rim[:, :, None] + moves[:, None], gap.shape)
+        there, _ = _clip_places(rim[:, :, None] + moves[:, None], gap.shape)
         off = canvas[there[0], there[1]] - canvas[rim[0], rim[1]][:, None]
-        cost[which] += _bounded(np.einsum("nmc,nmc->nm", off, off))
+        cost[which] += _soften(np.einsum("nmc,nmc->nm", off, off))
         seen[which] += 1
     cost *= (3 * np.minimum(seen / 5, 1) / seen)[:, None]
-    there, inside = _kept(nodes[:, :, None] + moves[:, None], gap.shape)
+    there, inside = _clip_places(nodes[:, :, None] + moves[:, None], gap.shape)
     strange = search.strange[there[0], there[1]]
-    cost += 0.12 * (search.toll(nodes[:, :, None], there) - strange) + 0.5 * _bounded(strange)
+    cost += 0.12 * (search.move_cost(nodes[:, :, None], there) - strange) + 0.5 * _soften(strange)
     return np.where(inside & search.free[there[0], there[1]], cost, _NEVER)
 
 
-def _apart(canvas: Floats, nodes: Places, moves: Places) -> Floats:
+def _differences(canvas: Floats, nodes: Places, moves: Places) -> Floats:
     """Return how much any two moves differ at each pixel, shape (n, moves, moves)."""
     there = nodes[:, :, None] + moves[:, None]
     steps = (np.array(step)[:, None, None] for step in product((-1, 0, 1), repeat=2))
-    near = (_kept(there + step, canvas.shape)[0] for step in steps)
+    near = (_clip_places(there + step, canvas.shape)[0] for step in steps)
     flat = np.concatenate([canvas[rows, columns] for rows, columns in near], axis=2) / 3
     squares = np.einsum("nmc,nmc->nm", flat, flat)
     out = np.empty((len(flat), moves.shape[1], moves.shape[1]), np.float32)
@@ -370,21 +370,21 @@ def _apart(canvas: Floats, nodes: Places, moves: Places) -> Floats:
         part = slice(first, first + _AT_ONCE)
         off = np.matmul(flat[part], flat[part].transpose(0, 2, 1)) * -2
         off += squares[part, :, None] + squares[part, None]
-        out[part] = _bounded(np.maximum(off, 0)) + 1
+        out[part] = _soften(np.maximum(off, 0)) + 1
         out[part][:, itself, itself] = 0
     return out
 
 
-def _bounded(squares: Floats) -> Floats:
+def _soften(squares: Floats) -> Floats:
     off = np.sqrt(squares)
     return np.asarray(off / (1 + off / np.float32(_MOST)))
 
 
-def _lines(
+def _pairs_by_line(
     index: NDArray[np.int64], nodes: Places, step: tuple[int, int], apart: Floats
 ) -> list[tuple[_Whole, _Whole, Floats]]:
     """Return, line by line, pixels of the hole, those that follow, and what two moves cost."""
-    before, inside = _kept(nodes - np.array(step)[:, None], index.shape)
+    before, inside = _clip_places(nodes - np.array(step)[:, None], index.shape)
     source = np.where(inside, index[before[0], before[1]], -1)
     along = nodes[0] if step[0] else nodes[1]
     lines = (np.flatnonzero((along == line) & (source >= 0)) for line in np.unique(along))

@@ -185,14 +185,14 @@ def fit_length(
             if sound.count <= _SHORT:
                 sound = Sound(sound.samples)
             sound = crossfade(sound, sound, min(_SEAM, sound.seconds / 4))
-    return _faded(cut(sound, 0.0, seconds), round(fade_in * RATE), round(fade_out * RATE))
+    return _fade(cut(sound, 0.0, seconds), round(fade_in * RATE), round(fade_out * RATE))
 
 
 def crossfade(one: Sound, other: Sound, overlap: float) -> Sound:
     """Return one sound after another, crossfaded over some seconds at equal power."""
     steps = min(round(overlap * RATE), one.count, other.count)
     start = one.count - steps
-    sounds = [(0, _faded(one, 0, steps)), (start, _faded(other, steps, 0))]
+    sounds = [(0, _fade(one, 0, steps)), (start, _fade(other, steps, 0))]
     return overlay(sounds, (start + other.count) / RATE, channels=one.channels)
 
 
@@ -209,7 +209,7 @@ def normalize(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None)
     needed = np.minimum(1.0, _CEILING / np.maximum(peaks * gain, 1e-9)).astype(np.float32)
     # Hold each step's gain over its neighbors, then average: no peak escapes, no edge clicks.
     held = cv2.erode(needed[None], np.ones((1, 25), np.uint8), borderType=cv2.BORDER_REPLICATE)
-    limits = _averaged(held[0], 21)
+    limits = _average(held[0], 21)
 
     def part(first: int, last: int) -> Floats:
         return sound.part(first, last) * gain * _per_sample(limits, first, last)
@@ -235,7 +235,7 @@ def stretch(
     # It answers a little early and keeps its last few milliseconds to itself: silence makes up for
     # both.
     padded = cut(sound, -_EARLY, sound.seconds + _PAD)
-    pulled = _pulled(graph, (part for _, part in padded.parts(check)), sound.channels)
+    pulled = _filter_parts(graph, (part for _, part in padded.parts(check)), sound.channels)
     parts = gather((frame.to_ndarray() for frame in pulled), sound.channels, folder)
     return cut(parts, 0.0, sound.seconds / speed)
 
@@ -276,7 +276,7 @@ def measure(sound: Sound, check: Check = lambda: None) -> tuple[float, Floats]:
         # Less than it takes to measure is measured with silence behind it.
         yield np.zeros((sound.channels, max(0, RATE // 2 - sound.count)), np.float32)
 
-    for frame in _pulled(graph, parts(), sound.channels):
+    for frame in _filter_parts(graph, parts(), sound.channels):
         found = float(frame.metadata.get("lavfi.r128.I", found))
     return max(found, -70.0), np.concatenate(peaks)
 
@@ -286,11 +286,11 @@ def _ducking(voice: Sound, check: Check) -> Floats:
     parts = [np.zeros(0, np.float32)]
     parts += [_per_step(np.square(part).mean(axis=0), np.mean) for _, part in voice.parts(check)]
     # A running sum may end a hair below the zero of silence.
-    level = np.sqrt(np.maximum(_averaged(np.concatenate(parts), 100), 0.0))
+    level = np.sqrt(np.maximum(_average(np.concatenate(parts), 100), 0.0))
     speaks = level > _SPEECH * min(1.0, float(level.max(initial=0.0)) / 0.1)
     # Down a little before the first word, up only where a pause is a pause.
     held = cv2.dilate(speaks.astype(np.float32)[None], np.ones((1, 701), np.uint8))[0]
-    return np.asarray(1.0 - (1.0 - _DUCKED) * _averaged(held, 301), np.float32)
+    return np.asarray(1.0 - (1.0 - _DUCKED) * _average(held, 301), np.float32)
 
 
 def _per_sample(gains: Floats, first: int, last: int) -> Floats:
@@ -307,14 +307,14 @@ def _per_step(values: Floats, reduce: Callable[..., Any]) -> Floats:
     return np.asarray(reduce(padded.reshape(-1, _STEP), axis=1), np.float32)
 
 
-def _averaged(values: Floats, steps: int) -> Floats:
+def _average(values: Floats, steps: int) -> Floats:
     if not len(values):
         return values
     line = np.ascontiguousarray(values[None], np.float32)
     return np.asarray(cv2.blur(line, (steps, 1), borderType=cv2.BORDER_REPLICATE)[0])
 
 
-def _faded(sound: Sound, rising: int, falling: int) -> Sound:
+def _fade(sound: Sound, rising: int, falling: int) -> Sound:
     """Return a sound that comes and goes over so many samples, at equal power."""
     counts = (min(sound.count, steps) for steps in (rising, falling))
     up, down = (np.sin(np.linspace(0.0, np.pi / 2, n, dtype=np.float32)) for n in counts)
@@ -334,7 +334,7 @@ def _faded(sound: Sound, rising: int, falling: int) -> Sound:
     return Sound(Worked(sound.channels, sound.count, part))
 
 
-def _pulled(graph: Any, parts: Iterable[Floats], channels: int) -> Iterator[Any]:
+def _filter_parts(graph: Any, parts: Iterable[Floats], channels: int) -> Iterator[Any]:
     """Yield the frames that a graph makes of samples."""
     start = 0
     for part in parts:

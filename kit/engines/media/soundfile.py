@@ -5,6 +5,7 @@ Time 0 of a video's sound is its first frame, so that what is cut at the same se
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -87,18 +88,6 @@ def _bounded(
         raise EngineError(f"the sound must last up to {MOST:,.0f} s", code="too_long")
 
 
-def _within_price_by_samples(frames: Iterator[Any], path: Path) -> Iterator[Any]:
-    """Yield frames as long as their samples, too, are within what a file's price is for.
-
-    A clock may be followed by as much as the resampler can; what tells of less is no clock.
-    """
-    played = 0.0
-    for frame in frames:
-        played += frame.samples / frame.sample_rate
-        check_priced(path, played * (1 - _PACE / RATE))
-        yield frame
-
-
 def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
     """Yield a file's sound in pieces of shape (channels, n), from time 0 on.
 
@@ -113,7 +102,7 @@ def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
     kind: tuple[str, str, int] | None = None
     graph: Any = None
     end = 0.0
-    for frame in _within_price_by_samples(_frames(container, stream), path):
+    for frame in _frames(container, stream, path):
         moment = end if frame.time is None else frame.time + shift
         if moment < end - _LEAP:
             shift, moment = shift + end - moment, end
@@ -161,10 +150,16 @@ def _ready(graph: Any, channels: int, frame: Any) -> Iterator[Floats]:
         yield np.repeat(samples, missing, axis=0) if missing > 1 else samples
 
 
-def _frames(container: Any, stream: Any) -> Iterator[Any]:
-    """Yield decoded frames; a packet that cannot be decoded is left out."""
+def _frames(container: Any, stream: Any, path: Path) -> Iterator[Any]:
+    """Yield decoded frames; a packet that cannot be decoded is left out.
+
+    Their samples, too, are to be within what the price is for: a clock may be followed by as much
+    as the resampler can; what tells of less is no clock.
+    """
+    played = 0.0
     for packet in container.demux(stream):
-        try:
-            yield from packet.decode()
-        except av.InvalidDataError:
-            continue
+        with contextlib.suppress(av.InvalidDataError):
+            for frame in packet.decode():
+                played += frame.samples / frame.sample_rate
+                check_priced(path, played * (1 - _PACE / RATE))
+                yield frame

@@ -111,7 +111,11 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
     small, cover = scaled(pixels, *size), np.asarray(scaled(likely(pixels), *size))
     lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
     apart = np.linalg.norm(lab - lab.mean(axis=(0, 1)), axis=2)
-    striking = 0.1 + 0.6 * _residual(lab[..., 0]) + 0.6 * _unit(cv2.GaussianBlur(apart, (0, 0), 2))
+    striking = (
+        0.1
+        + 0.6 * _spectral_residual(lab[..., 0])
+        + 0.6 * _scale_to_one(cv2.GaussianBlur(apart, (0, 0), 2))
+    )
     rows, columns = np.mgrid[0 : size[1], 0 : size[0]].astype(np.float32)
     across, down = (columns + 0.5) / size[0] - 0.5, (rows + 0.5) / size[1] - 0.48
     center = np.exp(-((across / 0.42) ** 2) - (down / 0.45) ** 2)
@@ -162,13 +166,13 @@ def _network() -> Any:
     return cv2.dnn.readNetFromTFLite(np.fromfile(networks.SUBJECTS, np.uint8))
 
 
-def _residual(gray: Floats) -> Floats:
+def _spectral_residual(gray: Floats) -> Floats:
     spectrum = np.fft.fft2(gray)
     loud = np.log(np.abs(spectrum) + 1e-6).astype(np.float32)
     rest = loud - cv2.blur(loud, (3, 3))
     energy = np.abs(np.fft.ifft2(np.exp(rest + 1j * np.angle(spectrum)))) ** 2
-    return _unit(cv2.GaussianBlur(energy.astype(np.float32), (0, 0), 3))
+    return _scale_to_one(cv2.GaussianBlur(energy.astype(np.float32), (0, 0), 3))
 
 
-def _unit(weights: Floats) -> Floats:
+def _scale_to_one(weights: Floats) -> Floats:
     return np.asarray(weights / max(float(weights.max()), 1e-6), np.float32)

@@ -16,20 +16,8 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from kit.engines.base import Job
+from kit.engines.remote import orders
 from kit.engines.remote.http import RemoteCaller, RemoteReply, RemoteRequest
-from kit.engines.remote.orders import (
-    BEGUN,
-    MADE,
-    RemoteState,
-    Tell,
-    content_type_of,
-    digest,
-    end_job,
-    fingerprint,
-    follow,
-    look_at,
-    undo_if_canceled,
-)
 from kit.errors import EngineError
 from kit.wire import Generation, Model, Receipt, Ticket, WireShape
 
@@ -42,19 +30,19 @@ _MOST_FACTS = 32_000
 
 
 async def forward(
-    model: Model, caller: RemoteCaller, job: Job, target: Path, tell: Tell
+    model: Model, caller: RemoteCaller, job: Job, target: Path, tell: orders.Tell
 ) -> Mapping[str, Any]:
     """Have a job rendered by another service, whose own description the model is."""
     body = await _body(caller, model, job)
-    tell(BEGUN)
+    tell(orders.BEGUN)
     generation = await _generation(caller, body, job.seed, tell)
-    tell(MADE)
+    tell(orders.MADE)
     if not generation.output_url:
         raise EngineError("the remote service made no output", code="upstream_odd")
     await caller.fetch(generation.output_url, target)
     output, charged = generation.output, generation.credits_charged
     sha256 = (output and output.sha256) or ""
-    if sha256 and sha256.lower() != await asyncio.to_thread(digest, target):
+    if sha256 and sha256.lower() != await asyncio.to_thread(orders.digest, target):
         raise EngineError("the output did not arrive as it was sent", code="upstream_odd")
     facts = (output and output.metadata) or {}
     return {
@@ -87,14 +75,14 @@ async def _body(caller: RemoteCaller, model: Model, job: Job) -> dict[str, Any]:
 async def _upload(caller: RemoteCaller, model_id: str, kind: str, path: Path) -> str:
     # A ticket that was given for the same content before is given again: its file may be there, and
     # then it is not sent twice; its address may be too old, and then another ticket is asked for.
-    content_type = content_type_of(path, kind)
+    content_type = orders.content_type_of(path, kind)
     if content_type is None:
         raise EngineError(f"an input file is not of type {kind}", code="wrong_type")
-    size, content = path.stat().st_size, await asyncio.to_thread(digest, path)
+    size, content = path.stat().st_size, await asyncio.to_thread(orders.digest, path)
     order = {"modelId": model_id, "contentType": content_type, "fileSizeBytes": size}
     order["fileName"] = f"{kind}.{content_type.partition('/')[2]}"
     for number in range(2):
-        request = _post("media-uploads", order, fingerprint(order, content, number))
+        request = _post("media-uploads", order, orders.fingerprint(order, content, number))
         reply = await caller.send(request)
         ticket = _read(Ticket, reply)
         given = ticket.required_headers.items()
@@ -116,20 +104,20 @@ async def _upload(caller: RemoteCaller, model_id: str, kind: str, path: Path) ->
 
 
 async def _generation(
-    caller: RemoteCaller, body: Mapping[str, Any], seed: int, tell: Tell
+    caller: RemoteCaller, body: Mapping[str, Any], seed: int, tell: orders.Tell
 ) -> Generation:
     async def undo(reply: RemoteReply) -> None:
-        await end_job(caller, _ending(_read(Receipt, reply)))
+        await orders.end_job(caller, _ending(_read(Receipt, reply)))
 
     for number in range(_ORDERS):
-        request = _post("generations", body, fingerprint(body, str(seed), number))
-        reply = await undo_if_canceled(caller.send(request), undo)
+        request = _post("generations", body, orders.fingerprint(body, str(seed), number))
+        reply = await orders.undo_if_canceled(caller.send(request), undo)
         receipt = _read(Receipt, reply)
         # An address elsewhere would be sent the key.
         url = receipt.status_url
         own = url and caller.is_own(caller.address(url))
         path = url if url and own else f"{_ROOT}/{_path(receipt)}"
-        state = await follow(caller, look_at(path), _ending(receipt), _state, tell)
+        state = await orders.follow(caller, orders.look_at(path), _ending(receipt), _state, tell)
         if state.word == "completed":
             generation: Generation = state.answer
             return generation
@@ -139,9 +127,9 @@ async def _generation(
     raise state.failure(caller, "output")
 
 
-def _state(reply: RemoteReply) -> RemoteState:
+def _state(reply: RemoteReply) -> orders.RemoteState:
     found = _read(Generation, reply)
-    return RemoteState(found.state, found.progress or 0.0, found.error or "", found)
+    return orders.RemoteState(found.state, found.progress or 0.0, found.error or "", found)
 
 
 def _path(receipt: Receipt) -> str:
@@ -149,7 +137,7 @@ def _path(receipt: Receipt) -> str:
 
 
 def _ending(receipt: Receipt) -> RemoteRequest:
-    key = fingerprint({"id": receipt.id}, "cancel", 0)
+    key = orders.fingerprint({"id": receipt.id}, "cancel", 0)
     return _post(f"{_path(receipt)}/cancel", None, key)
 
 

@@ -15,24 +15,9 @@ import numpy as np
 from kit.engines.base import Job
 from kit.engines.media.picture import encode
 from kit.engines.media.stills import open_still
+from kit.engines.remote import orders
 from kit.engines.remote.endpoints import EndpointEntry, ImagesEntry, VideosEntry
 from kit.engines.remote.http import FILE_BYTES, RemoteCaller, RemoteReply, RemoteRequest
-from kit.engines.remote.orders import (
-    BEGUN,
-    MADE,
-    RemoteState,
-    Tell,
-    digest,
-    end_job,
-    find_item,
-    fingerprint,
-    follow,
-    keep_note,
-    look_at,
-    read_answer,
-    save_item,
-    undo_if_canceled,
-)
 from kit.engines.remote.reasons import find_sentence
 from kit.errors import EngineError
 from kit.wire import FINISHED
@@ -92,20 +77,20 @@ def _in_base64(path: Path) -> str:
 
 
 async def make_image(
-    entry: ImagesEntry, caller: RemoteCaller, job: Job, target: Path, tell: Tell
+    entry: ImagesEntry, caller: RemoteCaller, job: Job, target: Path, tell: orders.Tell
 ) -> Mapping[str, Any]:
     """Have an endpoint make a job's picture, and return facts about it."""
     if job.media.get("mask_image") and not job.media.get("image"):
         raise EngineError("a mask needs the image that it is for", code="missing_image")
     reply = await _image_reply(entry, caller, job)
-    tell(MADE)
-    item = find_item(read_answer(reply, "image"))
+    tell(orders.MADE)
+    item = orders.find_item(orders.read_answer(reply, "image"))
     if item is None:
         # Gateways may say why, as if all was well.
         sentence = f"answered without a picture{caller.reason(reply.sentence)}"
         detail = reply.sentence or "it gives no reason"
         raise caller.failure(sentence, detail, code="upstream_odd")
-    await save_item(caller, item, target, most=_PICTURE_BYTES)
+    await orders.save_item(caller, item, target, most=_PICTURE_BYTES)
     revised = item.get("revised_prompt")
     if isinstance(revised, str) and revised not in ("", job.prompt):
         return {"model": entry.model, "revised_prompt": revised[:4000]}
@@ -146,36 +131,36 @@ def _image_request(entry: ImagesEntry, job: Job, response_format: str) -> Remote
 
 def order_of(entry: VideosEntry, job: Job) -> str:
     """Return what tells the order of a job from all others; the same job has the same one."""
-    media = {name: [digest(path) for path in paths] for name, paths in job.media.items()}
+    media = {name: [orders.digest(path) for path in paths] for name, paths in job.media.items()}
     place = (entry.url, entry.path, entry.model)
-    return fingerprint(*place, job.prompt, dict(job.parameters), job.seed, media)
+    return orders.fingerprint(*place, job.prompt, dict(job.parameters), job.seed, media)
 
 
 async def make_video(
-    entry: VideosEntry, notes: Path, caller: RemoteCaller, job: Job, target: Path, tell: Tell
+    entry: VideosEntry, notes: Path, caller: RemoteCaller, job: Job, target: Path, tell: orders.Tell
 ) -> Mapping[str, Any]:
     """Have an endpoint make a job's clip, noted in a folder; return facts about it."""
-    with keep_note(notes, order_of(entry, job)) as note:
+    with orders.keep_note(notes, order_of(entry, job)) as note:
         address, answer = note.found, await _look_after(caller, note.found)
         if answer is None:
             answer = await _begin(entry, caller, job)
-            if item := find_item(answer):
-                await save_item(caller, item, target, most=FILE_BYTES)
+            if item := orders.find_item(answer):
+                await orders.save_item(caller, item, target, most=FILE_BYTES)
                 return {"model": entry.model}
             address = _address(entry, answer)
-        tell(BEGUN)
+        tell(orders.BEGUN)
         note.keep(address)
-        look, end = look_at(address, accepts=_is_over), _ending(address)
-        state = await follow(caller, look, end, _state, tell, _state_of(answer))
+        look, end = orders.look_at(address, accepts=_is_over), _ending(address)
+        state = await orders.follow(caller, look, end, _state, tell, _state_of(answer))
         if state.word != "completed":
             raise state.failure(caller, "clip")
-        tell(MADE)
+        tell(orders.MADE)
         await _fetch(caller, address, state.answer, target)
     return {"model": entry.model}
 
 
 async def _look_after(caller: RemoteCaller, address: str) -> Any:
-    reply = await caller.attempt(look_at(address, accepts=_is_over)) if address else None
+    reply = await caller.attempt(orders.look_at(address, accepts=_is_over)) if address else None
     if reply is None or not reply.is_good:
         return None
     answer = reply.json()
@@ -184,10 +169,10 @@ async def _look_after(caller: RemoteCaller, address: str) -> Any:
 
 async def _begin(entry: VideosEntry, caller: RemoteCaller, job: Job) -> Any:
     async def undo(reply: RemoteReply) -> None:
-        await end_job(caller, _ending(_address(entry, reply.json())))
+        await orders.end_job(caller, _ending(_address(entry, reply.json())))
 
-    return read_answer(
-        await undo_if_canceled(caller.send(_video_request(entry, job)), undo), "video"
+    return orders.read_answer(
+        await orders.undo_if_canceled(caller.send(_video_request(entry, job)), undo), "video"
     )
 
 
@@ -233,15 +218,15 @@ def _job_in(reply: RemoteReply) -> dict[str, Any] | None:
     return None
 
 
-def _state(reply: RemoteReply) -> RemoteState:
+def _state(reply: RemoteReply) -> orders.RemoteState:
     return _state_of(_job_in(reply) or reply.json())
 
 
-def _state_of(answer: Any) -> RemoteState:
+def _state_of(answer: Any) -> orders.RemoteState:
     if not isinstance(answer, dict):
         raise EngineError("the remote service answered with something odd", code="upstream_odd")
     percent = answer.get("progress")
-    return RemoteState(
+    return orders.RemoteState(
         FINISHED.get(str(answer.get("status", "")).lower(), "processing"),
         percent / 100 if isinstance(percent, (int, float)) else 0.0,
         find_sentence(answer.get("error")),
@@ -261,4 +246,4 @@ async def _fetch(
     except EngineError as error:
         if item is None or error.code != "upstream_rejected":
             raise
-        await save_item(caller, item, target, most=FILE_BYTES)
+        await orders.save_item(caller, item, target, most=FILE_BYTES)
