@@ -1,6 +1,6 @@
 """The settings and media of a model, looked at: what can never be used is not offered.
 
-For whoever writes a model, in the file or as a plug-in. The models of another service pass as they
+For the author of a model, in the file or as a plug-in. The models of another service pass as they
 are: their defaults are its affair.
 """
 

@@ -57,7 +57,7 @@ def arguments(
         shape = replace(shape, stride=next((int(n) for n in found if n), shape.stride))
     takes = inspect.signature(type(pipeline).__call__).parameters
     values = {name: value for name, value in job.parameters.items() if name not in _OWN}
-    for names, fit in ((_SIDES, _rounded), (LENGTHS, _frames)):
+    for names, fit in ((_SIDES, _round_side), (LENGTHS, _round_length)):
         values |= {n: fit(values[n], shape) for n in names if values.get(n) is not None}
     pictures = dict(_pictures(entry, shape, job, values))
     values |= _sides_of(pictures, shape, values) | pictures
@@ -72,11 +72,11 @@ def arguments(
     return {**entry.always, **values}
 
 
-def _rounded(side: float, shape: PipelineShape) -> int:
+def _round_side(side: float, shape: PipelineShape) -> int:
     return max(1, int(side) // shape.multiple) * shape.multiple
 
 
-def _frames(count: int, shape: PipelineShape) -> int:
+def _round_length(count: int, shape: PipelineShape) -> int:
     return max(0, count - 1) // shape.stride * shape.stride + 1
 
 
@@ -103,7 +103,7 @@ def _pictures(
             size = size or _size(image.size, shape, values)
             found.append(ImageOps.fit(image, size, Image.Resampling.LANCZOS))
         if name == "video":
-            yield name, found[: _frames(len(found), shape)]
+            yield name, found[: _round_length(len(found), shape)]
         else:
             yield name, found if len(found) > 1 else found[0]
 
@@ -121,7 +121,7 @@ def _size(
     if width and height:
         return width, height
     scale = width / image[0] if width else height / image[1] if height else 1.0
-    across, down = (min(_rounded(side * scale, shape), _MOST_SIDE) for side in image)
+    across, down = (min(_round_side(side * scale, shape), _MOST_SIDE) for side in image)
     return width or across, height or down
 
 

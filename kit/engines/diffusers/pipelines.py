@@ -141,7 +141,7 @@ def _load(entry: PipelineEntry, key: str) -> LoadedPipeline:
         )
         return LoadedPipeline(key, {"text": place(found)}, place)
     except Exception as error:  # noqa: BLE001 - what other people's files and drivers bring about
-        # What the library says names folders; the log is for whoever runs the service.
+        # What the library says names folders; the log is for the operator.
         _log.warning("the model %r cannot be loaded: %s", entry.id, error)
         free_frames(error)
         free_memory()

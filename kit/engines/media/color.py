@@ -109,7 +109,7 @@ def ramp(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> Floa
     It has the shape of `at` behind three planes. Positions of stops rise; the corners between
     stretches are rounded off, or the eye would see lines.
     """
-    fine, colors = _rounded(tuple(stops))
+    fine, colors = _round_corners(tuple(stops))
     planes = np.empty((3, *np.shape(at)), np.float32)
     for plane, values in zip(planes, colors, strict=True):
         plane[...] = np.interp(at, fine, values)
@@ -117,7 +117,7 @@ def ramp(stops: Sequence[tuple[float, Oklch]], at: NDArray[np.floating]) -> Floa
 
 
 @lru_cache(256)
-def _rounded(
+def _round_corners(
     stops: tuple[tuple[float, Oklch], ...],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return places along a gradient, shape (n,), and its colors there, shape (3, n)."""

@@ -88,7 +88,9 @@ def find(pixels: Bytes) -> list[Face]:
     return [_face(row) for row in kept]
 
 
-def _detect(pixels: Bytes, whole: tuple[int, ...], side: int, blur: float = 0.0) -> list[list[float]]:
+def _detect(
+    pixels: Bytes, whole: tuple[int, ...], side: int, blur: float = 0.0
+) -> list[list[float]]:
     """Return what the network sees in a picture made that large, in pixels of the whole one.
 
     Each is a box, five points and how sure it is.

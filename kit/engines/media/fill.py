@@ -54,7 +54,7 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
         for at, size, side in ((y, height, mask.shape[0]), (x, width, mask.shape[1]))
     )
     part, hole = pixels[rows, columns], mask[rows, columns]
-    # Nobody's face is copied into a hole.
+    # No face is copied into a hole.
     barred = np.zeros(mask.shape, np.uint8)
     for face in faces.find(pixels):
         center, axes = face.center, (0.52 * face.width, 0.68 * face.height)

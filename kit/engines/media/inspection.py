@@ -164,5 +164,5 @@ def check_pixels(pixels: int) -> None:
 
 
 def undecodable() -> EngineError:
-    """Return what a file is told that a decoder gave up on."""
+    """Return the error of a file that a decoder gave up on."""
     return EngineError("the file is cut off or damaged", code="undecodable")

@@ -19,7 +19,7 @@ _LOST = 0.5
 #: Seconds, or a twentieth of the whole if that is more, by which the last frame may come before
 #: the end that the header tells.
 _MISSING = 1.0
-#: Bytes behind the sound of a WAV file that are nobody's concern.
+#: Bytes behind the sound of a WAV file that are of no concern.
 _UNTOLD = 1 << 16
 _CHUNKS = 1000
 #: By how much a file may last longer than was priced, as a share and in seconds: decoders begin

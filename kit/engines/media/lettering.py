@@ -95,7 +95,7 @@ def balance(
     tracking = 0.0 if joined else tracking
     limit = width if largest is None else min(largest, width)
 
-    def fitted(ways: Iterable[tuple[tuple[str, ...], tuple[int, ...]]]) -> Block | None:
+    def best_block(ways: Iterable[tuple[tuple[str, ...], tuple[int, ...]]]) -> Block | None:
         best: Block | None = None
         for lines, carried in ways:
             block = Block(lines, face, _MEASURE, gap, tracking, carried, left)
@@ -111,7 +111,7 @@ def balance(
         for share, ways in _ways(
             text, most_lines, lambda word: _width(word, face, _MEASURE, tracking)
         )
-        if (block := fitted(ways)) is not None
+        if (block := best_block(ways)) is not None
     }
     if not blocks:
         raise EngineError("the text is too long to be readable in this space", code="text_too_long")

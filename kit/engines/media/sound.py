@@ -111,7 +111,7 @@ class Sound:
 
 
 class _File:
-    """Samples in a file without a name; it is gone when nobody reads it any more."""
+    """Samples in a file without a name; it is gone with the last sound that reads it."""
 
     def __init__(self, folder: Path, channels: int) -> None:
         self._channels = channels
@@ -159,7 +159,7 @@ def cut(sound: Sound, start: float, end: float) -> Sound:
 
 
 def overlay(sounds: Sequence[tuple[int, Sound]], seconds: float, *, channels: int = 2) -> Sound:
-    """Return sounds laid over one another, each from a sample on, as long as told."""
+    """Return sounds laid over one another, each from a sample on, of so many seconds."""
 
     def part(first: int, last: int) -> Floats:
         out = np.zeros((channels, last - first), np.float32)

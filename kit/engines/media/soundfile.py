@@ -59,7 +59,7 @@ def open_sound(
     try:
         with open_media(path) as container:
             parts = _parts(container, channels, path)
-            parts = _bounded(parts, path, most, check, whole=seconds is None)
+            parts = _limit(parts, path, most, check, whole=seconds is None)
             sound = gather(parts, channels, folder)
     except (av.FFmpegError, IndexError):
         raise unreadable(path, "audio") from None
@@ -68,7 +68,7 @@ def open_sound(
     return sound
 
 
-def _bounded(
+def _limit(
     parts: Iterator[Floats], path: Path, most: int, check: Check, *, whole: bool
 ) -> Iterator[Floats]:
     """Yield parts up to a number of samples, as long as they are within what the price is for.

@@ -1,7 +1,7 @@
 """Pictures that come in: any still file becomes upright 8-bit sRGB pixels.
 
-Phones turn pictures by a tag, printers send four inks, scanners sixteen bits: whoever asks here
-never sees any of it. Bounds are those of `kit.engines.media.inspection`.
+Phones turn pictures by a tag, printers send four inks, scanners sixteen bits: none of it is seen in
+what is opened here. Bounds are those of `kit.engines.media.inspection`.
 """
 
 from __future__ import annotations

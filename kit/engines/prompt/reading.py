@@ -234,7 +234,7 @@ def read(
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
     told = {axis: said.weather if axis == "weather" else said.first(axis) for axis in _DRAWN}
     drawn = {axis: told[axis] or dice.choices(*choice)[0] for axis, choice in _DRAWN.items()}
-    named = asked if asked != AUTO else _named(said)
+    named = asked if asked != AUTO else _named_family(said)
     # A family where words name none: one that shows what they speak of.
     land = bool(said.anywhere) or said.speaks_of(*_OF_LAND)
     weights = {name: _OPEN[name] for name in (_LANDS if land else _OPEN)}
@@ -309,7 +309,7 @@ NOTHING = (
 )
 
 
-def _named(said: WordMeanings) -> str:
+def _named_family(said: WordMeanings) -> str:
     """Return the family that words name, empty where none does."""
     words = vocabulary()
     least = min((words.faint.get(text, 0) for text, _ in said.families), default=0)

@@ -41,9 +41,9 @@ def tokens_of(prompt: str) -> list[Token]:
     ['misty', 'lake', 'no', 'no-snow', 'evergreen', 'tree']
     """
     words = vocabulary()
-    meant = _phrased([*_pieces(prompt)], words)
+    meant = _join_phrases([*_pieces(prompt)], words)
     plain = [token._replace(text=_known(token.text)) for token in meant]
-    return [*_undenied(_closed(plain, words), words)]
+    return [*_mark_denials(_close_sky(plain, words), words)]
 
 
 def _pieces(prompt: str) -> Iterator[Token]:
@@ -60,7 +60,7 @@ def _pieces(prompt: str) -> Iterator[Token]:
             ends = True
 
 
-def _phrased(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]:
+def _join_phrases(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]:
     """Yield tokens, those of whole phrases as what they mean."""
     place = 0
     while place < len(tokens):
@@ -104,7 +104,7 @@ def _known(word: str) -> str:
     return next((form for form in forms if form in vocabulary().known), word)
 
 
-def _closed(tokens: Sequence[Token], words: Vocabulary) -> Sequence[Token]:
+def _close_sky(tokens: Sequence[Token], words: Vocabulary) -> Sequence[Token]:
     """Return tokens, one for whatever closes the sky: dark clouds are no dark hour."""
     skies = [number for number, token in enumerate(tokens) if token.text in ("cloud", "sky")]
     changed = list(tokens)
@@ -119,7 +119,7 @@ def _closed(tokens: Sequence[Token], words: Vocabulary) -> Sequence[Token]:
     return changed
 
 
-def _undenied(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]:
+def _mark_denials(tokens: Sequence[Token], words: Vocabulary) -> Iterator[Token]:
     reach, before = 0, False
     for token in tokens:
         if token.text in _DENIALS or (before and token.text in _OR):

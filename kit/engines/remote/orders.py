@@ -61,7 +61,7 @@ def render(work: Work, site: Site, asset_type: str, job: Job, progress: Progress
         nonlocal fraction
         fraction = done
 
-    async def bounded() -> Mapping[str, Any]:
+    async def run_in_time() -> Mapping[str, Any]:
         try:
             async with asyncio.timeout(site.timeout), RemoteCaller(site) as caller:
                 return await work(caller, job, target, tell)
@@ -69,8 +69,8 @@ def render(work: Work, site: Site, asset_type: str, job: Job, progress: Progress
             sentence = f"the remote service did not finish within {site.timeout:g} s"
             raise EngineError(sentence, code="timed_out") from None
 
-    async def watched() -> Mapping[str, Any]:
-        task = asyncio.create_task(bounded())
+    async def report_until_done() -> Mapping[str, Any]:
+        task = asyncio.create_task(run_in_time())
         try:
             while not task.done():
                 await asyncio.wait({task}, timeout=_LOOK_EVERY)
@@ -81,7 +81,7 @@ def render(work: Work, site: Site, asset_type: str, job: Job, progress: Progress
             raise
         return await task
 
-    facts = asyncio.run(watched())
+    facts = asyncio.run(report_until_done())
     asset = _asset(target, asset_type, {"service": site.public, **facts})
     progress.report(1.0)
     return asset

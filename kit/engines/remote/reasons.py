@@ -41,7 +41,7 @@ def _problem(problem: Any, deep: int) -> str:
     return f"{named}: {problem['msg']}" if named else str(problem["msg"])
 
 
-#: Answers with a reason that whoever ordered can act on: other words, settings, files.
+#: Answers with a reason that the user can act on: other words, settings, files.
 _CURABLE = frozenset({400, 413, 422, 451})
 #: What an answer means, by its status or the first digit of it; the rest is `_REJECTED`.
 _MEANINGS = {

@@ -1,7 +1,7 @@
 """Models of another service of this same API, offered here under a prefix.
 
 Jobs are forwarded with their files; progress and cancels are passed on. A price here is the price
-there times a factor; the difference is whoever runs this service's to keep or to bear.
+there times a factor; the difference is the operator's to keep or to bear.
 """
 
 from __future__ import annotations

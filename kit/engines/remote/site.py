@@ -31,7 +31,7 @@ class Site:
 
     @property
     def name(self) -> str:
-        """Its host and port, for whoever runs this service."""
+        """Its host and port, for the operator of this service."""
         return urlsplit(self.url).netloc
 
     @property

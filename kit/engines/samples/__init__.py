@@ -1,4 +1,4 @@
-"""Sample inputs for models, drawn and played by rule: nobody's face, voice or photograph.
+"""Sample inputs for models, drawn and played by rule: no real face, voice or photograph.
 
 The same sample is the same bytes on one machine. What draws and plays is imported when it is asked
 for.

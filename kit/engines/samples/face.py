@@ -1,4 +1,4 @@
-"""A portrait that shows nobody: a head modeled as a relief and lit like one.
+"""A portrait of an invented person: a head modeled as a relief and lit like one.
 
 All shapes are functions of two coordinates, so that any size is drawn alike: `u` to the right and
 `v` downward from the middle of the face, in half heights of the face.

@@ -112,13 +112,13 @@ def find_lead(topic: str, title: str) -> BankEntry | None:
     asked = dict.fromkeys(stems(title), 1.0)
     best = max(entries, key=lambda entry: _match(topic, entry, asked))
     covered = _share(topic, best, asked) >= _COVERED
-    return best if covered and asked.keys() & _near(best) else None
+    return best if covered and asked.keys() & _stems_of_name(best) else None
 
 
 def covers(topic: str, title: str) -> bool:
     """Return whether a topic has an entry on anything that a title names."""
     asked = stems(title)
-    return any(asked & _near(entry) for entry in bank(topic).entries)
+    return any(asked & _stems_of_name(entry) for entry in bank(topic).entries)
 
 
 def rank_entries(
@@ -136,11 +136,11 @@ def rank_entries(
     """
     asked = dict.fromkeys(stems(about), 1.0)
     if lead:
-        asked = dict.fromkeys(_near(lead), 0.6) | asked
+        asked = dict.fromkeys(_stems_of_name(lead), 0.6) | asked
     entries = bank(topic).entries
     score = {e.subject: _match(topic, e, asked) * rng.uniform(0.8, 1) for e in entries}
     enough = max(score.values()) * _FITTING
-    named = [e for e in entries if lead is None and asked.keys() & _near(e)]
+    named = [e for e in entries if lead is None and asked.keys() & _stems_of_name(e)]
     fitting = [e for e in named if score[e.subject] >= enough]
     if all(e.subject in told and _share(topic, e, asked) < _REPEATED for e in fitting):
         fitting = []
@@ -155,7 +155,7 @@ def rank_entries(
 def _match(topic: str, entry: BankEntry, asked: Mapping[str, float]) -> float:
     """Weigh the words asked for that an entry has: in its name 3, near it 2, in its text 1."""
     rare = _rarity(topic)
-    named, near, said = stems(entry.subject), _near(entry), _said(entry)
+    named, near, said = stems(entry.subject), _stems_of_name(entry), _stems_of_text(entry)
     return sum(
         weight * rare.get(stem, 0.0) * (3 if stem in named else 2 if stem in near else 1)
         for stem, weight in asked.items()
@@ -167,17 +167,21 @@ def _share(topic: str, entry: BankEntry, asked: Mapping[str, float]) -> float:
     rare = _rarity(topic)
     unknown = max(rare.values())
     weights = {stem: rare.get(stem, unknown) for stem in asked}
-    found = sum(weights[stem] for stem in asked if stem in _near(entry) or stem in _said(entry))
+    found = sum(
+        weights[stem]
+        for stem in asked
+        if stem in _stems_of_name(entry) or stem in _stems_of_text(entry)
+    )
     return found / (sum(weights.values()) or 1.0)
 
 
 @cache
-def _near(entry: BankEntry) -> frozenset[str]:
+def _stems_of_name(entry: BankEntry) -> frozenset[str]:
     return stems(f"{entry.subject} {' '.join(entry.keywords)}")
 
 
 @cache
-def _said(entry: BankEntry) -> frozenset[str]:
+def _stems_of_text(entry: BankEntry) -> frozenset[str]:
     return stems(f"{entry.text} {entry.more} {entry.hook} {' '.join(entry.titles)}")
 
 
@@ -185,5 +189,7 @@ def _said(entry: BankEntry) -> frozenset[str]:
 def _rarity(topic: str) -> Mapping[str, float]:
     """Weigh words by how few entries of the topic have them."""
     entries = bank(topic).entries
-    counts = Counter(stem for entry in entries for stem in _near(entry) | _said(entry))
+    counts = Counter(
+        stem for entry in entries for stem in _stems_of_name(entry) | _stems_of_text(entry)
+    )
     return {stem: math.log(1 + len(entries) / count) for stem, count in counts.items()}

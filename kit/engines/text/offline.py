@@ -22,7 +22,7 @@ from kit.wire import Title
 #: Characters of a suggested title, and seconds that a script can be asked to last.
 TITLE_LIMIT = 100
 DURATIONS = range(10, 181)
-#: Syllables a second that somebody can speak and follow.
+#: Syllables a second that can be spoken and followed.
 _RATES = (3.0, 7.0)
 #: Seconds of a first sentence from which on a shorter one is better.
 _LONG = 8.0
@@ -55,7 +55,7 @@ class ScriptOrder:
     use_cta: bool = False
     use_ragebait: bool = False
     variations: int = 1  # or 2
-    rate: float = RATE  # syllables a second of whoever reads it, 3 to 7
+    rate: float = RATE  # syllables a second of the speaker, 3 to 7
 
     def __post_init__(self) -> None:
         length, rate, (low, high) = self.duration_seconds, self.rate, _RATES
