@@ -101,7 +101,7 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "anywidget": ("kit.widgets",),
     "apsw": ("kit.service.store.sqlite",),
     "obstore": ("kit.service.storage.s3",),
-    "prometheus_client": ("kit.service.http.metrics",),
+    "prometheus_client": ("kit.service.metrics", "kit.service.http.metrics"),
     "fastapi": ("kit.service",),
     "matplotlib": ("kit.explore.charts.figures",),
     "altair": ("kit.explore.charts.vega",),

@@ -42,7 +42,7 @@ from kit.service.http.fast_path import find_fast_route
 from kit.service.http.middleware import ApiMiddleware
 from kit.service.http.openapi import install_openapi
 from kit.service.http.rate_limits import RateLimiter
-from kit.service.metrics import COMMIT_SECONDS, COMMIT_SIZE, ServiceMetrics
+from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.storage.base import Storage
 from kit.service.storage.local import LocalStorage
@@ -162,8 +162,8 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
     metrics = metrics or ServiceMetrics()
 
     def committed(size: int, seconds: float) -> None:
-        metrics.measure(COMMIT_SIZE, size)
-        metrics.measure(COMMIT_SECONDS, seconds)
+        metrics.commit_size.observe(size)
+        metrics.commit_seconds.observe(seconds)
 
     database = SQLite(settings.database_path, committed)
     settings.make_secret()

@@ -33,7 +33,6 @@ from kit.service.http.context import (
 from kit.service.http.long_polling import grant_wait, hold_answer
 from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, serialize_receipt
 from kit.service.http.uploads import receive_uploads
-from kit.service.metrics import FINISHED
 from kit.service.store import ids
 from kit.service.store.database import Transaction
 
@@ -167,7 +166,7 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
     answer = await context.database.write(idempotency.run_once(label, work(), now))
     for row in ended:
         if row.completed_at == now:  # and not in an earlier request
-            context.metrics.count(FINISHED, row.model_id, row.state)
+            context.metrics.finished.labels(row.model_id, row.state).inc()
     context.dispatcher.cancel(generation_id)
     return to_response(answer)
 

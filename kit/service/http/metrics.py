@@ -1,33 +1,27 @@
 """``/metrics``: what the service counts, for Prometheus.
 
 Requests and jobs are counted by this process. The queue and the credits are read from the database
-when somebody asks, so that they are right whoever wrote them.
+at each request, so that they are right whichever process wrote them.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
 
 from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from kit.pricing import MILLI
 from kit.service.domain import credits, queue
 from kit.service.http.context import Context, context_of
-from kit.service.metrics import METERS, Meter, ServiceMetrics
 from kit.version import __version__
-
-if TYPE_CHECKING:
-    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-
-F = TypeVar("F", "CounterMetricFamily", "GaugeMetricFamily")
 
 router = APIRouter(tags=["health"])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """What the database and the dispatcher say at one moment.
 
@@ -35,16 +29,39 @@ class Reading:
     ----------
     jobs : mapping of str to int
         Generations that wait or are rendered, by state, in the whole database.
-    charged, refunded : mapping of str to int
+    charged, refunded : mapping of str to int, int
         Millicredits since this process began to count, by kind of entry.
     """
 
-    jobs: dict[str, int]
-    charged: dict[str, int]
+    jobs: Mapping[str, int]
+    charged: Mapping[str, int]
     refunded: int
     here: int
     slots: int
     watchers: int
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the figures as Prometheus has them."""
+        jobs = GaugeMetricFamily(
+            "kit_jobs", "Generations of the database by state.", None, ["state"]
+        )
+        for state, count in sorted(self.jobs.items()):
+            jobs.add_metric([state], count)
+        charged = CounterMetricFamily(
+            "kit_credits_charged", "Credits charged in the database, by kind.", None, ["kind"]
+        )
+        for kind, amount in sorted(self.charged.items()):
+            charged.add_metric([kind], amount / MILLI)
+        release = GaugeMetricFamily("kit_build_info", "The release that runs.", None, ["version"])
+        release.add_metric([__version__], 1)
+        yield from (release, jobs, charged)
+        yield GaugeMetricFamily("kit_queue_depth", "Those that wait.", self.jobs["queued"])
+        yield GaugeMetricFamily("kit_jobs_here", "Jobs that this process has rendered.", self.here)
+        yield GaugeMetricFamily("kit_workers", "Jobs this process renders at a time.", self.slots)
+        yield GaugeMetricFamily("kit_event_streams", "Open event streams.", self.watchers)
+        refunded = self.refunded / MILLI
+        text = "Credits given back in the database."
+        yield CounterMetricFamily("kit_credits_refunded", text, refunded)
 
 
 @router.get("/metrics")
@@ -52,13 +69,14 @@ async def read_metrics(request: Request) -> Response:
     """Return the service's counts in the Prometheus text format.
 
     Like `/healthz` it needs no key: it names routes, models and sums, no account and no secret.
-    Keep it from the outside at the proxy if sums are nobody's business.
+    Keep it from the outside at the proxy where the sums are confidential.
     """
     context = context_of(request)
-    reading = await read(context)
-    # In a thread, because the first time it loads the library, which takes longer than a request.
-    body, kind = await asyncio.to_thread(exposition, context.metrics, reading)
-    return Response(body, 200, {"Content-Type": kind, "Cache-Control": "no-store"})
+    figures = CollectorRegistry()
+    figures.register(await read(context))
+    body = generate_latest(context.metrics.registry) + generate_latest(figures)
+    headers = {"Content-Type": CONTENT_TYPE_LATEST, "Cache-Control": "no-store"}
+    return Response(body, 200, headers)
 
 
 async def read(context: Context) -> Reading:
@@ -73,84 +91,3 @@ async def read(context: Context) -> Reading:
         slots=context.settings.workers,
         watchers=context.dispatcher.watchers.count,
     )
-
-
-def exposition(metrics: ServiceMetrics, reading: Reading) -> tuple[bytes, str]:
-    """Return the text that Prometheus reads and its content type.
-
-    The registry is made anew and belongs to this answer: several applications in one process do
-    not clash, and the library is loaded only where somebody asks.
-    """
-    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Collector(metrics, reading))
-    return generate_latest(registry), CONTENT_TYPE_LATEST
-
-
-class _Collector:
-    """Writes counts as the library's families."""
-
-    def __init__(self, metrics: ServiceMetrics, reading: Reading) -> None:
-        self._metrics = metrics
-        self._reading = reading
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield every family."""
-        for meter in METERS:
-            yield self._measured(meter) if meter.bounds else self._counted(meter)
-        yield from _read_families(self._reading)
-
-    def _counted(self, meter: Meter) -> Metric:
-        counts = self._metrics.counted(meter) or ([] if meter.labels else [((), 0)])
-        return _counter(meter.name, meter.help, meter.labels, counts)
-
-    def _measured(self, meter: Meter) -> Metric:
-        from prometheus_client.core import HistogramMetricFamily
-
-        family = HistogramMetricFamily(meter.name, meter.help, labels=meter.labels)
-        for labels, measured in self._metrics.measured(meter):
-            buckets = list(measured.buckets(meter.bounds))
-            family.add_metric(labels, buckets, measured.total)
-        return family
-
-
-def _read_families(reading: Reading) -> Iterator[Metric]:
-    jobs = [((state,), count) for state, count in sorted(reading.jobs.items())]
-    charged = [((kind,), amount / MILLI) for kind, amount in sorted(reading.charged.items())]
-    yield _gauge("kit_build_info", "The release that runs.", ("version",), [((__version__,), 1)])
-    yield _gauge("kit_jobs", "Generations of the database by state.", ("state",), jobs)
-    yield _gauge("kit_queue_depth", "Those that wait.", (), [((), reading.jobs["queued"])])
-    yield _gauge("kit_jobs_here", "Jobs that this process has rendered.", (), [((), reading.here)])
-    yield _gauge("kit_workers", "Jobs this process renders at a time.", (), [((), reading.slots)])
-    yield _gauge("kit_event_streams", "Open event streams.", (), [((), reading.watchers)])
-    yield _counter(
-        "kit_credits_charged", "Credits charged in the database, by kind.", ("kind",), charged
-    )
-    yield _counter(
-        "kit_credits_refunded",
-        "Credits given back in the database.",
-        (),
-        [((), reading.refunded / MILLI)],
-    )
-
-
-_Samples = Iterable[tuple[tuple[str, ...], float]]
-
-
-def _counter(name: str, text: str, labels: tuple[str, ...], samples: _Samples) -> Metric:
-    from prometheus_client.core import CounterMetricFamily
-
-    return _filled(CounterMetricFamily(name, text, labels=labels), samples)
-
-
-def _gauge(name: str, text: str, labels: tuple[str, ...], samples: _Samples) -> Metric:
-    from prometheus_client.core import GaugeMetricFamily
-
-    return _filled(GaugeMetricFamily(name, text, labels=labels), samples)
-
-
-def _filled(family: F, samples: _Samples) -> F:
-    for labels, value in samples:
-        family.add_metric(labels, value)
-    return family

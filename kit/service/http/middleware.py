@@ -32,7 +32,7 @@ from kit.service.domain.keys import Caller
 from kit.service.http.context import Context
 from kit.service.http.errors import DISCONNECTED, METHODS, envelope
 from kit.service.http.rate_limits import Verdict
-from kit.service.metrics import REQUEST_SECONDS, REQUESTS, ServiceMetrics
+from kit.service.metrics import ServiceMetrics
 from kit.service.store import ids
 
 _log = logging.getLogger("kit.http")
@@ -231,8 +231,8 @@ def _count_request(metrics: ServiceMetrics, scope: Scope, status: int, seconds: 
     """Count a request under its route's template: ids and unknown paths make no new series."""
     method = scope["method"] if scope["method"] in METHODS else "other"
     route = getattr(scope.get("route"), "path", "none")
-    metrics.count(REQUESTS, method, route, str(status))
-    metrics.measure(REQUEST_SECONDS, seconds, method, route)
+    metrics.requests.labels(method, route, str(status)).inc()
+    metrics.request_seconds.labels(method, route).observe(seconds)
 
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:

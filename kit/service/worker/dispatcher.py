@@ -18,7 +18,7 @@ from typing import Any
 from kit.engines.base import Engine
 from kit.errors import NotFoundError, UnavailableError
 from kit.service.domain import idempotency, outputs, queue, uploads
-from kit.service.metrics import FINISHED, RENDER_SECONDS, ServiceMetrics
+from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.store.database import Database, Transaction
@@ -269,7 +269,7 @@ class Dispatcher:
             resident = row.model_id in self._resident
             result = await self._pool.run(row.id, task, report, resident=resident)
             await self._publish(result)
-            self._metrics.measure(RENDER_SECONDS, result.pop("seconds"), row.model_id)
+            self._metrics.render_seconds.labels(row.model_id).observe(result.pop("seconds"))
             settle, state = queue.finish(row.id, attempt, result, self._clock()), "completed"
         except JobError as error:
             settle = queue.fail(row.id, attempt, str(error), error.code, self._clock())
@@ -287,7 +287,7 @@ class Dispatcher:
         elif state == "lost":
             self._recovery.count_lost([row])
         else:
-            self._metrics.count(FINISHED, row.model_id, state)
+            self._metrics.finished.labels(row.model_id, state).inc()
         if state == "lost":
             self.wake()  # it may be back in the queue
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from kit.private import make_folder
 from kit.service.domain import idempotency, queue
-from kit.service.metrics import FINISHED, LOST, ServiceMetrics
+from kit.service.metrics import ServiceMetrics
 from kit.service.store.database import Database, Transaction
 
 _log = logging.getLogger("kit.worker")
@@ -130,10 +130,10 @@ class Recovery:
         lost : sequence of row
             As they were before.
         """
-        self._metrics.count(LOST, by=len(lost))
+        self._metrics.lost.inc(len(lost))
         for row in lost:
             if row.losses + 1 >= self._attempts:
-                self._metrics.count(FINISHED, row.model_id, "failed")
+                self._metrics.finished.labels(row.model_id, "failed").inc()
 
     async def _settle(self, claims: Transaction[list[Any]]) -> bool:
         lost = await self._database.write(claims)
