@@ -141,7 +141,7 @@ def _start_service(settings: ServiceSettings) -> str:
 
 def _host(settings: ServiceSettings) -> Running:
     file = settings.data / _LOG
-    undo = logs.beside(file)
+    undo = logs.log_to_file(file)
     try:
         running = start(replace(settings, grace_seconds=_GRACE_SECONDS, log=file))
     except ConfigError as error:

@@ -16,7 +16,7 @@ from kit.errors import ConfigError
 from kit.pricing import millicredits
 from kit.service import machine
 from kit.service import settings as service_settings
-from kit.service.app import open_database, refuse_half
+from kit.service.app import check_data_folder, open_database
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Database, Transaction
 from kit.service.store.sqlite import RESTORE, damage
@@ -63,7 +63,7 @@ def check_database(settings: ServiceSettings) -> str:
     ConfigError
         The data folder is not whole; the sentence says what is wrong.
     """
-    refuse_half(settings)
+    check_data_folder(settings)
     path = settings.database_path
     if not path.exists():
         return f"there is none yet at {path}"

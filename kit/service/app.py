@@ -155,10 +155,10 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
     Raises
     ------
     ConfigError
-        See `refuse_half`; or the file is no database of the service.
+        See `check_data_folder`; or the file is no database of the service.
     """
     prepare(settings.data)
-    refuse_half(settings)
+    check_data_folder(settings)
     metrics = metrics or ServiceMetrics()
 
     def committed(size: int, seconds: float) -> None:
@@ -170,7 +170,7 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
     return database
 
 
-def refuse_half(settings: ServiceSettings) -> None:
+def check_data_folder(settings: ServiceSettings) -> None:
     """Refuse a data folder that has lost its database or its secret; it is left as it is.
 
     Raises

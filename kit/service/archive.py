@@ -24,7 +24,7 @@ _LEVELS = {"gz": {"compresslevel": 1}, "zst": {}}
 
 
 @contextmanager
-def writer_of(target: Path) -> Iterator[Add]:
+def open_writer(target: Path) -> Iterator[Add]:
     """Give a function that adds files to an archive or a folder.
 
     Nothing is at `target` until all is written and on disk.
@@ -41,7 +41,7 @@ def writer_of(target: Path) -> Iterator[Add]:
         draft.unlink(missing_ok=True)
 
 
-def reader_of(source: Path) -> Callable[[Path], None]:
+def open_reader(source: Path) -> Callable[[Path], None]:
     """Return a function that unpacks an archive or a folder into a folder of one's own.
 
     Raises
@@ -50,13 +50,13 @@ def reader_of(source: Path) -> Callable[[Path], None]:
         There is nothing of the kind at `source`.
     """
     if source.is_dir():
-        return partial(_copied, source)
+        return partial(_copy_folder, source)
     if not source.is_file():
         raise ConfigError(f"there is no backup at {source}")
     kind = _kind(source)
     if kind is None:
         raise ConfigError(f"{source} must be a folder or end in {' or '.join(_KINDS)}")
-    return partial(_unpacked, source, kind)
+    return partial(_unpack, source, kind)
 
 
 def _kind(path: Path) -> str | None:
@@ -98,7 +98,7 @@ def _folder(draft: Path) -> Iterator[Add]:
     yield add
 
 
-def _unpacked(source: Path, kind: str, folder: Path) -> None:
+def _unpack(source: Path, kind: str, folder: Path) -> None:
     try:
         with tarfile.open(source, cast("Any", f"r:{kind}")) as archive:
             for member in archive:
@@ -110,7 +110,7 @@ def _unpacked(source: Path, kind: str, folder: Path) -> None:
         raise ConfigError(f"{source} cannot be unpacked: {error}") from None
 
 
-def _copied(source: Path, folder: Path) -> None:
+def _copy_folder(source: Path, folder: Path) -> None:
     for path in sorted(source.rglob("*")):
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as content:

@@ -23,7 +23,7 @@ import orjson
 
 from kit.errors import ConfigError
 from kit.private import make_folder
-from kit.service.archive import Add, reader_of, writer_of
+from kit.service.archive import Add, open_reader, open_writer
 from kit.service.domain import credits, outputs, queue
 from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
@@ -108,19 +108,22 @@ def backup(
         raise ConfigError(f"{target} is there already; give another name")
     if settings.storage_url.startswith("s3://"):
         raise ConfigError("files in a bucket are backed up with its own tools, such as versions")
-    with _said(f"{target} cannot be made"), _draft(target.absolute().parent) as draft:
+    with (
+        _explain_os_errors(f"{target} cannot be made"),
+        _draft_folder(target.absolute().parent) as draft,
+    ):
         copy = draft / _DATABASE
         copied(settings.database_path, copy)
-        named, unfinished = asyncio.run(_on(copy, _named))
+        named, unfinished = asyncio.run(_run_on(copy, _list_files))
         # First a look at all of them: a copy may take long, and this does not.
         lost = [one for one in named if not _path(settings, one).is_file()]
         _refuse_gaps(lost, _deleted(settings, lost), skip_missing)
-        with writer_of(target) as add:
-            sizes = {one.key: _added(add, settings, one) for one in named}
+        with open_writer(target) as add:
+            sizes = {one.key: _add_file(add, settings, one) for one in named}
             gone = [one for one in named if sizes[one.key] is None]
             deleted = _deleted(settings, gone)
             missing = _refuse_gaps(gone, deleted, skip_missing)
-            asyncio.run(_on(copy, lambda it: it.write(_forget(gone, deleted))))
+            asyncio.run(_run_on(copy, lambda it: it.write(_forget(gone, deleted))))
             report = Report(
                 files=len(named) - len(gone),
                 size_bytes=sum(size or 0 for size in sizes.values()),
@@ -150,10 +153,10 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"{folder} is not empty; restore into a new folder")
     make_folder(folder.parent)
-    with _said(f"{folder} cannot be made"), _draft(folder.parent) as draft:
+    with _explain_os_errors(f"{folder} cannot be made"), _draft_folder(folder.parent) as draft:
         data = draft / "data"
         data.mkdir(mode=0o700)
-        reader_of(source)(data)
+        open_reader(source)(data)
         report = verify(data)
         (data / _NOTE).unlink()
         (data / _OBJECTS).mkdir(mode=0o700, exist_ok=True)
@@ -178,16 +181,16 @@ def verify(data: Path) -> Report:
     if trouble:
         raise ConfigError(f"the database of the backup is damaged: {trouble}")
     noted = json.loads((data / _NOTE).read_text())
-    books = asyncio.run(_on(data / _DATABASE, lambda database: database.read(credits.verify())))
+    books = asyncio.run(_run_on(data / _DATABASE, lambda database: database.read(credits.verify())))
     if books:
         raise ConfigError(f"the ledger is wrong: {books[0].subject}: {books[0].problem}")
-    named, unfinished = asyncio.run(_on(data / _DATABASE, _named))
+    named, unfinished = asyncio.run(_run_on(data / _DATABASE, _list_files))
     kept = [one for one in named if one.key not in noted["missing"]]
-    size = sum(_checked(data / _OBJECTS / one.key, one) for one in kept)
+    size = sum(_check_file(data / _OBJECTS / one.key, one) for one in kept)
     return Report(files=len(kept), size_bytes=size, unfinished=unfinished, missing=noted["missing"])
 
 
-def _checked(path: Path, one: Stored) -> int:
+def _check_file(path: Path, one: Stored) -> int:
     """Return the size of a file whose bytes are the right ones."""
     if not path.is_file():
         raise ConfigError(f"{one.key} of {one.owner} is not in the backup")
@@ -212,7 +215,7 @@ def _refuse_gaps(
     return [one.key for one in gaps]
 
 
-def _added(add: Add, settings: ServiceSettings, one: Stored) -> int | None:
+def _add_file(add: Add, settings: ServiceSettings, one: Stored) -> int | None:
     try:
         return add(f"{_OBJECTS}/{one.key}", _path(settings, one))
     except FileNotFoundError:
@@ -230,7 +233,7 @@ def _add_private(add: Add, settings: ServiceSettings, draft: Path, report: Repor
     add(_NOTE, note)
 
 
-async def _on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:
+async def _run_on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:
     database = SQLite(path)
     try:
         return await work(database)
@@ -238,11 +241,11 @@ async def _on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T
         await database.close()
 
 
-async def _named(database: SQLite) -> tuple[list[Stored], int]:
+async def _list_files(database: SQLite) -> tuple[list[Stored], int]:
     """Return the files that a database names, and how many generations are unfinished."""
     outputs = await database.read(_pages(generations.with_output))
     filled = await database.read(_pages(uploads.with_file))
-    stored = [one for row in outputs for one in _of_output(row)]
+    stored = [one for row in outputs for one in _files_of_output(row)]
     for row in filled:
         stored.append(Stored(upload_key(row), row.id, row.sha256, spare=row.used_at is None))
     return stored, sum((await database.read(queue.count_states())).values())
@@ -252,7 +255,7 @@ def _deleted(settings: ServiceSettings, gone: Sequence[Stored]) -> dict[str, int
     """Return whose files the service deleted while they were copied, and when as far as it says."""
     if not gone:
         return {}
-    return asyncio.run(_on(settings.database_path, lambda it: it.read(_deleted_owners(gone))))
+    return asyncio.run(_run_on(settings.database_path, lambda it: it.read(_deleted_owners(gone))))
 
 
 def _deleted_owners(gone: Sequence[Stored]) -> Transaction[dict[str, int]]:
@@ -277,7 +280,7 @@ def _forget(gone: Sequence[Stored], deleted: Mapping[str, int]) -> Transaction[N
             yield generations.delete_outputs(id=one.owner, now=deleted[one.owner])
 
 
-def _of_output(row: Any) -> Iterator[Stored]:
+def _files_of_output(row: Any) -> Iterator[Stored]:
     whole, *thumbnails = outputs.keys_of(row.output)
     yield Stored(whole, row.id, orjson.loads(row.output)["sha256"])
     for key in thumbnails:
@@ -298,7 +301,7 @@ def _path(settings: ServiceSettings, one: Stored) -> Path:
 
 
 @contextmanager
-def _said(what: str) -> Iterator[None]:
+def _explain_os_errors(what: str) -> Iterator[None]:
     """Turn what the operating system refuses into a sentence."""
     try:
         yield
@@ -307,7 +310,7 @@ def _said(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def _draft(folder: Path) -> Iterator[Path]:
+def _draft_folder(folder: Path) -> Iterator[Path]:
     """Give a private folder beside the target, so that the last step is only a new name."""
     if not os.access(folder, os.W_OK):
         raise ConfigError(f"the folder {folder} cannot be written")

@@ -47,20 +47,20 @@ def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None 
 #: What speaks for a service: its own parts, the engines and the server below it.
 _PARTS = ("kit.engines", "kit.http", "kit.service", "kit.worker", "uvicorn")
 #: Bytes of a log file at which the next service begins a new one; the one before is kept.
-_LOG_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 
 
-def beside(file: Path) -> Callable[[], None]:
+def log_to_file(file: Path) -> Callable[[], None]:
     """Send log lines to a file and nowhere else; return what undoes it.
 
     For a service inside another program: what it says is not that program's output. In a notebook
     it would stand below whatever cell happens to run.
     """
     with suppress(OSError):
-        if file.stat().st_size > _LOG_BYTES:
+        if file.stat().st_size > _MAX_BYTES:
             file.replace(file.with_name(f"{file.name}.1"))
     file.touch(mode=0o600)
-    target = _Beside(file, encoding="utf-8")
+    target = _ServiceFile(file, encoding="utf-8")
     target.setFormatter(TextFormatter())
     loggers = [logging.getLogger(part) for part in _PARTS]
     for logger in loggers:
@@ -70,13 +70,13 @@ def beside(file: Path) -> Callable[[], None]:
     def undo() -> None:
         for logger in loggers:
             logger.removeHandler(target)
-            logger.propagate = not any(isinstance(each, _Beside) for each in logger.handlers)
+            logger.propagate = not any(isinstance(each, _ServiceFile) for each in logger.handlers)
         target.close()
 
     return undo
 
 
-class _Beside(logging.FileHandler):
+class _ServiceFile(logging.FileHandler):
     """The file of one service; a program may host several, on folders of their own."""
 
 
@@ -92,8 +92,8 @@ class TextFormatter(logging.Formatter):
 
     def formatException(self, ei: _Raised) -> str:  # noqa: N802 - the library's name
         """Return an exception's class and places."""
-        told = describe_exception(ei)
-        return "\n".join([f"  {told['error']}", *(f"    at {place}" for place in told["stack"])])
+        facts = describe_exception(ei)
+        return "\n".join([f"  {facts['error']}", *(f"    at {place}" for place in facts["stack"])])
 
 
 class JsonFormatter(logging.Formatter):
@@ -103,16 +103,16 @@ class JsonFormatter(logging.Formatter):
         """Return a record as one line."""
         seconds, rest = divmod(int(record.created * 1000), 1000)
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-        told: dict[str, Any] = {
+        line: dict[str, Any] = {
             "time": f"{stamp}.{rest:03d}Z",
             "level": record.levelname.lower(),
             "logger": record.name,
         }
         facts = record.args
-        told |= facts if isinstance(facts, Mapping) else {"message": record.getMessage()}
+        line |= facts if isinstance(facts, Mapping) else {"message": record.getMessage()}
         if record.exc_info:
-            told |= describe_exception(record.exc_info)
-        return orjson.dumps(told, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+            line |= describe_exception(record.exc_info)
+        return orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 def describe_exception(info: _Raised) -> dict[str, Any]:

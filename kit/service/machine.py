@@ -123,7 +123,7 @@ def _text(path: Path) -> str:
 
 
 def user() -> str:
-    """Return the name of whoever runs this process, as the system knows it."""
+    """Return the user of this process, as the system knows it."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # one without a name, as in some containers

@@ -1,6 +1,6 @@
-"""A running service: the application on a socket, and the note by which others here find it.
+"""A running service: the application on a socket, and the file by which it is found.
 
-The note lies in the data folder, which only its owner can read.
+The file `service.json` lies in the data folder, which only its owner can read.
 """
 
 from __future__ import annotations
@@ -35,17 +35,16 @@ from kit.service.connections.protocol import BoundedProtocol
 from kit.service.settings import ServiceSettings, prepare, secret_in
 from kit.service.storage.signing import proof
 
-_NOTE = "service.json"
+_ADDRESS_FILE = "service.json"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _START_SECONDS = 30.0
 #: Open files that are no connection's: the database, the render processes, the log.
 _OTHER_FILES = 128
-#: Of the server's clock in a second.
-_TICKS = 10
-#: More than the service ever says of its health.
+_TICKS_A_SECOND = 10
+#: More than the answer of `/healthz` has.
 _ANSWER_BYTES = 10_000
 #: A proxy is for the world outside, not for this machine.
-_direct = build_opener(ProxyHandler({}))
+_direct_opener = build_opener(ProxyHandler({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
         loop = (server.config.get_loop_factory() or asyncio.new_event_loop)()
         try:
             loop.run_until_complete(server.serve(sockets=[listener]))
-        except BaseException as error:  # noqa: BLE001 - told to whoever waits for the start
+        except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
             failures.append(error)
         finally:
             loop.close()
@@ -152,17 +151,17 @@ def find(data: Path) -> str | None:
 
     Another program may have got the port since: it does not know the folder's secret.
     """
-    note, challenge = _read(data / _NOTE), secrets.token_hex(16)
+    note, challenge = _read(data / _ADDRESS_FILE), secrets.token_hex(16)
     try:
         url = str(note["url"])
         expected = proof_of(data, url, challenge)
-        with _direct.open(f"{url}/healthz?challenge={challenge}", timeout=2) as answer:
-            told = json.loads(answer.read(_ANSWER_BYTES))
+        with _direct_opener.open(f"{url}/healthz?challenge={challenge}", timeout=2) as response:
+            answer = json.loads(response.read(_ANSWER_BYTES))
     except (OSError, ValueError, KeyError, HTTPException):
         return None
     # The instance too: a restored copy of the folder has the same secret.
-    known = isinstance(told, dict) and told.get("instance") == note.get("instance")
-    proven = known and hmac.compare_digest(str(told.get("proof")).encode(), expected.encode())
+    known = isinstance(answer, dict) and answer.get("instance") == note.get("instance")
+    proven = known and hmac.compare_digest(str(answer.get("proof")).encode(), expected.encode())
     return url if proven else None
 
 
@@ -180,42 +179,42 @@ def proof_of(data: Path, url: str, challenge: str) -> str:
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves a note of where it answers, while it does."""
+    """A server that writes its address to a file, while it answers."""
 
     def __init__(
         self, config: uvicorn.Config, settings: ServiceSettings, admission: Admission
     ) -> None:
         super().__init__(config)
         self._admission = admission
-        self._note = settings.data / _NOTE
+        self._address_file = settings.data / _ADDRESS_FILE
         self._url = ""
-        #: Set when it answers and its note says where.
+        #: Set when it answers and its address is written.
         self.answers = threading.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to answer, then say where."""
+        """Start to answer, then write the address."""
         await super().startup(sockets)
         context = getattr(_application(self).state, "context", None)
         if self.started and sockets and context and sockets[0].getsockname()[0] in _LOOPBACK:
             self._url = url_of(sockets[0])
             note = {"url": self._url, "instance": context.dispatcher.name, "pid": os.getpid()}
-            write_private(self._note, json.dumps(note))
+            write_private(self._address_file, json.dumps(note))
         if self.started:
             self.answers.set()
 
     async def on_tick(self, counter: int) -> bool:
         """Look after the connections once a second."""
-        if counter % _TICKS == 0:
+        if counter % _TICKS_A_SECOND == 0:
             self._admission.review(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take the note away, unless a later service has written its own, and stop."""
+        """Remove the file, unless a later service has written its own, and stop."""
         context = getattr(_application(self).state, "context", None)
         if context:
             context.dispatcher.watchers.close()  # open event streams would be waited for
-        if _read(self._note).get("url") == self._url:
-            self._note.unlink(missing_ok=True)
+        if _read(self._address_file).get("url") == self._url:
+            self._address_file.unlink(missing_ok=True)
         await super().shutdown(sockets)
 
 
@@ -250,12 +249,12 @@ def _application(server: uvicorn.Server) -> FastAPI:
     return app
 
 
-def _read(note: Path) -> dict[str, Any]:
+def _read(file: Path) -> dict[str, Any]:
     try:
-        told = json.loads(note.read_text())
+        answer = json.loads(file.read_text())
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return answer if isinstance(answer, dict) else {}
 
 
 def _reason(failures: list[BaseException]) -> str:

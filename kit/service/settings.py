@@ -39,8 +39,8 @@ class ServiceSettings:
     public_url : str
         What absolute addresses begin with; empty to take it from each request.
     allowed_hosts : tuple of str
-        By which names requests may call this service, besides those of the loopback and the address
-        that it was reached at; who calls it otherwise gets relative addresses.
+        Names under which this service may be called, besides loopback and the address that it
+        was reached at; a request under another name gets relative addresses.
     workers : int
         Jobs rendered at the same time by this process; 0 to leave rendering to others. As many as
         the processors and the memory that it may use are good for, when left out.
@@ -184,7 +184,7 @@ class ServiceSettings:
     def secret(self) -> bytes:
         """Return what keys are hashed and addresses are signed with.
 
-        It lies beside the data with mode 0600: whoever can read it can read the data anyway.
+        It lies beside the data with mode 0600: a user who can read it can read the data anyway.
 
         Raises
         ------

@@ -217,7 +217,7 @@ def test_what_is_said_beside_goes_to_its_file_alone(
     one, two = tmp_path / "one.log", tmp_path / "two.log"
     said = logging.getLogger("kit.worker").warning
 
-    first, second = logs.beside(one), logs.beside(two)
+    first, second = logs.log_to_file(one), logs.log_to_file(two)
     said("to both")
     first()
     said("to the second")
@@ -236,7 +236,7 @@ def test_a_long_file_begins_anew_and_is_kept_once(tmp_path: Path) -> None:
     file = tmp_path / "service.log"
     file.write_bytes(b"x" * 1_000_001)
 
-    logs.beside(file)()
+    logs.log_to_file(file)()
 
     assert file.read_bytes() == b""
     assert (tmp_path / "service.log.1").stat().st_size == 1_000_001

@@ -97,7 +97,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def leave(self) -> None:
         """Close, because another needs the place."""
         self._over = True
-        # What is left of an answer is waited for by nobody who is counted.
+        # Not counted any more, so it must not wait for the client to take the rest of an answer.
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         else:
@@ -289,7 +289,7 @@ class BufferedTransport:
             self._loop.call_soon(self._flush)
         self._waiting.append(data)
         self._size += len(data)
-        if self._size > _BUFFER_BYTES:  # and so that whoever sends much is told to pause
+        if self._size > _BUFFER_BYTES:  # so a slow client pauses a large answer
             self._flush()
 
     def write_eof(self) -> None:

@@ -1,4 +1,4 @@
-"""Accounts: made and listed by whoever runs the service."""
+"""Accounts: made and listed by the operator of the service."""
 
 from __future__ import annotations
 

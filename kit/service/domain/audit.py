@@ -9,7 +9,7 @@ import orjson
 from kit.service.store import audit, ids
 from kit.service.store.database import Rows, Transaction, every
 
-#: Who acts when nobody gave the order: the service by its own rules.
+#: The actor of what the service does by its own rules.
 SERVICE = "service"
 
 

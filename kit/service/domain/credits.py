@@ -15,7 +15,7 @@ from kit.service.store import accounts, generations, ids, keys, ledger
 from kit.service.store.database import Rows, Transaction, every, one
 
 _MONTH_MS = 30 * 24 * 3600 * 1000
-#: What databases can count, in millicredits; a price above it is one that nobody can pay.
+#: The most millicredits that databases can count; a higher price cannot be paid.
 _MOST = 2**63 - 1
 #: How old an entry is before it counts as turnover, in milliseconds, and how many are read at once.
 _SETTLED_MS = 15_000
@@ -65,7 +65,7 @@ def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[i
     InsufficientCreditsError
         The balance, or what the key may still spend this month, is smaller than `amount`.
     """
-    # First, because it locks the account: whoever comes second sees what the first has spent.
+    # First, because it locks the account: of two charges, the second sees what the first took.
     row = None
     if amount <= _MOST:
         row = yield from one(

@@ -307,7 +307,7 @@ def _lengths(files: Mapping[str, Sequence[Any]]) -> pricing.Media:
 
 
 def _known(lengths: pricing.Media) -> dict[str, list[float]]:
-    """Return the seconds of the files that have a length, as engines are told of them."""
+    """Return the seconds of the files that have a length, as engines get them."""
     known = {
         name: [float(medium.seconds) for medium in media if medium.seconds]
         for name, media in lengths.items()

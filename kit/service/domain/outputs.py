@@ -29,7 +29,7 @@ PAGE = 500
 
 
 def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]:
-    """Delete the files of a generation and return their keys, for whoever removes them.
+    """Delete the outputs of a generation and return the keys of the files to remove.
 
     Doing so again, or where there are none, does nothing.
 

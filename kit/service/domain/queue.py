@@ -127,7 +127,7 @@ def release(generation_id: str, attempt: int, now: int) -> Transaction[None]:
 
 
 def requeue_expired(*, attempts: int, now: int) -> Transaction[Rows]:
-    """Deal with the claims that nobody renews and return them as they were."""
+    """Requeue the generations whose claims ran out and return their rows as they were."""
     lost = yield from every(generations.lost(now=now))
     for row in lost:
         yield from requeue_lost(row.id, row.attempt, row.losses, attempts=attempts, now=now)
@@ -135,7 +135,7 @@ def requeue_expired(*, attempts: int, now: int) -> Transaction[Rows]:
 
 
 def requeue_worker(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:
-    """Deal with all claims of a worker that is known to be dead and return them as they were."""
+    """Requeue the generations of a worker that died and return their rows as they were."""
     lost = yield from every(generations.held(owner=worker))
     for row in lost:
         yield from requeue_lost(row.id, row.attempt, row.losses, attempts=attempts, now=now)

@@ -1,4 +1,4 @@
-"""Uploads: tickets given, files taken in, and what nobody used swept away.
+"""Uploads: tickets issued, files received, and unused ones removed.
 
 An account has so many open tickets at most, and so many bytes. Bytes are set aside with the ticket
 and given back with its row, in the same transactions.

@@ -1,6 +1,6 @@
 """Bodies of requests: read within bounds, and checked against the shape that they should have.
 
-Everything here happens in the event loop and to whatever anybody sends, so no step may take longer
+Everything here runs in the event loop and on any input, so no step may take longer
 than the bytes of the body alone make it: what is too much is counted, never looked through.
 """
 
@@ -73,7 +73,7 @@ def _checked(given: Any, kind: type[B]) -> B:
     if not given.keys() <= names.keys():
         known = {name: given[name] for name in names if name in given}
         number = len(given) - len(known)
-        # The first of so many are told and the rest is counted, not looked through.
+        # The first of so many are listed and the rest is counted, not read.
         strange = islice((name for name in given if name not in names), TOLD)
         problems = [
             (name, f"unknown field{suggest(name, names) if number <= TOLD else ''}")

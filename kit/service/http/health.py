@@ -13,7 +13,7 @@ from kit.service.storage.signing import proof
 router = APIRouter(tags=["health"])
 Challenge = Annotated[
     str | None,
-    Query(pattern="^[0-9a-f]{32}$", description="drawn by whoever wants to see `proof`"),
+    Query(pattern="^[0-9a-f]{32}$", description="random; answered with `proof`"),
 ]
 
 
@@ -24,11 +24,11 @@ async def healthz(request: Request, challenge: Challenge = None) -> Response:
     A challenge is answered with a proof that only its data folder's owner can check.
     """
     context = context_of(request)
-    told = {"status": "ok", "instance": context.dispatcher.name}
+    answer = {"status": "ok", "instance": context.dispatcher.name}
     if challenge:
         host, port = request.scope["server"]
-        told["proof"] = proof(context.secret, f"{host}:{port}", challenge)
-    return json(told)
+        answer["proof"] = proof(context.secret, f"{host}:{port}", challenge)
+    return json(answer)
 
 
 @router.get("/readyz")

@@ -63,7 +63,7 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
     }
     if headers["ETag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    return _File(path, headers=headers, media_type=content_type(key))
+    return _RangedFile(path, headers=headers, media_type=content_type(key))
 
 
 def local_storage(context: Context) -> LocalStorage:
@@ -79,7 +79,7 @@ def local_storage(context: Context) -> LocalStorage:
     return context.storage
 
 
-class _File(FileResponse):
+class _RangedFile(FileResponse):
     """A file; where the framework refuses a range without a word, our error does."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -105,22 +105,22 @@ def _build_document(app: FastAPI) -> dict[str, Any]:
 
 
 def _read_below(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reading of a file, told of a ticket's address, which begins in the same way."""
-    told: dict[str, Any] = deepcopy(dict(reading))
-    told["operationId"] += "_of_ticket"
-    told["summary"] = "Read ticket"
-    told["description"] = "Refused: a ticket's address takes a file and gives none."
-    for parameter in told["parameters"]:
+    """Return the operation that reads a file, for a ticket's address, which begins so too."""
+    operation: dict[str, Any] = deepcopy(dict(reading))
+    operation["operationId"] += "_of_ticket"
+    operation["summary"] = "Read ticket"
+    operation["description"] = "Refused: a ticket's address takes a file and gives none."
+    for parameter in operation["parameters"]:
         if parameter["name"] == "key":
             parameter["name"] = "upload_id"
-    return told
+    return operation
 
 
 def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     responses = operation["responses"]
     responses.pop("422", None)
     success = next(iter(responses.values()))
-    success["headers"] = {name: _header(text) for name, text in _told(path, method)}
+    success["headers"] = {name: _header(text) for name, text in _response_headers(path, method)}
     if path in BODIES and method == "post":
         name = BODIES[path].__name__
         content = {"schema": _reference(name), "example": EXAMPLES[name]}
@@ -133,7 +133,7 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
         success["content"] = dict([_TEXTS[path]])
     if path == EVENTS:
         responses["204"] = {"description": "the client has seen how it ended; do not come again"}
-    for parameter in _asked(path, method):
+    for parameter in _request_headers(path, method):
         operation.setdefault("parameters", []).append(parameter)
     if path in TAGGED and method == "get":
         responses["304"] = {"description": "the client has it already"}
@@ -142,8 +142,8 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
         responses[str(status)] = _failure(status)
 
 
-def _asked(path: str, method: str) -> Iterator[dict[str, Any]]:
-    """Yield the headers that an operation looks at."""
+def _request_headers(path: str, method: str) -> Iterator[dict[str, Any]]:
+    """Yield the headers that an operation reads."""
     if path in REPEATABLE and method == "post":
         yield _IDEMPOTENCY_KEY
     if path == EVENTS:
@@ -154,7 +154,7 @@ def _asked(path: str, method: str) -> Iterator[dict[str, Any]]:
         yield _PREFER
 
 
-def _told(path: str, method: str) -> Iterator[tuple[str, str]]:
+def _response_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
     yield "X-Request-Id", HEADERS["X-Request-Id"]
     if path.startswith("/v1/"):
         yield "RateLimit", HEADERS["RateLimit"]
@@ -217,7 +217,7 @@ def _schemas(model: type[BaseModel]) -> dict[str, Any]:
     if issubclass(model, wire.Body):
         needed, fields = schema.get("required", ()), schema["properties"]
         schema["properties"] = {
-            name: told if name in needed else _optional(told) for name, told in fields.items()
+            name: field if name in needed else _optional(field) for name, field in fields.items()
         }
     return {**schema.pop("$defs", {}), model.__name__: schema}
 

@@ -48,13 +48,13 @@ class Verdict:
 
         Source: draft-ietf-httpapi-ratelimit-headers.
         """
-        told = {
+        headers = {
             "RateLimit-Policy": f'"default";q={self.limit};w=60',
             "RateLimit": f'"default";r={self.remaining};t={math.ceil(self.reset)}',
         }
         if self.wait > 0:
-            told["Retry-After"] = str(max(1, math.ceil(self.wait)))
-        return told
+            headers["Retry-After"] = str(max(1, math.ceil(self.wait)))
+        return headers
 
 
 class RateLimiter:

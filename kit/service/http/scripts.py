@@ -44,9 +44,9 @@ async def suggest_title(request: Request) -> Response:
         given = await context.database.read(writing.recent_titles(payer.account_id, topic))
         seed = secrets.randbits(32)
         title = await context.writer.title(topic, seed=seed, avoid=given)
-        return _titled(writing.deliver_title(topic, title, payer, now, seen=given), title)
+        return _title_answer(writing.deliver_title(topic, title, payer, now, seen=given), title)
 
-    return await _once(request, content, work)
+    return await _answer_once(request, content, work)
 
 
 @router.post("", status_code=201, response_model=list[wire.Script])
@@ -62,31 +62,31 @@ async def write_scripts(request: Request) -> Response:
         await context.database.read(credits.check(payer, price, now))
         seed = secrets.randbits(32)
         drafts = await context.writer.scripts(brief, seed=seed)
-        return _scripted(writing.deliver_scripts(brief, drafts, payer, now), drafts)
+        return _scripts_answer(writing.deliver_scripts(brief, drafts, payer, now), drafts)
 
-    return await _once(request, content, work)
+    return await _answer_once(request, content, work)
 
 
-async def _once(
+async def _answer_once(
     request: Request, content: bytes, work: Callable[[], Awaitable[Transaction[Answer]]]
 ) -> Response:
     """Write a text and deliver it once for an idempotency key; a failure releases the key."""
     context = context_of(request)
     label = label_of(request, content)
     if label is None:
-        return to_response(await _delivered(context, None, work))
+        return to_response(await _deliver(context, None, work))
     note = idempotency.begin(label, context.clock(), context.dispatcher.name)
     known = await context.database.write(note)
     if known is not None:
         return to_response(known)
     try:
-        return to_response(await _delivered(context, label, work))
+        return to_response(await _deliver(context, label, work))
     except BaseException:
         await context.database.write(idempotency.release(label))
         raise
 
 
-async def _delivered(
+async def _deliver(
     context: Context,
     label: RequestLabel | None,
     work: Callable[[], Awaitable[Transaction[Answer]]],
@@ -109,20 +109,20 @@ def _kept(label: RequestLabel | None, delivery: Transaction[Answer]) -> Transact
     return answer
 
 
-def _titled(delivery: Transaction[None], title: wire.Title) -> Transaction[Answer]:
+def _title_answer(delivery: Transaction[None], title: wire.Title) -> Transaction[Answer]:
     yield from delivery
     return Answer(200, title.model_dump_json(by_alias=True).encode())
 
 
-def _scripted(
+def _scripts_answer(
     delivery: Transaction[list[dict[str, Any]]], drafts: Sequence[Draft]
 ) -> Transaction[Answer]:
     rows = yield from delivery
-    told = [_described(row, draft) for row, draft in zip(rows, drafts, strict=True)]
-    return Answer(201, orjson.dumps(told))
+    scripts = [_serialize_script(row, draft) for row, draft in zip(rows, drafts, strict=True)]
+    return Answer(201, orjson.dumps(scripts))
 
 
-def _described(row: dict[str, Any], draft: Draft) -> dict[str, Any]:
+def _serialize_script(row: dict[str, Any], draft: Draft) -> dict[str, Any]:
     return {
         "id": row["id"],
         "title": row["title"],

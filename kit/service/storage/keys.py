@@ -1,4 +1,4 @@
-"""Under which key a file lies: one place for whoever writes it and whoever serves it."""
+"""The keys of stored files, for the code that writes them and the code that serves them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class OutputFolder:
         """Move finished files in by key, and flush them and the folders that lead to them.
 
         Nothing refers to a key before this has returned, so a power cut on the way leaves at most a
-        file that nobody knows of.
+        file that no row names.
         """
         flushed: dict[Path, None] = {}
         for key, path in files.items():

@@ -46,9 +46,9 @@ def proof(secret: bytes, place: str, challenge: str) -> str:
     Parameters
     ----------
     place : str
-        Host and port that the question came to: nobody can have it answered by a service elsewhere.
+        Host and port of the request, so that a service elsewhere cannot answer for this one.
     challenge : str
-        Drawn by whoever asks, `CHALLENGE` long: what is signed else never begins with this word.
+        Random. Nothing else that is signed begins with the word ``challenge``.
     """
     return hmac.digest(secret, f"challenge\n{place}\n{challenge}".encode(), "sha256").hex()
 

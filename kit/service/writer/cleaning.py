@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Repetitions are bounded throughout, so that no text, however odd, takes long.
+# Repetitions are bounded throughout, so that no text takes long.
 #: ``[music]``, ``(pause)``: directions to a cutter or a speaker.
 _DIRECTION = re.compile(
     r"\[[^\[\]\n]{0,120}\]|"
@@ -26,7 +26,7 @@ _MARKUP = re.compile(
     re.MULTILINE,
 )
 _QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“", "'": "'", "‘": "’"}
-#: Unicode categories that nobody speaks: controls, pictures and their modifiers.
+#: Unicode categories that are not spoken: controls, pictures and their modifiers.
 _SILENT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "So", "Sk"})
 #: Where a sentence ends; other scripts have no space there.
 _ENDS = re.compile(

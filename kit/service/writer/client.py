@@ -36,7 +36,7 @@ _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ChatEndpoint:
     """An OpenAI-compatible service and one of its models.
 
     Parameters
@@ -58,7 +58,7 @@ class ChatReply(NamedTuple):
     content: bytes
 
 
-def parse_endpoint(url: str, model: str, key: str = "") -> Endpoint:
+def parse_endpoint(url: str, model: str, key: str = "") -> ChatEndpoint:
     """Return the endpoint that an address means, however much of it was given.
 
     Examples
@@ -69,7 +69,7 @@ def parse_endpoint(url: str, model: str, key: str = "") -> Endpoint:
     'https://llm.example/api/v1'
     """
     base = url.rstrip("/").removesuffix("/chat/completions").rstrip("/")
-    return Endpoint(base if urlsplit(base).path else f"{base}/v1", model, key)
+    return ChatEndpoint(base if urlsplit(base).path else f"{base}/v1", model, key)
 
 
 class ChatClient:
@@ -81,7 +81,7 @@ class ChatClient:
         Time of the event loop at which the order's time is up.
     """
 
-    def __init__(self, endpoint: Endpoint, until: float) -> None:
+    def __init__(self, endpoint: ChatEndpoint, until: float) -> None:
         self.model = endpoint.model
         self._url = f"{endpoint.url}/chat/completions"
         self._until = until
@@ -184,5 +184,5 @@ def _certificates() -> ssl.SSLContext:
 
 @cache
 def _no_certificates() -> ssl.SSLContext:
-    """Return a context that trusts nobody: it costs nothing to build and http never uses it."""
+    """Return a context without certificates: it costs nothing to build and http never uses it."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -21,7 +21,7 @@ class RejectedError(Exception):
     kind : str
         What is wrong in a word; the model gets one chance to cure each kind.
     sentence : str
-        What is wrong, for whoever ordered the text.
+        What is wrong, for the customer.
     request : str
         What the model is asked to do about it.
     """

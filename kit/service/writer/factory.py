@@ -50,7 +50,7 @@ class BuiltInWriter:
     Parameters
     ----------
     rate : float
-        Syllables a second of whoever will read the text aloud.
+        Syllables a second of the person who will read the text aloud.
     """
 
     rate: float

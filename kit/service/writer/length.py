@@ -15,7 +15,7 @@ from kit.service.writer.cleaning import split_sentences
 
 #: Share of the asked seconds that a text may be off, a little less than what is promised.
 TOLERANCE = 0.095
-#: Words a syllable of running English, pauses and all, by which a model is told a number of words.
+#: Words a syllable of running English, pauses and all, by which a model is given a number of words.
 _WORDS_A_SYLLABLE = 0.6
 #: Share of three-word runs from which on two texts are the same text.
 _ALIKE = 0.5
@@ -33,7 +33,7 @@ class Length:
     target : float
         Seconds.
     rate : float
-        Syllables a second of whoever reads it aloud.
+        Syllables a second of the person who reads it aloud.
     """
 
     target: float
@@ -86,7 +86,7 @@ def measure_draft(text: str, rate: float, writer: str) -> Draft:
     Parameters
     ----------
     rate : float
-        Syllables a second of whoever will read it aloud.
+        Syllables a second of the person who will read it aloud.
     """
     return Draft(text, seconds(text, rate=rate), len(words(text)), writer)
 

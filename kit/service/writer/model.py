@@ -14,7 +14,7 @@ from kit.errors import UnavailableError
 from kit.service.domain.writing import Draft, ScriptBrief
 from kit.service.writer import prompts
 from kit.service.writer.cleaning import clean_title, normalize, speakable
-from kit.service.writer.client import ChatClient, Endpoint
+from kit.service.writer.client import ChatClient, ChatEndpoint
 from kit.service.writer.errors import RejectedError, order_error
 from kit.service.writer.length import Length, is_similar, measure_draft
 from kit.service.writer.structured_output import Message, ResponseFormats, parse_answer
@@ -38,12 +38,12 @@ class ModelWriter:
     Parameters
     ----------
     rate : float
-        Syllables a second of whoever will read the text aloud.
+        Syllables a second of the person who will read the text aloud.
     seconds : float
         What all calls for one order may take together.
     """
 
-    def __init__(self, endpoint: Endpoint, *, rate: float, seconds: float) -> None:
+    def __init__(self, endpoint: ChatEndpoint, *, rate: float, seconds: float) -> None:
         self._endpoint = endpoint
         self._rate = rate
         self._seconds = seconds

@@ -1,4 +1,4 @@
-"""Prompts: what the model is told; the rules are ours, what a caller wrote is data in JSON."""
+"""Prompts: what the model is sent; the rules are ours, what a caller wrote is data in JSON."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def resize(length: Length, text: str) -> str:
     )
 
 
-#: What a brief wishes -> what the model is told.
+#: What a brief asks for -> the rule for the model.
 _WISHES: Sequence[tuple[Callable[[ScriptBrief], bool], str]] = (
     (
         lambda brief: brief.use_hook and brief.hook_angle is not None,

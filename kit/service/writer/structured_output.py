@@ -97,12 +97,12 @@ class ResponseFormats:
         raise _refusal(reply)
 
 
-class _Part(BaseModel):
+class _ContentPart(BaseModel):
     text: str = ""
 
 
 class _Message(BaseModel):
-    content: str | list[_Part] | None = None
+    content: str | list[_ContentPart] | None = None
     refusal: str | None = None
 
 
@@ -126,7 +126,7 @@ def _content(reply: ChatReply) -> str:
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
-#: Status -> what it means here; other ones are told by their number.
+#: Status -> what it means here; others are named by their number.
 _MEANING = {
     401: "the language model's service refuses the key of this service",
     402: "this service's account with the language model is out of credits",

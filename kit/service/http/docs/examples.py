@@ -190,7 +190,7 @@ _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:
 
 
 def highlight_json(value: Any) -> str:
-    """Return JSON as HTML, with its keys and values told apart."""
+    """Return JSON as HTML, with its keys and values marked."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     end, parts = 0, []
     for found in _TOKEN.finditer(text):

@@ -37,7 +37,7 @@ _GROUPS = {
     "health": ("Health", "For operators of the service; no key is needed."),
 }
 _CODE = re.compile(r"`+([^`]+)`+")
-#: Paragraphs of docstrings that are for whoever reads the source.
+#: Paragraphs of docstrings that are for readers of the source.
 _INSIDE = re.compile(r"Source:|Parameters\s+-|Returns\s+-|Raises\s+-|Examples\s+-|Scope: ")
 _WORDS = {"string": "text", "boolean": "true or false", "integer": "integer", "number": "number"}
 #: Keyword of a schema -> how it is said.
