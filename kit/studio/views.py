@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.errors import ConfigError
+from kit.studio.forms import FormService
 from kit.studio.generation import (
     MADE_BEFORE,
     BaseGeneration,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from kit.widgets.compare import Comparison
     from kit.widgets.gallery import Gallery, GalleryItem
+    from kit.widgets.result import ResultCard
     from kit.widgets.table import HistoryTable
 
 
@@ -110,11 +112,17 @@ def history_table(
         found: BaseGeneration = session.hold(session.client.block(operations.get(name)))
         return found
 
+    def card(name: str) -> ResultCard:
+        from kit.widgets.result import show_result
+
+        generation = get(name)
+        return show_result(_preview(generation), generation.facts, FormService(session))
+
     return HistoryTable(
         frame,
         thumbnail=lambda name: _thumbnail(get(name)),
         near=lambda name: cached_thumbnail(operations.cache, name),
-        preview=lambda name: _preview(get(name)),
+        card=card,
         get=get,
         renew=renew,
         size=size,
@@ -228,7 +236,7 @@ def _preview(generation: BaseGeneration) -> str:
     """Return the preview of a generation inside a widget, where relative addresses lead nowhere."""
     from kit.widgets import media, preview
 
-    fit = media.Fit(embed=_LIVE, style="max-width:min(100%,420px);height:auto;border-radius:4px")
+    fit = media.Fit(embed=_LIVE, style="max-width:min(100%,340px);height:auto;border-radius:4px")
     facts, weight = generation.facts, (generation.facts.output or wire.Output()).size_bytes
     if facts.asset_type == "video" and (weight is None or weight > _LIVE):
         small = fetch_thumbnail(generation)

@@ -7,6 +7,7 @@ miss; it needs no ipywidgets. In a terminal it is one line on standard error; el
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -129,6 +130,18 @@ class NotebookLine:
             self._handle.update(_bundle(""), raw=True)
 
 
+@functools.lru_cache(maxsize=1)
+def line_of_cell(cell: str) -> NotebookLine:
+    """Return the line of one run of a cell, the same for all that waits in it.
+
+    So a loop of many generations leaves one empty output: after the fiftieth, JupyterLab hides
+    what a cell prints.
+    """
+    from IPython.display import display
+
+    return NotebookLine(display)
+
+
 class TerminalLine:
     """One line of a terminal, written over and over."""
 
@@ -174,7 +187,5 @@ def _place() -> ProgressDisplay | None:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is not None and getattr(shell, "kernel", None) is not None:
-        from IPython.display import display
-
-        return NotebookLine(display)
+        return line_of_cell(shell.kernel.get_parent().get("header", {}).get("msg_id", ""))
     return TerminalLine(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None

@@ -76,10 +76,11 @@ class ResultCard(ipywidgets.VBox):
         self._takers = new(ipywidgets.Dropdown, options=[(_DEFAULT, "")], tooltip=_DEFAULT)
         self._opened = new(ipywidgets.VBox, _dom_classes=("kit-opened",))
         open_form = partial(self._open, None)
-        enlarge = None if facts.asset_type == "video" else partial(self._send, "enlarge")
+        has_file = facts.state == "completed"
+        enlarge, download = partial(self._send, "enlarge"), partial(self._send, "download")
         buttons = [
-            ("Enlarge", "expand", enlarge),
-            ("Download", "download", partial(self._send, "download")),
+            ("Enlarge", "expand", enlarge if has_file and facts.asset_type != "video" else None),
+            ("Download", "download", download if has_file else None),
             ("New seed", "random", again),
             ("Reuse settings" if edit else "Open in a form", "pencil", edit or open_form),
         ]
@@ -93,7 +94,10 @@ class ResultCard(ipywidgets.VBox):
             _dom_classes=("kit-result",),
         )
         self._takers.observe(self._taker_chosen, "value")
-        background.begin(self._guarded(self._find_takers))
+        if has_file:
+            background.begin(self._guarded(self._find_takers))
+        else:
+            self._takers.add_class("kit-hidden")
 
     def __repr__(self) -> str:
         return f"<ResultCard {self._facts.id}>"
@@ -144,6 +148,11 @@ class ResultCard(ipywidgets.VBox):
                 self._message.value = markup.problem(markup.error_text(error))
 
         return call
+
+
+def show_result(html: str, facts: wire.Generation, service: ResultService) -> ResultCard:
+    """Return the card of a result that is HTML, outside of the form that it was made in."""
+    return ResultCard(ipywidgets.HTML(html), facts, service, background=BackgroundRunner())
 
 
 def describe(facts: wire.Generation) -> str:

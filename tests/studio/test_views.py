@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ipywidgets import HTML
 
 import kit
 from kit import wire
@@ -14,6 +15,7 @@ from kit.studio import AsyncStudio, Generation, Studio
 from kit.studio.views import EntryList
 from tests.client.third_party import Answer, Server
 from tests.waiting import until
+from tests.widgets.tree import every
 
 
 @pytest.fixture(autouse=True)
@@ -140,8 +142,9 @@ def test_a_long_video_is_a_still_in_the_live_preview(
 
     table.select([made[0].id])
 
-    until(lambda: "<img" in table.controls.preview.value)
-    assert "<video" not in table.controls.preview.value
+    shown = until(lambda: [one.value for one in every(table.controls.card, HTML)])
+    assert "<img" in shown[0]
+    assert "<video" not in shown[0]
     assert not media.requests("GET", "/out/x.mp4")
 
 

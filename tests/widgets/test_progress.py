@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kit.widgets.progress import NotebookLine, TerminalLine, bar, progress
+from kit.widgets.progress import NotebookLine, TerminalLine, bar, line_of_cell, progress
 from kit.wire import Generation
 
 
@@ -28,10 +28,12 @@ class Display:
 
     def __init__(self) -> None:
         self.published: list[dict[str, str]] = []
+        self.created = 0
 
     def __call__(self, bundle: dict[str, str], *, raw: bool, display_id: bool) -> Display:
         assert raw
         assert display_id
+        self.created += 1
         self.published.append(bundle)
         return self
 
@@ -117,3 +119,16 @@ def test_a_program_without_a_terminal_prints_nothing(capsys: pytest.CaptureFixtu
         update(running(0.5))
 
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_loop_in_a_cell_has_one_line() -> None:
+    display = Display()
+    line = NotebookLine(display)
+    for _ in range(51):
+        with progress("paint", line=line) as update:
+            update(running(0.5))
+
+    assert display.created == 1
+    assert display.published[-1]["text/html"] == ""
+    assert line_of_cell("one") is line_of_cell("one")
+    assert line_of_cell("one") is not line_of_cell("two")

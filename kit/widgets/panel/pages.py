@@ -21,7 +21,7 @@ _PORTION = 30  # models
 
 
 class ModelPage(ipywidgets.VBox):
-    """All models, to look through and to pick one of; long lists are shown in portions.
+    """All models as a grid, those first that need no file; long lists are shown in portions.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class ModelPage(ipywidgets.VBox):
     """
 
     def __init__(self, models: Sequence[wire.Model], *, use: Callable[[str], None]) -> None:
-        self._models = list(models)
+        self._models = sorted(models, key=_needs_a_file)
         self._kind = ipywidgets.ToggleButtons(
             options=_KINDS, description="Kind", tooltips=("Models of any kind",)
         )
@@ -93,15 +93,19 @@ class ModelPage(ipywidgets.VBox):
         self._message.value = note(f"{len(fitting)} of {len(self._models)}")
 
     def _row(self, model: wire.Model) -> Any:
-        """Return the row of a model, made when it is first shown: a catalog may be long."""
+        """Return the card of a model, made when it is first shown: a catalog may be long."""
         if model.id not in self._rows:
             button = ipywidgets.Button(
                 description="Use", tooltip=f"Create with {model.title or model.id}"
             )
             button.on_click(lambda _: self._use(model.id))
             html = ipywidgets.HTML(panel.model(model))
-            self._rows[model.id] = ipywidgets.HBox(children=(html, button))
+            self._rows[model.id] = ipywidgets.VBox(children=(html, button))
         return self._rows[model.id]
+
+
+def _needs_a_file(model: wire.Model) -> bool:
+    return any(parameter.required for parameter in model.media_parameters)
 
 
 class CreatePage(ipywidgets.VBox):

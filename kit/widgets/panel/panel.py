@@ -16,7 +16,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets import prices
+from kit.widgets import examples, prices
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.markup import (
@@ -47,12 +47,15 @@ def heading(place: str, account: wire.Account) -> str:
 
 
 def model(item: wire.Model) -> str:
-    """Return a model in a list: what it is called, makes and costs, and what it is."""
+    """Return a model in a grid: its example, what it is called, makes and costs, and what it is."""
+    address = examples.picture(item)
+    picture = f'<img src="{address}" alt="">' if address else ""
     facts = [item.id, item.asset_type, item.category, _price(item)]
     title = f'<b style="font-size:13.5px">{escape(item.title or item.id)}</b>'
     quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, facts)))}</span>'
-    text = f"<div>{escape(item.description)}</div>" if item.description else ""
-    return f"{title} {quiet}{text}"
+    about = escape(item.description)
+    text = f'<div class="kit-about" title="{about}">{about}</div>' if about else ""
+    return f"{picture}<div>{title}</div>{quiet}{text}"
 
 
 def sheet(title: str, html: str) -> str:

@@ -20,6 +20,7 @@ import pandas as pd
 from kit.widgets import markup
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
+from kit.widgets.boxes import close_all
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.drawing import TableColumn, classes, kind, sheet, tracks
@@ -48,7 +49,7 @@ class Controls:
     renew: Any
     words: Any
     clear: Any
-    preview: Any
+    card: Any
     problem: Any
     style: Any
     whole: Any
@@ -93,7 +94,7 @@ def build(
         tooltip="refresh",
         layout=w.Layout(width="40px", display="none"),
     )
-    preview, problem, style = w.HTML(), w.HTML(), w.HTML(sheet(shown))
+    card, problem, style = w.VBox(), w.HTML(), w.HTML(sheet(shown))
     problem.add_class("kit-status")
     head = w.GridBox(
         [style, w.HTML(), *heads.values()],
@@ -110,7 +111,7 @@ def build(
             body,
             w.Box([back, number, forward, renew, words, clear], layout=wrap),
             problem,
-            preview,
+            card,
             reach := Accessibility(),
             snapshot,
         ],
@@ -121,7 +122,7 @@ def build(
     whole.add_class(kind(shown))
     return Controls(
         text, status, model, since, until, heads, page, boxes,
-        back, number, forward, renew, words, clear, preview, problem, style, whole,
+        back, number, forward, renew, words, clear, card, problem, style, whole,
     )  # fmt: skip
 
 
@@ -269,6 +270,13 @@ class Screen:
         unseen = f'<span class="kit-screen-reader">{escape(order)}</span>'
         self.controls.words.value = markup.faint(words) + unseen
         self.controls.clear.layout.visibility = "visible" if chosen else "hidden"
+
+    def show_card(self, parts: Sequence[Any]) -> None:
+        """Show widgets, or HTML, below the table in the place of what stands there."""
+        shown = tuple(w.HTML(one) if isinstance(one, str) else one for one in parts)
+        before, self.controls.card.children = self.controls.card.children, shown
+        for one in before:
+            close_all(one)
 
     @contextmanager
     def _without_callbacks(self) -> Iterator[None]:

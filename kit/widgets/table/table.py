@@ -132,8 +132,8 @@ class HistoryTable:
         As of ``studio.history.frame()``, indexed by id; it is neither copied nor changed.
     thumbnail, near : callable, optional
         Return the picture of an id; `near` only what takes no waiting.
-    preview : callable, optional
-        Returns the HTML of a generation by its id; it may block.
+    card : callable, optional
+        Returns the widget that shows a generation by its id; it may block.
     get : callable, optional
         Returns a generation by its id, for `selected`.
     renew : callable, optional
@@ -156,7 +156,7 @@ class HistoryTable:
         *,
         thumbnail: Fetch = lambda _: None,
         near: Fetch = lambda _: None,
-        preview: Callable[[str], str] | None = None,
+        card: Callable[[str], Any] | None = None,
         get: Callable[[str], Any] | None = None,
         renew: Callable[[], pd.DataFrame] | None = None,
         size: int = 20,
@@ -166,7 +166,7 @@ class HistoryTable:
         self._frame = frame
         self._get = get
         self._renew = renew
-        self._preview = preview
+        self._card = card
         self._size = max(1, size)
         self._patience = patience
         self._background = background or BackgroundRunner()
@@ -364,22 +364,22 @@ class HistoryTable:
 
     def _show_last(self) -> None:
         """Show what was chosen last below the table, as soon as it is there."""
-        if self._screen is None or self._preview is None:
+        if self._screen is None or self._card is None:
             return
         last = next(reversed(self._chosen), None)
         if last is None:
-            self._screen.controls.preview.value = ""
+            self._screen.show_card(())
         else:
-            self._background.begin(partial(self._show, last, self._preview))
+            self._background.begin(partial(self._make_card, last, self._card))
 
-    def _show(self, name: str, preview: Callable[[str], str]) -> None:
+    def _make_card(self, name: str, make: Callable[[str], Any]) -> None:
         try:
-            shown = preview(name)
+            shown = make(name)
         except (KitError, OSError) as problem:
             shown = markup.card("", markup.warning(str(problem)))
         with self._lock:
             if self._screen and next(reversed(self._chosen), None) == name:
-                self._screen.controls.preview.value = shown
+                self._screen.show_card((shown,))
 
 
 def _names(page: pd.DataFrame) -> list[str]:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from ipywidgets import HTML
 
 from kit.errors import NoAnswerError
 from kit.widgets.background import BackgroundRunner
@@ -152,30 +153,30 @@ def test_what_is_chosen_is_handed_out_as_whoever_can_get_it_has_it(later: Later)
 
 
 def test_the_last_choice_is_previewed_below(later: Later) -> None:
-    face = table(later, preview=lambda name: f"<p>{name}</p>")
+    face = table(later, card=lambda name: HTML(f"<p>{name}</p>"))
 
     face.controls.boxes[0].value = True
-    assert face.controls.preview.value == ""
+    assert face.controls.card.children == ()
     face.controls.boxes[1].value = True
     later.do()
 
-    assert face.controls.preview.value == "<p>b</p>"
+    assert face.controls.card.children[0].value == "<p>b</p>"
     face.controls.boxes[1].value = False
     later.do()
-    assert face.controls.preview.value == "<p>a</p>"
+    assert face.controls.card.children[0].value == "<p>a</p>"
     face.controls.boxes[0].value = False
-    assert face.controls.preview.value == ""
+    assert face.controls.card.children == ()
 
 
 def test_a_preview_that_fails_says_why(later: Later) -> None:
-    def preview(name: str) -> str:
+    def card(name: str) -> Any:
         raise NoAnswerError("<nobody> answers")
 
-    face = table(later, preview=preview)
+    face = table(later, card=card)
     face.controls.boxes[0].value = True
     later.do()
 
-    assert "&lt;nobody&gt; answers" in face.controls.preview.value
+    assert "&lt;nobody&gt; answers" in face.controls.card.children[0].value
 
 
 def test_thumbnails_come_in_the_background(later: Later) -> None:
