@@ -25,7 +25,7 @@ def heading(model: Model) -> str:
     """Return the style sheet, and what a form begins with: the model in two lines."""
     facts = " · ".join(filter(None, (model.asset_type, model.category)))
     about = escape(model.description)
-    text = f'<div class="kit-note kit-about" title="{about}">{about}</div>' if about else ""
+    text = f'<div class="kit-note kit-summary" title="{about}">{about}</div>' if about else ""
     title = f'<b style="font-size:15px">{escape(model.title or model.id)}</b>'
     return f'{SHEET}{title} <span class="kit-note">{escape(facts)}</span>{text}'
 

@@ -54,7 +54,7 @@ def model(item: wire.Model) -> str:
     title = f'<b style="font-size:13.5px">{escape(item.title or item.id)}</b>'
     quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, facts)))}</span>'
     about = escape(item.description)
-    text = f'<div class="kit-about" title="{about}">{about}</div>' if about else ""
+    text = f'<div class="kit-summary" title="{about}">{about}</div>' if about else ""
     return f"{picture}<div>{title}</div>{quiet}{text}"
 
 
