@@ -18,12 +18,12 @@ SECONDS = 3600
 HELD = 0.5
 _STREAMS = 32
 _DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav,mp3,flac,ogg,aac"
-#: Seconds of a single picture that does not tell how long it is on show.
+#: Seconds of a single picture that does not say how long it is on show.
 _MOMENT = 0.04
-#: Seconds by which the packets of an MP3 may last longer than its sound: a header that tells so
+#: Seconds by which the packets of an MP3 may last longer than its sound: a header that says so
 #: little less knows what is padding.
 _PADDING = 0.25
-#: By how much the lengths of packets may add up to more than their times tell, as a share and in
+#: By how much the lengths of packets may add up to more than their times say, as a share and in
 #: seconds, before the times are not believed.
 _APART = (0.05, 0.5)
 
@@ -36,7 +36,7 @@ def open_media(source: Path | IO[bytes]) -> Any:
     Returns
     -------
     av.container.InputContainer
-        Whoever asked for it closes it.
+        The caller closes it.
 
     Raises
     ------
@@ -127,8 +127,8 @@ class VideoFile(NamedTuple):
 def measure_film(container: Any, stream: Any) -> VideoFile:
     """Measure a video.
 
-    Read is what comes after the end that its header tells, and a little before it: all of it where
-    the header tells too little, or nothing.
+    Read is what comes after the end that its header names, and a little before it: all of it where
+    the header names too little, or nothing.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def measure_film(container: Any, stream: Any) -> VideoFile:
         if stream.index in ends:
             break
     begin = float((stream.start_time or 0) * stream.time_base)
-    # A single picture may tell neither when it begins nor how long it stays.
+    # A single picture may say neither when it begins nor how long it stays.
     pictures = ends[stream.index] - begin or _MOMENT if stream.index in ends else 0.0
     sound = max((ends.get(s.index, 0.0) - begin for s in container.streams.audio), default=0.0)
     seconds = _bounded(sound if pictures and sound > pictures + HELD else pictures)
@@ -156,7 +156,7 @@ def measure_film(container: Any, stream: Any) -> VideoFile:
 def _measure_sound(container: Any, stream: Any) -> float:
     """Return how long a stream of sound plays, with the gaps in it, at whose beginning it is.
 
-    Plain streams tell of no places, and what they seem to tell after a jump is a guess.
+    Plain streams have no index, and times after a jump are guesses.
     """
     begin, end, total = None, 0, 0
     most = SECONDS / stream.time_base
@@ -183,7 +183,7 @@ def _measure_sound(container: Any, stream: Any) -> float:
 def _ends(container: Any) -> dict[int, float]:
     """Return when each stream ends, by its number, read from where the container is to its end.
 
-    That is the end of what is shown last: others tell how long they are in the way of a decoder.
+    That is the end of what is shown last: others say how long they are in the way of a decoder.
     """
     last: dict[int, tuple[int, int]] = {}
     for packet in container.demux():

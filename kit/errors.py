@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 
-#: Problems of one request that are told.
-TOLD = 20
+#: Problems of one request that are reported.
+REPORTED = 20
 _LONGEST_FIELD, _LONGEST_SENTENCE = 120, 1000
 
 
@@ -88,7 +88,7 @@ class GenerationFailedError(KitError):
 
 
 class EngineError(KitError):
-    """An engine could not render a job; the message is shown to whoever ordered it.
+    """An engine could not render a job; the message is shown to the user.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class EngineError(KitError):
     code : str
         A word that programs can branch on; it becomes `errorCode` of the generation.
     detail : str
-        What only whoever runs the service should read: it goes to the log and nowhere else.
+        What only the operator of the service should read: it goes to the log and nowhere else.
     """
 
     def __init__(self, message: str, *, code: str = "render_failed", detail: str = "") -> None:
@@ -169,21 +169,23 @@ class BadRequestError(ApiError):
     def fields(
         cls, problems: Sequence[tuple[str, str]], *, total: int | None = None
     ) -> BadRequestError:
-        """Build the error from (field, sentence) pairs; the first 20 of them are told, shortened.
+        """Build the error from (field, sentence) pairs; the first 20 are reported, shortened.
 
         Parameters
         ----------
         total : int, optional
             How many problems there are, where `problems` are the first of them.
         """
-        told = [(_cut(f, _LONGEST_FIELD), _cut(s, _LONGEST_SENTENCE)) for f, s in problems[:TOLD]]
+        reported = [
+            (_cut(f, _LONGEST_FIELD), _cut(s, _LONGEST_SENTENCE)) for f, s in problems[:REPORTED]
+        ]
         message = "; ".join(
-            f"{field}: {sentence}" if field else sentence for field, sentence in told
+            f"{field}: {sentence}" if field else sentence for field, sentence in reported
         )
         total = len(problems) if total is None else total
-        if total > len(told):
-            message += f"; these are {len(told)} of {total:,} problems"
-        return cls(message, details=[{"field": f, "message": s} for f, s in told])
+        if total > len(reported):
+            message += f"; these are {len(reported)} of {total:,} problems"
+        return cls(message, details=[{"field": f, "message": s} for f, s in reported])
 
 
 class ParameterError(BadRequestError):

@@ -95,7 +95,7 @@ def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
         The data folder, as for `start_embedded`; it stays this one, whatever the environment
         says later.
     key : str
-        The key of whoever asks: what is found is a service that knows it.
+        A key: what is found is a service that knows it.
     """
     folder = service_settings.load(data=data).data
 

@@ -60,14 +60,14 @@ def login(
         Folder for what the kit remembers.
     form : bool
         Return a form to sign in with instead, for pages on which a cell cannot ask, such as
-        Voilà's; its ``studio`` is there once somebody has signed in.
+        Voilà's; its ``studio`` is there after signing in.
     ask, ask_key : callable, optional
         How a question is asked: below the cell in JupyterLab, on the line in a terminal.
 
     Raises
     ------
     ConfigError
-        Nobody can be asked here, or what was given cannot be right.
+        There is no way to ask here, or what was given cannot be right.
     InvalidApiKeyError
         The service does not know the key; nothing was saved.
 
@@ -131,11 +131,11 @@ def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
 def _ask(ask: Callable[[str], str], question: str, what: str) -> str:
     try:
         answer = ask(question).strip()
-    except (EOFError, RuntimeError) as error:  # a kernel nobody can type into raises the latter
+    except (EOFError, RuntimeError) as error:  # a kernel without input raises the latter
         why = f" ({error})" if str(error) else ""
         raise ConfigError(
-            f"{what} is needed, and nobody can be asked for it here{why}: pass it as an argument, "
-            "or show `kit.login(form=True)` in a notebook"
+            f"{what} is needed, and there is no way to ask for it here{why}: "
+            "pass it as an argument, or show `kit.login(form=True)` in a notebook"
         ) from None
     if not answer:
         raise ConfigError(f"{what} is needed, and nothing was typed")

@@ -1,7 +1,7 @@
 """Values checked against a model's parameters: one checker for form, client and service.
 
 It only judges what it knows: a parameter of an unknown type passes, the service has the last word.
-Limits that no model tells (`Limits`) are this service's own, and hold for its models alone.
+Limits that no model names (`Limits`) are this service's own, and hold for its models alone.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from kit.errors import TOLD, ParameterError
+from kit.errors import REPORTED, ParameterError
 from kit.wire import Model, Parameter, WriteScripts, bounds
 
 #: Characters that a prompt may have after trimming.
 PROMPT_LIMIT = bounds.TEXT
 
-#: What every JSON reader still tells from its neighbors.
+#: The largest whole number that every JSON reader keeps exact.
 _LARGEST = 2**53 - 1
 #: What is wrong with a number that JSON cannot write: it would arrive as nothing at all.
 NO_NAN = "holds NaN or Infinity, which cannot be sent: JSON has no such numbers"
@@ -66,7 +66,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a service takes at most, beyond what its models tell.
+    """What a service takes at most, beyond what its models say.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ UNKNOWN = Limits()
 
 
 def is_own(model: Model) -> bool:
-    """Return whether a model is of a service like this one: no other tells its price as a rule.
+    """Return whether a model is of a service like this one: no other publishes its price as a rule.
 
     Examples
     --------
@@ -274,8 +274,8 @@ def _unknown_names(
 
 
 def _hint(name: str, known: Iterable[str], strangers: int) -> str:
-    """Return what was meant by an unknown name; of so many that nobody mistyped, nothing is."""
-    return suggest(name, known) if strangers <= TOLD else ""
+    """Return what was meant by an unknown name; of many unknown names, nothing is."""
+    return suggest(name, known) if strangers <= REPORTED else ""
 
 
 def _absence_problem(parameter: Parameter) -> str | None:
@@ -337,7 +337,7 @@ def _inner_problem(value: Any, limits: Limits, level: int = 2) -> str | None:
 
 
 def _size(given: Mapping[str, Any]) -> int:
-    """Return the bytes of settings as JSON; of what cannot be JSON the encoder tells more."""
+    """Return the bytes of settings as JSON; what cannot be JSON is reported by the encoder."""
     try:
         return len(to_json(given))
     except ValueError:

@@ -31,7 +31,7 @@ def open_picture(file: Path | IO[bytes], formats: Sequence[str] = SHOWN) -> Any:
     Returns
     -------
     PIL.Image.Image
-        Whoever asked for it closes it.
+        The caller closes it.
 
     Raises
     ------

@@ -41,11 +41,11 @@ def write_private(path: Path, text: str) -> None:
 
 
 def is_exposed(path: Path) -> bool:
-    """Whether somebody else on this machine may read or change a file or a folder."""
+    """Whether another user of this machine may read or change a file or a folder."""
     try:
-        # Windows tells of other rights than it has.
+        # Windows reports other rights than it has.
         return os.name == "posix" and bool(path.stat().st_mode & _OTHERS)
-    except OSError:  # it is gone, or in a folder that nobody may look into
+    except OSError:  # it is gone, or in a folder that cannot be read
         return False
 
 

@@ -19,7 +19,7 @@ from kit.wire import Model, Parameter
 def parse_text(parameter: Parameter, text: str) -> Any:
     """Return what a text says, by the type of its parameter; None for a blank that is no text.
 
-    Of a type that nobody knows it is a number, true, false or other JSON where it can be read so.
+    Of an unknown type it is a number, true, false or other JSON where it can be read so.
 
     Examples
     --------
@@ -67,8 +67,8 @@ def parse_item(parameter: Parameter, line: str) -> Any:
 def format_line(parameter: Parameter, item: Any) -> str:
     """Return the line that `parse_item` reads again."""
     text = format_text(parameter, item)
-    odd = not text.strip() or "\n" in text or "\r" in text or text.startswith('"')
-    return json.dumps(item, ensure_ascii=False) if odd else text
+    needs_json = not text.strip() or "\n" in text or "\r" in text or text.startswith('"')
+    return json.dumps(item, ensure_ascii=False) if needs_json else text
 
 
 def format_text(parameter: Parameter, value: Any) -> str:

@@ -59,7 +59,7 @@ def test_where_nobody_can_be_asked_it_says_so(other: Server) -> None:
         raise EOFError
 
     with pytest.raises(
-        ConfigError, match="an API key is needed, and nobody can be asked for it here: pass"
+        ConfigError, match="an API key is needed, and there is no way to ask for it here: pass"
     ):
         kit.login(other.url, ask_key=refuse)
     with pytest.raises(ConfigError, match="an address is needed, and nothing was typed"):

@@ -110,7 +110,7 @@ class NoReply:
     sent : bool
         Whether anything may have left.
     refused : str
-        Where the service itself should be and nobody listens; empty after any other failure.
+        The address of the service where nothing listens; empty after any other failure.
     lasting : bool
         Whether it is no matter of time: the address cannot be one, for instance.
     """
@@ -146,7 +146,7 @@ Flow: TypeAlias = Generator[Step, Any, T]
 
 
 def log_wait(step: Sleep) -> None:
-    """Tell whoever waits why, if there is anything new to tell."""
+    """Log why a flow waits, unless that was logged before."""
     if step.why and not step.again:
         _log.warning("%s", step.why)
 

@@ -43,7 +43,7 @@ def mask(key: str) -> str:
 
 
 def origin(url: str) -> tuple[str, str, int]:
-    """Return scheme, host and port of an address; an odd one has an origin of its own."""
+    """Return scheme, host and port of an address; a malformed one has an origin of its own."""
     try:
         parts = urlsplit(url)
         return parts.scheme.lower(), parts.hostname or "", parts.port or _port(parts)
@@ -67,7 +67,7 @@ def check_address(url: str) -> str:
     if parts.username is not None or parts.query or parts.fragment:
         raise ConfigError("base_url may hold no user, no password, no '?' and no '#'")
     if not url.isascii() or any(c.isspace() for c in url):
-        raise ConfigError(f"base_url may hold no blanks and no odd characters: {shown}")
+        raise ConfigError(f"base_url may hold no blanks and only ASCII characters: {shown}")
     return url.rstrip("/")
 
 
@@ -75,6 +75,6 @@ def check_key(key: str) -> None:
     """Refuse what can be no API key."""
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise ConfigError(
-            "the API key is empty or holds blanks or odd characters: copy it once more, "
+            "the API key is empty or holds blanks or characters beyond ASCII: copy it once more, "
             "without the quotes around it"
         )

@@ -1,4 +1,4 @@
-"""Answers read: an error envelope becomes an error of the kit, anything odd a clear sentence.
+"""Answers read: an error envelope becomes an error of the kit, a malformed one a sentence.
 
 A body is only trusted where it is JSON, or the XML of a store of objects; a proxy's HTML page never
 reaches a message.
@@ -87,7 +87,7 @@ def pause(reply: Reply, *, now: datetime | None = None) -> float | None:
 
 
 def moment(reply: Reply, *, now: datetime | None = None) -> datetime:
-    """Return when an answer was given, by the clock of whoever gave it where the answer tells."""
+    """Return when an answer was given, by the clock of the service where it has a ``Date``."""
     return _parse_date(reply.headers.get("date", "")) or now or datetime.now(UTC)
 
 
@@ -241,7 +241,7 @@ def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
 
 
 def mark_unsettled(call: Call[Any], error: E) -> E:
-    """Return an error after which nobody knows whether a call was carried out; it says so."""
+    """Return an error that says that the call may have been carried out."""
     error.unsettled = True
     text = str(error)
     if _MAYBE not in text:

@@ -21,7 +21,7 @@ HEARTBEAT = 0.2
 
 
 class KitLoop(asyncio.SelectorEventLoop):
-    """A loop class of our own, so that making it re-entrant changes nobody else's loop."""
+    """A loop class of our own, so that making it re-entrant changes no other loop."""
 
 
 class LoopJob(Generic[T]):

@@ -200,7 +200,7 @@ def _claim_part(path: Path, sha256: str | None) -> Path:
     """Return a part file of our own, with what an earlier download left if its hash is known."""
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.part")
     if sha256:
-        # whoever renames it has it: two notebooks never write to one file
+        # only one of two notebooks can rename it: they never write to one file
         with contextlib.suppress(OSError):
             path.with_name(f"{path.name}.part").rename(part)
     return part

@@ -46,12 +46,12 @@ _SYNONYMS = {"audio/x-wav": "audio/wav", "audio/x-flac": "audio/flac", "audio/x-
 
 
 def sniff_type(head: bytes) -> str | None:
-    """Return the content type that the first 64 bytes of a file tell."""
+    """Return the content type that the first 64 bytes of a file stand for."""
     return next((kind for at, magic, kind in _MAGIC if head.startswith(magic, at)), None)
 
 
 def guess_type(name: str) -> str:
-    """Return the content type that a file's name tells, empty where it tells none."""
+    """Return the content type that a file's name stands for, empty where there is none."""
     guessed = mimetypes.guess_type(name)[0] or ""
     return _SYNONYMS.get(guessed, guessed)
 
@@ -74,7 +74,7 @@ def _encode_picture(picture: Any) -> bytes:
     mode = picture.mode
     if mode == "F":
         raise ParameterError(
-            "a picture of floats does not tell which of them is white: save it in 8 or 16 bits"
+            "a picture of floats does not say which of them is white: save it in 8 or 16 bits"
         )
     if mode not in ("L", "LA", "RGB", "RGBA", "1", "P", "I;16"):
         picture = picture.convert(_MODES.get(mode, "RGB"))
@@ -127,7 +127,7 @@ OBJECTS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
 )
 
 
-#: The type of a file that neither its content nor its name tells anything of.
+#: The type of a file that is known neither by its content nor by its name.
 ANYTHING = "application/octet-stream"
 #: Endings of a type, the usual one first, where they are several or Python does not know them.
 _ENDINGS: dict[str, tuple[str, ...]] = {
@@ -149,18 +149,18 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
 _ALL = (".png", ".gif", ".bmp", ".tiff", *(end for ends in _ENDINGS.values() for end in ends))
 _USUAL = {"video": ".mp4", "image": ".png"}
 _MEDIA = ("image/", "video/", "audio/")
-#: How the first bytes of the container of WebM tell what else it may hold.
+#: What the first bytes of Matroska hold, whose container is that of WebM.
 _MATROSKA = b"matroska"
 _HEAD = 64
 
 
 def file_extension(content_type: str, url: str = "", asset_type: str = "") -> str:
-    """Return how the name of a file ends that is not here yet, with a dot; empty if nothing tells.
+    """Return how the name of a file ends that is not here yet, with a dot; empty if unknown.
 
     Parameters
     ----------
     content_type : str
-        As it was announced; empty where nobody did.
+        As it was announced; empty where it was not.
     url : str
         Where it is.
     asset_type : str
@@ -186,7 +186,7 @@ def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path
     Parameters
     ----------
     content_type : str
-        As it was sent: counts where the content tells nothing.
+        As it was sent: counts where the content is not recognized.
     url : str
         Where it came from: says which of several endings it is.
     """
@@ -203,12 +203,12 @@ def find_renamed(path: Path) -> Path:
 
 
 def extension_of_file(path: Path, content_type: str = "", url: str = "") -> str:
-    """Return how the name of a file should end by what it holds; empty if nothing tells.
+    """Return how the name of a file should end by what it holds; empty if unknown.
 
     Parameters
     ----------
     content_type : str
-        As it was sent: counts where the content tells nothing, and only for media.
+        As it was sent: counts where the content is not recognized, and only for media.
     """
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -245,7 +245,7 @@ def check_type(name: str, content_type: str) -> None:
 
 
 def check_type_for(parameter: wire.Parameter, name: str, content_type: str) -> None:
-    """Refuse a file that is of another kind than its parameter takes; one nobody knows passes.
+    """Refuse a file that is of another kind than its parameter takes; an unknown kind passes.
 
     Raises
     ------

@@ -2,8 +2,8 @@
 
 What is retried: a GET always; a POST only under an idempotency key that each attempt carries, and
 where no answer came only if nothing had left or the service is known to honor such keys: with any
-other it may have been charged for, as after a failure of a gateway. An error after which nobody
-knows that is `unsettled`, and says so. A ``Retry-After`` is a lower bound; one that passes the
+other it may have been charged for, as after a failure of a gateway. An error after which that
+is not known is `unsettled`, and says so. A ``Retry-After`` is a lower bound; one that passes the
 deadline is not waited for at all.
 """
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _BUSY = frozenset({429, 503})
 _GATEWAY = frozenset({502, 504})
 _BROKEN = frozenset({500})
-#: Seconds that a service must ask for, or be away, before the person who waits is told.
+#: Seconds that a service must ask for, or be away, before a message says so.
 WORTH_SAYING = 2.0
 #: Seconds by which a pause may pass the moment it has to end at.
 _GRACE = 0.05
@@ -44,7 +44,7 @@ class Policy:
     first, longest : float
         Seconds before the second attempt, doubled each time, up to `longest`.
     quick : bool
-        Whether a service that is away is the affair of whoever asks: then only what the service
+        Whether the caller handles a service that is away: then only what the service
         itself answers is a reason to try again.
     """
 
@@ -261,7 +261,7 @@ def format_duration(seconds: float) -> str:
 
 
 def no_connection_text(seconds: float) -> str:
-    """Return what to tell the person who waits while there is no connection."""
+    """Return the message while there is no connection."""
     return f"no connection for {format_duration(seconds)}, trying again"
 
 

@@ -116,7 +116,7 @@ def _certificates() -> ssl.SSLContext:
 
 @cache
 def _no_certificates() -> ssl.SSLContext:
-    """Return a context that trusts nobody: it costs nothing to build and http never uses it."""
+    """Return a context without certificates: it costs nothing, and plain http never uses it."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 

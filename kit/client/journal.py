@@ -2,7 +2,7 @@
 
 One JSON object a line, only ever appended, readable by the user only. It holds what the API
 document's list does not: what a start was charged, and which request led to which generation. A
-start is written down before it leaves, too: whoever pulls the plug then can find it again.
+start is written down before it leaves, too: after a crash it can be found again.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class JournalEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """A start that was about to leave, and whose answer nobody has seen.
+    """A start that was about to leave, and whose answer was never read.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class ServiceLocation:
         Where it was found first.
     find : callable
         Takes the address that refused and returns where the service is now; raises a `KitError`
-        that says why it cannot. Whoever it returns gets the API key.
+        that says why it cannot. What it returns gets the API key.
     proof : callable, optional
         Takes an address and a challenge and returns what only the service there answers; each new
         connection is asked before anything else is sent over it.

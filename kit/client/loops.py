@@ -1,4 +1,4 @@
-"""Loops: whether somebody has made the notebook's own event loop re-entrant, and what follows.
+"""Loops: whether the notebook's own event loop was made re-entrant, and what follows.
 
 `nest_asyncio.apply()` on the loop of a kernel from ipykernel 7.1 on loses every message that comes
 in while it runs nested: queued cells stay unanswered, clicks are lost, and no error says so.

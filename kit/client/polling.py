@@ -75,7 +75,7 @@ class StatusPoller:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        # a glance is one of many: whoever takes them knows what to do when nobody is there
+        # one check of many: its caller knows what to do when the service does not answer
         self._quick = replace(policy, quick=True)
         self._checks = 0
         self._misses = 0
@@ -104,7 +104,7 @@ class StatusPoller:
         lost: Callable[[str, NotFoundError], None],
         since: float,
     ) -> Flow[int]:
-        """Learn how some generations are, as many of them as a few requests can tell.
+        """Ask how some generations are, as many of them as a few requests can show.
 
         Parameters
         ----------

@@ -64,7 +64,7 @@ class Settings:
 
     @property
     def ours(self) -> bool:
-        """Whether the service is known to be one of the kit's: nobody else gives out such keys."""
+        """Whether the service is known to be one of the kit's, by the form of its keys."""
         from kit.wire import api_keys
 
         return api_keys.looks_right(self.api_key)

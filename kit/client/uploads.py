@@ -1,7 +1,7 @@
 """Uploads: anything that is a picture, a clip or a sound becomes an upload id.
 
-Everything is checked before a ticket is asked for: a file that nobody takes costs a sentence. What
-is a file that nobody takes, only a service of our own is known to agree with.
+Everything is checked before a ticket is asked for: a file that no model takes costs a sentence.
+Which files these are is known of a service of our own only.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Source:
             return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any binary stream
 
     def seconds(self) -> Fraction | None:
-        """Return how long it plays, or None where nothing installed can tell; pictures do not."""
+        """Return how long it plays, or None where it cannot be measured here; pictures do not."""
         if self.kind == "image":
             return None
         try:
@@ -141,7 +141,7 @@ def source(medium: Any, *, ours: bool = True) -> Source:
     Raises
     ------
     ParameterError
-        It is none of these, does not exist, is empty, or is of a kind that nobody takes.
+        It is none of these, does not exist, is empty, or is of a kind that no model takes.
 
     Examples
     --------

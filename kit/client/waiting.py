@@ -1,6 +1,6 @@
 """Waiting for generations: what a session waits for stands on one board, filled by few requests.
 
-Whoever waits alone asks the service to hold its answer until there is news; a service that does not
+A single waiter asks the service to hold its answer until there is news; a service that does not
 know how is polled at the pace it names. Where many wait, one of them asks for the newest page of
 the list and all the others read the board: a hundred jobs cost one request a tick where the list
 shows them all. Where it shows fewer, or none that run, see `kit.client.polling`; where the service
@@ -56,7 +56,7 @@ class RetryState:
         began : float
             When it was asked, on the policy's clock.
         left : float or None
-            Seconds that whoever asks has; None for any number of them.
+            Seconds that the caller has; None for any number of them.
         """
         asked = getattr(error, "retry_after", None) or 0.0
         late = left is not None and max(left, 0.0) < asked
@@ -99,7 +99,7 @@ _UNSEEN = '"unseen"'
 
 @dataclass(slots=True)
 class Waiter:
-    """Somebody who waits for a generation, and what they have seen of it."""
+    """One wait for a generation, and what was seen of it."""
 
     id: str
     status_url: str | None
@@ -184,7 +184,7 @@ class SharedWait:
         Raises
         ------
         NoAnswerError
-            It is still running after `timeout` seconds, or nobody knows; every error carries
+            It is still running after `timeout` seconds, or that is not known; every error carries
             `generation_id`.
         """
         now = self._policy.clock()
@@ -227,7 +227,7 @@ class SharedWait:
     # ── alone ────────────────────────────────────────────────────────────────────────────────────
 
     def _ask_with_retry(self, waiter: Waiter) -> Flow[float]:
-        """Ask for one generation and return how long to rest, also where nobody answers."""
+        """Ask for one generation and return how long to rest, also where there is no answer."""
         began = self._policy.clock()
         try:
             rest = yield from self._ask_alone(waiter)
@@ -251,7 +251,7 @@ class SharedWait:
             waiter.latest = answers.read(call, reply)
             waiter.etag = reply.headers.get("etag", "")
         elif waiter.latest is None:
-            waiter.etag = ""  # it knows an ETag that nobody has: it is better asked without one
+            waiter.etag = ""  # 304 to an ETag that no generation has: it is asked without one
             return 0.0
         waited = now - waiter.since
         # one that says it waited, and answers at once that nothing is new, did not
@@ -346,7 +346,7 @@ def wait(
     on_update: OnUpdate = lambda _: None,
     policy: Policy = PATIENT,
 ) -> Flow[wire.Generation]:
-    """Wait for a single generation, on a board of its own; see `Board.wait`."""
+    """Wait for a single generation, on a board of its own; see `SharedWait.wait`."""
     return SharedWait(policy).wait(
         generation_id, status_url=status_url, timeout=timeout, on_update=on_update
     )

@@ -254,7 +254,7 @@ def is_public_page() -> bool:
 
 
 def _check_key(connection: AccountConnection) -> wire.Account:
-    """Return who pays; a connection that nobody gets is closed."""
+    """Return who pays; a connection that fails is closed."""
     try:
         return connection.account()
     except BaseException:

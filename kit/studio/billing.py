@@ -1,6 +1,6 @@
 """Billing: what a request costs, whether the open budgets allow it, and what was paid.
 
-Every start of a studio passes here, whoever asks for it: a form, a sweep, a cell.
+Every start of a studio passes here: those of forms, sweeps and cells.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class Billing:
         Raises
         ------
         BudgetError
-            The start would pass a budget, or nobody knows what it costs.
+            The start would pass a budget, or its price is not known.
         """
         what = f"a start of {request.model.id}"
         if not self.budgets:

@@ -39,7 +39,7 @@ class CostReports:
         self,
         since: Moment | None = None,
         until: Moment | None = None,
-        tell: OnProgress = ignore_progress,
+        on_progress: OnProgress = ignore_progress,
         *,
         sync: bool = True,
     ) -> Flow[Spending]:
@@ -47,7 +47,7 @@ class CostReports:
 
         Parameters
         ----------
-        tell : callable
+        on_progress : callable
             Called after each page of history and ledger: both may be long.
         sync : bool
             False leaves them as they are.
@@ -55,11 +55,11 @@ class CostReports:
         from kit.explore.filters import parse_filter
 
         choice = parse_filter(since=since, until=until)
-        archive = yield from self.history.current(tell, sync=sync, usage=True)
+        archive = yield from self.history.current(on_progress, sync=sync, usage=True)
         return archive.spending(choice)
 
     def ledger(
-        self, limit: int | None, tell: OnProgress = ignore_progress, *, sync: bool = True
+        self, limit: int | None, on_progress: OnProgress = ignore_progress, *, sync: bool = True
     ) -> Flow[pd.DataFrame]:
         """Return the ledger as a frame, newest first.
 
@@ -68,13 +68,13 @@ class CostReports:
         NotFoundError
             The service has none.
         """
-        archive = yield from self.history.current(tell, sync=sync, usage=True)
+        archive = yield from self.history.current(on_progress, sync=sync, usage=True)
         if self.history.has_ledger is False:
             raise NotFoundError("this service has no ledger")
         return archive.usage(limit)
 
     def balance(self) -> Flow[Decimal | None]:
-        """Return what can be spent, or None where the service does not tell."""
+        """Return what can be spent, or None where the service does not report it."""
         try:
             return (yield from flows.ask(calls.get_credits())).balance
         except UNKNOWN_PATH:
@@ -86,7 +86,7 @@ class CostReports:
         window: int,
         level: float,
         as_of: Moment | None = None,
-        tell: OnProgress = ignore_progress,
+        on_progress: OnProgress = ignore_progress,
         *,
         sync: bool = True,
     ) -> Flow[Forecast]:
@@ -95,21 +95,21 @@ class CostReports:
         from kit.explore.filters import parse_filter
 
         now = parse_filter(until=as_of).until or datetime.now(UTC)
-        spent = yield from self.spending(until=now, tell=tell, sync=sync)
+        spent = yield from self.spending(until=now, on_progress=on_progress, sync=sync)
         balance = yield from self.balance()
         return costs.forecast(
             spent.daily(), balance, now=now, days=days, window=window, level=level
         )
 
     def reconcile(
-        self, tell: OnProgress = ignore_progress, *, sync: bool = True
+        self, on_progress: OnProgress = ignore_progress, *, sync: bool = True
     ) -> Flow[CostFrame]:
         """Hold ledger, balance, receipts and generations against each other."""
         from kit.explore import costs
 
         for _ in range(_READS):
             before = yield from self.balance()
-            archive = yield from self.history.current(tell, sync=sync, usage=True)
+            archive = yield from self.history.current(on_progress, sync=sync, usage=True)
             balance = yield from self.balance()
             if before == balance:
                 break

@@ -41,7 +41,7 @@ class PaidService:
         self._client = session.client
 
     def balance(self) -> Decimal | None:
-        """Return what there is to spend; None where the service does not tell."""
+        """Return what there is to spend; None where the service does not report it."""
         return self._client.block(flows.ask(calls.get_account(), flows.ONCE)).credits
 
 
@@ -158,7 +158,7 @@ def _input_for(model: wire.Model, facts: wire.Generation) -> str:
 
 
 def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
-    """Return a flow that also tells why it waits, where the service has asked for that."""
+    """Return a flow that also reports why it waits."""
     outcome: Any = None
     try:
         while True:

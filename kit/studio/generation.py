@@ -148,7 +148,7 @@ class BaseGeneration:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the service tells about it: ``words`` of the prompt that it used, and did not."""
+        """What the service reports about it: ``words`` of the prompt that it used, and did not."""
         return dict(self.facts.metadata or {})
 
     @property
@@ -276,7 +276,7 @@ def service_key(settings: Settings) -> tuple[str, str]:
 
 
 def unsigned(facts: wire.Generation) -> wire.Generation:
-    """Return facts without the addresses that open files to whoever has them."""
+    """Return facts without the addresses that open files without a key."""
     output = facts.output and facts.output.model_copy(update={"thumbnail_url": None})
     return facts.model_copy(update={"output_url": None, "media_urls": None, "output": output})
 

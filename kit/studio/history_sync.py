@@ -99,7 +99,7 @@ class HistorySync:
         return open_archive(self._settings, account)
 
     def current(
-        self, tell: OnProgress = ignore_progress, *, sync: bool = True, usage: bool = False
+        self, on_progress: OnProgress = ignore_progress, *, sync: bool = True, usage: bool = False
     ) -> Flow[Archive]:
         """Return the archive as the service has it now, or as the last sync left it.
 
@@ -109,18 +109,20 @@ class HistorySync:
             Whether the ledger is needed, which is read from the first time on that it is.
         """
         if sync:
-            yield from self.sync(tell, usage=usage)
+            yield from self.sync(on_progress, usage=usage)
         return (yield from self.archive())
 
-    def sync(self, tell: OnProgress = ignore_progress, *, usage: bool = False) -> Flow[Synced]:
+    def sync(
+        self, on_progress: OnProgress = ignore_progress, *, usage: bool = False
+    ) -> Flow[Synced]:
         """Bring the archive up to date."""
         from kit.explore.syncing import sync_generations, sync_usage
 
         store = (yield from self.archive()).store
-        found = yield from sync_generations(store, self, on_update=partial(tell, "history"))
+        found = yield from sync_generations(store, self, on_update=partial(on_progress, "history"))
         if self.has_ledger is not False and (usage or store.manifest().usage.parts):
-            told = partial(tell, "ledger")
-            self.has_ledger = yield from sync_usage(store, self, on_update=told)
+            on_ledger = partial(on_progress, "ledger")
+            self.has_ledger = yield from sync_usage(store, self, on_update=on_ledger)
         return found
 
     def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
@@ -252,7 +254,7 @@ class HistorySync:
 
 
 class ProgressLine:
-    """A line of progress; one that nobody asked for appears only when it takes long.
+    """A line of progress; one that was not asked for appears only when it takes long.
 
     It has no share of the whole: the lists of a service do not say how long they are.
 
@@ -325,7 +327,7 @@ def open_archive(settings: Settings, account: str) -> Archive:
 
 
 def known_account(settings: Settings) -> str | None:
-    """Return the id of the account that the key belongs to, where the service has told it once."""
+    """Return the id of the account that the key belongs to, where it was reported once."""
     return _read(_accounts(settings)).get(_hash(settings.api_key))
 
 

@@ -265,7 +265,7 @@ class Operations:
         return (yield from self.get(generation_id))
 
     def pending(self) -> Flow[list[wire.Generation]]:
-        """Return what was started from here and was not seen to end; an end is told once."""
+        """Return what was started from here and was not seen to end; an end is reported once."""
         broken = yield from self._starts.find_unanswered()
         addresses = {each: self._starts.addresses.get(each) for each in self.journal.pending()}
         found = {**broken, **(yield from self._reusable.check_all(addresses, self._shared_wait))}

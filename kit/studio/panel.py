@@ -53,9 +53,9 @@ def cost_page(
     spent : Spending
         One look at it, so that all figures are of one moment.
     ledger : bool
-        Whether the service has one; else it does not tell what titles and scripts were.
+        Whether the service has one; else it does not report what titles and scripts cost.
     balance : Decimal or None
-        What is left; None where the service does not tell.
+        What is left; None where the service does not report it.
     today : date, optional
         In UTC, as the service counts days; default: now.
     """
@@ -92,8 +92,8 @@ def _basis(sources: CostFrame) -> str:
     counts = {
         str(name): int(n) for name, n in zip(sources["source"], sources["count"], strict=True)
     }
-    told = [f"{counts[name]:,} {words}" for name, words in _SOURCES.items() if counts.get(name)]
-    return f"Amounts: {', '.join(told)}. Days are of UTC." if told else ""
+    counted = [f"{counts[name]:,} {words}" for name, words in _SOURCES.items() if counts.get(name)]
+    return f"Amounts: {', '.join(counted)}. Days are of UTC." if counted else ""
 
 
 def _doubts(sources: CostFrame, ledger: bool) -> list[str]:

@@ -20,7 +20,7 @@ from kit.parameters import Problem, Request
 
 #: What is sent to leave a choice to the service, which shows its own then.
 _ANY = -1
-#: What every JSON reader still tells from its neighbors.
+#: The largest whole number that every JSON reader keeps exact.
 _EXACT = 2**53
 
 
@@ -32,7 +32,7 @@ def matches_request(
     Parameters
     ----------
     strictly : bool
-        Model and prompt must be shown: nothing else tells the generation from another one.
+        Model and prompt must be shown: nothing else distinguishes it from another generation.
     """
     if facts.model_id != asked.model_id and (strictly or facts.model_id is not None):
         return False
@@ -132,7 +132,7 @@ def price_by_rule(request: Request) -> wire.Quote | None:
     Raises
     ------
     ConfigError
-        The price depends on the length of a file, and nothing installed can tell it.
+        The price depends on the length of a file, and nothing installed can measure it.
     """
     rule = request.model.pricing
     if rule is None:
@@ -142,7 +142,7 @@ def price_by_rule(request: Request) -> wire.Quote | None:
         if any(seconds is None for _, seconds in files):
             raise ConfigError(
                 f"the price of {request.model.id!r} depends on the length of {name}, which cannot "
-                "be told here"
+                "be measured here"
             )
     media = {
         name: [pricing.Medium(kind, seconds) for kind, seconds in files if seconds is not None]

@@ -1,6 +1,6 @@
-"""Earlier: what a request led to before, found again, so that the same is not paid for twice.
+"""Results that can be reused, so that an equal request is not paid for twice.
 
-What is no longer it, or may not be read any more, is passed over; whoever asked is told before
+What is no longer it, or may not be read any more, is passed over; a message says so before
 anything is made anew. An error that may pass is raised instead: making it anew would pay again.
 """
 

@@ -1,8 +1,8 @@
 """Starts: what leaves, what is written down around it, and how a broken one is found again.
 
-An intent is in the journal before a start leaves. One that was never answered, because somebody
-stopped the cell or the kernel died, is repeated under its key where the service honors keys; where
-nobody knows that, it is looked for in the service's list, and never sent blindly once more.
+An intent is in the journal before a start leaves. One that was never answered, because the cell
+was stopped or the kernel died, is repeated under its key where the service honors keys; where
+that is not known, it is looked for in the service's list, and never sent blindly once more.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from kit.studio.requests import body_of, matches_request
 
 @dataclass(slots=True)
 class StartTrace:
-    """How far a request came, for whoever stops it.
+    """How far a request came when it was stopped.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class StartSearch:
     def list_since(self, since: datetime) -> Flow[ListedGenerations]:
         """Return what the service lists, as far back as a moment or a little more.
 
-        Its times are by its own clock: an answer tells how far that is from ours.
+        Its times are by its own clock: an answer shows how far that is from ours.
         """
         query = {"created_after": since - 2 * _SLACK, "limit": 1000} if self._own else {}
         call = calls.list_generations(**query)
@@ -227,12 +227,13 @@ class StartSearch:
         return listed.complete and not self._find_similar(intent, listed)
 
     def doubt_text(self, intent: Intent, listed: ListedGenerations) -> str:
-        """Return what is said of a start that cannot be told, and what looks like it."""
+        """Return the message about a start that cannot be identified, and what looks like it."""
         model = intent.body.get("modelId", "a model")
         when = f"{intent.moment:%Y-%m-%d %H:%M} UTC"
         why = "the service does not list it (yet)"
         if looks := [facts.id for facts in self._find_similar(intent, listed)]:
-            why = f"what the service lists does not tell: it may be {' or '.join(looks[-3:])}"
+            known = " or ".join(looks[-3:])
+            why = f"what the service lists is not enough to decide: it may be {known}"
         return (
             f"a start of {model} may have been carried out at {when}: its answer was never seen, "
             f"and {why}; studio.history.list() shows what there is"
@@ -351,7 +352,7 @@ class Starts:
         Raises
         ------
         NoAnswerError
-            Nobody can tell whether it was carried out.
+            It is not known whether it was carried out.
         """
         for intent in reversed(self._intents(digests)):
             if self._honored and datetime.now(UTC) - intent.moment < _REPEATABLE:

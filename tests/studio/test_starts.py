@@ -105,7 +105,7 @@ def test_older_ones_that_look_like_it_are_named(kernel: Open, party: Punctual) -
     stopped(kernel)
     party.made["job-1"] = "2026-01-02T03:04:05Z"
 
-    with pytest.raises(NoAnswerError, match="does not tell: it may be job-1"):
+    with pytest.raises(NoAnswerError, match="is not enough to decide: it may be job-1"):
         kernel().generate("paint", "a lake")
 
 

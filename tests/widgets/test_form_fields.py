@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.widgets.form import Form
-from kit.widgets.form.fields import build, format_text, item, line, parse_text
+from kit.widgets.form.fields import build, format_line, format_text, parse_item, parse_text
 from kit.widgets.form.parts import WidgetFactory
 from kit.wire import Model, Parameter
 from tests.widgets.forming import Stage, control, note
@@ -165,10 +165,10 @@ def test_a_number_with_a_default_may_be_cleared_and_says_what_counts_then() -> N
 def test_any_text_survives_a_line_of_a_list(text: str) -> None:
     p = Parameter(name="p", type="string", max_items=9)
 
-    written = line(p, text)
+    written = format_line(p, text)
 
     assert "\n" not in written
-    assert item(p, written) == text
+    assert parse_item(p, written) == text
 
 
 @given(st.recursive(st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))

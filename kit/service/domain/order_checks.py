@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from kit.engines.base import Engine, Order, Problem
-from kit.errors import TOLD
+from kit.errors import REPORTED
 
 #: Seconds that a check may take; it should take none that a user notices.
 _TIMEOUT = 1.0
@@ -67,7 +67,8 @@ class OrderChecks:
 def _check(engine: Engine, order: Order) -> _Outcome:
     try:
         found = [
-            (_printable(name), _printable(why)) for name, why in islice(engine.check(order), TOLD)
+            (_printable(name), _printable(why))
+            for name, why in islice(engine.check(order), REPORTED)
         ]
     except KeyboardInterrupt:
         raise

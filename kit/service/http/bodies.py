@@ -15,7 +15,7 @@ from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from kit.errors import TOLD, BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
+from kit.errors import REPORTED, BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
 from kit.parameters import shorten, suggest
 from kit.wire import Body
 
@@ -74,9 +74,9 @@ def _checked(given: Any, kind: type[B]) -> B:
         known = {name: given[name] for name in names if name in given}
         number = len(given) - len(known)
         # The first of so many are listed and the rest is counted, not read.
-        strange = islice((name for name in given if name not in names), TOLD)
+        strange = islice((name for name in given if name not in names), REPORTED)
         problems = [
-            (name, f"unknown field{suggest(name, names) if number <= TOLD else ''}")
+            (name, f"unknown field{suggest(name, names) if number <= REPORTED else ''}")
             for name in strange
         ]
         given, untold = known, number - len(problems)

@@ -143,7 +143,7 @@ class AsyncOutput:
 
     @property
     def facts(self) -> wire.Output:
-        """Type, size, length and hash, as far as the service tells."""
+        """Type, size, length and hash, as far as the service reports them."""
         return self.generation.facts.output or wire.Output()
 
     async def path(self) -> Path:

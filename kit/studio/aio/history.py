@@ -101,8 +101,8 @@ class AsyncHistory:
         lie in the data folder as Parquet files, one folder for a service and an account; the ledger
         lies beside them from the first question about costs on.
         """
-        with ProgressLine(self._progress, show="history") as tell:
-            return await self._client.run(self._history.sync(tell))
+        with ProgressLine(self._progress, show="history") as on_progress:
+            return await self._client.run(self._history.sync(on_progress))
 
     async def frame(
         self,
@@ -278,5 +278,7 @@ class AsyncHistory:
             following = found.following if found.items else None
 
     async def _archive(self, sync: bool, *, usage: bool = False) -> Archive:
-        with ProgressLine(self._progress) as tell:
-            return await self._client.run(self._history.current(tell, sync=sync, usage=usage))
+        with ProgressLine(self._progress) as on_progress:
+            return await self._client.run(
+                self._history.current(on_progress, sync=sync, usage=usage)
+            )

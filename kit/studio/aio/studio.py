@@ -152,7 +152,7 @@ class AsyncStudio:
 
     @property
     def account(self) -> Awaitable[wire.Account]:
-        """Who pays, as it is now; with the balance where the service tells."""
+        """Who pays, as it is now; with the balance where the service reports it."""
         return self.client.run(flows.ask(calls.get_account()))
 
     @property
@@ -282,8 +282,8 @@ class AsyncStudio:
                 trace=trace,
             )
             try:
-                told = forms.report_waits(flow, on_update.saying)
-                return self.session.hold(await self._run(told), made_before=trace.before)
+                reported = forms.report_waits(flow, on_update.saying)
+                return self.session.hold(await self._run(reported), made_before=trace.before)
             except asyncio.CancelledError as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 raise

@@ -86,14 +86,14 @@ class Cell:
 
     @property
     def credits(self) -> Decimal | None:
-        """What making it costs from here on; None where nobody knows."""
+        """What making it costs from here on; None where that is not known."""
         if self.known is not None:
             return Decimal(0)
         return None if self.quote is None else self.quote.total
 
     @property
     def at_most(self) -> Decimal:
-        """The same, with the error of a learned price; 0 where nobody knows."""
+        """The same, with the error of a learned price; 0 where it is not known."""
         return Decimal(0) if self.known or self.quote is None else most_expected(self.quote)
 
 
@@ -273,7 +273,7 @@ def make_cell(
     try:
         yield from operations.fetch(begun)
     except KitError:
-        return  # it is paid and there: whoever shows it asks again
+        return  # it is paid and there: showing it asks again
 
 
 def least_sure_source(cells: Sequence[Cell]) -> str:

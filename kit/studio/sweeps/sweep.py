@@ -292,7 +292,7 @@ class BaseSweep(Generic[H]):
             )
 
     def _stop(self, interruption: BaseException) -> None:
-        """Start nothing more, because whoever waits was interrupted."""
+        """Start nothing more, because the wait was interrupted."""
         if self._run is not None:
             self._run.stop.set()
         interruption.add_note("what was started goes on; run() again waits for it and pays nothing")
@@ -309,7 +309,7 @@ class BaseSweep(Generic[H]):
             if not 1 <= at_once <= 32:
                 raise ConfigError(f"between 1 and 32 requests are made at once, not {at_once}")
             if self._run is not None and not self._run.join(0):
-                self._run.begin(at_once)  # it was interrupted, or somebody waits for it already
+                self._run.begin(at_once)  # it was interrupted, or it is waited for already
                 return
             self._cells = cells.refresh_cells(self._session.operations, self._cells)
             if self.credits is None and not unpriced:

@@ -54,8 +54,8 @@ class Usage:
         NotFoundError
             The service has none.
         """
-        with ProgressLine(self._reports.operations.progress) as tell:
-            return self._client.run(self._reports.ledger(limit, tell, sync=sync))
+        with ProgressLine(self._reports.operations.progress) as on_progress:
+            return self._client.run(self._reports.ledger(limit, on_progress, sync=sync))
 
 
 class Costs:
@@ -136,9 +136,9 @@ class Costs:
         ConfigError
             There is too little history: fewer than 14 whole days.
         """
-        with self._telling() as tell:
+        with self._show_progress() as on_progress:
             return self._client.run(
-                self._reports.forecast(days, window, level, as_of, tell, sync=sync)
+                self._reports.forecast(days, window, level, as_of, on_progress, sync=sync)
             )
 
     def unusual(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
@@ -153,8 +153,8 @@ class Costs:
         Where a service has no ledger, it says what can be checked and what cannot; see
         `kit.explore.costs.reconcile`.
         """
-        with self._telling() as tell:
-            return self._client.run(self._reports.reconcile(tell, sync=sync))
+        with self._show_progress() as on_progress:
+            return self._client.run(self._reports.reconcile(on_progress, sync=sync))
 
     def sensitivity(self, model: str) -> CostFrame:
         """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
@@ -165,10 +165,10 @@ class Costs:
         return self._client.run(self._reports.explain(_id(generation)))
 
     def _spent(self, since: When, until: When, sync: bool) -> Spending:
-        with self._telling() as tell:
-            return self._client.run(self._reports.spending(since, until, tell, sync=sync))
+        with self._show_progress() as on_progress:
+            return self._client.run(self._reports.spending(since, until, on_progress, sync=sync))
 
-    def _telling(self) -> ProgressLine:
+    def _show_progress(self) -> ProgressLine:
         return ProgressLine(self._reports.operations.progress)
 
 

@@ -151,7 +151,7 @@ class Studio:
 
     @property
     def account(self) -> wire.Account:
-        """Who pays, as it is now; with the balance where the service tells."""
+        """Who pays, as it is now; with the balance where the service reports it."""
         return self.client.run(flows.ask(calls.get_account()))
 
     @property
@@ -281,8 +281,8 @@ class Studio:
                 trace=trace,
             )
             try:
-                told = forms.report_waits(flow, on_update.saying)
-                return self.session.hold(self._run(told), made_before=trace.before)
+                reported = forms.report_waits(flow, on_update.saying)
+                return self.session.hold(self._run(reported), made_before=trace.before)
             except KeyboardInterrupt as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 raise
