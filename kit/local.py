@@ -32,8 +32,7 @@ from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
 from kit.service.server import Running, find, proof_of, start
 from kit.service.settings import ServiceSettings, prepare
-from kit.service.store.database import Transaction
-from kit.service.store.sqlite import SQLite
+from kit.service.store.database import Database, Transaction
 from kit.widgets.account.data import Key
 
 T = TypeVar("T")
@@ -281,7 +280,7 @@ async def _demo_key(settings: ServiceSettings, path: Path) -> str:
         await database.close()
 
 
-async def _works(database: SQLite, settings: ServiceSettings, key: str) -> bool:
+async def _works(database: Database, settings: ServiceSettings, key: str) -> bool:
     try:
         await database.read(keys.find_caller(key, settings.secret(), clock()))
     except ApiError:
@@ -289,7 +288,7 @@ async def _works(database: SQLite, settings: ServiceSettings, key: str) -> bool:
     return True
 
 
-async def _make(database: SQLite, settings: ServiceSettings, path: Path) -> str:
+async def _make(database: Database, settings: ServiceSettings, path: Path) -> str:
     now = clock()
     credits = DEMO_CREDITS * MILLI
     create = accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())

@@ -33,9 +33,10 @@ from kit.service.domain import accounts, keys  # noqa: E402
 from kit.service.domain.credits import grant  # noqa: E402
 from kit.service.http.context import Context, clock  # noqa: E402
 from kit.service.settings import ServiceSettings  # noqa: E402
-from kit.service.store.database import Transaction  # noqa: E402
-from kit.service.store.sqlite import SQLite  # noqa: E402
+from kit.service.store.database import Database, Transaction, every  # noqa: E402
+from kit.service.store.statements import Statement  # noqa: E402
 from tests import buckets  # noqa: E402
+from tests.postgresql import empty, serve  # noqa: E402
 
 # What a test tries is right or wrong, however busy the machine is.
 trying.register_profile("kit", deadline=None)
@@ -54,23 +55,56 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (PLUGINS, known))))
 
 
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The address of a database of a server that ends with the tests, with the newest schema."""
+    with serve() as url:
+        yield url
+
+
 @pytest.fixture
-def config(tmp_path: Path) -> ServiceSettings:
+def empty_postgresql(postgresql: str) -> str:
+    """The same with nothing in it: a test has it for itself."""
+    empty(postgresql)
+    return postgresql
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either_database(request: pytest.FixtureRequest) -> str:
+    """The URL of an empty database of each kind; that of the embedded one is empty."""
+    return "" if request.param == "sqlite" else str(request.getfixturevalue("empty_postgresql"))
+
+
+@pytest.fixture
+def database_url() -> str:
+    """Which database a test has; a room that runs on both takes `either_database`."""
+    return ""
+
+
+@pytest.fixture
+def config(tmp_path: Path, database_url: str) -> ServiceSettings:
     """Settings of a service on an empty folder, without an environment."""
-    return settings.load({}, data=tmp_path / "data", workers=1)
+    return settings.load({}, data=tmp_path / "data", workers=1, database_url=database_url)
 
 
-def run(database: SQLite, work: Transaction[Any]) -> Any:
-    """Run a transaction from a test that has no event loop."""
-    return asyncio.run(database.write(work))
+def sql(text: str, **values: Any) -> Transaction[list[Any]]:
+    """Return a transaction of one statement that no part of the service has."""
+    return every(Statement({"": text})(**values))
 
 
 @pytest.fixture
-def database(config: ServiceSettings) -> Iterator[SQLite]:
+def runner() -> Iterator[asyncio.Runner]:
+    """An event loop for a test that has none."""
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture
+def database(config: ServiceSettings, runner: asyncio.Runner) -> Iterator[Database]:
     """A new database."""
     database = open_database(config)
     yield database
-    asyncio.run(database.close())
+    runner.run(database.close())
 
 
 @dataclass(frozen=True)
@@ -124,8 +158,8 @@ def start_service(
     running = []
 
     def start(**changed: Any) -> Service:
-        standard = {"data": config.data, "workers": 1, **storage_settings}
-        given = settings.load({}, **{**standard, **changed})
+        standard = {"data": config.data, "database_url": config.database_url, "workers": 1}
+        given = settings.load({}, **{**standard, **storage_settings, **changed})
         one = server.start(given)
         running.append(one)
         return Service(one.url, one.app.state.context, given, one.stop)

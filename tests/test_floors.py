@@ -102,6 +102,8 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "apsw": ("kit.service.store.sqlite",),
     "obstore": ("kit.service.storage.s3",),
     "prometheus_client": ("kit.service.metrics", "kit.service.http.metrics"),
+    "asyncpg": ("kit.service.store.postgresql",),
+    "prometheus_client": ("kit.service.http.metrics",),
     "fastapi": ("kit.service",),
     "matplotlib": ("kit.explore.charts.figures",),
     "altair": ("kit.explore.charts.vega",),

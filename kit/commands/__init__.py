@@ -28,6 +28,7 @@ COMMANDS = (
     "profiles",
     "backup",
     "restore",
+    "migrate",
     "doctor",
     "audit",
     "demo-data",

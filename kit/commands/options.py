@@ -17,6 +17,7 @@ from kit.pricing import millicredits
 from kit.service import machine
 from kit.service import settings as service_settings
 from kit.service.app import check_data_folder, open_database
+from kit.service.domain import queue
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Database, Transaction
 from kit.service.store.sqlite import RESTORE, damage
@@ -63,6 +64,9 @@ def check_database(settings: ServiceSettings) -> str:
     ConfigError
         The data folder is not whole; the sentence says what is wrong.
     """
+    if not settings.embedded:
+        read(settings, queue.count_states())
+        return "the server answers, and has the schema of this version"
     check_data_folder(settings)
     path = settings.database_path
     if not path.exists():

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from types import ModuleType
 from typing import Any
 
 from fastapi import FastAPI
@@ -17,7 +18,7 @@ from kit.engines.configured.place import ModelSource
 from kit.engines.registry import installed
 from kit.errors import ConfigError
 from kit.private import tighten
-from kit.service.domain import catalog
+from kit.service.domain import catalog, queue
 from kit.service.domain.credits import Turnover
 from kit.service.domain.readiness import Readiness
 from kit.service.domain.sweeper import Sweeper
@@ -36,7 +37,7 @@ from kit.service.http import (
     metrics as published,
 )
 from kit.service.http import uploads as upload_routes
-from kit.service.http.context import Context, clock
+from kit.service.http.context import Context
 from kit.service.http.errors import install_error_handlers
 from kit.service.http.fast_path import find_fast_route
 from kit.service.http.middleware import ApiMiddleware
@@ -48,6 +49,9 @@ from kit.service.storage.base import Storage
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.storage.sigv4 import parse_bucket
+from kit.service.store import migrations
+from kit.service.store.database import Database
+from kit.service.store.sqlite import NAME as SQLITE
 from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
@@ -75,7 +79,7 @@ def create_app(
     *,
     engines: Mapping[str, Engine] | None = None,
     writer: Writer | None = None,
-    clock: Callable[[], int] = clock,
+    clock: Callable[[], int] | None = None,
 ) -> FastAPI:
     """Return the service as an ASGI application.
 
@@ -87,8 +91,8 @@ def create_app(
         The installed ones when left out.
     writer : Writer, optional
         The one that the settings name when left out.
-    clock : callable
-        Milliseconds since 1970.
+    clock : callable, optional
+        Milliseconds since 1970; the database's own when left out.
 
     Raises
     ------
@@ -149,8 +153,10 @@ class _Application(FastAPI):
         await self._middleware(scope, receive, send)
 
 
-def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = None) -> SQLite:
+def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = None) -> Database:
     """Return the database that the settings name; a new one gets its secret.
+
+    A server's is connected to when it is first used.
 
     Raises
     ------
@@ -158,16 +164,41 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
         See `check_data_folder`; or the file is no database of the service.
     """
     prepare(settings.data)
-    check_data_folder(settings)
+    if settings.embedded:
+        check_data_folder(settings)
     metrics = metrics or ServiceMetrics()
 
     def committed(size: int, seconds: float) -> None:
         metrics.commit_size.observe(size)
         metrics.commit_seconds.observe(seconds)
 
-    database = SQLite(settings.database_path, committed)
+    database: Database = (
+        SQLite(settings.database_path, committed)
+        if settings.embedded
+        else _postgresql().PostgreSQL(settings.database_url, committed)
+    )
     settings.make_secret()
     return database
+
+
+async def migrate_database(settings: ServiceSettings) -> int:
+    """Bring the database that the settings name to the newest schema and return its number."""
+    if settings.embedded:
+        await open_database(settings).close()
+        return migrations.newest(SQLITE)
+    await _postgresql().migrate(settings.database_url)
+    return migrations.newest(_postgresql().NAME)
+
+
+def _postgresql() -> ModuleType:
+    """Return the module of a database that needs an extra."""
+    try:
+        from kit.service.store import postgresql
+    except ImportError:
+        raise ConfigError(
+            "PostgreSQL needs a driver: pip install 'creative-studio-kit[postgres]'"
+        ) from None
+    return postgresql
 
 
 def check_data_folder(settings: ServiceSettings) -> None:
@@ -219,7 +250,7 @@ async def _assemble(
     settings: ServiceSettings,
     offered: catalog.Catalog,
     writer: Writer,
-    clock: Callable[[], int],
+    clock: Callable[[], int] | None,
     stack: AsyncExitStack,
 ) -> Context:
     for path in filter(tighten, settings.kept()):
@@ -227,6 +258,8 @@ async def _assemble(
     metrics = ServiceMetrics()
     database = open_database(settings, metrics)
     stack.push_async_callback(database.close)
+    await database.read(queue.count_states())  # of one that cannot be used the start says so
+    clock = clock or database.clock
     secret = settings.secret()
     storage = create_storage(settings, secret)
     if not await storage.ready():

@@ -20,6 +20,7 @@ from kit.service import machine
 
 MEGABYTE = 1_000_000
 _SECRET_BYTES = 32
+_SERVERS = ("postgresql://", "postgres://")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ class ServiceSettings:
     """
 
     data: Path
-    database_url: str = ""
+    database_url: str = field(default="", repr=False)  # a password may be in it
     storage_url: str = ""
     aws: Mapping[str, str] = field(default_factory=dict, repr=False)
     public_url: str = ""
@@ -131,9 +132,22 @@ class ServiceSettings:
     log: Path | None = None
 
     @property
+    def embedded(self) -> bool:
+        """Whether the database is a file of this machine, and not a server's."""
+        return not self.database_url.startswith(_SERVERS)
+
+    @property
     def database_path(self) -> Path:
-        """The SQLite file."""
+        """The SQLite file.
+
+        Raises
+        ------
+        ConfigError
+            The database is a server's.
+        """
         url = self.database_url
+        if not self.embedded:
+            raise ConfigError("the database is a server's; use its own tools, such as pg_dump")
         return Path(url.removeprefix("sqlite:///")) if url else self.data / "kit.db"
 
     @property
@@ -173,7 +187,7 @@ class ServiceSettings:
         yield self.data
         yield self.objects
         yield from (self.data / name for name in ("secret", "demo.json", "service.json"))
-        base = self.database_path
+        base = self.database_path if self.embedded else self.data / "kit.db"
         yield from (base.with_name(f"{base.name}{end}") for end in ("", "-wal", "-shm"))
 
     @property
@@ -307,10 +321,12 @@ def _read(variable: str, text: str, read: Callable[[str], Any]) -> Any:
 
 
 def _check(settings: ServiceSettings) -> None:
-    if settings.database_url and not settings.database_url.startswith("sqlite:///"):
+    kinds = ("sqlite:///", *_SERVERS)
+    if settings.database_url and not settings.database_url.startswith(kinds):
         scheme = settings.database_url.partition(":")[0]
         raise ConfigError(
-            f"no database of the kind {scheme!r} is supported; give sqlite:///FILE or leave it out"
+            f"no database of the kind {scheme!r} is supported; give postgresql://HOST/NAME or "
+            "sqlite:///FILE, or leave it out"
         )
     if settings.storage_url and not settings.storage_url.startswith(("file://", "s3://")):
         scheme = settings.storage_url.partition(":")[0]

@@ -25,8 +25,7 @@ from kit.service.app import open_database
 from kit.service.domain import accounts, credits, keys, outputs
 from kit.service.http.context import clock
 from kit.service.settings import ServiceSettings
-from kit.service.store.database import every
-from kit.service.store.statements import Statement
+from tests.conftest import sql
 from tests.waiting import until
 
 SECONDS = float(os.environ.get("KIT_TEST_CHAOS_SECONDS", "60"))
@@ -142,8 +141,8 @@ def load(url: str, key: str, until: float) -> Iterator[set[str]]:
 async def audit(config: ServiceSettings) -> dict[str, list[Any]]:
     """Read everything that was written down."""
     database = open_database(config)
-    rows = await database.read(every(Statement({"": "SELECT * FROM generations"})()))
-    entries = await database.read(every(Statement({"": "SELECT * FROM ledger"})()))
+    rows = await database.read(sql("SELECT * FROM generations"))
+    entries = await database.read(sql("SELECT * FROM ledger"))
     unbalanced = await database.read(credits.verify())
     await database.close()
     return {"generations": rows, "ledger": entries, "unbalanced": unbalanced}

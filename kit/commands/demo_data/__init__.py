@@ -41,7 +41,7 @@ def command(
 ) -> None:
     """Make a data folder with a demo history; nothing is rendered."""
     config = service_settings.load({}, data=folder.expanduser().absolute())
-    if config.database_path.exists():
+    if config.embedded and config.database_path.exists():
         raise ConfigError(f"{config.data} has a service already: name a new folder")
     end = instant(until) if until else _today()
     count, balance = make(config, generations, days=days, seed=seed, until=end)

@@ -12,7 +12,7 @@ import orjson
 
 from kit.commands.demo_data.story import Event
 from kit.pricing import MILLI
-from kit.service.store import accounts, generations, ids, ledger, writing
+from kit.service.store import generations, ids, ledger, writing
 from kit.service.store.database import Transaction
 from kit.service.store.statements import Step
 
@@ -55,19 +55,17 @@ def write_history(
             subject = f"{kind}_demo_{number}"
             yield book.entry(event.created, kind, -price, subject=subject)
             yield _text(kind, subject, account_id, event)
-    sums = {"amount": book.balance, "charged": book.charged, "refunded": book.refunded}
-    yield accounts.move(id=account_id, **sums)
     return number, book.balance
 
 
 class _Book:
-    """The balance and the totals as they go, and the entries that lead there."""
+    """The balance as it goes, and the entries that lead there."""
 
     def __init__(self, account_id: str, key: Any) -> None:
         self._account_id = account_id
         self._key = key
         self._number = 0
-        self.balance = self.charged = self.refunded = 0
+        self.balance = 0
 
     def entry(
         self,
@@ -83,25 +81,22 @@ class _Book:
         """Return the statement of the next entry."""
         self._number += 1
         self.balance += amount
-        self.charged += max(-amount, 0)
-        self.refunded += amount if kind == "refund" else 0
         granted = kind == "grant"
         details = {"note" if granted else "reason": note}
-        return ledger.add(
+        return ledger.enter(
             id=_id("led", moment, self._number),
             account_id=self._account_id,
             kind=kind,
             subject=subject,
-            millicredits=amount,
-            balance_after=self.balance,
+            amount=amount,
+            charged=max(-amount, 0),
+            refunded=amount if kind == "refund" else 0,
             generation_id=generation,
             model_id=model,
             key_id=None if granted else self._key.id,
             key_prefix=None if granted else self._key.prefix,
             details=json.dumps(details) if note else None,
             created_at=moment,
-            charged_after=self.charged,
-            refunded_after=self.refunded,
         )
 
 

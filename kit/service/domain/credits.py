@@ -13,6 +13,7 @@ from kit.pricing import credits
 from kit.service.domain import audit
 from kit.service.store import accounts, generations, ids, keys, ledger
 from kit.service.store.database import Rows, Transaction, every, one
+from kit.service.store.statements import Step
 
 _MONTH_MS = 30 * 24 * 3600 * 1000
 #: The most millicredits that databases can count; a higher price cannot be paid.
@@ -68,9 +69,7 @@ def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[i
     # First, because it locks the account: of two charges, the second sees what the first took.
     row = None
     if amount <= _MOST:
-        row = yield from one(
-            accounts.move(id=payer.account_id, amount=-amount, charged=amount, refunded=0)
-        )
+        row = yield from one(_enter(payer, -amount, reason, now))
     if row is None:
         account = yield from one(accounts.find(id=payer.account_id))
         raise InsufficientCreditsError.short(
@@ -79,22 +78,17 @@ def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[i
     if payer.cap is not None:
         month = _month_start(now)
         counted = keys.spend(id=payer.key_id, amount=amount, month=month)
-        if (yield from one(counted)) is None:
+        while (yield from one(counted)) is None:  # again, should some be given back just now
             yield from _check_cap(payer, amount, now)
-    yield from _add_entry(payer, -amount, row, reason, now)
-    return int(row.balance)
+    return int(row.balance_after)
 
 
 def add(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
     """Add millicredits, as a grant or a refund, and return the new balance."""
-    back = amount if reason.kind == "refund" else 0
-    row = yield from one(
-        accounts.move(id=payer.account_id, amount=amount, charged=0, refunded=back)
-    )
+    row = yield from one(_enter(payer, amount, reason, now))
     if row is None:
         raise NotFoundError(f"there is no account {payer.account_id!r}")
-    yield from _add_entry(payer, amount, row, reason, now)
-    return int(row.balance)
+    return int(row.balance_after)
 
 
 def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
@@ -108,10 +102,11 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
     )
     key = (yield from one(keys.find(id=row.key_id))) if row.key_id else None
     payer = Payer(row.account_id, row.key_id or None, key.prefix if key else None)
+    # The account before its key, as a charge has it: so none waits for another that waits for it.
+    yield from add(payer, row.millicredits, reason, now)
     # What was charged in an earlier month is no longer counted.
     if key and key.cap is not None and row.id >= ids.floor("gen", key.spent_since):
         yield keys.unspend(id=key.id, amount=row.millicredits)
-    yield from add(payer, row.millicredits, reason, now)
 
 
 def grant(
@@ -265,22 +260,19 @@ def _month_start(now: int) -> int:
     return int(start.timestamp() * 1000)
 
 
-def _add_entry(
-    payer: Payer, amount: int, account: Any, reason: Reason, now: int
-) -> Transaction[None]:
-    yield ledger.add(
+def _enter(payer: Payer, amount: int, reason: Reason, now: int) -> Step:
+    return ledger.enter(
         id=ids.new("led", now),
         account_id=payer.account_id,
         kind=reason.kind,
         subject=reason.subject,
-        millicredits=amount,
-        balance_after=account.balance,
+        amount=amount,
+        charged=max(-amount, 0),
+        refunded=amount if reason.kind == "refund" else 0,
         generation_id=reason.generation_id,
         model_id=reason.model_id,
         key_id=payer.key_id,
         key_prefix=payer.key_prefix,
         details=orjson.dumps(reason.details).decode() if reason.details else None,
         created_at=now,
-        charged_after=account.charged,
-        refunded_after=account.refunded,
     )

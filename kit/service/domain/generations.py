@@ -118,6 +118,10 @@ def start(
     generation_id = ids.new("gen", now)
     amount = pricing.millicredits(plan.quote.total)
     model = plan.model
+    # Before the account, as the sweeper has it: so none waits for another that waits for it.
+    for upload_id in sorted({upload for group in plan.media.values() for upload in group}):
+        if (yield from one(uploads.use(id=upload_id, now=now))) is None:
+            raise NotFoundError(f"the upload {shorten(upload_id)} was removed; send the file again")
     yield from credits.charge(
         payer,
         amount,
@@ -129,9 +133,6 @@ def start(
         ),
         now,
     )
-    for upload_id in (upload for group in plan.media.values() for upload in group):
-        if (yield from one(uploads.use(id=upload_id, now=now))) is None:
-            raise NotFoundError(f"the upload {shorten(upload_id)} was removed; send the file again")
     values = dict(plan.values)
     seed = values.get(SEED)
     if not isinstance(seed, int):
@@ -230,17 +231,23 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
 
     Source: contract, "Generations".
     """
-    row = yield from get(generation_id, payer.account_id)
-    if STATUSES[row.state] != "processing":
+    canceled = None
+    while canceled is None:  # again, should a worker be faster
+        row = yield from get(generation_id, payer.account_id)
         if row.state == "canceled":
             return row
-        raise ConflictError(f"the generation is {row.state} and cannot be canceled any more")
-    back = row.millicredits if row.state == "queued" and row.attempt == 0 else 0
-    canceled = yield from one(
-        generations.cancel(
-            id=generation_id, account_id=payer.account_id, seen=row.state, refunded=back, now=now
+        if STATUSES[row.state] != "processing":
+            raise ConflictError(f"the generation is {row.state} and cannot be canceled any more")
+        back = row.millicredits if row.state == "queued" and row.attempt == 0 else 0
+        canceled = yield from one(
+            generations.cancel(
+                id=generation_id,
+                account_id=payer.account_id,
+                seen=row.state,
+                refunded=back,
+                now=now,
+            )
         )
-    )
     if back:
         yield from credits.refund(canceled, "canceled before a worker began", now)
     return canceled

@@ -90,32 +90,48 @@ def run_once(
     """Do a piece of work and keep its answer, all in this transaction, or return the kept one."""
     if label is None:
         return (yield from work)
-    known = yield from find_answer(label, now)
+    known = yield from begin(label, now)
     if known is not None:
         work.close()
         return known
     answer = yield from work
-    yield idempotency.add(**_row(label, now, answer))
+    yield from keep(label, answer)
     return answer
 
 
-def begin(label: RequestLabel, now: int, owner: str) -> Transaction[Answer | None]:
+def begin(label: RequestLabel, now: int, owner: str | None = None) -> Transaction[Answer | None]:
     """Note a request as running, or return the answer that is kept for it.
 
     Parameters
     ----------
-    owner : str
+    owner : str, optional
         The run of the service that works at it.
     """
-    known = yield from find_answer(label, now)
-    if known is None:
-        yield idempotency.add(**_row(label, now, None, owner))
+    note = idempotency.begin(
+        account_id=label.account_id,
+        key=label.key,
+        fingerprint=label.fingerprint,
+        now=now,
+        owner=owner,
+        kept_since=now - KEPT_MS,
+        running_since=now - _RUNNING_MS,
+    )
+    known = None
+    # Again, should the one that was there be forgotten just now.
+    while known is None and (yield from one(note)) is None:
+        known = yield from find_answer(label, now)
     return known
 
 
 def keep(label: RequestLabel, answer: Answer) -> Transaction[None]:
     """Keep the answer of a request that was noted as running."""
-    yield idempotency.keep(account_id=label.account_id, key=label.key, **_written(answer))
+    yield idempotency.keep(
+        account_id=label.account_id,
+        key=label.key,
+        status=answer.status,
+        headers=orjson.dumps(dict(answer.headers)).decode(),
+        body=answer.body.decode(),
+    )
 
 
 def release(label: RequestLabel) -> Transaction[None]:
@@ -147,23 +163,3 @@ def _find(label: RequestLabel, now: int) -> Transaction[Any]:
     age = now - row.created_at
     stale = age > KEPT_MS or (row.status is None and age > _RUNNING_MS)
     return None if stale else row
-
-
-def _row(
-    label: RequestLabel, now: int, answer: Answer | None, owner: str | None = None
-) -> dict[str, Any]:
-    return {
-        "account_id": label.account_id,
-        "key": label.key,
-        "fingerprint": label.fingerprint,
-        "created_at": now,
-        "owner": owner,
-        **_written(answer),
-    }
-
-
-def _written(answer: Answer | None) -> dict[str, Any]:
-    if answer is None:
-        return {"status": None, "headers": None, "body": None}
-    headers = orjson.dumps(dict(answer.headers)).decode()
-    return {"status": answer.status, "headers": headers, "body": answer.body.decode()}

@@ -21,7 +21,7 @@ from kit.errors import (
     NotFoundError,
 )
 from kit.pricing import credits
-from kit.service.domain import accounts, audit
+from kit.service.domain import audit
 from kit.service.domain.credits import Payer
 from kit.service.store import accounts as store
 from kit.service.store import ids, keys
@@ -119,7 +119,8 @@ def create(
         The account has ten active keys.
     """
     _check(wish, now)
-    yield from accounts.get(wish.account_id)
+    if (yield from one(store.lock(id=wish.account_id))) is None:
+        raise NotFoundError(f"there is no account {wish.account_id!r}")
     active = yield from one(keys.active(account_id=wish.account_id, now=now))
     if active.active >= ACTIVE_KEYS:
         raise ConflictError(

@@ -27,11 +27,15 @@ def claim(
         Models whose generations are left in the queue.
     """
     others = f",{','.join(sorted(later))}," if later else ""
-    first = generations.claim(owner=worker, lease_until=lease, now=now, others=others)
     rows: Rows = []
-    while len(rows) < most and (row := (yield from one(first))) is not None:
-        rows.append(row)
-    return rows
+    while left := most - len(rows):
+        found = yield generations.claim(
+            owner=worker, lease_until=lease, now=now, others=others, most=left
+        )
+        if not found:
+            break
+        rows += found
+    return sorted(rows, key=lambda row: (row.queue_round, row.id))
 
 
 def next_round(account_id: str) -> Transaction[int]:

@@ -64,8 +64,9 @@ def issue_ticket(
     model = catalog.get(order.model_id)
     kind = _check_order(order, model, settings.upload_bytes)
     yield from credits.check(payer, pricing.millicredits(pricing.least(model)), now)
-    yield from _check_open(payer.account_id, now)
+    # First what locks the account: whoever comes second counts the ticket of the first.
     yield from _reserve(payer.account_id, order.file_size_bytes, settings.account_upload_bytes)
+    yield from _check_open(payer.account_id, now)
     upload_id = ids.new("upl", now)
     return (
         yield from one(

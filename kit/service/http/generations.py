@@ -72,7 +72,7 @@ async def start_generation(request: Request) -> Response:
             receipt = serialize_receipt(row.id, plan.model, row.millicredits, now, base)
             return Answer(202, orjson.dumps(receipt), {"Location": receipt["statusUrl"]})
 
-        answer = await context.database.write(idempotency.run_once(label, work(), now))
+        answer = await context.database.write(lambda: idempotency.run_once(label, work(), now))
     return to_response(answer)
 
 
@@ -163,7 +163,7 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
         ended.append(row)
         return Answer(200, orjson.dumps(serialize(row)))
 
-    answer = await context.database.write(idempotency.run_once(label, work(), now))
+    answer = await context.database.write(lambda: idempotency.run_once(label, work(), now))
     for row in ended:
         if row.completed_at == now:  # and not in an earlier request
             context.metrics.finished.labels(row.model_id, row.state).inc()

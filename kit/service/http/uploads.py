@@ -59,7 +59,9 @@ async def request_upload(request: Request) -> Response:
         )
         return Answer(201, ticket.model_dump_json(by_alias=True).encode())
 
-    return to_response(await context.database.write(idempotency.run_once(label, work(), now)))
+    return to_response(
+        await context.database.write(lambda: idempotency.run_once(label, work(), now))
+    )
 
 
 @router.put("/media/uploads/{upload_id}")

@@ -11,17 +11,17 @@ RETURNING *
 -- One account.
 SELECT * FROM accounts WHERE id = :id
 
+-- name: lock (postgresql)
+-- One account; whoever else changes it or holds it waits for the end of this transaction.
+SELECT id FROM accounts WHERE id = :id FOR NO KEY UPDATE
+
+-- name: lock
+-- One account; there is one writer at a time.
+SELECT id FROM accounts WHERE id = :id
+
 -- name: all
 -- Every account, oldest first.
 SELECT * FROM accounts ORDER BY id
-
--- name: move
--- Move a balance by a signed amount, unless it would fall below zero: then no row comes back.
--- `charged` and `refunded` are how much of it was charged or given back.
-UPDATE accounts
-SET balance = balance + :amount, charged = charged + :charged, refunded = refunded + :refunded
-WHERE id = :id AND balance + :amount >= 0
-RETURNING balance, charged, refunded
 
 -- name: sign_out
 -- End every signed address that an account was given.

@@ -23,6 +23,8 @@ class DuplicateError(KitError):
 
 Rows = list[Any]
 Transaction = Generator[Step, Rows, T]
+#: What is called for a transaction can be begun anew, should it lose a race with another.
+Work = Transaction[T] | Callable[[], Transaction[T]]
 
 
 class Examination(NamedTuple):
@@ -47,7 +49,7 @@ class Database(Protocol):
         """Run a transaction that only reads."""
         ...
 
-    async def write(self, transaction: Transaction[T], *, durable: bool = True) -> T:
+    async def write(self, work: Work[T], *, durable: bool = True) -> T:
         """Run a transaction as a whole; what it returns is on disk when this returns.
 
         Parameters
@@ -71,9 +73,18 @@ class Database(Protocol):
         """Return something that differs whenever anything may have been written since."""
         ...
 
+    def clock(self) -> int:
+        """Return the time in milliseconds since 1970, as all who share the database have it."""
+        ...
+
     async def close(self) -> None:
         """Finish what was begun and let go of the database."""
         ...
+
+
+def begin(work: Work[T]) -> Transaction[T]:
+    """Return the transaction of some work."""
+    return work() if callable(work) else work
 
 
 def one(step: Step) -> Transaction[Any]:

@@ -42,8 +42,26 @@ SELECT
         WHERE account_id = :account_id AND state = 'queued' AND asset_type = 'video'
         ORDER BY id DESC LIMIT 1) AS own_video
 
+-- name: claim (postgresql)
+-- Take up to `most` of the queue, but for those that another worker is taking.
+UPDATE generations SET
+    state = 'running',
+    attempt = attempt + 1,
+    owner = :owner,
+    lease_until = :lease_until,
+    started_at = coalesce(started_at, :now),
+    updated_at = :now
+WHERE id = ANY(ARRAY(
+    SELECT id FROM generations
+    WHERE state = 'queued' AND strpos(:others, ',' || model_id || ',') = 0
+    ORDER BY queue_round, id LIMIT :most
+    FOR UPDATE SKIP LOCKED
+))
+RETURNING *
+
 -- name: claim
--- Take the first one of the queue, but for some models: a text of their ids, each between commas.
+-- Take the first of the queue, at most `most`, but for those of some models: a text of their ids,
+-- each between commas.
 -- One and not several: a list of them costs SQLite a temporary table, four times the work.
 UPDATE generations SET
     state = 'running',
@@ -55,7 +73,7 @@ UPDATE generations SET
 WHERE id = (
     SELECT id FROM generations
     WHERE state = 'queued' AND instr(:others, ',' || model_id || ',') = 0
-    ORDER BY queue_round, id LIMIT 1
+    ORDER BY queue_round, id LIMIT min(:most, 1)
 )
 RETURNING *
 
@@ -155,20 +173,46 @@ SELECT count(*) AS number FROM generations WHERE state = 'running'
 
 -- name: reserved
 -- What is charged for those of an account that are not settled.
-SELECT coalesce(sum(millicredits), 0) AS total FROM generations
+SELECT CAST(coalesce(sum(millicredits), 0) AS BIGINT) AS total FROM generations
 WHERE account_id = :account_id AND state IN ('queued', 'running')
+
+-- name: recent_charges (postgresql)
+-- The same as `recent_charges`.
+SELECT count(*) AS number, CAST(coalesce(sum(millicredits), 0) AS BIGINT) AS total
+FROM (
+    SELECT millicredits FROM generations
+    WHERE (model_id, id) >= (:model_id, '') AND (model_id, id) < (:model_id, '~')
+    ORDER BY model_id DESC, id DESC LIMIT 100
+) AS newest
 
 -- name: recent_charges
 -- What the last hundred of a model were charged.
-SELECT count(*) AS number, coalesce(sum(millicredits), 0) AS total
+SELECT count(*) AS number, CAST(coalesce(sum(millicredits), 0) AS BIGINT) AS total
 FROM (
     SELECT millicredits FROM generations WHERE model_id = :model_id ORDER BY id DESC LIMIT 100
 ) AS newest
+
+-- In PostgreSQL's own statements below, what is read is said as a range of one index, in its order:
+-- so no other one can be taken, whatever the database expects of the values.
+
+-- name: run (postgresql)
+-- The same as `run`.
+SELECT * FROM generations
+WHERE (account_id, id) >= (:account_id, :after)
+    AND (account_id, id) < (:account_id, :until)
+ORDER BY account_id DESC, id DESC LIMIT :most
 
 -- name: run
 -- An account's generations between two ids. A page is merged from runs of one index, see
 -- `kit.service.store.statements.merge`.
 SELECT * FROM generations WHERE account_id = :account_id AND id >= :after AND id < :until
+
+-- name: run_of_state (postgresql)
+-- The same as `run_of_state`.
+SELECT * FROM generations
+WHERE (account_id, state, asset_type, id) >= (:account_id, :state, :asset_type, :after)
+    AND (account_id, state, asset_type, id) < (:account_id, :state, :asset_type, :until)
+ORDER BY account_id DESC, state DESC, asset_type DESC, id DESC LIMIT :most
 
 -- name: run_of_state
 -- Those of a state and a type.
@@ -176,22 +220,50 @@ SELECT * FROM generations
 WHERE account_id = :account_id AND state = :state AND asset_type = :asset_type
     AND id >= :after AND id < :until
 
+-- name: run_of_model (postgresql)
+-- The same as `run_of_model`.
+SELECT * FROM generations
+WHERE (account_id, model_id, state, asset_type, id) >= (:account_id, :model_id, :state, :asset_type, :after)
+    AND (account_id, model_id, state, asset_type, id) < (:account_id, :model_id, :state, :asset_type, :until)
+ORDER BY account_id DESC, model_id DESC, state DESC, asset_type DESC, id DESC LIMIT :most
+
 -- name: run_of_model
 -- Those of a model, a state and a type.
 SELECT * FROM generations
 WHERE account_id = :account_id AND model_id = :model_id AND state = :state
     AND asset_type = :asset_type AND id >= :after AND id < :until
 
+-- name: versions (postgresql)
+-- The same as `versions`.
+SELECT id, state, updated_at FROM generations
+WHERE (account_id, id) >= (:account_id, :after)
+    AND (account_id, id) < (:account_id, :until)
+ORDER BY account_id DESC, id DESC LIMIT :most
+
 -- name: versions
 -- Of the same, what tells whether an answer that was written before still holds.
 SELECT id, state, updated_at FROM generations
 WHERE account_id = :account_id AND id >= :after AND id < :until
+
+-- name: versions_of_state (postgresql)
+-- The same as `versions_of_state`.
+SELECT id, state, updated_at FROM generations
+WHERE (account_id, state, asset_type, id) >= (:account_id, :state, :asset_type, :after)
+    AND (account_id, state, asset_type, id) < (:account_id, :state, :asset_type, :until)
+ORDER BY account_id DESC, state DESC, asset_type DESC, id DESC LIMIT :most
 
 -- name: versions_of_state
 -- Those of a state and a type.
 SELECT id, state, updated_at FROM generations
 WHERE account_id = :account_id AND state = :state AND asset_type = :asset_type
     AND id >= :after AND id < :until
+
+-- name: versions_of_model (postgresql)
+-- The same as `versions_of_model`.
+SELECT id, state, updated_at FROM generations
+WHERE (account_id, model_id, state, asset_type, id) >= (:account_id, :model_id, :state, :asset_type, :after)
+    AND (account_id, model_id, state, asset_type, id) < (:account_id, :model_id, :state, :asset_type, :until)
+ORDER BY account_id DESC, model_id DESC, state DESC, asset_type DESC, id DESC LIMIT :most
 
 -- name: versions_of_model
 -- Those of a model, a state and a type.

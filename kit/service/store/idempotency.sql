@@ -4,17 +4,21 @@
 -- What is known of a request.
 SELECT * FROM idempotency WHERE account_id = :account_id AND key = :key
 
--- name: add
--- A request with its answer, or without one while it runs; an old one under its key is forgotten.
-INSERT INTO idempotency (account_id, key, fingerprint, status, headers, body, created_at, owner)
-VALUES (:account_id, :key, :fingerprint, :status, :headers, :body, :created_at, :owner)
+-- name: begin
+-- A request that runs; what its key stood for is forgotten when its time is over: then, and when
+-- the key is new, a row comes back. Who asks for the same meanwhile waits for the end of this one.
+INSERT INTO idempotency (account_id, key, fingerprint, created_at, owner)
+VALUES (:account_id, :key, :fingerprint, :now, :owner)
 ON CONFLICT (account_id, key) DO UPDATE SET
     fingerprint = excluded.fingerprint,
-    status = excluded.status,
-    headers = excluded.headers,
-    body = excluded.body,
+    status = NULL,
+    headers = NULL,
+    body = NULL,
     created_at = excluded.created_at,
     owner = excluded.owner
+WHERE idempotency.created_at < :kept_since
+    OR (idempotency.status IS NULL AND idempotency.created_at < :running_since)
+RETURNING key
 
 -- name: keep
 -- The answer of a request that was running.

@@ -1,18 +1,54 @@
 -- The credit ledger: entries are added, never changed.
 
--- name: add
--- An entry, with the account's balance and totals after it.
+-- name: enter (postgresql)
+-- Move an account's balance and enter it, as below.
+WITH moved AS (
+    UPDATE accounts
+    SET balance = balance + :amount, charged = charged + :charged, refunded = refunded + :refunded
+    WHERE id = :account_id AND balance + :amount >= 0
+    RETURNING balance, charged, refunded
+)
 INSERT INTO ledger (
     id, account_id, kind, subject, millicredits, balance_after, generation_id, model_id, key_id,
     key_prefix, details, created_at, charged_after, refunded_after
-) VALUES (
-    :id, :account_id, :kind, :subject, :millicredits, :balance_after, :generation_id, :model_id,
-    :key_id, :key_prefix, :details, :created_at, :charged_after, :refunded_after
 )
+SELECT
+    :id, :account_id, :kind, :subject, :amount, balance, :generation_id, :model_id, :key_id,
+    :key_prefix, :details, :created_at, charged, refunded
+FROM moved
+RETURNING balance_after
+
+-- name: enter
+-- Move an account's balance by a signed amount and enter it, unless it would fall below zero: then
+-- no row comes back. `charged` and `refunded` are how much of it was charged or given back.
+UPDATE accounts
+SET balance = balance + :amount, charged = charged + :charged, refunded = refunded + :refunded
+WHERE id = :account_id AND balance + :amount >= 0;
+INSERT INTO ledger (
+    id, account_id, kind, subject, millicredits, balance_after, generation_id, model_id, key_id,
+    key_prefix, details, created_at, charged_after, refunded_after
+)
+SELECT
+    :id, :account_id, :kind, :subject, :amount, balance, :generation_id, :model_id, :key_id,
+    :key_prefix, :details, :created_at, charged, refunded
+FROM accounts WHERE id = :account_id AND changes() = 1
+RETURNING balance_after
+
+-- name: page (postgresql)
+-- The same as `page`, as a range of one index.
+SELECT * FROM ledger
+WHERE (account_id, id) >= (:account_id, '') AND (account_id, id) < (:account_id, :before)
+ORDER BY account_id DESC, id DESC LIMIT :most
 
 -- name: page
 -- An account's entries before an id, newest first.
 SELECT * FROM ledger WHERE account_id = :account_id AND id < :before ORDER BY id DESC LIMIT :most
+
+-- name: totals_before (postgresql)
+-- The same as `totals_before`, as a range of one index.
+SELECT charged_after, refunded_after FROM ledger
+WHERE (account_id, id) >= (:account_id, '') AND (account_id, id) < (:account_id, :before)
+ORDER BY account_id DESC, id DESC LIMIT 1
 
 -- name: totals_before
 -- The totals after an account's last entry before an id.
@@ -22,7 +58,7 @@ ORDER BY id DESC LIMIT 1
 
 -- name: sums
 -- Sums of all accounts by kind between two ids, with the last id that is in them.
-SELECT kind, sum(millicredits) AS total, max(id) AS last
+SELECT kind, CAST(sum(millicredits) AS BIGINT) AS total, max(id) AS last
 FROM (
     SELECT id, kind, millicredits FROM ledger
     WHERE id > :after AND id < :until ORDER BY id LIMIT :most
@@ -34,9 +70,11 @@ GROUP BY kind
 SELECT * FROM (
     SELECT
         accounts.id, balance, charged, refunded,
-        coalesce(sum(millicredits), 0) AS total,
-        coalesce(sum(CASE WHEN millicredits < 0 THEN -millicredits ELSE 0 END), 0) AS debits,
-        coalesce(sum(CASE WHEN kind = 'refund' THEN millicredits ELSE 0 END), 0) AS refunds
+        CAST(coalesce(sum(millicredits), 0) AS BIGINT) AS total,
+        CAST(coalesce(sum(CASE WHEN millicredits < 0 THEN -millicredits ELSE 0 END), 0) AS BIGINT)
+            AS debits,
+        CAST(coalesce(sum(CASE WHEN kind = 'refund' THEN millicredits ELSE 0 END), 0) AS BIGINT)
+            AS refunds
     FROM accounts LEFT JOIN ledger ON ledger.account_id = accounts.id
     GROUP BY accounts.id, balance, charged, refunded
 ) AS sums
@@ -67,8 +105,9 @@ SELECT
 FROM generations LEFT JOIN (
     SELECT
         generation_id, account_id,
-        sum(CASE WHEN kind = 'generation' THEN -millicredits ELSE 0 END) AS charged,
-        sum(CASE WHEN kind = 'refund' THEN millicredits ELSE 0 END) AS given
+        CAST(sum(CASE WHEN kind = 'generation' THEN -millicredits ELSE 0 END) AS BIGINT)
+            AS charged,
+        CAST(sum(CASE WHEN kind = 'refund' THEN millicredits ELSE 0 END) AS BIGINT) AS given
     FROM ledger WHERE generation_id IS NOT NULL
     GROUP BY generation_id, account_id
 ) AS sums ON sums.generation_id = generations.id AND sums.account_id = generations.account_id

@@ -2,7 +2,7 @@
 
 -- name: add
 -- One more; its line goes when its file is gone.
-INSERT INTO removals (key, created_at) VALUES (:key, :created_at)
+INSERT INTO removals (key, created_at) VALUES (:key, :created_at) ON CONFLICT (key) DO NOTHING
 
 -- name: some
 -- Some of them.

@@ -92,7 +92,7 @@ def merge(run: Statement, runs: Sequence[Mapping[str, Any]], **values: Any) -> S
     Parameters
     ----------
     run : Statement
-        Selects one run.
+        Selects one run; it may have a limit of its own.
     runs : sequence of mapping
         The values that each run has for itself.
     **values
@@ -120,6 +120,10 @@ def _merged(run: Statement, count: int, own: Sequence[str]) -> Statement:
 
     def merged(text: str) -> str:
         selects = [names.sub(rf":\g<1>_{place}", text) for place in range(count)]
+        if "LIMIT" in text:
+            if count == 1:
+                return selects[0]
+            selects = [f"({select})" for select in selects]
         return "\nUNION ALL\n".join(selects) + "\nORDER BY id DESC LIMIT :most"
 
     return Statement({database: merged(run.text(database)) for database in run.databases})

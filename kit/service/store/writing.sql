@@ -13,6 +13,13 @@ INSERT INTO scripts (
     :id, :account_id, :batch_id, :topic, :title, :content, :duration_ms, :word_count, :created_at
 )
 
+-- name: titles (postgresql)
+-- The same as `titles`, as a range of one index.
+SELECT title FROM titles
+WHERE (account_id, topic, id) >= (:account_id, :topic, '')
+    AND (account_id, topic, id) < (:account_id, :topic, '~')
+ORDER BY account_id DESC, topic DESC, id DESC LIMIT :most
+
 -- name: titles
 -- The titles of a topic that an account was given last, newest first.
 SELECT title FROM titles

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kit.engines.base import Engine
@@ -270,14 +271,15 @@ class Dispatcher:
             result = await self._pool.run(row.id, task, report, resident=resident)
             await self._publish(result)
             self._metrics.render_seconds.labels(row.model_id).observe(result.pop("seconds"))
-            settle, state = queue.finish(row.id, attempt, result, self._clock()), "completed"
+            settle = partial(queue.finish, row.id, attempt, result, self._clock())
+            state = "completed"
         except JobError as error:
-            settle = queue.fail(row.id, attempt, str(error), error.code, self._clock())
+            settle = partial(queue.fail, row.id, attempt, str(error), error.code, self._clock())
             state = "failed"
         except LostError:
-            settle, state = self._recovery.settle_lost(row), "lost"
+            settle, state = partial(self._recovery.settle_lost, row), "lost"
         self._resident_jobs.discard((row.id, attempt))
-        counts, claimed = await self._database.write(self._settle_and_claim(settle))
+        counts, claimed = await self._database.write(lambda: self._settle_and_claim(settle()))
         for following in claimed:
             self._begin(following)
         # What no longer counts was canceled, or taken over by another worker.

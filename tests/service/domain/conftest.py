@@ -1,28 +1,43 @@
 """Rows to work on: an account, its payer, a queued generation."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kit.engines.registry import installed
+from kit.service import settings
+from kit.service.app import open_database
 from kit.service.domain import accounts, catalog, generations
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
-from kit.service.store.database import Transaction
-from kit.service.store.sqlite import SQLite
+from kit.service.store.database import Database, Transaction
 from kit.wire import StartGeneration
+from tests.postgresql import empty
 
 NOW = 1_700_000_000_000
 Write = Callable[[Transaction[Any]], Any]
 
 
 @pytest.fixture
-def write(database: SQLite) -> Iterator[Write]:
+def database_url(either_database: str) -> str:
+    """Both: what is true of the domain is true on either."""
+    return either_database
+
+
+def open_empty(folder: Path, url: str) -> Database:
+    """Return an empty database: a server's, or one of its own in a folder."""
+    if url:
+        empty(url)
+    return open_database(settings.load({}, data=folder, database_url=url))
+
+
+@pytest.fixture
+def write(database: Database, runner: asyncio.Runner) -> Write:
     """Run a transaction."""
-    with asyncio.Runner() as loop:
-        yield lambda work: loop.run(database.write(work))
+    return lambda work: runner.run(database.write(work))
 
 
 @pytest.fixture

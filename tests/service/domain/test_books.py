@@ -3,40 +3,25 @@
 from collections.abc import Callable
 from typing import Any
 
-import apsw
 import pytest
 
 from kit.service.domain import accounts as account_rules
 from kit.service.domain import credits, generations, queue, writing
 from kit.service.domain.credits import Discrepancy, Payer, Reason
 from kit.service.domain.writing import Draft
-from kit.service.store import accounts, ids, ledger
-from kit.service.store.database import Transaction, every
+from kit.service.store import ids, ledger
+from kit.service.store.database import Transaction
 from kit.wire import Title
+from tests.conftest import sql
 from tests.service.domain.conftest import NOW, Write
 
 Alter = Callable[..., Any]
 
 
 @pytest.fixture
-def alter(write: Write, config: Any) -> Alter:
+def alter(write: Write) -> Alter:
     """Write into the database what no part of the service would."""
-
-    def run(statement: str, *values: Any) -> None:
-        connection = apsw.Connection(str(config.database_path))
-        connection.execute(statement, values)
-        connection.close()
-
-    return run
-
-
-def enter(account: str, amount: int, left: int, kind: str, subject: str, **more: Any) -> Any:
-    """Return the statement of an entry."""
-    totals = {"charged_after": 0, "refunded_after": 0}
-    row = {**totals, "generation_id": None, "model_id": None, "key_id": None, "key_prefix": None}
-    amounts = {"millicredits": amount, "balance_after": left, "details": None, "created_at": NOW}
-    named = {"id": ids.new("led", NOW), "account_id": account, "kind": kind, "subject": subject}
-    return ledger.add(**{**row, **amounts, **named, **more})
+    return lambda statement, **values: write(sql(statement, **values))
 
 
 @pytest.fixture
@@ -77,7 +62,8 @@ def test_books_of_everything_that_can_happen_are_right(
 
 
 def test_a_balance_that_is_not_the_sum_is_found(write: Write, payer: Payer) -> None:
-    write(every(accounts.move(id=payer.account_id, amount=5, charged=1, refunded=2)))
+    change = "UPDATE accounts SET balance = balance + 5, charged = charged + 1, refunded = 2"
+    write(sql(f"{change} WHERE id = :id", id=payer.account_id))
 
     assert {
         (payer.account_id, "balance 10.005, ledger 10"),
@@ -103,8 +89,8 @@ def test_an_entry_that_does_not_go_on_from_the_one_before_is_found(
 def test_entries_that_two_processes_numbered_otherwise_than_they_wrote_them_are_right(
     write: Write, payer: Payer
 ) -> None:
-    write(granted(payer, NOW + 50, left=11_000))
-    write(granted(payer, NOW + 20, left=12_000))
+    write(granted(payer, NOW + 50))
+    write(granted(payer, NOW + 20))
 
     entries = write(
         credits.list_entries(payer.account_id, most=9, before=ids.floor("led", NOW + 60))
@@ -113,11 +99,12 @@ def test_entries_that_two_processes_numbered_otherwise_than_they_wrote_them_are_
     assert write(credits.verify()) == []
 
 
-def granted(payer: Payer, now: int, left: int) -> Transaction[None]:
+def granted(payer: Payer, now: int) -> Transaction[None]:
     """Grant a credit as a process does that numbers its entries by a clock of its own."""
-    yield accounts.move(id=payer.account_id, amount=1000, charged=0, refunded=0)
     name = ids.floor("led", now)
-    yield enter(payer.account_id, 1000, left, "grant", name, id=name)
+    nothing = dict.fromkeys(("generation_id", "model_id", "key_id", "key_prefix", "details"))
+    about = {"id": name, "subject": name, "kind": "grant", "created_at": now, **nothing}
+    yield ledger.enter(account_id=payer.account_id, amount=1000, charged=0, refunded=0, **about)
 
 
 def test_a_missing_refund_is_found(write: Write, payer: Payer, failed: str, alter: Alter) -> None:
@@ -162,7 +149,7 @@ def test_a_generation_that_another_account_paid_is_found(
 ) -> None:
     name = queue_up()
     other = write(account_rules.create("Bob", "bob@example.org", 10_000, NOW)).id
-    alter("UPDATE ledger SET account_id = ? WHERE kind = 'generation'", other)
+    alter("UPDATE ledger SET account_id = :other WHERE kind = 'generation'", other=other)
 
     told = found(write)
     assert name in {subject for subject, _ in told}

@@ -11,7 +11,12 @@ import apsw
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from kit.engines.registry import installed
 from kit.service.domain import accounts, catalog, generations, queue
@@ -20,7 +25,7 @@ from kit.service.store import migrations
 from kit.service.store.database import Transaction
 from kit.service.store.sqlite import SQLite
 from kit.wire import StartGeneration
-from tests.service.domain.conftest import NOW, Write
+from tests.service.domain.conftest import NOW, Write, open_empty
 
 LEASE = NOW + 30_000
 OFFERED = catalog.load([installed()["flat"].definition])
@@ -128,11 +133,14 @@ def test_what_waited_before_rounds_were_counted_keeps_its_order(tmp_path: Path) 
 class Fairness(RuleBasedStateMachine):
     """Three accounts, whatever they and the workers do."""
 
+    #: The database; empty for one of its own.
+    url = ""
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.loop = asyncio.new_event_loop()
-        self.database = SQLite(Path(self.folder.name) / "kit.db")
+        self.database = open_empty(Path(self.folder.name), self.url)
         self.payers = [self.write(opened(str(number))) for number in range(3)]
         #: Ids that wait, by account; and the attempts that are running.
         self.waiting: dict[str, set[str]] = {payer.account_id: set() for payer in self.payers}
@@ -197,6 +205,13 @@ class Fairness(RuleBasedStateMachine):
         mine.remove(chosen)
         self.returned.discard(chosen)
         self.given.pop(payer.account_id, None)  # what is first now came as a later one
+
+
+def test_it_holds_on_postgresql(postgresql: str) -> None:
+    class There(Fairness):
+        url = postgresql
+
+    run_state_machine_as_test(There, settings=settings(TestFairness.settings, max_examples=8))
 
 
 TestFairness = Fairness.TestCase

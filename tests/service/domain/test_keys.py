@@ -16,7 +16,7 @@ from kit.errors import (
 from kit.service.domain import accounts, keys
 from kit.service.domain.credits import Payer
 from kit.service.domain.keys import KeyRequest, NewKey
-from kit.service.store.sqlite import SQLite
+from kit.service.store.database import Database
 from kit.wire import api_keys
 from tests.service.domain.conftest import NOW, Write
 
@@ -129,14 +129,16 @@ def test_the_eleventh_active_key_is_refused(write: Write, make: Callable[..., Ne
     assert make(now=NOW + 10)
 
 
-def test_twenty_racing_keys_give_ten(database: SQLite, payer: Payer) -> None:
+def test_twenty_racing_keys_give_ten(
+    database: Database, runner: asyncio.Runner, payer: Payer
+) -> None:
     wish = KeyRequest(account_id=payer.account_id, name="race")
 
     async def race() -> list[Any]:
         orders = (database.write(keys.create(wish, SECRET, NOW)) for _ in range(20))
         return await asyncio.gather(*orders, return_exceptions=True)
 
-    answers = asyncio.run(race())
+    answers = runner.run(race())
 
     assert [type(a) for a in answers].count(NewKey) == 10
     assert [type(a) for a in answers].count(ConflictError) == 10

@@ -7,15 +7,22 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
 
 from kit.engines.registry import installed
 from kit.errors import ConflictError, InsufficientCreditsError
 from kit.service.domain import accounts, catalog, credits, generations, queue
 from kit.service.domain.credits import Payer
 from kit.service.store.database import Transaction
-from kit.service.store.sqlite import SQLite
 from kit.wire import StartGeneration
+from tests.service.domain.conftest import open_empty
 
 OFFERED = catalog.load([installed()["flat"].definition])
 LEASE_MS = 1000
@@ -26,12 +33,14 @@ class Money(RuleBasedStateMachine):
 
     started: Bundle[str] = Bundle("started")
     claimed: Bundle[tuple[str, int]] = Bundle("claimed")
+    #: The database; empty for one of its own.
+    url = ""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.loop = asyncio.new_event_loop()
-        self.database = SQLite(Path(self.folder.name) / "kit.db")
+        self.database = open_empty(Path(self.folder.name), self.url)
         self.now = 1_700_000_000_000
         self.expected = 2000
         self.charged: dict[str, int] = {}
@@ -135,6 +144,13 @@ class Money(RuleBasedStateMachine):
         self.loop.run_until_complete(self.database.close())
         self.loop.close()
         self.folder.cleanup()
+
+
+def test_it_holds_on_postgresql(postgresql: str) -> None:
+    class There(Money):
+        url = postgresql
+
+    run_state_machine_as_test(There, settings=settings(TestMoney.settings, max_examples=8))
 
 
 TestMoney = Money.TestCase

@@ -25,6 +25,8 @@ from kit.service.store.database import (
     Examination,
     Rows,
     Transaction,
+    Work,
+    begin,
     row_maker,
 )
 from kit.service.store.sqlite.file import (
@@ -112,7 +114,7 @@ class SQLite:
         except apsw.Error as error:
             raise self._translated(error) from None
 
-    async def write(self, transaction: Transaction[T], *, durable: bool = True) -> T:
+    async def write(self, work: Work[T], *, durable: bool = True) -> T:
         """Run a transaction in the writer thread; it is on disk when this returns.
 
         Parameters
@@ -123,7 +125,7 @@ class SQLite:
         if not self._thread.is_alive():
             raise UnavailableError("the database is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._orders.put(_Order(transaction, future, durable))
+        self._orders.put(_Order(begin(work), future, durable))
         # A caller that goes away does not undo what was handed in: it is done or it failed.
         return await asyncio.shield(future)
 
@@ -152,6 +154,10 @@ class SQLite:
         self._examiners.remove(thread)
         self.damage = examination.wrong
         return examination
+
+    def clock(self) -> int:
+        """Return this machine's time, in milliseconds since 1970."""
+        return time.time_ns() // 1_000_000
 
     async def close(self) -> None:
         """Commit what was handed in and close the file."""

@@ -1,0 +1,319 @@
+"""PostgreSQL: connections that are awaited, of a database that several services may share.
+
+Every statement is a round trip, so transactions are written with few of them. They run at READ
+COMMITTED: what must not be done twice is held by a lock on the account's row, by a unique key or by
+a condition of the statement itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from kit.errors import BadRequestError, ConfigError, UnavailableError
+from kit.service.store.database import (
+    DuplicateError,
+    Examination,
+    Rows,
+    Transaction,
+    Work,
+    begin,
+    row_maker,
+)
+from kit.service.store.postgresql import schema
+from kit.service.store.postgresql.schema import NAME
+from kit.service.store.statements import Statement, Step
+
+__all__ = ["NAME", "SESSION", "PostgreSQL", "migrate"]
+
+T = TypeVar("T")
+_log = logging.getLogger("kit.store")
+
+#: Connections of one service; each holds some MiB on the server.
+_CONNECTIONS = 10
+#: Seconds for a connection, for a statement, and for one of the connections to be free.
+_CONNECT, _STATEMENT, _WAIT = 10.0, 30.0, 10.0
+#: How often a transaction is begun anew that lost a deadlock or a race.
+_TRIES = 5
+#: Seconds for which the database's clock is believed to go as ours does.
+_CLOCK_SECONDS = 60.0
+#: What is read is the beginning of an index. A plan knows the limit that it has, so it is made for
+#: the values that are given; and nothing is gathered and sorted that an index has in order.
+SESSION = {
+    "application_name": "creative-studio-kit",
+    "plan_cache_mode": "force_custom_plan",
+    "enable_sort": "off",
+    "enable_bitmapscan": "off",
+    "max_parallel_workers_per_gather": "0",
+    "jit": "off",
+}
+_BEGIN = {True: "BEGIN", False: "BEGIN; SET LOCAL synchronous_commit = off"}
+_MOMENT = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+_PARAMETER = re.compile(r"(?<!:):([a-z_]\w*)")
+
+#: What may pass: a server that is not there, restarts, or has no connection left.
+_LOST = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
+_RACED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_WRONG = (
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+    ValueError,
+)
+
+
+class PostgreSQL:
+    """A PostgreSQL database; it is connected to when it is first used.
+
+    Parameters
+    ----------
+    url : str
+        ``postgresql://USER:PASSWORD@HOST/NAME``, see the manual of PostgreSQL, "Connection URIs".
+    on_commit : callable, optional
+        Told how many transactions each commit had, and its seconds.
+    """
+
+    damage: str | None = None
+
+    def __init__(
+        self, url: str, on_commit: Callable[[int, float], None] = lambda _size, _seconds: None
+    ) -> None:
+        self._url = url
+        self._on_commit = on_commit
+        self._opening = asyncio.Lock()
+        self._pool: Any = None
+        self._rows: dict[Statement, Callable[[Any], Any]] = {}
+        self._writes: set[asyncio.Task[Any]] = set()
+        #: The database's clock less ours, in milliseconds, and when it was read.
+        self._ahead, self._read_at = 0.0, -_CLOCK_SECONDS
+
+    async def read(self, transaction: Transaction[T]) -> T:
+        """Run a transaction that only reads, each statement by itself."""
+        try:
+            step = next(transaction)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        async with self._connection() as connection:
+            return await self._drive(connection, transaction, step)
+
+    async def write(self, work: Work[T], *, durable: bool = True) -> T:
+        """Run a transaction as a whole; what it returns is on disk when this returns.
+
+        Parameters
+        ----------
+        work : transaction or callable
+            What is called for a transaction can be begun anew, should it lose a race.
+        durable : bool
+            False for what may be forgotten in a power cut.
+        """
+        task = asyncio.create_task(self._write(work, durable))
+        self._writes.add(task)
+        task.add_done_callback(self._writes.discard)
+        # A caller that goes away does not undo what was handed in: it is done or it failed.
+        return await asyncio.shield(task)
+
+    async def examine(self) -> Examination:
+        """Do nothing: the server looks after its own files."""
+        return Examination(None, 0.0)
+
+    def version(self) -> object:
+        """Return something new: whatever others have written is not known here."""
+        return object()
+
+    def clock(self) -> int:
+        """Return the database's time, in milliseconds since 1970: services agree on it."""
+        return int(time.monotonic() * 1000 + self._ahead)
+
+    async def close(self) -> None:
+        """Commit what was handed in and let go of the connections."""
+        await asyncio.gather(*self._writes, return_exceptions=True)
+        if self._pool is not None:
+            with suppress(*_LOST):
+                await self._pool.close()
+            self._pool = None
+
+    async def _write(self, work: Work[T], durable: bool) -> T:
+        for again in range(_TRIES):
+            try:
+                return await self._transact(begin(work), durable)
+            except _RACED as error:
+                _log.warning("a transaction lost a race: %s", type(error).__name__)
+                if not callable(work):
+                    break
+                await asyncio.sleep(random.random() * 0.02 * 2**again)  # noqa: S311 - not a secret
+        raise _unavailable("the database is too busy just now; nothing was charged")
+
+    async def _transact(self, transaction: Transaction[T], durable: bool) -> T:
+        try:
+            step = next(transaction)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        async with self._connection() as connection:
+            await connection.execute(_BEGIN[durable])
+            try:
+                result = await self._drive(connection, transaction, step)
+            except BaseException:
+                with suppress(*_LOST):
+                    await connection.execute("ROLLBACK")
+                raise
+            started = time.perf_counter()
+            try:
+                await connection.execute("COMMIT")
+            except _LOST:
+                _log.exception("the database was lost in a commit")
+                raise _unavailable(
+                    "the database was lost while it stored this: look whether it was done, or ask "
+                    "again with the same Idempotency-Key"
+                ) from None
+            self._on_commit(1, time.perf_counter() - started)
+            return result
+
+    async def _drive(self, connection: Any, transaction: Transaction[T], step: Step) -> T:
+        try:
+            while True:
+                step = transaction.send(await self._run(connection, step))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    async def _run(self, connection: Any, step: Step) -> Rows:
+        text, names = _positional(step.statement)
+        records = await connection.fetch(text, *[step.values[name] for name in names])
+        if not records:
+            return []
+        row = self._rows.get(step.statement)
+        if row is None:
+            row = self._rows[step.statement] = row_maker(records[0].keys())
+        return [row(record) for record in records]
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Any]:
+        """Give a connection, and turn what its driver raises into our errors."""
+        try:
+            pool = self._pool or await self._open()
+            async with pool.acquire(timeout=_WAIT) as connection:
+                if time.monotonic() - self._read_at > _CLOCK_SECONDS:
+                    await self._read_clock(connection)
+                yield connection
+        except asyncpg.UniqueViolationError as error:
+            raise DuplicateError(str(error)) from None
+        except (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError):
+            raise BadRequestError("a text has a character that cannot be stored") from None
+        except _LOST as error:
+            if isinstance(error, ValueError):  # a value that its column cannot have
+                raise
+            _log.warning("the database cannot be used just now: %s", type(error).__name__)
+            raise _unavailable(
+                "the database cannot be used just now; nothing was charged"
+            ) from None
+
+    async def _open(self) -> Any:
+        async with self._opening:
+            if self._pool is None:
+                pool = await _pool(self._url)
+                try:
+                    async with pool.acquire(timeout=_WAIT) as connection:
+                        await schema.check(connection)
+                except BaseException:
+                    pool.terminate()
+                    raise
+                self._pool = pool
+            return self._pool
+
+    async def _read_clock(self, connection: Any) -> None:
+        before = time.monotonic()
+        moment = await connection.fetchval(_MOMENT)
+        self._read_at = time.monotonic()
+        self._ahead = moment - (before + self._read_at) / 2 * 1000
+
+
+async def migrate(url: str) -> list[int]:
+    """Bring a database to the newest schema and return the numbers that it lacked.
+
+    Raises
+    ------
+    ConfigError
+        It cannot be reached, or is of something else.
+    """
+    with _named(url):
+        connection = await asyncpg.connect(url, timeout=_CONNECT)
+    try:
+        return await schema.migrate(connection)
+    finally:
+        await connection.close()
+
+
+async def _pool(url: str) -> Any:
+    with _named(url):
+        return await asyncpg.create_pool(
+            url,
+            min_size=1,
+            max_size=_CONNECTIONS,
+            reset=_keep,
+            timeout=_CONNECT,
+            command_timeout=_STATEMENT,
+            statement_cache_size=500,
+            max_cached_statement_lifetime=0,
+            server_settings=SESSION,
+        )
+
+
+async def _keep(_connection: Any) -> None:
+    """Leave a connection as it is: no transaction of ours sets anything that outlives it."""
+
+
+@contextmanager
+def _named(url: str) -> Iterator[None]:
+    """Say what is wrong with an address, of which the password is never shown."""
+    try:
+        parts = urlsplit(url)
+        where = f"{parts.hostname or 'this machine'}{parts.path}"
+    except ValueError:
+        raise ConfigError("the database's URL is no URL") from None
+    try:
+        yield
+    except _WRONG as error:
+        raise ConfigError(f"the database at {where} cannot be used: {error}") from None
+    except _LOST as error:
+        _log.warning("%s: %s", where, error)
+        raise _unavailable(f"the database at {where} cannot be reached just now") from None
+
+
+@cache
+def _positional(statement: Statement) -> tuple[str, list[str]]:
+    """Return a statement as the driver takes it, with the names of its parameters in their order.
+
+    Examples
+    --------
+    >>> _positional(Statement({"": "SELECT :a, :b WHERE x = :a"}))
+    ('SELECT $1, $2 WHERE x = $1', ['a', 'b'])
+    """
+    names: list[str] = []
+
+    def numbered(found: re.Match[str]) -> str:
+        if found[1] not in names:
+            names.append(found[1])
+        return f"${names.index(found[1]) + 1}"
+
+    return _PARAMETER.sub(numbered, statement.text(NAME)), names
+
+
+def _unavailable(sentence: str) -> UnavailableError:
+    return UnavailableError(sentence, headers={"Retry-After": "1"})

@@ -1,0 +1,49 @@
+"""``kit migrate``: either database is brought up, and what runs on it works."""
+
+import pytest
+
+from tests.commands.conftest import Kit
+
+
+@pytest.fixture
+def database_url(either_database: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Name the database to the commands."""
+    monkeypatch.setenv("KIT_DATABASE_URL", either_database)
+    return either_database
+
+
+@pytest.mark.usefixtures("database_url")
+def test_a_database_is_brought_up_and_worked_on(kit: Kit) -> None:
+    assert kit("migrate").out == "The database has the schema 8.\n"
+    assert kit("migrate").code == 0
+
+    made = kit("accounts", "create", "--name", "Ada", "--email", "a@b", "--credits", 5, "--json")
+    account = made.json["id"] if "id" in made.json else made.json["accountId"]
+    assert kit("keys", "create", "--account", account, "--name", "k").code == 0
+    assert kit("accounts", "list", "--json").json[0]["credits"] == 5
+    assert kit("ledger", "verify").code == 0
+    assert "ok    database: " in kit("doctor").out
+
+
+def test_a_backup_of_a_servers_database_is_left_to_its_tools(
+    kit: Kit, empty_postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIT_DATABASE_URL", empty_postgresql)
+    assert kit("accounts", "list").code == 0
+
+    done = kit("backup", "copy")
+    assert (done.code, done.err) == (
+        2,
+        "kit: the database is a server's; use its own tools, such as pg_dump\n",
+    )
+
+
+def test_a_server_that_is_not_there_is_one_sentence(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIT_DATABASE_URL", "postgresql://ada:secret@127.0.0.1:9/kit")
+
+    done = kit("accounts", "list")
+    assert done.code == 1
+    assert done.err.endswith("the database at 127.0.0.1/kit cannot be reached just now\n")
+    assert "secret" not in done.out + done.err

