@@ -103,7 +103,6 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "obstore": ("kit.service.storage.s3",),
     "prometheus_client": ("kit.service.metrics", "kit.service.http.metrics"),
     "asyncpg": ("kit.service.store.postgresql",),
-    "prometheus_client": ("kit.service.http.metrics",),
     "fastapi": ("kit.service",),
     "matplotlib": ("kit.explore.charts.figures",),
     "altair": ("kit.explore.charts.vega",),
