@@ -11,17 +11,17 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting, volcano
-from kit.engines.painting.land.ground import BARE, ROCK, SAND, Ground, Land, Mix, Woods
+from kit.engines.painting.land.ground import BARE, FRONDS, ROCK, SAND, Ground, Land, Mix, Woods
 from kit.engines.painting.land.heights import dune_wave, mesas
 from kit.engines.painting.land.landscape import Landscape, grid, unit
-from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.water import flood
-from kit.engines.painting.noise import Plane, eroded, octave, ridged
+from kit.engines.painting.noise import eroded, octave, ridged
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
 
 _SCRUB: Mix = (((0.56, 0.055, 92), 0.6), ((0.50, 0.050, 112), 0.4))
+_REEDS: Mix = (((0.52, 0.090, 122), 0.6), ((0.60, 0.085, 108), 0.4))
 _BUSHES: Mix = (((0.34, 0.045, 108), 0.6), ((0.42, 0.055, 92), 0.4))
 #: Either of them under snow.
 _SNOW = replace(ROCK, low=(0.90, 0.012, 245), low_other=(0.95, 0.010, 245), steep=0.2, bands=0.7)
@@ -56,7 +56,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     heights = _sink(scene, heights, pool) if pool else heights
     own = volcano.ashen(scene, _ground_of(brief, rocky=rocky), cone)
     if pool:
-        return Land(scene, heights, own, pool.level, _woods_around(scene, pool))
+        return Land(scene, heights, own, pool.level, _palms_around(scene, pool))
     return Land(scene, heights, own, woods=BARE if sandy else _scrub_of(scene))
 
 
@@ -69,15 +69,14 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.paint_sky(0.2)
     volcano.paint_smoke(scene, cone)
     scene.lay_out(land.heights)
-    palms = _palms_around(scene, pool) if pool else None
     grains = ground.ripples(scene.dice(5)) if sandy else ground.grain(scene.dice(5))
     scene.see(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.6)
     ground.cover(scene, land.ground, grains, 0.75)
     if not sandy:
         _strew(scene, land.ground)
     volcano.paint_lava(scene, cone)
-    if pool and palms:
-        _fill(scene, pool, palms)
+    if pool:
+        _fill(land, pool)
     return scene.finish()
 
 
@@ -183,14 +182,6 @@ class _Pool:
     reach: float
     level: float = 1.0
 
-    def ring(
-        self, rng: np.random.Generator, least: float, most: float, count: int
-    ) -> tuple[Plane, Plane]:
-        """Return x and z of places around it, so many reaches away."""
-        turn = rng.uniform(0.0, 2 * np.pi, count)
-        away = (least + (most - least) * rng.random(count) ** 1.6) * self.reach
-        return self.x + away * np.cos(turn), self.z + away * np.sin(turn)
-
 
 def _pool_of(scene: Landscape) -> _Pool | None:
     """Return the pool that palms in a desert stand around, if the prompt asks for them."""
@@ -207,11 +198,14 @@ def _scrub_of(scene: Landscape) -> Woods:
     return Woods(density.astype(np.float32), _BUSHES, (1.0, 2.9), "broadleaf", nearest=24.0)
 
 
-def _woods_around(scene: Landscape, pool: _Pool) -> Woods:
+def _palms_around(scene: Landscape, pool: _Pool) -> Woods:
+    """Return palms around a pool; the view over it stays open."""
     x, z = grid(256)
-    ring = np.hypot(x - pool.x, z - pool.z) / pool.reach - 1.45
-    density = 0.75 * np.exp(-((ring / 0.25) ** 2)) * (np.abs(x - pool.x) > 0.3 * (pool.z - z))
-    return Woods(np.asarray(density, np.float32), planting.FRONDS, (5.0, 9.0), "broadleaf")
+    ring = np.hypot((x - pool.x) / 1.1, z - pool.z) / pool.reach - 1.5
+    density = np.exp(-((ring / 0.3) ** 2)) * (0.3 if "minimal" in scene.words else 1.0)
+    open_ = (z < pool.z - 0.3 * pool.reach) & (np.abs(x - pool.x) < 0.95 * pool.reach)
+    density = np.where(open_, 0.0, density).astype(np.float32)
+    return Woods(density, FRONDS, (10.0, 17.0), "palm", clearing=-9.0)
 
 
 def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
@@ -230,29 +224,18 @@ def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
     return np.asarray(np.maximum(heights - over, np.where(off > 1.6, pool.level + 0.1, -9)), "f4")
 
 
-def _palms_around(scene: Landscape, pool: _Pool) -> Plants:
-    """Return palms around a pool, whose shadows lie on the land; the view over it stays open."""
-    rng, count = scene.dice(36), 9 if "minimal" in scene.words else 40
-    x, z = pool.ring(rng, 1.10, 1.75, count)
-    keep = scene.land.height(x, z) < 7.0
-    keep &= (z > pool.z - 0.35 * pool.reach) | (np.abs(x - pool.x) > 0.95 * pool.reach)
-    lean = float(np.sign(rng.uniform(-1, 1)))
-    return planting.palms(scene, x, z, rng.uniform(10.0, 17.0, count), keep, lean)
-
-
-def _fill(scene: Landscape, pool: _Pool, palms: Plants) -> None:
+def _fill(land: Land, pool: _Pool) -> None:
     """Plant what grows around a pool and let the water mirror what stands behind it."""
-    rng, view, few = scene.dice(52), scene.view, 0.3 if "minimal" in scene.words else 1.0
-    reeds: Mix = (((0.52, 0.090, 122), 0.6), ((0.60, 0.085, 108), 0.4))
-    ring = pool.ring(rng, 1.02, 1.8, round(110 * few))
-    shrubs = planting.shrubs(scene, rng, *ring, (pool.level, pool.level + 4.0))
-    planting.plant(scene, shrubs, "broadleaf", 0.8)
-    ring = pool.ring(rng, 1.0, 1.5, 520)
-    tufts = planting.stand(scene, rng, *ring, rng.uniform(0.6, 2.0, 520), reeds)
+    scene = land.scene
+    rng, view = scene.dice(52), scene.view
+    turn, away = rng.uniform(0.0, 2 * np.pi, 520), pool.reach * rng.uniform(1.0, 1.4, 520)
+    x, z = pool.x + away * np.cos(turn), pool.z + away * np.sin(turn)
+    tufts = planting.stand(scene, rng, x, z, rng.uniform(0.6, 2.0, 520), _REEDS)
     planting.plant(scene, tufts.kept(tufts.foot > pool.level + 0.05), "tuft", 0.82)
+    palms = planting.forest(scene, land.woods, scene.dice(36), count=1800)
     behind = palms.z >= pool.z - 0.3 * pool.reach
     planting.plant(scene, palms.kept(behind), "palm", 0.86)
-    land = scene.land.height(view.x, view.z)
-    wet = ~view.sky & (land < pool.level) & (scene.depth > view.z * 0.999)
-    flood(scene, wet, pool.level - land, deep=(0.42, 0.060, 205), wind=0.5, level=pool.level)
+    bottom = scene.land.height(view.x, view.z)
+    wet = ~view.sky & (bottom < pool.level) & (scene.depth > view.z * 0.999)
+    flood(scene, wet, pool.level - bottom, deep=(0.42, 0.060, 205), wind=0.5, level=pool.level)
     planting.plant(scene, palms.kept(~behind), "palm", 0.9)

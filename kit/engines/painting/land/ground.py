@@ -36,7 +36,7 @@ class Woods:
     density: Floats  # a map of how willingly they grow, 0 to 1
     leaves: Mix
     tall: tuple[float, float]  # heights of the least and the largest
-    kind: str  # spruce or broadleaf
+    kind: str  # spruce, broadleaf or palm
     line: float = 1e3  # height of ground up to which they grow
     lowest: float = 1.2
     nearest: float = 30.0  # meters
@@ -121,6 +121,8 @@ FOLIAGE: dict[str, Mix] = {
     "autumn": (((0.37, 0.045, 138), 0.36), ((0.64, 0.125, 80), 0.36), ((0.56, 0.125, 64), 0.28)),
     "winter": (((0.42, 0.022, 190), 0.55), ((0.68, 0.015, 235), 0.45)),
 }
+#: Colors of palms.
+FRONDS: Mix = (((0.46, 0.085, 128), 0.6), ((0.52, 0.092, 118), 0.4))
 #: Season -> colors of the grass in front.
 GRASS: dict[str, Mix] = {
     "summer": (((0.50, 0.085, 124), 0.5), ((0.58, 0.085, 108), 0.3), ((0.66, 0.075, 90), 0.2)),

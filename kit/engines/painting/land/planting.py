@@ -17,8 +17,6 @@ from kit.engines.painting.tone import light
 
 _NEARER = 0.985  # what is nearer than this share of a plant's distance hides it
 _BARK = np.array([1.25, 0.98, 0.74], np.float32)[:, None]
-FRONDS: Mix = (((0.46, 0.085, 128), 0.6), ((0.52, 0.092, 118), 0.4))
-_SHRUBS: Mix = (((0.40, 0.070, 136), 0.6), ((0.47, 0.080, 122), 0.4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,14 @@ def forest(
     outward = np.abs(x) / (scene.camera.widest * z)
     keep &= outward > (woods.clearing + 0.5 * shy * rng.random(count)) - z / 200
     high = rng.uniform(*woods.tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
-    return stand(scene, rng, x, z, high, woods.leaves).kept(keep)
+    if woods.kind != "palm":
+        return stand(scene, rng, x, z, high, woods.leaves).kept(keep)
+    # Palms stay in the frame, lean to one side or the other, and are dark against the sun.
+    room = 0.95 * scene.camera.rise * z + scene.camera.height - height
+    palms = stand(scene, rng, x, z, np.minimum(high, room), woods.leaves, least=0.85)
+    dark = np.float32(0.22 if scene.sun.shown and not scene.sun.moon else 1.0)
+    flip = (rng.random(count) < 0.25) == (scene.subject < 0)
+    return replace(palms, flip=flip, color=palms.color * dark).kept(keep & (room > 0.6 * high))
 
 
 def strew(
@@ -124,40 +129,6 @@ def strew(
     # Grass that reaches up to the eye would be a wall.
     high = np.minimum(high, np.maximum(0.4 * (scene.camera.height - height), 0.25 * high))
     return stand(scene, rng, x, z, high, colors).kept(keep)
-
-
-def shrubs(
-    scene: Landscape, rng: np.random.Generator, x: Plane, z: Plane, between: tuple[float, float]
-) -> Plants:
-    """Return shrubs at those of some places that lie between two heights."""
-    plants = stand(scene, rng, x, z, rng.uniform(0.9, 2.8, len(z)), _SHRUBS, least=0.85)
-    # A round tree without its stem.
-    return plants.kept((plants.foot > between[0]) & (plants.foot < between[1])).sunk(0.36)
-
-
-def palms(
-    scene: Landscape, x: Plane, z: Plane, tall: Plane, keep: NDArray[np.bool_], lean: float
-) -> Plants:
-    """Return palms at those of some places where they fit into the frame.
-
-    Most of them lean to a side, -1 left or 1 right.
-    """
-    rng, camera = scene.dice(38), scene.camera
-    room = 0.95 * camera.rise * z + camera.height - scene.land.height(x, z)
-    plants = stand(scene, rng, x, z, np.minimum(tall, room), FRONDS, least=0.85)
-    backlit = scene.sun.shown and not scene.sun.moon
-    flip = (rng.random(len(x)) < 0.22) == (lean > 0)
-    color = plants.color * np.float32(0.22 if backlit else 1.0)
-    return replace(plants, flip=flip, color=color).kept(keep & (room > 6.0))
-
-
-def apart(across: Plane, keep: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
-    """Return which of the places that are kept are kept still: the first ones that stand apart."""
-    chosen: list[int] = []
-    for number in np.flatnonzero(keep):
-        if all(abs(across[number] - across[other]) > 0.06 for other in chosen):
-            chosen.append(int(number))
-    return np.isin(np.arange(len(keep)), chosen[:most])
 
 
 def plant(scene: Landscape, plants: Plants, kind: str, end: float) -> None:

@@ -18,6 +18,7 @@ from kit.engines.painting.land.ground import (
     BARE,
     CLIFF,
     FOLIAGE,
+    FRONDS,
     GROUNDS,
     Ground,
     Land,
@@ -25,7 +26,6 @@ from kit.engines.painting.land.ground import (
     mixed_to,
 )
 from kit.engines.painting.land.landscape import HORIZON, Landscape, grid
-from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.water import Sea, colors_of, light_sea, sea_of
 from kit.engines.painting.noise import eroded, octave, ridged
 from kit.engines.painting.painting import Painting
@@ -55,8 +55,9 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     cone = _cone_of(scene)
     heights = scene.part_for_sun(_heights(scene, shore, cone))
     heights = volcano.raise_cone(scene, heights, cone)
-    wooded = shore in ("islands", "cliffs") or scene.has("palms", "islands")
-    woods = _woods_of(scene) if wooded else BARE
+    woods = _grove_of(scene) if shore == "beach" and scene.has("palms") else BARE
+    if shore in ("islands", "cliffs"):
+        woods = _woods_of(scene)
     return Land(scene, heights, _ground_of(scene, shore, cone), 0.0, woods)
 
 
@@ -69,7 +70,6 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     volcano.paint_smoke(scene, cone)
     scene.lay_out(land.heights)
     water = sea_of(scene.dice(8), _swell_of(scene))
-    palms = _palms(scene) if shore == "beach" and scene.has("palms") else None
     progress.report(0.4)
     scene.see(
         lambda x, z: np.maximum(scene.land.height(x, z), water.height(x, z)),
@@ -80,10 +80,9 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     )
     if not open_:
         ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.63)
-        trees = planting.forest(scene, land.woods, scene.dice(6), count=2600)
+        count = 500 if land.woods.kind == "palm" else 2600
+        trees = planting.forest(scene, land.woods, scene.dice(6), count=count)
         planting.plant(scene, trees, land.woods.kind, 0.68)
-    if palms:
-        _plant_grove(scene, palms)
     volcano.paint_lava(scene, cone)
     _flood(scene, water, colors_of(brief))
     if "lighthouse" in brief.things:
@@ -197,30 +196,14 @@ def _woods_of(scene: Landscape) -> Woods:
     return Woods(density.astype(np.float32), leaves, (2.4, 4.6), "broadleaf", 70.0, 2.5, 60.0)
 
 
-def _palms(scene: Landscape) -> Plants:
-    """Return palms along a beach: a few near by that lean to the sea, a grove that runs off."""
-    rng, sparse = scene.dice(36), "minimal" in scene.words
+def _grove_of(scene: Landscape) -> Woods:
+    """Return palms along a beach, on the side that runs off along the shore."""
+    _, z = grid(256)
     hand = -float(np.sign(scene.subject or 1.0))
-    near, far = 60, 0 if sparse else 130
-    z = np.concatenate([rng.uniform(15.0, 62.0, near), 55.0 + 195.0 * rng.random(far) ** 1.5])
-    away = np.concatenate([rng.uniform(0.12, 0.96, near), 0.12 + rng.random(far) ** 0.75])
-    x = hand * away * scene.camera.widest * z
-    tall = rng.uniform(8.0, 13.0, near + far)
-    keep = scene.land.height(x, z) > 0.75
-    room = 0.95 * scene.camera.rise * z + scene.camera.height > 0.55 * tall
-    most = 2 if sparse else int(rng.integers(4, 7))
-    keep[:near] = planting.apart(away[:near], (keep & room)[:near], most)
-    return planting.palms(scene, x, z, tall, keep, -hand)
-
-
-def _plant_grove(scene: Landscape, palms: Plants) -> None:
-    """Plant the palms of a beach, and shrubs below them."""
-    rng, count = scene.dice(37), 0 if "minimal" in scene.words else 420
-    z = 26.0 + 224.0 * rng.random(count) ** 1.5
-    side = -float(np.sign(scene.subject or 1.0)) * (0.35 + 0.9 * rng.random(count))
-    x = side * scene.camera.widest * (z + 4.0)
-    planting.plant(scene, planting.shrubs(scene, rng, x, z, (2.2, 90.0)), "broadleaf", 0.65)
-    planting.plant(scene, palms, "palm", 0.68)
+    aside = cv2.resize(scene.side(1.0), (256, 256), interpolation=cv2.INTER_AREA) * hand
+    density = smooth_step(0.1, 0.45, aside) * smooth_step(1.4, 1.0, aside)
+    density *= (0.1 if "minimal" in scene.words else 0.45) + 0.3 * smooth_step(50.0, 90.0, z)
+    return Woods(density, FRONDS, (8.0, 13.0), "palm", lowest=0.75, nearest=15.0, clearing=-9.0)
 
 
 def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:

@@ -40,7 +40,7 @@ _BANK = 7  # texels of every shore without trees: from afar they would lift the 
 _GAP = 0.30  # brightness between trees
 _LIFT = 0.35  # share of the sky's light that woods get beside it: they are dark between crowns
 #: Kind of tree -> its breadth as a share of its height, and its shape: 1 is a cone.
-_TREES = {"spruce": (0.42, 0.9), "broadleaf": (0.75, 0.15)}
+_TREES = {"spruce": (0.42, 0.9), "broadleaf": (0.75, 0.15), "palm": (0.5, 0.4)}
 
 
 @dataclass(frozen=True, slots=True)
