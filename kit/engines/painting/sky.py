@@ -93,6 +93,7 @@ def paint_sky(
         bands = _aurora(camera, depth, rng, progress.part(0.2, 0.6))
         sky, curtains = sky + bands, bands.max(axis=0)
     progress.report(0.6)
+    below = np.asarray(sky[:, -1:], np.float32)
     if sun.shown:
         sky = _with_disc(np.asarray(sky, np.float32), sun, away, color)
     sky = np.asarray(sky, np.float32)
@@ -100,7 +101,7 @@ def paint_sky(
         sky = _clouded(sky, look, camera, sun, near, away, rng, progress.part(0.6, 1.0))
     full = np.empty((3, camera.rows, camera.columns), np.float32)
     full[:, :depth] = sky
-    full[:, depth:] = sky[:, -1:]
+    full[:, depth:] = below
     return Sky(full, stars, curtains)
 
 

@@ -51,7 +51,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     cone, pool = _cone_of(scene), _pool_of(scene)
     heights = _tables(scene, sandy=sandy) if rocky else _dunes(scene)
     heights = scene.part_for_sun(heights)
-    heights = heights if rocky else np.asarray(cv2.GaussianBlur(heights, (0, 0), 0.8))
+    heights = heights if rocky else np.asarray(cv2.GaussianBlur(heights, (0, 0), 2.4))
     heights = volcano.raise_cone(scene, heights, cone)
     heights = _sink(scene, heights, pool) if pool else heights
     own = volcano.ashen(scene, _ground_of(brief, rocky=rocky), cone)

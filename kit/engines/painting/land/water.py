@@ -31,9 +31,9 @@ _POINTS = 130.0  # distance from which light dances on the largest waves
 _FINER: Floats = np.exp2(np.floor(np.log2(np.clip(np.arange(256) / 8, 1, 16)))).astype(np.float32)
 
 
-def colors_of(brief: Brief, *, tropical: bool = False) -> tuple[Oklch, Oklch]:
+def colors_of(brief: Brief) -> tuple[Oklch, Oklch]:
     """Return the colors of deep and of shallow water."""
-    if tropical or not brief.things.isdisjoint(("palms", "tropical")):
+    if not brief.things.isdisjoint(("palms", "tropical")):
         deep, shallow = (0.46, 0.090, 220), (0.76, 0.110, 195)
     elif brief.covered:
         deep, shallow = (0.43, 0.055, 222), (0.64, 0.080, 190)
