@@ -163,8 +163,7 @@ class Flight:
         self._heights = height_levels(terrain.surface, box)
         colors = paint_terrain(terrain, rng[1], progress.part(0.5, 0.9))
         grain = make_grain(terrain, rng[2])
-        turned = abs(math.tan(poses[len(poses) // 2].heading)) > 1
-        self._colors = ColorLevels(colors, box, self._focal, grain, turned=turned)
+        self._colors = ColorLevels(colors, box, self._focal, grain)
         headings = [at.heading for at in poses]
         span = (min(headings) - widest - 0.05, max(headings) + widest + 0.05)
         top = max(at.horizon for at in poses) * rows / self._focal + 0.05

@@ -121,8 +121,7 @@ def height_levels(surface: Floats, box: Box) -> WorldHeights:
 class ColorLevels:
     """Colors of all that a flight sees, in one picture of several levels.
 
-    A level is roughened in place before it is joined to the others. That a flight goes rather along
-    x than along y, `turned`, makes it faster, nothing else.
+    A level is roughened in place before it is joined to the others.
     """
 
     def __init__(
@@ -131,8 +130,6 @@ class ColorLevels:
         box: Box,
         focal: float,
         roughen: Callable[[Level], None],
-        *,
-        turned: bool,
     ) -> None:
         levels, limits = [], []
         for fine in _COLORS:
@@ -153,9 +150,7 @@ class ColorLevels:
             picture[row : row + len(level.plane), : level.plane.shape[1]] = level.plane
             self._scale[start:end] = level.scale
             self._across[start:end], self._down[start:end] = level.across, level.down + row
-        # A row of a frame is looked up along a row of memory, or each pixel would wait for its own.
-        self._turned = turned
-        self._picture = np.ascontiguousarray(picture.transpose(1, 0, 2)) if turned else picture
+        self._picture = picture
 
     def look_up(self, x: Floats, y: Floats, inverse: Floats) -> Bytes:
         """Return the colors at places, by one over their distance; shape (rows, columns, 4)."""
@@ -167,9 +162,7 @@ class ColorLevels:
             )
             for start, places in zip(starts, (x, y), strict=True):
                 start += scale * places[band]
-            across, down = starts[::-1] if self._turned else starts
-            border = cv2.BORDER_REPLICATE
-            cv2.remap(self._picture, across, down, cv2.INTER_LINEAR, out[band], border)
+            cv2.remap(self._picture, *starts, cv2.INTER_LINEAR, out[band], cv2.BORDER_REPLICATE)
         return out
 
 

@@ -1,4 +1,4 @@
-"""Noise: fields and tiles of value noise, bent by each other, and the slopes of what they make.
+"""Noise: fields and tiles of value noise, hills made of it, and their slopes.
 
 A tile repeats without a seam, so that one tile serves every distance; the others do not.
 """
@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from kit.engines.media import noise as base
 from kit.engines.media.color import Floats
+from kit.engines.media.noise import smooth_step
 
 #: One number for each pixel, or three planes of them; painters make them float32.
 Plane: TypeAlias = NDArray[np.floating]
 
 #: Side of a tile.
 SIDE = 512
+#: Steps of mesas: how much rock there is to be where one begins, and how high it is, in meters.
+_STEPS = ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0))
 
 
 def across(cells: float, height: int, width: int) -> tuple[int, int]:
@@ -128,6 +131,26 @@ def ridged(rng: np.random.Generator, side: int, *, cells: float = 4.0, gain: flo
     return stretched(total)
 
 
+def mesas(mass: Floats, tall: float = 1.0, wall: float = 0.085) -> Floats:
+    """Return tables with sheer walls over slopes of rubble where there is enough rock.
+
+    The more `wall`, the less upright these are.
+    """
+    heights = np.zeros_like(mass)
+    for edge, step in _STEPS:
+        sheer = smooth_step(edge, edge + wall, mass)
+        rubble = smooth_step(edge - 0.17, edge + 0.01, mass)
+        heights += np.float32(step * tall) * (0.62 * sheer + 0.38 * rubble)
+    return heights
+
+
+def dune_wave(turns: Plane) -> Floats:
+    """Return waves of sand, 0 to 1: each rises gently and falls off steeply behind its crest."""
+    share = turns - np.floor(turns)
+    lee = np.clip((1.0 - share) / 0.26, 0.0, 1.0)
+    return np.asarray(np.minimum(np.clip(share / 0.74, 0.0, 1.0) ** 1.5, lee), np.float32)
+
+
 def sample(plane: Floats, x: Plane, y: Plane) -> Floats:
     """Return a tile, or several in channels, at places in its own pixels, without end."""
     height, width = plane.shape[:2]
@@ -197,3 +220,15 @@ def stretched(plane: Floats) -> Floats:
     """Return a plane that reaches from 0 to 1."""
     low, high = float(plane.min()), float(plane.max())
     return np.asarray((plane - low) / (high - low), np.float32)
+
+
+def distances(
+    shape: tuple[int, ...], x: float, y: float, unit: float = 1.0, turn: float = 0.0
+) -> tuple[Plane, Plane]:
+    """Return how far pixels lie right of a place and below it, in units, turned by an angle."""
+    right = (np.arange(shape[1], dtype=np.float32)[None] - np.float32(x)) / np.float32(unit)
+    below = (np.arange(shape[0], dtype=np.float32)[:, None] - np.float32(y)) / np.float32(unit)
+    if not turn:
+        return right, below
+    cos, sin = np.float32(np.cos(turn)), np.float32(np.sin(turn))
+    return right * cos + below * sin, below * cos - right * sin

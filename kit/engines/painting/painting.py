@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import cv2
 import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats
+from kit.engines.painting.noise import Plane
 from kit.engines.painting.tone import Film, develop
 from kit.engines.prompt.brief import Brief
 
@@ -145,6 +146,57 @@ class Painting:
             depth = np.asarray(cv2.resize(depth, size, interpolation=cv2.INTER_NEAREST))
         sky, water, emitters = (masked(one) for one in (self.sky, self.water, self.emitters))
         return replace(self, light=light, depth=depth, sky=sky, water=water, emitters=emitters)
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """Planes that painters add to, in place."""
+
+    light: Plane  # shape (3, height, width)
+    depth: Plane  # meters from the camera, infinite in the sky
+    sky: Plane  # share of each pixel that is sky
+    emitters: Plane  # share that shines by itself
+
+    @classmethod
+    def over(cls, light: Plane) -> Self:
+        """Return a canvas on which there is a sky alone."""
+        depth = np.full(light.shape[1:], np.inf, np.float32)
+        return cls(light, depth, np.ones_like(depth), np.zeros_like(depth))
+
+    def painting(self, film: Film) -> Painting:
+        """Return it as a painting."""
+        emitters = np.clip(self.emitters, 0.0, 1.0)
+        return Painting(
+            light=self.light, film=film, depth=self.depth, sky=self.sky, emitters=emitters
+        )
+
+    def lay(
+        self,
+        at: tuple[slice, slice],
+        color: Plane,
+        cover: Plane,
+        depth: Plane | float,
+        shining: Plane | float = 0.0,
+    ) -> None:
+        """Lay a thing over a part of the canvas; `shining` is the share of its own light."""
+        below, emitters = self.light[:, *at], self.emitters[at]
+        below += (color - below) * cover
+        emitters += (shining - emitters) * cover
+        self.sky[at] *= 1.0 - cover
+        np.copyto(self.depth[at], np.asarray(depth, np.float32), where=cover > 0.5)
+
+    def clip(
+        self, left: int, top: int, tall: int, wide: int
+    ) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
+        """Return rows and columns that a sheet covers, and the part of it that lies inside."""
+        height, width = self.depth.shape
+        rows = slice(min(max(0, top), height), min(max(0, top + tall), height))
+        columns = slice(min(max(0, left), width), min(max(0, left + wide), width))
+        part = (
+            slice(rows.start - top, rows.stop - top),
+            slice(columns.start - left, columns.stop - left),
+        )
+        return (rows, columns), part
 
 
 def paint_in_detail(

@@ -14,10 +14,10 @@ import numpy as np
 from kit.engines.media.color import Oklch, mix
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting import noise
-from kit.engines.painting.canvas import Canvas, distances
 from kit.engines.painting.framing import shot_of, third
 from kit.engines.painting.looks import HourLook, look_for
-from kit.engines.painting.noise import Plane
+from kit.engines.painting.noise import Plane, distances
+from kit.engines.painting.painting import Canvas
 from kit.engines.painting.tints import asked, strength
 from kit.engines.painting.tone import blend, evenly, gradient, light
 from kit.engines.prompt.brief import LOW, Brief

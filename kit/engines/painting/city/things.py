@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.media.color import Oklch
-from kit.engines.painting.canvas import Canvas
 from kit.engines.painting.city.street import ROAD, Street, lamps_of
 from kit.engines.painting.land.plants import sprites
 from kit.engines.painting.noise import Plane
+from kit.engines.painting.painting import Canvas
 from kit.engines.painting.tone import light
 
 Outline: TypeAlias = NDArray[np.float64]

@@ -12,10 +12,9 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import BARE, FRONDS, ROCK, SAND, Ground, Land, Mix, Woods
-from kit.engines.painting.land.heights import dune_wave, mesas
 from kit.engines.painting.land.landscape import Landscape, grid, unit
 from kit.engines.painting.land.water import flood
-from kit.engines.painting.noise import eroded, octave, ridged
+from kit.engines.painting.noise import dune_wave, eroded, mesas, octave, ridged
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief

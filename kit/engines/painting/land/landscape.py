@@ -86,8 +86,8 @@ def relief_of(heights: Floats, sun: Direction) -> Relief:
     """Return a map with its traits."""
     points = heights.shape[0]
     steep = slopes(heights, points / SPAN)
-    # Light is softer than land: a map of one point a length is fine enough for it.
-    side = min(points, SPAN)
+    # Light is softer than land.
+    side = points // 2
     small = cv2.resize(heights, (side, side), interpolation=cv2.INTER_AREA)
     open_ = np.ones_like(small)
     for sigma, dark, least in ((14.0, 0.035, 0.40), (3.5, 0.09, 0.6), (1.25, 0.22, 0.5)):

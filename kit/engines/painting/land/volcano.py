@@ -10,10 +10,9 @@ import numpy as np
 
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
-from kit.engines.painting.canvas import distances
 from kit.engines.painting.land.ground import Ground
 from kit.engines.painting.land.landscape import Landscape, grid, window
-from kit.engines.painting.noise import blur, octave, sample, slopes, tile
+from kit.engines.painting.noise import blur, distances, octave, sample, slopes, tile
 from kit.engines.painting.painting import Lava, Smoke
 from kit.engines.painting.tone import blend, evenly, gradient, light
 
@@ -133,10 +132,13 @@ def paint_smoke(scene: Landscape, cone: Cone | None) -> None:
     scene.light[:, :rows] += light((0.66, 0.19, 38)) * (shine * np.float32(glowing))
     _paint_plume(scene, cone.does, spot, unit, glowing * float(erupts))
     if erupts:  # a fountain of lava
-        aside, below = distances((rows, camera.columns), *spot, unit)
+        at = window(scene.light.shape, np.array(spot), 3.0 * unit, 7.0 * unit)
+        aside, below = (
+            it[at] for it in np.broadcast_arrays(*distances(scene.light.shape[1:], *spot, unit))
+        )
         wide = 0.35 + 0.24 * np.clip(-below, 0.0, 4.0)
         jet = np.exp(-((aside / wide) ** 2) - np.clip(-below, 0.0, 9.0) / 1.1) * (below < 0.6)
-        scene.light[:, :rows] += light((0.76, 0.175, 52), 3.0) * jet
+        scene.light[:, *at] += light((0.76, 0.175, 52), 3.0) * jet
 
 
 def paint_lava(scene: Landscape, cone: Cone | None) -> None:

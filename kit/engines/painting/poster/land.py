@@ -12,7 +12,6 @@ import numpy as np
 from kit.engines.media.color import Bytes, Floats, Oklch, encode, linear, mix, oklab
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting import noise
-from kit.engines.painting.land.heights import mesas
 from kit.engines.painting.poster.colors import Palette
 from kit.engines.painting.poster.planes import Plane, Touch, enlarged, fill, outline, solid
 from kit.engines.painting.poster.plants import draw_plants, spread
@@ -257,7 +256,9 @@ def _cut(
 
     def rise(slices: int, every: int, low: float, scale: float) -> Floats:
         rises = look_up(relief.heights, slices, every)
-        rises = (mesas(0.1 + 0.6 * rises) if band.kind == "mesas" else rises) - np.float32(low)
+        rises = (noise.mesas(0.1 + 0.6 * rises) if band.kind == "mesas" else rises) - np.float32(
+            low
+        )
         rises *= (share[::every] * scale).astype(np.float32)
         rises *= falls[:slices, None].astype(np.float32)
         return rises

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.painting.canvas import Canvas
-from kit.engines.painting.painting import Painting, paint_in_detail
+from kit.engines.painting.painting import Canvas, Painting, paint_in_detail
 from kit.engines.painting.space.bodies import PLANETS, sky_of
 from kit.engines.painting.space.glow import add_comet, add_nova, add_stars, add_sun, galaxy, nebula
 from kit.engines.painting.space.hole import add_hole

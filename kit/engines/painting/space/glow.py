@@ -11,8 +11,17 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch, mix
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.canvas import Canvas, distances
-from kit.engines.painting.noise import Plane, across, blur, enlarge_middle, field, slopes, warp
+from kit.engines.painting.noise import (
+    Plane,
+    across,
+    blur,
+    distances,
+    enlarge_middle,
+    field,
+    slopes,
+    warp,
+)
+from kit.engines.painting.painting import Canvas
 from kit.engines.painting.space.bodies import CelestialBody, SpaceSky
 from kit.engines.painting.tone import blend, gradient, light
 

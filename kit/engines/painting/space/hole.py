@@ -13,8 +13,8 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.canvas import Canvas, distances
-from kit.engines.painting.noise import Plane, sample, tile
+from kit.engines.painting.noise import Plane, distances, sample, tile
+from kit.engines.painting.painting import Canvas
 from kit.engines.painting.space.bodies import CelestialBody
 from kit.engines.painting.tone import gradient, light
 
