@@ -160,9 +160,11 @@ class ColorLevels:
             scale, *starts = (
                 cv2.LUT(near, table) for table in (self._scale, self._across, self._down)
             )
-            for start, places in zip(starts, (x, y), strict=True):
-                start += scale * places[band]
-            cv2.remap(self._picture, *starts, cv2.INTER_LINEAR, out[band], cv2.BORDER_REPLICATE)
+            across, down = (
+                start + scale * places[band] for start, places in zip(starts, (x, y), strict=True)
+            )
+            border = cv2.BORDER_REPLICATE
+            cv2.remap(self._picture, across, down, cv2.INTER_LINEAR, out[band], border)
         return out
 
 

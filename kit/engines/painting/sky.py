@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Floats, Oklch
+from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.camera import Camera
 from kit.engines.painting.falling import fallen, kind_of
@@ -237,7 +237,11 @@ def draw_weather(
     bright = light((lightness, 0.25 * chroma, hue), 0.45 + 0.75 * look.shade_power)
     draw_falling(planes, brief, bright, rng)
     if "birds" in brief.things:
-        _draw_birds(planes, horizon, rng)
+        _, height, width = planes.shape
+        flock = np.zeros((height, width), np.uint8)
+        middle = rng.uniform(0.25, 0.75) * width, rng.uniform(0.35, 0.65) * horizon
+        draw_flock(flock, rng, middle, width)
+        planes *= 1.0 - np.float32(0.85 / 255) * flock
 
 
 def draw_falling(
@@ -255,16 +259,17 @@ def draw_falling(
         planes += (bright - planes) * (np.float32(share) * cover)
 
 
-def _draw_birds(planes: Floats, horizon: float, rng: np.random.Generator) -> None:
-    """Draw a flock far away, each a pair of bent wings."""
-    _, height, width = planes.shape
-    layer = np.zeros((height, width), np.uint8)
-    middle = np.array([rng.uniform(0.25, 0.75) * width, rng.uniform(0.35, 0.65) * horizon])
-    for _ in range(int(rng.integers(7, 14))):
-        spot = middle + width * np.array([0.09, 0.045]) * rng.standard_normal(2)
-        lift = rng.uniform(0.25, 0.6)
-        wing = [(-1, -0.6 * lift), (-0.45, -lift), (0, 0), (0.45, -lift), (1, -0.6 * lift)]
-        points = spot + width * rng.uniform(0.006, 0.012) * np.array(wing)
+def draw_flock(
+    mask: Bytes, rng: np.random.Generator, middle: tuple[float, float], unit: float
+) -> None:
+    """Draw a wedge of birds far away from a place on, each with bent wings; a unit is a width."""
+    wing = np.linspace(-1.0, 1.0, 15)
+    arc = np.sin(np.pi * np.abs(wing) ** 0.8) * (1.25 - 0.55 * np.abs(wing))
+    side = float(rng.choice([-1, 1]))
+    for number in range(int(rng.integers(5, 10))):
+        step = side * 0.020 * number, 0.011 * abs(number - 2)
+        spot = middle + unit * (step + rng.uniform(-0.010, 0.010, 2))
+        span, beat = unit * rng.uniform(0.007, 0.012), rng.uniform(0.25, 0.6)
+        points = spot + span * np.stack([wing, -beat * arc], axis=1)
         fixed = np.round(points * 8).astype(np.int32)
-        cv2.polylines(layer, [fixed], False, 255, max(1, width // 600), cv2.LINE_AA, 3)
-    planes *= 1.0 - np.float32(0.85 / 255) * layer
+        cv2.polylines(mask, [fixed], False, 255, max(1, round(unit / 480)), cv2.LINE_AA, 3)

@@ -21,10 +21,9 @@ from kit.engines.painting.poster.planes import (
     discs,
     enlarged,
     fill,
-    outline,
     solid,
 )
-from kit.engines.painting.sky import Sun, sun_of
+from kit.engines.painting.sky import Sun, draw_flock, sun_of
 from kit.engines.prompt.brief import Brief
 
 _COARSE = 128  # smooth things are painted this small and enlarged
@@ -263,13 +262,5 @@ def _birds(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     y0 = start + (setting.horizon - start) * rng.uniform(0.34, 0.50)
     top = int(max(0, y0 - 0.15 * stage.unit))
     mask = stage.blank(top, int(y0 + 0.15 * stage.unit))
-    wing = np.linspace(-1.0, 1.0, 15)
-    arc = np.sin(np.pi * np.abs(wing) ** 0.8) * (1.25 - 0.55 * np.abs(wing))
-    for number in range(int(rng.integers(5, 10))):
-        x = x0 + side * stage.unit * (0.020 * number + rng.uniform(-0.008, 0.008))
-        y = y0 + stage.unit * (0.011 * abs(number - 2) + rng.uniform(-0.012, 0.012))
-        span, beat = stage.unit * rng.uniform(0.007, 0.012), rng.uniform(0.25, 0.6)
-        thick = span * 0.13 * (1.0 - np.abs(wing)) + 0.25
-        xs, ys = x + span * wing, y - span * beat * arc
-        fill(mask, outline((xs, ys - thick), (xs[::-1], (ys + thick)[::-1])), top=top)
+    draw_flock(mask, rng, (x0 + 0.06 * side * stage.unit, y0 - top), stage.unit)
     yield Plane("birds", 0.12, top, solid(setting.palette.land[2]), mask)
