@@ -110,7 +110,7 @@ class Archive:
                 base.register(name, table)
             return base.sql(query, params=list(values)).to_arrow_table()
 
-        return self._ask(find)
+        return self._ask(find, query)
 
     def sql(self, query: str, **tables: Any) -> pd.DataFrame:
         """Return what a query of DuckDB's SQL finds in ``generations`` and in ``usage``.
@@ -136,7 +136,7 @@ class Archive:
             found = base.sql(query)
             return pa.table({}) if found is None else found.to_arrow_table()
 
-        return arrow.frame(self._ask(find), index=None)
+        return arrow.frame(self._ask(find, query), index=None)
 
     def export(
         self, path: Path | str, choice: HistoryFilter = ALL, columns: Sequence[str] | None = None
@@ -159,7 +159,7 @@ class Archive:
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         copy = f"copy ({query}) to '{_quote(draft)}' {how}"
         try:
-            self._ask(lambda base: base.execute(copy, choice.values))
+            self._ask(lambda base: base.execute(copy, choice.values), copy)
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)
@@ -192,14 +192,21 @@ class Archive:
         """
         return [str(path) for path in self.store.files()]
 
-    def _ask(self, find: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+    def _config(self) -> dict[str, str]:
+        """Return the settings of a database; what does not fit in memory lies beside the parts."""
+        spill = self.store.folder / f"spill-{secrets.token_hex(4)}"
+        return {"autoinstall_known_extensions": "false", "temp_directory": str(spill)}
+
+    def _ask(self, find: Callable[[duckdb.DuckDBPyConnection], T], query: str) -> T:
         """Run a query on the files of the moment; start over where they were merged meanwhile."""
+        booked = "usage" in query.lower()
         for attempt in range(_ATTEMPTS):
             try:
-                with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as base:
+                with duckdb.connect(config=self._config()) as base:
                     base.execute("set timezone = 'UTC'")
                     _attach(base, "generations", self.files())
-                    _attach(base, "usage", [str(path) for path in self.store.usage_files()])
+                    if booked:  # else nothing is opened for it
+                        _attach(base, "usage", [str(path) for path in self.store.usage_files()])
                     return find(base)
             except duckdb.IOException as error:
                 if attempt == _ATTEMPTS - 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -34,77 +34,92 @@ _COLUMNS = {
 _ALL = "all"
 _LINES = """
 lines as (
-    select id, created_at, kind, generation_id, round(credits * 1000)::bigint as units,
-        round(balance_after * 1000)::bigint as after
+    select id, created_at, kind, generation_id, (credits * 1000)::bigint as units,
+        (balance_after * 1000)::bigint as after
     from usage
 )"""
-#: Balances that entries go on from and that no other entry has left. In which order entries were
-#: written does not matter: several of the same moment may be listed in another one.
-_BREAKS = f"""
+#: What the ledger says in all. Sums of hashes tell in one look and without memory whether two sets
+#: are equal, in whatever order; only where they differ is everything compared one by one.
+_LEDGER = f"""
 with {_LINES}
-select value, sum(step) as steps from (
-    select after as value, 1 as step from lines
-    union all select after - units, -1 from lines
-    union all select 0, 1
-    union all select (select coalesce(sum(units), 0) from lines), -1
-) group by value having sum(step) < 0
+select count(*) as entries, coalesce(sum(units), 0)::bigint as total,
+    count(*) - count(after) as silent,
+    sum(hash(after)) + hash(0::bigint) as reached,
+    sum(hash(after - units)) + hash(sum(units)::bigint) as gone_on,
+    coalesce(sum(hash(generation_id, -units)) filter (
+        where kind <> 'refund' and units <> 0 and generation_id is not null), 0) as charge,
+    coalesce(sum(hash(generation_id, units)) filter (
+        where kind = 'refund' and units <> 0 and generation_id is not null), 0) as refund
+from lines
 """
-#: The entries that go on from these.
+_SAID = """
+said as (
+    select id, (credits_refunded * 1000)::bigint as refund,
+        case when credits_source = 'service' then (credits * 1000)::bigint end as charge
+    from generations
+)"""
+#: What the service says of all generations, to be compared with the same of the ledger.
+_GENERATIONS = f"""
+with {_SAID}
+select count(charge) as charges, coalesce(sum(charge), 0)::bigint as charge_total,
+    count(refund) as refunds, coalesce(sum(refund), 0)::bigint as refund_total,
+    coalesce(sum(hash(id, charge)) filter (where charge <> 0), 0) as charge,
+    coalesce(sum(hash(id, refund)) filter (where refund <> 0), 0) as refund
+from said
+"""
+#: Entries that go on from a balance that no other entry has left. In which order entries were
+#: written does not matter: several of the same moment may be listed in another one.
 _BROKEN = f"""
 with {_LINES},
+breaks as (
+    select value, sum(step) as steps from (
+        select after as value, 1 as step from lines
+        union all select after - units, -1 from lines
+        union all select 0, 1
+        union all select (select coalesce(sum(units), 0) from lines), -1
+    ) group by value having sum(step) < 0
+),
 ordered as (
     select *, after - units as before,
         coalesce(lag(after) over (order by created_at, id), 0) as previous
     from lines
 )
-select 'chain' as part, id as subject, previous as expected, before as found
+select id as subject, previous as expected, before as found
 from ordered join breaks on value = before
 qualify row_number() over (partition by before order by created_at desc, id desc) <= -steps
 """
-#: What the service says of each generation, beside what the ledger says.
-_JOINED = f"""
-with {_LINES},
+_PAID = """
 paid as (
     select generation_id as id,
-        coalesce(sum(-units) filter (where kind <> 'refund'), 0) as charged,
-        coalesce(sum(units) filter (where kind = 'refund'), 0) as refunded
-    from lines where generation_id is not null group by generation_id
-),
-joined as (
-    select id, coalesce(charged, 0) as charged, coalesce(refunded, 0) as refunded,
-        case when credits_source = 'service' then round(credits * 1000)::bigint end as charge,
-        round(credits_refunded * 1000)::bigint as refund
-    from generations left join paid using (id)
+        coalesce(sum(-units) filter (where kind <> 'refund'), 0) as charge,
+        coalesce(sum(units) filter (where kind = 'refund'), 0) as refund
+    from lines group by generation_id
 )"""
-#: How many agree and what they come to, and how many do not: one look at everything.
-_TALLIES = f"""{_JOINED}
-select count_if(charge = charged) as charges, sum(charge) filter (where charge = charged) as charge,
-    count_if(charge <> charged) as wrong_charges,
-    count_if(refund = refunded) as refunds, sum(refund) filter (where refund = refunded) as refund,
-    count_if(refund <> refunded) as wrong_refunds
-from joined
+#: Each generation beside the ledger: a row for each that differs, one for all that agree.
+_COMPARED = f"""
+with {_LINES}, {_PAID}, {_SAID}
+select case when expected = found then '{_ALL}' else id end as subject,
+    sum(expected)::bigint as expected, sum(found)::bigint as found
+from (
+    select id, coalesce(paid.PART, 0) as expected, said.PART as found
+    from said left join paid using (id) where said.PART is not null
+) group by all order by subject
 """
-_DIFFERENT = f"""{_JOINED}
-select 'charge' as part, id as subject, charged as expected, charge as found
-from joined where charge <> charged
-union all
-select 'refund', id, refunded, refund from joined where refund <> refunded
-order by part, subject
+#: Receipts of this computer beside the ledger; accounts of one service share a journal.
+_RECEIPTS = f"""
+with {_LINES.replace("from usage", "from usage where generation_id in (select id from receipts)")},
+{_PAID}
+select case when coalesce(charge, 0) = units then '{_ALL}' else id end as subject,
+    sum(coalesce(charge, 0))::bigint as expected, sum(units)::bigint as found
+from receipts left join paid using (id)
+where id in (select id from generations) group by all order by subject
 """
-#: Receipts of this computer against the ledger; accounts of one service share a journal.
-_RECEIPTS = f"""{_JOINED}
-select 'receipt' as part, case when charged = units then '{_ALL}' else id end as subject,
-    sum(charged) as expected, sum(units) as found
-from receipts join joined using (id) group by all order by subject
-"""
-#: The same where there is no ledger: receipts against what the service says of its generations.
+#: The same where there is no ledger: receipts beside what the service says of its generations.
 _UNBOOKED = f"""
-select 'receipt' as part, case when expected = units then '{_ALL}' else id end as subject,
-    sum(expected) as expected, sum(units) as found
-from receipts join (
-    select id, round(credits * 1000)::bigint as expected from generations
-    where credits_source = 'service'
-) using (id) group by all order by subject
+with {_SAID}
+select case when charge = units then '{_ALL}' else id end as subject,
+    sum(charge)::bigint as expected, sum(units)::bigint as found
+from receipts join said using (id) where charge is not null group by all order by subject
 """
 Row = tuple[str, str, float | None, float | None, float | None, bool | None, str | None]
 
@@ -168,32 +183,30 @@ def _check_ledger(
     tables: Tables, balance: Decimal | None, receipts: Mapping[str, Decimal]
 ) -> Iterable[Row]:
     """Compare everything with the ledger."""
-    [whole] = tables.ask(
-        "select count(*) as entries, coalesce(sum(round(credits * 1000)::bigint), 0) as total, "
-        "count(*) - count(balance_after) as silent from usage"
-    ).to_pylist()
+    [books] = tables.ask(_LEDGER).to_pylist()
     if balance is not None:
-        yield _row("balance", _ALL, _units(balance), int(whole["total"]))
-    if whole["silent"]:
-        yield _cannot_check("chain", "entries of the ledger do not say what could be spent then")
-    elif whole["entries"]:
-        breaks = tables.ask(_BREAKS)
-        if breaks.num_rows:
-            yield from _compare(tables, _BROKEN, breaks=breaks)
-        else:
-            yield _row("chain", _ALL, int(whole["total"]), int(whole["total"]))
+        yield _row("balance", _ALL, _units(balance), books["total"])
+    if books["entries"]:
+        yield from _check_chain(tables, books)
     if receipts:
-        yield from _compare(tables, _RECEIPTS, receipts=_table(receipts))
-    yield from _compare_generations(tables)
-
-
-def _compare_generations(tables: Tables) -> Iterable[Row]:
-    [tally] = tables.ask(_TALLIES).to_pylist()
-    if tally["wrong_charges"] or tally["wrong_refunds"]:
-        yield from _compare(tables, _DIFFERENT)
+        yield from _compare(tables, "receipt", _RECEIPTS, receipts=_table(receipts))
+    [said] = tables.ask(_GENERATIONS).to_pylist()
     for part in ("charge", "refund"):
-        if tally[f"{part}s"]:
-            yield _row(part, _ALL, int(tally[part]), int(tally[part]))
+        total = said[f"{part}_total"]
+        if said[part] != books[part]:
+            yield from _compare(tables, part, _COMPARED.replace("PART", part))
+        elif said[f"{part}s"]:
+            yield _row(part, _ALL, total, total)
+
+
+def _check_chain(tables: Tables, books: Mapping[str, Any]) -> Iterable[Row]:
+    """Check that each entry goes on from what another one has left."""
+    if books["silent"]:
+        yield _cannot_check("chain", "entries of the ledger do not say what could be spent then")
+    elif books["reached"] == books["gone_on"]:
+        yield _row("chain", _ALL, books["total"], books["total"])
+    else:
+        yield from _compare(tables, "chain", _BROKEN)
 
 
 def _check_without_ledger(
@@ -203,7 +216,7 @@ def _check_without_ledger(
     found = None if balance is None else float(balance)
     note = "the service has no ledger: what the balance is made of is not known"
     yield _cannot_check("balance", note, found)
-    yield from _compare(tables, _UNBOOKED, receipts=_table(receipts))
+    yield from _compare(tables, "receipt", _UNBOOKED, receipts=_table(receipts))
     [silent] = tables.ask(
         "select count(*) as count, sum(round(credits * 1000)::bigint) as total from generations "
         "where credits_source = 'receipt'"
@@ -217,9 +230,9 @@ def _check_without_ledger(
     yield _cannot_check("refund", "without a ledger nothing says what was refunded")
 
 
-def _compare(tables: Tables, query: str, **more: pa.Table) -> Iterable[Row]:
+def _compare(tables: Tables, check: str, query: str, **more: pa.Table) -> Iterable[Row]:
     for line in tables.ask(query, **more).to_pylist():
-        yield _row(line["part"], line["subject"], int(line["expected"]), int(line["found"]))
+        yield _row(check, line["subject"], line["expected"], line["found"])
 
 
 def _table(receipts: Mapping[str, Decimal]) -> pa.Table:

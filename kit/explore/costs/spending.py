@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 
 _MILLI = 1000
 _PARAMETER = "parameters."
-#: The query behind the table ``spending``; charges are rounded to whole millicredits once, here.
+#: The query behind the table ``spending``; charges become whole millicredits once, here: the cast
+#: takes the nearest.
 _SPENDING = """
 select *, charged - refunded as net from (
     select id, 'generation' as kind, model_id, asset_type, status, created_at,
-        round(credits * 1000)::bigint as charged,
-        coalesce(round(credits_refunded * 1000)::bigint, 0) as refunded,
+        (credits * 1000)::bigint as charged,
+        coalesce((credits_refunded * 1000)::bigint, 0) as refunded,
         credits_source as source, prompt, error, parameters
     from generations
     union all
     select id, kind, kind, 'text', 'completed', created_at,
-        -round(credits * 1000)::bigint, 0, 'service', null, null, null
+        -(credits * 1000)::bigint, 0, 'service', null, null, null
     from usage where kind in ('title', 'script')
 )
 """
