@@ -306,7 +306,13 @@ def account_panel(
         )
 
     keys = None if connections.visitors else session.operations.keys
-    return AccountPanel(look, keys=keys, profiles=switcher, on_close=connections.close)
+    return AccountPanel(
+        look,
+        keys=keys,
+        profiles=switcher,
+        on_close=connections.close,
+        subscribe=session.operations.billing.changes.subscribe,
+    )
 
 
 def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:

@@ -35,6 +35,7 @@ from kit.explore.json_lines import JsonLines
 from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
 from kit.parameters import Request
 from kit.studio import history_sync
+from kit.studio.changes import changes_at
 from kit.studio.requests import body_of, default_quote, media_lengths, price_by_rule
 
 T = TypeVar("T")
@@ -74,6 +75,7 @@ class Billing:
         models: Callable[[], Flow[Mapping[str, wire.Model]]] | None = None,
     ) -> None:
         self.budgets = Budgets()
+        self.changes = changes_at(settings.base_url)
         self.book = book or PriceBook(JsonLines(records.file(settings, "prices")))
         self._texts = JsonLines(records.file(settings, "texts"))
         self._settings = settings
@@ -170,6 +172,7 @@ class Billing:
     def count_payment(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
         """Count a receipt; where a model has no price rule, the price book learns from it."""
         hold.paid(receipt.id, receipt.credits_charged)
+        self.changes.notify()
         charged = receipt.credits_charged
         if charged is not None and request.model.pricing is None:
             self._notices.try_write(
@@ -239,7 +242,8 @@ class Billing:
             hold.sending()
             found = yield from flow
             hold.paid(f"{what} {hold.number}", credits)
-            return found
+        self.changes.notify()
+        return found
 
     def _quote_by_service(self, request: Request) -> Flow[wire.Quote | None]:
         try:

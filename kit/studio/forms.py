@@ -40,6 +40,10 @@ class PaidService:
         self._operations = session.operations
         self._client = session.client
 
+    def subscribe(self, call: Callable[[], None]) -> None:
+        """Have a method called after each change at the service."""
+        self._operations.billing.changes.subscribe(call)
+
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not report it."""
         return self._client.block(flows.ask(calls.get_account(), flows.ONCE)).credits

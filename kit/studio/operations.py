@@ -325,3 +325,4 @@ class Operations:
     def _write_end(self, generation: wire.Generation) -> None:
         if generation.id in self.journal.pending():
             self.journal.add_end(generation, shown=fingerprint(generation))
+            self.billing.changes.notify()

@@ -209,13 +209,14 @@ class PanelPages:
             PanelPage("Models", self.models, again=True),
             PanelPage("Create", self.create),
             PanelPage("History", self.history, again=True),
-            PanelPage("Costs", self.costs, again=True),
+            PanelPage("Costs", self.costs, again=True, follows=True),
             PanelPage("Write", self.write),
             PanelPage("Account", self.account),
         ]
         place = self.library.connections.describe(self._connection)
         shown = "" if place.own else banner(place.remark, place.code)
-        return PageSet(pages, heading=self.heading, banner=shown)
+        subscribe = self._operations.billing.changes.subscribe
+        return PageSet(pages, heading=self.heading, banner=shown, subscribe=subscribe)
 
     def heading(self) -> str:
         """Return who pays, and what is left."""

@@ -125,6 +125,7 @@ def history_table(
         card=card,
         get=get,
         renew=renew,
+        subscribe=operations.billing.changes.subscribe,
         size=size,
     )
 

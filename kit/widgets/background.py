@@ -57,6 +57,38 @@ class Debounced:
             self._call_off()
 
 
+class Throttled:
+    """A call that follows changes: at most once in some seconds, and always after the last one."""
+
+    def __init__(
+        self, call: Callable[[], None], seconds: float, background: BackgroundRunner
+    ) -> None:
+        self._call = call
+        self._seconds = seconds
+        self._background = background
+        self._lock = threading.Lock()
+        self._waiting = False
+
+    def request(self) -> None:
+        """Have the call made soon."""
+        with self._lock:
+            if self._waiting:
+                return
+            self._waiting = True
+        self._background.after(self._seconds, self._run)
+
+    def _run(self) -> None:
+        with self._lock:
+            self._waiting = False
+        self._call()
+
+
+#: Has a method called after each change at a service, for as long as its object lives.
+Subscribe = Callable[[Callable[[], None]], None]
+#: Seconds after a change until a widget asks what there is now.
+FOLLOWING = 0.4
+
+
 def _thread(work: Callable[[], None]) -> None:
     threading.Thread(target=work, name="kit-form", daemon=True).start()
 

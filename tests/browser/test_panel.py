@@ -35,6 +35,7 @@ def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
         picture = page.locator(".kit-page:visible .kit-result img").first
         expect(picture).to_be_visible(timeout=30_000)
         assert picture.evaluate("image => image.naturalWidth") >= 320
+        expect(page.locator(".kit-top")).to_contain_text("999.9")
 
         tab(page, "History").click()
         expect(here).to_contain_text("a misty lake at dawn")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -22,16 +22,22 @@ class Author:
     topics: list[str] = field(default_factory=list)
     briefs: list[WritingOrder] = field(default_factory=list)
     captioned: list[str] = field(default_factory=list)
+    changed: Callable[[], None] = lambda: None
+
+    def subscribe(self, call: Callable[[], None]) -> None:
+        self.changed = call
 
     def title(self, topic: str) -> wire.Title:
         self.topics.append(topic)
         self._fail()
+        self.changed()
         number = len(self.topics)
         return wire.Title(title=f"{topic} title {number}", hook_angle=f"angle {number}")
 
     def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
         self.briefs.append(brief)
         self._fail()
+        self.changed()
         facts = wire.Metrics(duration="4", word_count=8)
         return [
             wire.Script(id=f"scr_{n}", title=brief.title.title, content=f"text {n}", metrics=facts)

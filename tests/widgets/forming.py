@@ -71,6 +71,15 @@ class Shop:
     canceled: list[str] = field(default_factory=list)
     resumed: list[str] = field(default_factory=list)
     cannot_cancel: bool = False
+    followers: list[Callable[[], None]] = field(default_factory=list)
+
+    def subscribe(self, call: Callable[[], None]) -> None:
+        self.followers.append(call)
+
+    def change(self) -> None:
+        """Tell all that follow of a change."""
+        for call in self.followers:
+            call()
 
     def quote(self, request: Request) -> wire.Quote:
         self.quoted.append(request)
@@ -89,6 +98,7 @@ class Shop:
         on_wait: Callable[[str], None],
     ) -> Any:
         self.orders.append(request)
+        self.change()
         for why in self.waits:
             on_wait(why)
             self.during()
@@ -201,7 +211,7 @@ def submit_button(form: Form) -> Any:
 def click(form: Form, stage: Stage) -> None:
     """Click Generate, and let the moment pass that a click takes to settle."""
     submit_button(form).click()
-    stage.wait(0.6)
+    stage.wait(1)
 
 
 def button(form: Form, word: str) -> Any:

@@ -15,7 +15,7 @@ from kit import wire
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.account.data import Key, Keys, Profiles, Spent
 from kit.widgets.account.signin import STYLE, SignIn, code
-from kit.widgets.background import BackgroundRunner
+from kit.widgets.background import FOLLOWING, BackgroundRunner, Subscribe, Throttled
 from kit.widgets.markup import (
     FAINT,
     FONT,
@@ -335,6 +335,8 @@ class AccountPanel(ipywidgets.VBox):
         The statement that brings the panel back.
     on_close : callable
         Called when the panel is closed.
+    subscribe : callable
+        Has a method called after each change at the service.
     """
 
     def __init__(
@@ -345,6 +347,7 @@ class AccountPanel(ipywidgets.VBox):
         profiles: Profiles | None = None,
         code: str = "studio.account_panel()",
         on_close: Callable[[], None] = lambda: None,
+        subscribe: Subscribe = lambda _: None,
         background: BackgroundRunner | None = None,
     ) -> None:
         self._load = load
@@ -374,6 +377,8 @@ class AccountPanel(ipywidgets.VBox):
         parts += [self._snapshot.style, reach := Accessibility()]
         super().__init__(children=parts, _dom_classes=("kit-account",))
         reach.belong(self)
+        self._follow = Throttled(partial(self._guarded, self._show_facts), FOLLOWING, later)
+        subscribe(self._follow.request)
         self.refresh()
 
     def __repr__(self) -> str:
@@ -401,11 +406,14 @@ class AccountPanel(ipywidgets.VBox):
     def _show(self) -> None:
         if self.profile_selector is not None:
             self.profile_selector.show()  # first: where a key is refused, another can be chosen
-        self._head.value = STYLE + render_facts(self._load())
+        self._show_facts()
         if self.key_list is not None:
             elsewhere = self.profile_selector is not None and not self.profile_selector.home
             self.key_list.layout.display = "none" if elsewhere else None
             self.key_list.show()
+
+    def _show_facts(self) -> None:
+        self._head.value = STYLE + render_facts(self._load())
 
     def _account_changed(self) -> None:
         """Show the account that was gone over to; what is kept of the panel follows."""

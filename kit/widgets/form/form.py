@@ -286,7 +286,6 @@ class Form(ipywidgets.VBox):
         if isinstance(run.error, BadRequestError):
             self._refused = values.problems_by_field(run.error)
             self._refresh()
-        self._prices.refresh()  # a run ends in the background
 
     def _card(self, run: Run, shown: Any) -> Any:
         """Return a result with what can be done with it here."""

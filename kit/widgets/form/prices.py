@@ -9,7 +9,7 @@ from decimal import Decimal
 from kit import wire
 from kit.parameters import Request
 from kit.widgets import prices
-from kit.widgets.background import BackgroundRunner, Debounced
+from kit.widgets.background import FOLLOWING, BackgroundRunner, Debounced, Throttled
 from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
 
@@ -42,6 +42,9 @@ class Prices:
         self._answer: tuple[Request, wire.Quote | None] | None = None
         self._balance: Decimal | None = None
         self._soon = Debounced(self._ask, ASKING, background)
+        self._follow = Throttled(self.refresh, FOLLOWING, background)
+        if service is not None:
+            service.subscribe(self._follow.request)
 
     def best(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, and whether the balance allows it."""
@@ -84,7 +87,7 @@ class Prices:
             self._background.begin(self.learn_balance)
 
     def refresh(self) -> None:
-        """Learn anew what a run may have changed: the balance, and what such a run costs."""
+        """Learn anew what a start or an end has changed: the balance, and what a run costs."""
         with self._lock:
             self._answer = None
         self.learn_balance()

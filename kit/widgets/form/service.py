@@ -22,6 +22,9 @@ class Service(ResultService, Protocol):
     def uploads(self) -> Path:
         """The folder of the files that came through the browser; it need not be there yet."""
 
+    def subscribe(self, call: Callable[[], None]) -> None:
+        """Have a method called, on any thread, after each start and each end at the service."""
+
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, from the best source there is."""
 

@@ -18,7 +18,7 @@ import ipywidgets
 from kit import wire
 from kit.widgets import examples, prices
 from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import BackgroundRunner
+from kit.widgets.background import FOLLOWING, BackgroundRunner, Subscribe, Throttled
 from kit.widgets.markup import (
     card,
     credits,
@@ -110,11 +110,14 @@ class PanelPage:
         Returns the widget of the page; it may block and is called in the background.
     again : bool
         Whether asking anew builds the page anew; else what was typed in it stays.
+    follows : bool
+        Whether it is built anew after each change at the service.
     """
 
     name: str
     build: Callable[[], Any]
     again: bool = False
+    follows: bool = False
 
 
 class PageSet:
@@ -125,13 +128,21 @@ class PageSet:
     heading : callable, optional
         Returns the line above the tabs as HTML; it may block, is called in the background, and
         again whenever a tab is opened.
+    subscribe : callable
+        Has a method called after each change at the service of the account.
     banner : str
         HTML that stands above the tabs for as long as these pages are open.
     """
 
     def __init__(
-        self, pages: Sequence[PanelPage], *, heading: Callable[[], str] = str, banner: str = ""
+        self,
+        pages: Sequence[PanelPage],
+        *,
+        heading: Callable[[], str] = str,
+        banner: str = "",
+        subscribe: Subscribe = lambda _: None,
     ) -> None:
+        self.subscribe = subscribe
         self.pages = tuple(pages)
         self.heading = heading
         self.banner = banner
@@ -153,7 +164,7 @@ class Panel(ipywidgets.VBox):
 
     Examples
     --------
-    >>> from kit.widgets.background import BackgroundRunner
+    >>> from kit.widgets.background import FOLLOWING, BackgroundRunner, Subscribe, Throttled
     >>> at_once = BackgroundRunner(begin=lambda work: work())
     >>> hello = PanelPage("Hello", lambda: ipywidgets.HTML("<b>hello</b>"))
     >>> panel = Panel([hello], background=at_once)
@@ -176,6 +187,8 @@ class Panel(ipywidgets.VBox):
         self._render_snapshot = snapshot or (lambda: render_panel("Panel", (), "studio.panel()"))
         self._snapshot = StaticSnapshot(background=self._background)
         self._on_close = on_close
+        self._follow = Throttled(self._show_changes, FOLLOWING, self._background)
+        self._followed: list[PageSet] = []
         self._lock = threading.RLock()
         self._built = threading.Event()
         self._heading = ipywidgets.HTML(SHEET)
@@ -261,11 +274,26 @@ class Panel(ipywidgets.VBox):
 
     def _open(self) -> None:
         """Show pages where they were left."""
+        if self._page_set not in self._followed:
+            self._followed.append(self._page_set)
+            self._page_set.subscribe(self._follow.request)
         self._banner.value = self._page_set.banner
         self._page_opened()
 
     def _refresh_clicked(self, _: Any) -> None:
         self.refresh()
+
+    def _show_changes(self) -> None:
+        """Show what there is after a change; runs in the background."""
+        self._show_heading()
+        page_set = self._page_set
+        for index, page in enumerate(page_set.pages):
+            if not page.follows or index not in page_set.built:
+                continue
+            if index == self._index:
+                self._build(page_set, index)
+            else:
+                del page_set.built[index]
 
     def _build_soon(self, index: int) -> None:
         page_set = self._page_set

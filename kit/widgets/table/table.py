@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kit.errors import KitError
 from kit.pictures import open_picture
 from kit.widgets import markup
-from kit.widgets.background import BackgroundRunner
+from kit.widgets.background import FOLLOWING, BackgroundRunner, Subscribe, Throttled
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.drawing import THUMBNAIL
 from kit.widgets.table.rows import TableView
@@ -138,6 +138,8 @@ class HistoryTable:
         Returns a generation by its id, for `selected`.
     renew : callable, optional
         Returns the frame as it is now; it may block.
+    subscribe : callable
+        Has a method called after each change at the service.
     size : int
         Rows a page.
     patience : float
@@ -159,6 +161,7 @@ class HistoryTable:
         card: Callable[[str], Any] | None = None,
         get: Callable[[str], Any] | None = None,
         renew: Callable[[], pd.DataFrame] | None = None,
+        subscribe: Subscribe = lambda _: None,
         size: int = 20,
         patience: float = 1.0,
         background: BackgroundRunner | None = None,
@@ -170,6 +173,9 @@ class HistoryTable:
         self._size = max(1, size)
         self._patience = patience
         self._background = background or BackgroundRunner()
+        self._follow = Throttled(self._reload_frame, FOLLOWING, self._background)
+        if renew is not None:
+            subscribe(self._follow.request)
         self._thumbnails = Thumbnails(thumbnail, near)
         self._lock = threading.RLock()
         self._screen: Screen | None = None
@@ -282,7 +288,8 @@ class HistoryTable:
 
     def _reload_frame(self) -> None:
         """Ask for the frame anew and stay where one is; runs in the background."""
-        assert self._renew is not None  # noqa: S101 - there is no button without it
+        if self._renew is None or self._screen is None:
+            return
         try:
             frame, problem = self._renew(), ""
         except (KitError, OSError) as error:

@@ -17,7 +17,7 @@ import ipywidgets
 from kit import wire
 from kit.errors import KitError
 from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import BackgroundRunner
+from kit.widgets.background import FOLLOWING, BackgroundRunner, Throttled
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.markup import error_text, note, problem
 from kit.widgets.snapshots import StaticSnapshot
@@ -54,6 +54,9 @@ class WritingBackend(Protocol):
 
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not say."""
+
+    def subscribe(self, call: Callable[[], None]) -> None:
+        """Have a method called, on any thread, after each change at the service."""
 
     def captions(self, text: str) -> Any:
         """Return a widget that puts these captions on a video."""
@@ -104,6 +107,8 @@ class Writing(ipywidgets.VBox):
         reach.belong(self)
         self._connect()
         self._show_prices()
+        self._follow = Throttled(self._load_balance, FOLLOWING, self._background)
+        writer.subscribe(self._follow.request)
         self._background.begin(self._load_balance)
 
     @property
@@ -229,7 +234,6 @@ class Writing(ipywidgets.VBox):
         except Exception as error:  # noqa: BLE001 - said in the panel
             self._set_busy(None)
             self._message.value = problem(error_text(error))
-        self._load_balance()
 
     def _set_busy(self, words: str | None) -> None:
         self._suggest.disabled = self._write.disabled = words is not None
