@@ -226,7 +226,7 @@ _INKS = 11
 _CELL = 10  # steps of 8-bit Lab that count as one color when inks are looked for
 _SCALE = np.array([0.72, 1.25, 1.25], np.float32)  # hue tells areas apart better than light
 _EVEN, _SPREAD = 4, 20.0  # steps between neighbors, and in all, of an area that is one ink
-_CRUMB, _PLAIN = 0.0006, 0.012  # shares of the picture: smaller areas are none, or are not evened
+_PLAIN = 0.012  # share of the picture: smaller areas are not evened
 _LINE, _SHORTEST = 13.0, 60  # steps darker than around, and pixels, of a line that is drawn
 
 
@@ -241,13 +241,9 @@ def _print(pixels: Bytes, progress: Progress) -> Bytes:
     _, which = cv2.batchDistance(lab.reshape(-1, 3), inks, cv2.CV_32F, normType=l2, K=1)
     which = which.reshape(calm.shape[:2])
     _even_out(which, calm, lab, inks)
-    # Each pixel has the ink that most of its surroundings have.
-    shares = [cv2.GaussianBlur(np.float32(which == n), (0, 0), 1.6) for n in range(len(inks))]
-    which = _remove_crumbs(np.argmax(shares, axis=0))
+    # Inks are in the order of their light: the middle one of the surroundings leaves no crumbs.
+    which = cv2.medianBlur(cv2.medianBlur(which.astype(np.uint8), 9), 9)
     progress.report(0.5)
-    sizes = np.bincount(which.ravel(), minlength=len(inks))
-    sums = [np.bincount(which.ravel(), channel.ravel(), len(inks)) for channel in cv2.split(lab)]
-    inks = np.where(sizes[:, None] > 0, np.transpose(sums) / np.maximum(sizes, 1)[:, None], inks)
     which[_find_lines(calm)] = len(inks)
     return _fill_areas(which, _mix_inks(inks), pixels.shape[1::-1], progress.part(0.55, 1.0))
 
@@ -264,7 +260,8 @@ def _find_inks(lab: Floats) -> Floats:
     found = np.repeat(means, np.rint(weights).astype(int), axis=0).astype(np.float32)
     cv2.setRNGSeed(3)
     most, until = min(_INKS, len(np.unique(found, axis=0))), (cv2.TERM_CRITERIA_COUNT, 12, 0)
-    return np.asarray(cv2.kmeans(found, most, None, until, 4, cv2.KMEANS_PP_CENTERS)[2])
+    inks = cv2.kmeans(found, most, None, until, 4, cv2.KMEANS_PP_CENTERS)[2]
+    return np.asarray(inks[np.argsort(inks[:, 0])])
 
 
 def _even_out(which: Areas, calm: Bytes, lab: Floats, inks: Floats) -> None:
@@ -278,22 +275,6 @@ def _even_out(which: Areas, calm: Bytes, lab: Floats, inks: Floats) -> None:
             mean, spread = cv2.meanStdDev(lab, mask=mask)
             if np.linalg.norm(spread) < _SPREAD:
                 which[mask > 0] = int(((inks - mean.T) ** 2).sum(axis=1).argmin())
-
-
-def _remove_crumbs(which: Areas) -> Areas:
-    crumbs = np.zeros(which.shape, np.uint8)
-    for number in np.unique(which):
-        _, parts = cv2.connectedComponents((which == number).astype(np.uint8), connectivity=4)
-        small = np.bincount(parts.ravel()) < _CRUMB * which.size
-        small[0] = False
-        crumbs |= small[parts]
-    if crumbs.all():
-        return which
-    kind = cv2.DIST_LABEL_PIXEL
-    _, nearest = cv2.distanceTransformWithLabels(crumbs, cv2.DIST_L2, 5, labelType=kind)
-    owners = np.zeros(int(nearest.max()) + 1, which.dtype)
-    owners[nearest[crumbs == 0]] = which[crumbs == 0]
-    return np.asarray(owners[nearest])
 
 
 def _find_lines(calm: Bytes) -> NDArray[np.bool_]:
