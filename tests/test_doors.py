@@ -22,7 +22,7 @@ LEFT = {
     "engines": (0, 1),
     "explore": (1, 5),
     "plugins": (1, 0),
-    "service": (6, 2),
+    "service": (2, 0),
     "studio": (0, 0),
     "widgets": (1, 0),
     "": (0, 0),

@@ -2,13 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 import kit
+from kit.errors import ConfigError
+from kit.service import backup
 from kit.service.domain import credits
+from kit.service.domain.sweeper import Sweeper
 from tests.buckets import FailingProxy, answer
 from tests.conftest import ALL_SCOPES, Service
 from tests.uploading import png, put, ticket, uploaded, wav
@@ -113,6 +117,44 @@ def test_a_result_that_cannot_be_stored_costs_nothing(
     assert (done["status"], done["errorCode"]) == ("failed", "not_stored")
     assert left == 100
     assert service.write(credits.verify()) == []
+
+
+def test_what_was_sent_waits_a_day_to_be_used_and_goes_then(
+    http: httpx.Client, service: Service
+) -> None:
+    upload, it = uploaded(http, png()), service.context
+
+    def sweep(hours: int) -> list[str]:
+        later = it.clock() + hours * 3_600_000
+        sweeper = Sweeper(it.database, it.storage, it.settings, it.readiness, lambda: later)
+        asyncio.run(sweeper.sweep())
+        return names(service, f"uploads/{upload}")
+
+    assert sweep(12) == ["received.bin"]
+    assert sweep(26) == []
+    assert use(http, upload).status_code == 404
+
+
+def test_files_of_outputs_that_no_generation_has_are_removed(
+    http: httpx.Client, service: Service, tmp_path: Path
+) -> None:
+    done, it = finished(http, started(http)), service.context
+    [folder] = names(service, "outputs/")
+    kept = names(service, f"outputs/{folder}")
+    (tmp_path / "draft").write_bytes(b"x")
+    orphan = f"outputs/{folder}/{done['id']}-{'0' * 32}.png"
+    asyncio.run(it.storage.keep({orphan: tmp_path / "draft"}))
+    assert len(names(service, f"outputs/{folder}")) == len(kept) + 1
+
+    sweeper = Sweeper(it.database, it.storage, it.settings, it.readiness, it.clock)
+    asyncio.run(sweeper.sweep())
+
+    assert names(service, f"outputs/{folder}") == kept
+
+
+def test_a_backup_of_a_bucket_is_made_with_other_tools(service: Service, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="its own tools"):
+        backup.backup(service.settings, tmp_path / "copy.tar.gz")
 
 
 def test_the_client_of_the_kit_sends_and_reads_there(service: Service, key: str) -> None:

@@ -1,6 +1,7 @@
 """An engine that does what none should: the prompt says what."""
 
 import atexit
+import contextlib
 import os
 import shutil
 import subprocess
@@ -72,9 +73,9 @@ def _fork_and_report(job: Job, progress: Progress) -> Asset:
     copy = os.fork()
     if not copy:
         try:
-            progress._on_report(0.9)
+            progress.report(0.9)
             time.sleep(0.3)
-            progress._on_report(0.9)
+            progress.report(0.9)
         finally:
             os._exit(7)
     _, status = os.waitpid(copy, 0)
@@ -107,7 +108,8 @@ def _say_later(job: Job, progress: Progress) -> Asset:
 def _report_later(job: Job, progress: Progress) -> Asset:
     def report() -> None:
         while True:
-            progress._on_report(0.9)
+            with contextlib.suppress(CanceledError):
+                progress.report(0.9)
             time.sleep(0.001)
 
     threading.Thread(target=report, daemon=True).start()
