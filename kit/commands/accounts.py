@@ -19,7 +19,7 @@ from kit.commands.options import (
     transact,
 )
 from kit.service.domain import accounts
-from kit.service.http.context import clock, moment, number
+from kit.service.http.context import clock, format_time, to_credits
 
 app = typer.Typer(help="Accounts: who pays.", no_args_is_help=True)
 
@@ -40,7 +40,7 @@ def create(
     if as_json:
         show_json(account_data(row))
     else:
-        typer.echo(f"{row.id}  {row.name} <{row.email}>  {number(row.balance)} credits")
+        typer.echo(f"{row.id}  {row.name} <{row.email}>  {to_credits(row.balance)} credits")
 
 
 @app.command("list")
@@ -50,7 +50,9 @@ def list_accounts(data: Data = None, database: DatabaseUrl = None, as_json: Json
     if as_json:
         show_json([account_data(row) for row in rows])
     else:
-        lines = [(r.id, r.name, r.email, number(r.balance), moment(r.created_at)) for r in rows]
+        lines = [
+            (r.id, r.name, r.email, to_credits(r.balance), format_time(r.created_at)) for r in rows
+        ]
         show_table(("ID", "NAME", "EMAIL", "CREDITS", "CREATED"), lines)
 
 
@@ -60,6 +62,6 @@ def account_data(row: Any) -> dict[str, Any]:
         "id": row.id,
         "name": row.name,
         "email": row.email,
-        "createdAt": moment(row.created_at),
-        "credits": number(row.balance),
+        "createdAt": format_time(row.created_at),
+        "credits": to_credits(row.balance),
     }

@@ -17,7 +17,7 @@ from kit.commands.options import (
     show_table,
 )
 from kit.service.domain import audit
-from kit.service.http.context import moment
+from kit.service.http.context import format_time
 
 
 def command(
@@ -31,7 +31,7 @@ def command(
     if as_json:
         show_json([audit_data(row) for row in rows])
         return
-    lines = [(moment(r.created_at), r.actor, r.act, r.subject, _details(r)) for r in rows]
+    lines = [(format_time(r.created_at), r.actor, r.act, r.subject, _details(r)) for r in rows]
     show_table(("WHEN", "WHO", "WHAT", "SUBJECT", "DETAILS"), lines)
 
 
@@ -39,7 +39,7 @@ def audit_data(row: Any) -> dict[str, Any]:
     """Return a line as data."""
     return {
         "id": row.id,
-        "createdAt": moment(row.created_at),
+        "createdAt": format_time(row.created_at),
         "actor": row.actor,
         "act": row.act,
         "subject": row.subject,

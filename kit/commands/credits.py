@@ -19,7 +19,7 @@ from kit.commands.options import (
 )
 from kit.errors import ConfigError
 from kit.service.domain import credits
-from kit.service.http.context import clock, number
+from kit.service.http.context import clock, to_credits
 
 app = typer.Typer(help="Credits: what accounts can spend.", no_args_is_help=True)
 
@@ -43,8 +43,8 @@ def grant(
     if units <= 0:
         raise ConfigError("--amount must be more than 0")
     work = credits.grant(account, units, clock(), note, actor=actor())
-    balance = number(transact(settings_of(data, database), work))
+    balance = to_credits(transact(settings_of(data, database), work))
     if as_json:
-        show_json({"accountId": account, "granted": number(units), "balance": balance})
+        show_json({"accountId": account, "granted": to_credits(units), "balance": balance})
     else:
         typer.echo(f"{account} has {balance} credits")

@@ -21,7 +21,7 @@ from kit.commands.options import (
     transact,
 )
 from kit.service.domain import keys
-from kit.service.http.context import clock, moment, number
+from kit.service.http.context import clock, format_time, to_credits
 
 app = typer.Typer(help="API keys: secrets that act for an account.", no_args_is_help=True)
 
@@ -60,7 +60,7 @@ def create(
                 "key": made.text,
                 "prefix": row.prefix,
                 "scopes": row.scopes.split(),
-                "expiresAt": moment(row.expires_at),
+                "expiresAt": format_time(row.expires_at),
             }
         )
     else:
@@ -113,11 +113,11 @@ def key_data(row: Any) -> dict[str, Any]:
         "name": row.name,
         "prefix": row.prefix,
         "scopes": row.scopes.split(),
-        "cap": None if row.cap is None else number(row.cap),
-        "createdAt": moment(row.created_at),
-        "expiresAt": moment(row.expires_at),
-        "lastUsedAt": moment(row.last_used_at),
-        "revokedAt": moment(row.revoked_at),
+        "cap": None if row.cap is None else to_credits(row.cap),
+        "createdAt": format_time(row.created_at),
+        "expiresAt": format_time(row.expires_at),
+        "lastUsedAt": format_time(row.last_used_at),
+        "revokedAt": format_time(row.revoked_at),
     }
 
 

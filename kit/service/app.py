@@ -168,14 +168,14 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
         check_data_folder(settings)
     metrics = metrics or ServiceMetrics()
 
-    def committed(size: int, seconds: float) -> None:
+    def measure_commit(size: int, seconds: float) -> None:
         metrics.commit_size.observe(size)
         metrics.commit_seconds.observe(seconds)
 
     database: Database = (
-        SQLite(settings.database_path, committed)
+        SQLite(settings.database_path, measure_commit)
         if settings.embedded
-        else _postgresql().PostgreSQL(settings.database_url, committed)
+        else _postgresql().PostgreSQL(settings.database_url, measure_commit)
     )
     settings.make_secret()
     return database

@@ -117,11 +117,11 @@ def backup(
         named, unfinished = asyncio.run(_run_on(copy, _list_files))
         # First a look at all of them: a copy may take long, and this does not.
         lost = [one for one in named if not _path(settings, one).is_file()]
-        _refuse_gaps(lost, _deleted(settings, lost), skip_missing)
+        _refuse_gaps(lost, _find_deleted(settings, lost), skip_missing)
         with open_writer(target) as add:
             sizes = {one.key: _add_file(add, settings, one) for one in named}
             gone = [one for one in named if sizes[one.key] is None]
-            deleted = _deleted(settings, gone)
+            deleted = _find_deleted(settings, gone)
             missing = _refuse_gaps(gone, deleted, skip_missing)
             asyncio.run(_run_on(copy, lambda it: it.write(_forget(gone, deleted))))
             report = Report(
@@ -251,7 +251,7 @@ async def _list_files(database: SQLite) -> tuple[list[Stored], int]:
     return stored, sum((await database.read(queue.count_states())).values())
 
 
-def _deleted(settings: ServiceSettings, gone: Sequence[Stored]) -> dict[str, int]:
+def _find_deleted(settings: ServiceSettings, gone: Sequence[Stored]) -> dict[str, int]:
     """Return whose files the service deleted while they were copied, and when as far as it says."""
     if not gone:
         return {}

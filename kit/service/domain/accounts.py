@@ -52,7 +52,7 @@ def get(account_id: str) -> Transaction[Any]:
     return row
 
 
-def sign_outs(owner: str) -> Transaction[int]:
+def count_sign_outs(owner: str) -> Transaction[int]:
     """Return how often the account of a generation or an upload was signed out; 0 for neither."""
     found = accounts.of_upload if owner.startswith("upl_") else accounts.of_generation
     row = yield from one(found(id=owner))

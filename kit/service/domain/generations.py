@@ -73,7 +73,7 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     prompt = (order.prompt or "").strip()
     counts = {name: len(group) for name, group in media.items() if group}
     lengths = _lengths(files)
-    seconds = _known(lengths)
+    seconds = _known_seconds(lengths)
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     quote = pricing.price(pricing.rule_of(model), values, lengths)
     return StartPlan(model, prompt, values, media, quote, asked)
@@ -161,7 +161,7 @@ def start(
         "created_at": now,
         "updated_at": now,
     }
-    row = {**_EMPTY, **row, **(_claimed(claim, now) if claim else {})}
+    row = {**_EMPTY, **row, **(_claim_columns(claim, now) if claim else {})}
     yield generations.add(**row)
     return SimpleNamespace(**row)
 
@@ -253,7 +253,7 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
     return canceled
 
 
-def _claimed(claim: queue.Claim, now: int) -> dict[str, Any]:
+def _claim_columns(claim: queue.Claim, now: int) -> dict[str, Any]:
     """Return what the first attempt writes into a row."""
     return {
         "state": "running",
@@ -313,7 +313,7 @@ def _lengths(files: Mapping[str, Sequence[Any]]) -> pricing.Media:
     }
 
 
-def _known(lengths: pricing.Media) -> dict[str, list[float]]:
+def _known_seconds(lengths: pricing.Media) -> dict[str, list[float]]:
     """Return the seconds of the files that have a length, as engines get them."""
     known = {
         name: [float(medium.seconds) for medium in media if medium.seconds]

@@ -139,7 +139,7 @@ def release(label: RequestLabel) -> Transaction[None]:
     yield idempotency.release(account_id=label.account_id, key=label.key)
 
 
-def owners() -> Transaction[list[str]]:
+def list_owners() -> Transaction[list[str]]:
     """Return the runs of the service that work at requests."""
     rows = yield from every(idempotency.owners())
     return [row.owner for row in rows if row.owner]

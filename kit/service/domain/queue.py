@@ -146,7 +146,7 @@ def requeue_worker(worker: str, *, attempts: int, now: int) -> Transaction[Rows]
     return lost
 
 
-def owners() -> Transaction[list[str]]:
+def list_owners() -> Transaction[list[str]]:
     """Return the workers that have claims."""
     rows = yield from every(generations.owners())
     return [row.owner for row in rows]

@@ -30,7 +30,7 @@ _LARGE = 65_536
 _CONTAINERS = 50_000
 
 
-async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:
+async def read_body(request: Request, kind: type[B]) -> tuple[B, bytes]:
     """Return a request's body, checked, and its bytes.
 
     Raises
@@ -49,13 +49,13 @@ async def body_of(request: Request, kind: type[B]) -> tuple[B, bytes]:
         if len(raw) > BODY_LIMIT:
             raise PayloadTooLargeError(f"the body is larger than {BODY_LIMIT:,} bytes")
     content = bytes(raw)
-    given = _parsed(content)
+    given = _parse(content)
     if len(content) > _LARGE:
         await asyncio.sleep(0)  # others are answered before it goes on
-    return _checked(given, kind), content
+    return _check(given, kind), content
 
 
-def _parsed(content: bytes) -> Any:
+def _parse(content: bytes) -> Any:
     if len(content) > _LARGE and content.count(b"[") + content.count(b"{") > _CONTAINERS:
         sentence = f"the body holds more than {_CONTAINERS:,} lists and objects"
         raise BadRequestError.fields([("", sentence)])
@@ -65,7 +65,7 @@ def _parsed(content: bytes) -> Any:
         raise BadRequestError.fields([("", f"the body is no JSON: {error}")]) from None
 
 
-def _checked(given: Any, kind: type[B]) -> B:
+def _check(given: Any, kind: type[B]) -> B:
     if not isinstance(given, dict):
         raise BadRequestError.fields([("", SENTENCES["model_type"])])
     names, read = _shape(kind)

@@ -61,24 +61,24 @@ class Context:
         return "<Context>"
 
 
-def context_of(request: Request) -> Context:
+def get_context(request: Request) -> Context:
     """Return the service that a request came to."""
     context: Context = request.app.state.context
     return context
 
 
-def caller_of(request: Request) -> Caller:
+def get_caller(request: Request) -> Caller:
     """Return who sent a request; the middleware has let it through."""
     caller: Caller = request.scope["caller"]
     return caller
 
 
-def base_of(request: Request) -> str:
+def get_base_url(request: Request) -> str:
     """Return what addresses begin with, without a slash at the end.
 
     Whoever calls the service by a name that is not known to be its own gets relative addresses.
     """
-    settings = context_of(request).settings
+    settings = get_context(request).settings
     if settings.public_url:
         return settings.public_url.rstrip("/")
     scope = request.scope
@@ -100,14 +100,14 @@ _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?", re.A
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def label_of(request: Request, content: bytes) -> RequestLabel | None:
+def get_request_label(request: Request, content: bytes) -> RequestLabel | None:
     """Return the idempotency label of a request, if it has one."""
     key = request.headers.get("idempotency-key")
     if key is None:
         return None
     idempotency.check_key(key)
     asked = b"\n".join((request.method.encode(), request.url.path.encode(), content))
-    return RequestLabel(caller_of(request).account_id, key, hashlib.sha256(asked).hexdigest())
+    return RequestLabel(get_caller(request).account_id, key, hashlib.sha256(asked).hexdigest())
 
 
 class JsonResponse(Response):
@@ -127,7 +127,7 @@ class JsonResponse(Response):
             self.raw_headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
 
 
-def to_response(answer: Answer) -> Response:
+def make_response(answer: Answer) -> Response:
     """Return a kept or new answer as a response."""
     headers = dict(answer.headers)
     if answer.replayed:
@@ -135,18 +135,20 @@ def to_response(answer: Answer) -> Response:
     return JsonResponse(answer.body, answer.status, headers)
 
 
-def json(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def json_response(
+    value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """Return JSON bytes as a response."""
-    return JsonResponse(orjson.dumps(value), status, headers)
+    return JsonResponse(orjson.dumps(value), headers=headers)
 
 
-def number(millicredits: int) -> float | int:
+def to_credits(millicredits: int) -> float | int:
     """Write millicredits as the JSON number of credits that is nearest to them."""
     whole, rest = divmod(millicredits, MILLI)
     return millicredits / MILLI if rest else whole
 
 
-def moment(milliseconds: int | None) -> str | None:
+def format_time(milliseconds: int | None) -> str | None:
     """Write a moment as the wire has it."""
     if milliseconds is None:
         return None

@@ -21,7 +21,7 @@ from kit.errors import ApiError, RateLimitError, UnavailableError
 from kit.service.domain import generations, keys, uploads
 from kit.service.domain.generations import STATUSES
 from kit.service.domain.keys import Caller
-from kit.service.http.context import Context, base_of, caller_of, context_of
+from kit.service.http.context import Context, get_base_url, get_caller, get_context
 from kit.service.http.long_polling import POLL_SECONDS, Watch, wait_until
 from kit.service.http.serializers import GenerationSerializer
 from kit.service.worker.watchers import Watchers
@@ -70,11 +70,11 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     `Last-Event-ID` resumes without repeating anything; 204 says that all was seen. Polling stays
     authoritative.
     """
-    context, caller = context_of(request), caller_of(request)
+    context, caller = get_context(request), get_caller(request)
     watchers = context.dispatcher.watchers
     if watchers.is_full_for(caller.account_id):
         raise _too_many(watchers)
-    read = _make_reader(context, generation_id, caller, base_of(request))
+    read = _make_reader(context, generation_id, caller, get_base_url(request))
     events, last = await read(), parse_last_id(request.headers.get("last-event-id", ""))
     if events[-1].final and events[-1].id <= last:
         return Response(status_code=204)  # tells an EventSource not to come again

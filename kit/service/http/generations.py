@@ -20,15 +20,15 @@ from kit.service.domain import accounts, generations, idempotency, keys, outputs
 from kit.service.domain.generations import STATUSES, StartPlan
 from kit.service.domain.idempotency import Answer
 from kit.service.domain.keys import Caller
-from kit.service.http.bodies import body_of
+from kit.service.http.bodies import read_body
 from kit.service.http.context import (
     Context,
     JsonResponse,
-    base_of,
-    caller_of,
-    context_of,
-    label_of,
-    to_response,
+    get_base_url,
+    get_caller,
+    get_context,
+    get_request_label,
+    make_response,
 )
 from kit.service.http.long_polling import grant_wait, hold_answer
 from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, serialize_receipt
@@ -56,12 +56,12 @@ Status = Literal["processing", "completed", "failed", "canceled"]
 @router.post("/generations", status_code=202, response_model=wire.Receipt)
 async def start_generation(request: Request) -> Response:
     """Start a generation; poll `statusUrl` for its result."""
-    context, payer = context_of(request), caller_of(request).payer
-    order, content = await body_of(request, wire.StartGeneration)
-    label, now, base = label_of(request, content), context.clock(), base_of(request)
+    context, payer = get_context(request), get_caller(request).payer
+    order, content = await read_body(request, wire.StartGeneration)
+    label, now, base = get_request_label(request, content), context.clock(), get_base_url(request)
     # Before the order is checked: a kept answer is given again, whatever has changed.
     if label and (known := await context.database.read(idempotency.find_answer(label, now))):
-        return to_response(known)
+        return make_response(known)
     plan = await _plan(context, order, payer.account_id)
 
     with context.dispatcher.reserve(plan.model.id) as reservation:
@@ -73,14 +73,14 @@ async def start_generation(request: Request) -> Response:
             return Answer(202, orjson.dumps(receipt), {"Location": receipt["statusUrl"]})
 
         answer = await context.database.write(lambda: idempotency.run_once(label, work(), now))
-    return to_response(answer)
+    return make_response(answer)
 
 
 @router.post("/estimates", response_model=wire.Quote)
 async def estimate_generation(request: Request) -> Response:
     """Return what a start with this body would charge, and why; nothing is charged."""
-    context, account_id = context_of(request), caller_of(request).account_id
-    order, _ = await body_of(request, wire.StartGeneration)
+    context, account_id = get_context(request), get_caller(request).account_id
+    order, _ = await read_body(request, wire.StartGeneration)
     plan = await _plan(context, order, account_id)
     account = await context.database.read(accounts.get(account_id))
     available = credits(account.balance)
@@ -111,14 +111,14 @@ async def list_generations(
         "until": [cursor, _first_id(created_before)],
     }
     last, bodies = await _page(request, limit, filters)
-    headers = {"Link": _next(request, last)} if last else None
+    headers = {"Link": _next_link(request, last)} if last else None
     return JsonResponse(b"[" + b",".join(bodies) + b"]", headers=headers)
 
 
 @router.get("/generations/{generation_id}", response_model=wire.Generation)
 async def get_generation(request: Request, generation_id: str) -> Response:
     """Return a generation as it is now, or with `Prefer: wait=30` as soon as it is finished."""
-    context, caller = context_of(request), caller_of(request)
+    context, caller = get_context(request), get_caller(request)
     account_id = caller.account_id
     known, watchers = request.headers.get("if-none-match", ""), context.dispatcher.watchers
     wait = grant_wait(request.headers, watchers, account_id)
@@ -141,7 +141,7 @@ async def get_generation(request: Request, generation_id: str) -> Response:
         headers["Preference-Applied"] = f"wait={wait:g}"
     if state.tag in known:
         return Response(status_code=304, headers=headers)
-    body = context.responses.get(caller, base_of(request), state.row, context.clock())
+    body = context.responses.get(caller, get_base_url(request), state.row, context.clock())
     if body is None:
         whole = await context.database.read(generations.get(generation_id, account_id))
         (body,) = await _serialize(request, [whole])
@@ -151,15 +151,15 @@ async def get_generation(request: Request, generation_id: str) -> Response:
 @router.post("/generations/{generation_id}/cancel", response_model=wire.Generation)
 async def cancel_generation(request: Request, generation_id: str) -> Response:
     """Cancel a generation: its credits come back if no worker had begun."""
-    context, caller = context_of(request), caller_of(request)
-    label = label_of(request, b"")
+    context, caller = get_context(request), get_caller(request)
+    label = get_request_label(request, b"")
     now = context.clock()
     ended: list[Any] = []
 
     def work() -> Transaction[Answer]:
         row = yield from generations.cancel(generation_id, caller.payer, now)
         files = yield from uploads.of_generations([row])
-        serialize = GenerationSerializer(context, base_of(request), files, caller.sign_outs)
+        serialize = GenerationSerializer(context, get_base_url(request), files, caller.sign_outs)
         ended.append(row)
         return Answer(200, orjson.dumps(serialize(row)))
 
@@ -168,7 +168,7 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
         if row.completed_at == now:  # and not in an earlier request
             context.metrics.finished.labels(row.model_id, row.state).inc()
     context.dispatcher.cancel(generation_id)
-    return to_response(answer)
+    return make_response(answer)
 
 
 @router.delete("/generations/{generation_id}/outputs", status_code=204)
@@ -177,7 +177,7 @@ async def delete_outputs(request: Request, generation_id: str) -> Response:
 
     Its `outputUrl` is null from then on, and `outputsDeletedAt` says when.
     """
-    context, payer = context_of(request), caller_of(request).payer
+    context, payer = get_context(request), get_caller(request).payer
     keys = await context.database.write(outputs.delete(generation_id, payer, context.clock()))
     await outputs.remove_files(context.database, context.storage, keys)
     return Response(status_code=204)
@@ -216,9 +216,9 @@ async def _page(
     request: Request, limit: int, filters: dict[str, Any]
 ) -> tuple[str | None, list[bytes]]:
     """Return a page as JSON, and the id of its last generation if there are more."""
-    context, caller = context_of(request), caller_of(request)
+    context, caller = get_context(request), get_caller(request)
     account_id = caller.account_id
-    now, base = context.clock(), base_of(request)
+    now, base = context.clock(), get_base_url(request)
     rows = await context.database.read(
         generations.page(account_id, most=limit + 1, whole=False, **filters)
     )
@@ -236,7 +236,7 @@ async def _page(
 
 async def _serialize(request: Request, rows: list[Any]) -> list[bytes]:
     """Return generations as JSON; those that are finished are cached."""
-    context, base, caller = context_of(request), base_of(request), caller_of(request)
+    context, base, caller = get_context(request), get_base_url(request), get_caller(request)
     bodies: list[bytes] = []
     while part := rows[len(bodies) : len(bodies) + _AT_ONCE]:
         if bodies:
@@ -260,7 +260,7 @@ def _first_id(instant: datetime | None) -> str | None:
     return ids.floor("gen", int(aware.timestamp() * 1000))
 
 
-def _next(request: Request, last: str) -> str:
+def _next_link(request: Request, last: str) -> str:
     kept = [(k, v) for k, v in request.query_params.multi_items() if k != "cursor"]
     query = urlencode([*kept, ("cursor", last)])
-    return f'<{base_of(request)}/v1/creative-studio/generations?{query}>; rel="next"'
+    return f'<{get_base_url(request)}/v1/creative-studio/generations?{query}>; rel="next"'

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from kit.service.domain import queue
-from kit.service.http.context import context_of, json
+from kit.service.http.context import get_context, json_response
 from kit.service.storage.signing import proof
 
 router = APIRouter(tags=["health"])
@@ -23,12 +23,12 @@ async def healthz(request: Request, challenge: Challenge = None) -> Response:
 
     A challenge is answered with a proof that only its data folder's owner can check.
     """
-    context = context_of(request)
+    context = get_context(request)
     answer = {"status": "ok", "instance": context.dispatcher.name}
     if challenge:
         host, port = request.scope["server"]
         answer["proof"] = proof(context.secret, f"{host}:{port}", challenge)
-    return json(answer)
+    return json_response(answer)
 
 
 @router.get("/readyz")
@@ -37,7 +37,7 @@ async def readyz(request: Request) -> Response:
 
     However often it is asked, that is done once a second at most.
     """
-    context = context_of(request)
+    context = get_context(request)
     await context.readiness.probe()
     waiting = await context.database.read(queue.count_waiting())
-    return json({"status": "ok", "queued": waiting, "workers": context.settings.workers})
+    return json_response({"status": "ok", "queued": waiting, "workers": context.settings.workers})

@@ -18,7 +18,7 @@ from kit.errors import (
     RangeNotSatisfiableError,
 )
 from kit.service.domain import accounts
-from kit.service.http.context import Context, context_of
+from kit.service.http.context import Context, get_context
 from kit.service.storage.keys import content_type, owner
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Grant
@@ -46,9 +46,9 @@ register_url_convertor("key", _KeyConvertor())
 @router.get("/{key:key}", response_class=FileResponse)
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
     """Return a file; `Range`, `If-Range` and `HEAD` work."""
-    context = context_of(request)
+    context = get_context(request)
     storage = local_storage(context)
-    ended = await context.database.read(accounts.sign_outs(owner(key)))
+    ended = await context.database.read(accounts.count_sign_outs(owner(key)))
     grant = Grant("GET", key, expires, sign_outs=ended)
     storage.signer.check(grant, signature, context.clock())
     _check_range(request.headers.get("range", ""))
@@ -85,7 +85,7 @@ class _RangedFile(FileResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the file or the parts of it that are asked for."""
 
-        async def checked(message: Message) -> None:
+        async def send_checked(message: Message) -> None:
             if message.get("status") == 416:
                 whole = Headers(raw=message["headers"])["content-range"]
                 length = int(whole.removeprefix("bytes */"))
@@ -95,7 +95,7 @@ class _RangedFile(FileResponse):
                 )
             await send(message)
 
-        await super().__call__(scope, receive, checked)
+        await super().__call__(scope, receive, send_checked)
 
 
 def _check_range(asked: str) -> None:

@@ -15,7 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from kit.pricing import MILLI
 from kit.service.domain import credits, queue
-from kit.service.http.context import Context, context_of
+from kit.service.http.context import Context, get_context
 from kit.version import __version__
 
 router = APIRouter(tags=["health"])
@@ -71,7 +71,7 @@ async def read_metrics(request: Request) -> Response:
     Like `/healthz` it needs no key: it names routes, models and sums, no account and no secret.
     Keep it from the outside at the proxy where the sums are confidential.
     """
-    context = context_of(request)
+    context = get_context(request)
     figures = CollectorRegistry()
     figures.register(await read(context))
     body = generate_latest(context.metrics.registry) + generate_latest(figures)

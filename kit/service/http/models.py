@@ -9,13 +9,13 @@ from fastapi import APIRouter, Query, Request, Response
 
 from kit import wire
 from kit.service.domain import catalog
-from kit.service.http.context import context_of
+from kit.service.http.context import get_context
 from kit.wire import CATEGORIES, IMAGE_CATEGORIES, VIDEO_CATEGORIES, Model
 
 router = APIRouter(prefix="/v1/creative-studio/models", tags=["models"])
 
 
-def _one_of(*words: str) -> dict[str, Any]:
+def _enum(*words: str) -> dict[str, Any]:
     """Return a schema that names the words; an empty one is as good as none."""
     return {"enum": ["", *dict.fromkeys(words)]}
 
@@ -24,41 +24,41 @@ def _one_of(*words: str) -> dict[str, Any]:
 async def list_models(
     request: Request,
     asset_type: Annotated[
-        str | None, Query(alias="assetType", json_schema_extra=_one_of(*CATEGORIES))
+        str | None, Query(alias="assetType", json_schema_extra=_enum(*CATEGORIES))
     ] = None,
     alias: Annotated[
         str | None,
-        Query(alias="type", description="as assetType", json_schema_extra=_one_of(*CATEGORIES)),
+        Query(alias="type", description="as assetType", json_schema_extra=_enum(*CATEGORIES)),
     ] = None,
     category: Annotated[
         str | None,
         Query(
             description="one of the asset type's",
-            json_schema_extra=_one_of("All", *IMAGE_CATEGORIES, *VIDEO_CATEGORIES),
+            json_schema_extra=_enum("All", *IMAGE_CATEGORIES, *VIDEO_CATEGORIES),
         ),
     ] = None,
 ) -> Response:
     """Return the models, grouped by what they make."""
-    context = context_of(request)
+    context = get_context(request)
     found = catalog.select_models(
         context.catalog, asset_type=asset_type, alias=alias, category=category
     )
-    models = [await _estimated(request, model) for model in found]
-    return _tagged(request, catalog.group_models(models))
+    models = [await _with_estimate(request, model) for model in found]
+    return _answer_with_tag(request, catalog.group_models(models))
 
 
 @router.get("/{model_id}", response_model=wire.Model)
 async def get_model(request: Request, model_id: str) -> Response:
     """Return one model."""
-    model = context_of(request).catalog.get(model_id)
-    return _tagged(request, await _estimated(request, model))
+    model = get_context(request).catalog.get(model_id)
+    return _answer_with_tag(request, await _with_estimate(request, model))
 
 
-async def _estimated(request: Request, model: Model) -> Model:
-    return await context_of(request).database.read(catalog.with_estimate(model))
+async def _with_estimate(request: Request, model: Model) -> Model:
+    return await get_context(request).database.read(catalog.with_estimate(model))
 
 
-def _tagged(request: Request, answer: wire.Wire) -> Response:
+def _answer_with_tag(request: Request, answer: wire.Wire) -> Response:
     """Answer with an ETag, or 304 when the client has it already."""
     body = answer.model_dump_json(by_alias=True).encode()
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'

@@ -14,14 +14,14 @@ from kit.errors import UnavailableError
 from kit.service.domain import credits, idempotency, writing
 from kit.service.domain.idempotency import Answer, RequestLabel
 from kit.service.domain.writing import Draft, TitleTakenError
-from kit.service.http.bodies import body_of
+from kit.service.http.bodies import read_body
 from kit.service.http.context import (
     Context,
-    caller_of,
-    context_of,
-    label_of,
-    moment,
-    to_response,
+    format_time,
+    get_caller,
+    get_context,
+    get_request_label,
+    make_response,
 )
 from kit.service.store.database import Transaction
 
@@ -34,8 +34,8 @@ router = APIRouter(prefix="/v1/scripts", tags=["scripts"])
 @router.post("/title", response_model=wire.Title)
 async def suggest_title(request: Request) -> Response:
     """Return a video title with a hook angle for a topic; 0.05 credits."""
-    context, payer = context_of(request), caller_of(request).payer
-    order, content = await body_of(request, wire.SuggestTitle)
+    context, payer = get_context(request), get_caller(request).payer
+    order, content = await read_body(request, wire.SuggestTitle)
     topic = writing.check_topic(order)
 
     async def work() -> Transaction[Answer]:
@@ -52,8 +52,8 @@ async def suggest_title(request: Request) -> Response:
 @router.post("", status_code=201, response_model=list[wire.Script])
 async def write_scripts(request: Request) -> Response:
     """Return one script a variation, about as long as asked; 0.15 credits each."""
-    context, payer = context_of(request), caller_of(request).payer
-    order, content = await body_of(request, wire.WriteScripts)
+    context, payer = get_context(request), get_caller(request).payer
+    order, content = await read_body(request, wire.WriteScripts)
     brief = writing.check_order(order)
 
     async def work() -> Transaction[Answer]:
@@ -71,16 +71,16 @@ async def _answer_once(
     request: Request, content: bytes, work: Callable[[], Awaitable[Transaction[Answer]]]
 ) -> Response:
     """Write a text and deliver it once for an idempotency key; a failure releases the key."""
-    context = context_of(request)
-    label = label_of(request, content)
+    context = get_context(request)
+    label = get_request_label(request, content)
     if label is None:
-        return to_response(await _deliver(context, None, work))
+        return make_response(await _deliver(context, None, work))
     note = idempotency.begin(label, context.clock(), context.dispatcher.name)
     known = await context.database.write(note)
     if known is not None:
-        return to_response(known)
+        return make_response(known)
     try:
-        return to_response(await _deliver(context, label, work))
+        return make_response(await _deliver(context, label, work))
     except BaseException:
         await context.database.write(idempotency.release(label))
         raise
@@ -95,14 +95,14 @@ async def _deliver(
     for _ in range(_TRIES):
         delivery = await work()
         try:
-            return await context.database.write(_kept(label, delivery))
+            return await context.database.write(_keep_answer(label, delivery))
         except TitleTakenError:
             continue
     sentence = "too many orders for the same topic at once; nothing was charged"
     raise UnavailableError(sentence, headers={"Retry-After": "1"})
 
 
-def _kept(label: RequestLabel | None, delivery: Transaction[Answer]) -> Transaction[Answer]:
+def _keep_answer(label: RequestLabel | None, delivery: Transaction[Answer]) -> Transaction[Answer]:
     answer = yield from delivery
     if label is not None:
         yield from idempotency.keep(label, answer)
@@ -132,6 +132,6 @@ def _serialize_script(row: dict[str, Any], draft: Draft) -> dict[str, Any]:
             "wordCount": row["word_count"],
         },
         "batchId": row["batch_id"],
-        "createdAt": moment(row["created_at"]),
+        "createdAt": format_time(row["created_at"]),
         "writer": draft.writer,
     }

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from kit.service.domain.generations import STATUSES
-from kit.service.http.context import Context, moment, number
+from kit.service.http.context import Context, format_time, to_credits
 from kit.service.storage.keys import upload_key
 from kit.wire import Model
 
@@ -25,8 +25,8 @@ def serialize_receipt(
         "status": "processing",
         "assetType": model.asset_type,
         "modelId": model.id,
-        "creditsCharged": number(charged),
-        "createdAt": moment(now),
+        "creditsCharged": to_credits(charged),
+        "createdAt": format_time(now),
         "statusUrl": f"{base}/v1/creative-studio/generations/{generation_id}",
     }
 
@@ -69,16 +69,16 @@ class GenerationSerializer:
             "mediaUrls": self._media(row.media),
             "outputUrl": self._address(output["key"]) if output and not deleted else None,
             "error": row.error,
-            "createdAt": moment(row.created_at),
-            "updatedAt": moment(row.updated_at),
+            "createdAt": format_time(row.created_at),
+            "updatedAt": format_time(row.updated_at),
             "progress": max(self._progress.get(row.id, 0.0), row.progress),
-            "creditsCharged": number(row.millicredits),
-            "creditsRefunded": number(row.refunded),
-            "startedAt": moment(row.started_at),
-            "completedAt": moment(row.completed_at),
+            "creditsCharged": to_credits(row.millicredits),
+            "creditsRefunded": to_credits(row.refunded),
+            "startedAt": format_time(row.started_at),
+            "completedAt": format_time(row.completed_at),
             "errorCode": row.error_code,
             "output": self._output(output, deleted) if output else None,
-            "outputsDeletedAt": moment(deleted),
+            "outputsDeletedAt": format_time(deleted),
             "metadata": _words(output) if output else {},
         }
 
@@ -93,7 +93,7 @@ class GenerationSerializer:
             "sizeBytes": output["size_bytes"],
             "sha256": output["sha256"],
             "thumbnailUrl": self._address(thumbnail) if thumbnail else None,
-            "expiresAt": moment(self._expires * 1000 if deleted is None else None),
+            "expiresAt": format_time(self._expires * 1000 if deleted is None else None),
             "metadata": output.get("metadata") or {},
         }
 
@@ -128,10 +128,10 @@ def serialize_entry(row: Any) -> dict[str, Any]:
     """Return a line of the ledger as the usage operation answers it."""
     return {
         "id": row.id,
-        "createdAt": moment(row.created_at),
+        "createdAt": format_time(row.created_at),
         "kind": row.kind,
-        "credits": number(row.millicredits),
-        "balanceAfter": number(row.balance_after),
+        "credits": to_credits(row.millicredits),
+        "balanceAfter": to_credits(row.balance_after),
         "generationId": row.generation_id,
         "modelId": row.model_id,
         "keyPrefix": row.key_prefix,

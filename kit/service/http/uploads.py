@@ -19,15 +19,15 @@ from kit.errors import AccessDeniedError, BadRequestError, ConflictError, NotFou
 from kit.private import make_folder
 from kit.service.domain import accounts, generations, idempotency, uploads
 from kit.service.domain.idempotency import Answer
-from kit.service.http.bodies import body_of
+from kit.service.http.bodies import read_body
 from kit.service.http.context import (
     Context,
-    base_of,
-    caller_of,
-    context_of,
-    json,
-    label_of,
-    to_response,
+    get_base_url,
+    get_caller,
+    get_context,
+    get_request_label,
+    json_response,
+    make_response,
 )
 from kit.service.http.media import Expires, Signature, local_storage
 from kit.service.storage.keys import UPLOADS, upload_key
@@ -40,9 +40,9 @@ router = APIRouter(tags=["uploads"])
 @router.post("/v1/creative-studio/media-uploads", status_code=201, response_model=wire.Ticket)
 async def request_upload(request: Request) -> Response:
     """Return a ticket: PUT the file to `uploadUrl` with exactly the headers it names."""
-    context, caller = context_of(request), caller_of(request)
-    order, content = await body_of(request, wire.RequestUpload)
-    label, base, now = label_of(request, content), base_of(request), context.clock()
+    context, caller = get_context(request), get_caller(request)
+    order, content = await read_body(request, wire.RequestUpload)
+    label, base, now = get_request_label(request, content), get_base_url(request), context.clock()
 
     def work() -> Transaction[Answer]:
         row = yield from uploads.issue_ticket(
@@ -59,7 +59,7 @@ async def request_upload(request: Request) -> Response:
         )
         return Answer(201, ticket.model_dump_json(by_alias=True).encode())
 
-    return to_response(
+    return make_response(
         await context.database.write(lambda: idempotency.run_once(label, work(), now))
     )
 
@@ -69,9 +69,9 @@ async def fill_ticket(
     request: Request, upload_id: str, expires: Expires, signature: Signature
 ) -> Response:
     """Receive the file of a ticket: checked while it arrives, and decoded once it is complete."""
-    context = context_of(request)
+    context = get_context(request)
     storage = local_storage(context)
-    ended = await context.database.read(accounts.sign_outs(upload_id))
+    ended = await context.database.read(accounts.count_sign_outs(upload_id))
     grant = replace(_grant_of(request, upload_id, expires), sign_outs=ended)
     storage.signer.check(grant, signature, context.clock())
     with _one_at_a_time(context.arriving, upload_id):
@@ -83,7 +83,7 @@ async def fill_ticket(
                 await _store(context, row, path, digest, facts)
         finally:
             await asyncio.to_thread(path.unlink, missing_ok=True)
-    return json({"uploadId": upload_id, "sha256": digest})
+    return json_response({"uploadId": upload_id, "sha256": digest})
 
 
 async def receive_uploads(context: Context, order: wire.StartGeneration, account_id: str) -> None:
@@ -115,7 +115,7 @@ async def _receive_direct(context: Context, row: Any) -> None:
         if row.id not in rows or rows[row.id].state != "waiting":
             return  # another request was faster
         folder = context.settings.scratch
-        path = await context.storage.received(row.id, row.size_bytes, folder)
+        path = await context.storage.fetch_received(row.id, row.size_bytes, folder)
         if path is None:
             return
         try:

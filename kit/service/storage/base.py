@@ -41,7 +41,7 @@ class Storage(Protocol):
         """Return a local path to read a file from, in `folder` if it has to be fetched."""
         ...
 
-    async def received(self, upload_id: str, length: int, folder: Path) -> Path | None:
+    async def fetch_received(self, upload_id: str, length: int, folder: Path) -> Path | None:
         """Return a copy of the file that a client has sent with a ticket; None where there is none.
 
         It is not verified yet. Only where clients send files there, see `direct`.

@@ -18,7 +18,7 @@ from kit.service.storage.signing import Grant, Signer
 from kit.wire import Ticket
 
 #: A whole block: an empty file has room on a full disk, too.
-_TRIED_BYTES = 4096
+_PROBE_BYTES = 4096
 
 
 class LocalStorage:
@@ -57,7 +57,7 @@ class LocalStorage:
             raise NotFoundError("the file is gone")
         return path
 
-    async def received(self, upload_id: str, length: int, folder: Path) -> Path | None:
+    async def fetch_received(self, upload_id: str, length: int, folder: Path) -> Path | None:
         """Return None: clients send their files to the service."""
         return None
 
@@ -114,12 +114,12 @@ class LocalStorage:
 
     async def ready(self) -> bool:
         """Whether a file can be written and removed."""
-        return await asyncio.to_thread(self._tried)
+        return await asyncio.to_thread(self._try_write)
 
-    def _tried(self) -> bool:
+    def _try_write(self) -> bool:
         try:
             with tempfile.TemporaryFile(dir=self.outputs.folder, prefix=".ready-") as file:
-                file.write(bytes(_TRIED_BYTES))
+                file.write(bytes(_PROBE_BYTES))
         except OSError:
             return False
         return True

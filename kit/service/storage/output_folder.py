@@ -46,7 +46,7 @@ class OutputFolder:
         flushed: dict[Path, None] = {}
         for key, path in files.items():
             target = self.path(key)
-            folders = _made(target.parent, self.folder.parent)
+            folders = _make_folders(target.parent, self.folder.parent)
             _move(path, target)
             # After the move: a journal then takes both in one go.
             self._flush(target)
@@ -56,7 +56,7 @@ class OutputFolder:
             self._flush(folder)
 
 
-def _made(folder: Path, root: Path) -> list[Path]:
+def _make_folders(folder: Path, root: Path) -> list[Path]:
     """Make a folder and return what has to be flushed: it, and each folder that got a new one."""
     flushed = [folder]
     while not flushed[-1].is_dir() and flushed[-1].parent != root:

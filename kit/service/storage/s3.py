@@ -128,7 +128,7 @@ class S3Storage:
         draft.replace(path)
         return path
 
-    async def received(self, upload_id: str, length: int, folder: Path) -> Path | None:
+    async def fetch_received(self, upload_id: str, length: int, folder: Path) -> Path | None:
         """Return a copy of the file that a client has sent with a ticket; None where there is none.
 
         Raises

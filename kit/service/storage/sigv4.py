@@ -78,7 +78,7 @@ class Bucket:
             **({"X-Amz-Security-Token": self.token} if self.token else {}),
             **(query or {}),
         }
-        fields = "&".join(f"{_quoted(name)}={_quoted(given[name])}" for name in sorted(given))
+        fields = "&".join(f"{_quote(name)}={_quote(given[name])}" for name in sorted(given))
         lines = [f"{name}:{signed[name]}\n" for name in sorted(signed)]
         request = "\n".join([method, path, fields, "".join(lines), names, "UNSIGNED-PAYLOAD"])
         digest = hashlib.sha256(request.encode()).hexdigest()
@@ -152,5 +152,5 @@ _VARIABLES = (
 )
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return quote(text, safe="-_.~")

@@ -112,8 +112,8 @@ class Recovery:
         Returns whether there were jobs.
         """
         owners = {
-            *await self._database.read(queue.owners()),
-            *await self._database.read(idempotency.owners()),
+            *await self._database.read(queue.list_owners()),
+            *await self._database.read(idempotency.list_owners()),
         }
         found = False
         for name in self._lock.find_dead(owners):

@@ -45,7 +45,7 @@ def speakable(text: str) -> str:
     """
     for pattern in (_DIRECTION, _LABEL, _TAG, _MARKUP):
         text = pattern.sub(" ", text)
-    return _unquoted(_one_line(text))
+    return _strip_quotes(_one_line(text))
 
 
 def clean_title(text: str) -> str:
@@ -56,7 +56,7 @@ def clean_title(text: str) -> str:
     >>> clean_title('Title: "Why Venus Turns Backwards."')
     'Why Venus Turns Backwards'
     """
-    line = _unquoted(_one_line(_MARKUP.sub(" ", _TITLE_LABEL.sub(" ", text))))
+    line = _strip_quotes(_one_line(_MARKUP.sub(" ", _TITLE_LABEL.sub(" ", text))))
     return line.removesuffix(".") if not line.endswith("..") else line
 
 
@@ -92,7 +92,7 @@ def _is_silent(char: str) -> bool:
     return unicodedata.category(char) in _SILENT and char not in "\u200c\u200d°"
 
 
-def _unquoted(line: str) -> str:
+def _strip_quotes(line: str) -> str:
     closing = _QUOTES.get(line[:1], "")
     # Quotes that close inside belong to what is quoted there.
     if not closing or len(line) < 2 or line.find(closing, 1) != len(line) - 1:

@@ -74,7 +74,7 @@ def title(topic: str, avoid: Sequence[str]) -> list[dict[str, str]]:
         f"Answer with this JSON object and nothing else: {TITLE_EXAMPLE}",
     ]
     shown = [name[:TITLE_LIMIT] for name in avoid[-_TITLES_SHOWN:]]
-    return _messages(rules, {"topic": _named(topic), "alreadyUsed": shown})
+    return _messages(rules, {"topic": _topic_words(topic), "alreadyUsed": shown})
 
 
 def script(
@@ -103,7 +103,7 @@ def script(
         f"Answer with this JSON object and nothing else: {SCRIPT_EXAMPLE}",
     ]
     facts = {
-        "topic": _named(brief.topic),
+        "topic": _topic_words(brief.topic),
         "title": brief.title,
         "hookAngle": brief.hook_angle,
         "otherText": unlike,
@@ -177,5 +177,5 @@ def _messages(rules: Sequence[str], facts: Mapping[str, Any]) -> list[dict[str, 
     ]
 
 
-def _named(topic: str) -> str:
+def _topic_words(topic: str) -> str:
     return topic.replace("_", " ").lower()

@@ -97,7 +97,7 @@ def test_an_address_reads_one_file_with_its_type(storage: S3Storage, tmp_path: P
 
 def test_what_was_sent_is_fetched_whole_or_not_at_all(storage: S3Storage, tmp_path: Path) -> None:
     async def received(length: int) -> Path | None:
-        return await storage.received("upl_1", length, tmp_path / "in")
+        return await storage.fetch_received("upl_1", length, tmp_path / "in")
 
     assert asyncio.run(received(10)) is None
     assert put(ticket(storage)) == 200

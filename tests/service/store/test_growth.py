@@ -128,7 +128,7 @@ _READS: dict[str, Callable[[History], Transaction[Any]]] = {
     "a place in the queue": lambda it: queue.next_round(it.payer.account_id),
     "a claim": lambda it: queue.claim("worker", 4, lease=NOW, now=NOW),
     "lost claims": lambda it: queue.requeue_expired(attempts=3, now=NOW),
-    "workers": lambda it: queue.owners(),
+    "workers": lambda it: queue.list_owners(),
     "own claims": lambda it: queue.running_claims("worker"),
     "a kept answer": lambda it: idempotency.find_answer(
         idempotency.RequestLabel(it.payer.account_id, "key", "print"), NOW

@@ -12,7 +12,7 @@ from html import escape
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from kit.service.http.context import base_of
+from kit.service.http.context import get_base_url
 
 router = APIRouter(include_in_schema=False)
 
@@ -24,7 +24,7 @@ async def read_docs(request: Request) -> Response:
     if not hasattr(state, "docs"):
         state.docs = await asyncio.to_thread(_render, request.app)
     nonce = secrets.token_urlsafe(16)
-    base = base_of(request)
+    base = get_base_url(request)
     shown = base if "://" in base else f"https://SERVICE{base}"
     text = state.docs.replace("@@nonce@@", nonce).replace("@@base@@", escape(shown))
     policy = (
