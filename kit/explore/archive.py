@@ -21,6 +21,7 @@ from kit.explore.columns import Columns
 from kit.explore.costs.spending import Spending
 from kit.explore.filters import HistoryFilter
 from kit.explore.store import SCHEMAS, Store
+from kit.parameters import suggest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,13 +185,20 @@ class Archive:
         found: list[dict[str, Any]] = self.ask(query, [model_id, count]).to_pylist()
         return found[::-1]
 
-    def files(self) -> list[str]:
-        """Return the Parquet files, for Dask, Polars or a DuckDB of one's own.
+    def files(self, table: str = "generations") -> list[str]:
+        """Return the Parquet files of ``generations`` or ``usage``, for Dask or Polars.
+
+        Raises
+        ------
+        BadRequestError
+            There is no such table.
 
         Source: `kit.explore.schema` for the columns; ``dask.dataframe.read_parquet(files)`` reads
         them on a cluster that sees the same disk.
         """
-        return [str(path) for path in self.store.files()]
+        if table not in SCHEMAS:
+            raise BadRequestError(f"there is no table {table!r}{suggest(table, SCHEMAS)}")
+        return [str(path) for path in self.store.files(table)]
 
     def _config(self) -> dict[str, str]:
         """Return the settings of a database; what does not fit in memory lies beside the parts."""
@@ -204,9 +212,9 @@ class Archive:
             try:
                 with duckdb.connect(config=self._config()) as base:
                     base.execute("set timezone = 'UTC'")
-                    _attach(base, "generations", self.files())
+                    _attach(base, "generations", self.files("generations"))
                     if booked:  # else nothing is opened for it
-                        _attach(base, "usage", [str(path) for path in self.store.usage_files()])
+                        _attach(base, "usage", self.files("usage"))
                     return find(base)
             except duckdb.IOException as error:
                 if attempt == _ATTEMPTS - 1:

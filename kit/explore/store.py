@@ -145,13 +145,11 @@ class Store:
         except (FileNotFoundError, ValueError, TypeError, KeyError):
             return Manifest()
 
-    def files(self) -> list[Path]:
-        """Return the Parquet files of generations, finished ones first."""
-        return [self.folder / name for name in self.manifest().files]
-
-    def usage_files(self) -> list[Path]:
-        """Return the Parquet files of the ledger."""
-        return [self.folder / name for name in self.manifest().usage.parts]
+    def files(self, table: str = "generations") -> list[Path]:
+        """Return the Parquet files of ``generations``, finished ones first, or of ``usage``."""
+        manifest = self.manifest()
+        names = manifest.files if table == "generations" else list(manifest.usage.parts)
+        return [self.folder / name for name in names]
 
     def write(self, table: pa.Table) -> dict[str, int]:
         """Write a part and return its name and rows; it is not in the store until committed."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from decimal import Decimal
@@ -24,7 +25,7 @@ from kit.client.calls import Call
 from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.errors import InsufficientScopeError, KitError, MethodNotAllowedError, NotFoundError
-from kit.explore.filters import PAGE, check_words
+from kit.explore.filters import PAGE, HistoryFilter, check_words
 from kit.private import make_folder, write_private
 from kit.widgets.progress import ProgressUpdates
 
@@ -32,9 +33,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kit.explore.archive import Archive
-    from kit.explore.filters import HistoryFilter
     from kit.explore.syncing import Page, Start, Synced
 
+_log = logging.getLogger("kit")
+_SHORT = (
+    "the service lists only its newest %d generations, and %s more were started here; "
+    "studio.history.frame() without a limit has them too"
+)
 #: A service without a path answers one of these.
 UNKNOWN_PATH = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
 #: Pages after which a reading shows that it goes on, where it was not asked for by name.
@@ -154,6 +159,8 @@ class HistorySync:
         malformed.warn()
         whole = pa.concat_tables(tables).slice(0, limit)
         yield from self.check(choice, whole)
+        if choice == HistoryFilter() and path is None:
+            self.warn_of_short_list(whole["id"].to_pylist(), limit)
         if charges.complete(whole):
             return whole
         receipts = self._journal.credits()
@@ -190,6 +197,14 @@ class HistorySync:
             listed = [] if found is None else found[column].unique().to_pylist()
             known = {*offered[column], *listed, *(archive.words(column) if asked else ())}
             check_words(column, asked, known)
+
+    def warn_of_short_list(self, listed: Sequence[str], limit: int | None) -> None:
+        """Log where a list is shorter than what was asked for and what was started here."""
+        if limit is not None and len(listed) >= limit:
+            return
+        started = {start.id for start in self.starts() if start.mine}
+        if missing := len(started.difference(listed)):
+            _log.warning(_SHORT, len(listed), f"{missing:,}")
 
     def usage(self, path: str | None) -> Flow[Page | None]:
         """Ask for a page of the ledger; None where the service has none."""

@@ -127,13 +127,13 @@ def build(folder: Path, rows: int) -> None:
         booked |= store.write(usage)
     store.commit(Manifest(Listing(held), Listing(booked)))
     with duckdb.connect() as base:
-        for name, files in (("generations", store.files()), ("usage", store.usage_files())):
+        for name, files in ((name, store.files(name)) for name in ("generations", "usage")):
             listed = [str(file) for file in files]
             base.execute(
                 f"copy (from read_parquet({listed})) to '{folder / name}.parquet' "
                 "(format parquet, compression zstd)"
             )
-    for name, files in (("generations", store.files()), ("usage", store.usage_files())):
+    for name, files in ((name, store.files(name)) for name in ("generations", "usage")):
         kit = sum(file.stat().st_size for file in files)
         plain = (folder / f"{name}.parquet").stat().st_size
         print(f"{name}: {kit / rows:.0f} bytes a row, {kit / plain:.2f} of the plain file")

@@ -136,7 +136,7 @@ def test_a_reader_looks_again_when_parts_were_merged(archive: Archive) -> None:
     class Merging(Store):
         """Its first look at the files is out of date."""
 
-        def files(self) -> list[Path]:
+        def files(self, table: str = "generations") -> list[Path]:
             return answers.pop(0)
 
     assert len(Archive(Merging(archive.store.folder)).frame()) == 10

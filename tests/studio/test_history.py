@@ -162,6 +162,21 @@ def test_no_cost_is_unseen_beside_a_short_list(
         studio.usage.frame()
 
 
+def test_a_short_list_says_that_it_is_one(
+    studio: Studio, other: Server, media: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    other.app = Short(media.url)
+    for number in range(22):
+        studio.start("paint", f"{number}")
+    studio.history.sync()
+    caplog.clear()
+
+    assert len(studio.history.frame(20)) == len(studio.history.list(20)) == 20
+    assert caplog.text == ""
+    assert len(studio.history.frame(100)) == len(studio.history.list(100)) == 20
+    assert caplog.text.count("lists only its newest 20 generations, and 2 more were started") == 2
+
+
 def test_what_another_kernel_started_counts_too(
     studio: Studio, settings: Settings, other: Server, media: Server
 ) -> None:

@@ -91,6 +91,8 @@ class AsyncHistory:
                 break
         if not found:
             await self._client.run(self._history.check(choice))
+        if not filters:
+            self._history.warn_of_short_list([item.id for item in found], limit)
         return found[:limit]
 
     async def sync(self) -> Synced:
@@ -196,13 +198,13 @@ class AsyncHistory:
         await self._client.run(self._history.check(choice))
         return await asyncio.to_thread(write, path, choice, columns)
 
-    async def files(self, *, sync: bool = True) -> builtins.list[str]:
-        """Return the Parquet files of the history, for larger machinery.
+    async def files(self, table: str = "generations", *, sync: bool = True) -> builtins.list[str]:
+        """Return the Parquet files of ``generations`` or ``usage``, for larger machinery.
 
         On one machine ``sql`` is the fastest; ``dask.dataframe.read_parquet(history.files())`` runs
         on a cluster that sees the same disk.
         """
-        return (await self._archive(sync)).files()
+        return (await self._archive(sync, usage=table == "usage")).files(table)
 
     async def pending(self) -> builtins.list[AsyncGeneration]:
         """Return what this computer started and has not seen end yet, oldest first.

@@ -87,6 +87,8 @@ class History:
                 break
         if not found:
             self._client.run(self._history.check(choice))
+        if not filters:
+            self._history.warn_of_short_list([item.id for item in found], limit)
         return found[:limit]
 
     def sync(self) -> Synced:
@@ -192,13 +194,13 @@ class History:
         self._client.run(self._history.check(choice))
         return write(path, choice, columns)
 
-    def files(self, *, sync: bool = True) -> builtins.list[str]:
-        """Return the Parquet files of the history, for larger machinery.
+    def files(self, table: str = "generations", *, sync: bool = True) -> builtins.list[str]:
+        """Return the Parquet files of ``generations`` or ``usage``, for larger machinery.
 
         On one machine ``sql`` is the fastest; ``dask.dataframe.read_parquet(history.files())`` runs
         on a cluster that sees the same disk.
         """
-        return (self._archive(sync)).files()
+        return (self._archive(sync, usage=table == "usage")).files(table)
 
     def pending(self) -> builtins.list[Generation]:
         """Return what this computer started and has not seen end yet, oldest first.
