@@ -35,6 +35,8 @@ a wire code meets its HTTP status.
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 
+_KIT = Path(__file__).parent
+#: Parts of the paths of what runs a cell.
+_MACHINERY = frozenset({"IPython", "ipykernel"})
 #: Problems of one request that are reported.
 REPORTED = 20
 _LONGEST_FIELD, _LONGEST_SENTENCE = 120, 1000
@@ -63,6 +68,37 @@ class KitError(Exception):
     generation_id: str | None = None
     resume: Callable[[], Any] | None = None
     unsettled: bool = False
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows: the caller's own lines, and the sentence."""
+        return own_lines(self)
+
+
+def own_lines(error: BaseException) -> list[str]:
+    """Return the lines of a traceback that lead into the kit, and what the error says.
+
+    What lies inside of the kit helps nobody who has called it; ``error.__traceback__`` has it all.
+
+    Examples
+    --------
+    >>> own_lines(ConfigError("which key?"))
+    ['ConfigError: which key?']
+    """
+    lines = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        if Path(frame.filename).is_relative_to(_KIT):
+            break
+        if not _MACHINERY.intersection(Path(frame.filename).parts):
+            lines.append(f"----> {frame.lineno} {frame.line}")
+    notes = getattr(error, "__notes__", [])
+    said = str(error)
+    name = type(error).__name__
+    return [*lines, *([""] if lines else []), f"{name}: {said}" if said else name, *notes]
+
+
+def show_own_lines(error: BaseException) -> None:
+    """Have IPython show an error of Python, such as an interrupt, as it shows those of the kit."""
+    error._render_traceback_ = lambda: own_lines(error)  # type: ignore[attr-defined]
 
 
 class ConfigError(KitError):

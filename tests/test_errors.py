@@ -1,5 +1,7 @@
 """One tree of errors: each code has one class and one status, and travels both ways."""
 
+import subprocess
+import sys
 from decimal import Decimal
 
 import pytest
@@ -91,3 +93,40 @@ def test_an_engine_error_has_a_word_for_programs() -> None:
 
 def test_a_failed_generation_carries_what_was_last_seen() -> None:
     assert errors.GenerationFailedError("x", {"id": "gen_1"}).generation == {"id": "gen_1"}
+
+
+# ── in a notebook ────────────────────────────────────────────────────────────────────────────────
+
+
+def run_cell(code: str) -> str:
+    """Run a cell in a shell of its own and return what it writes."""
+    script = f"""
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance(colors="nocolor")
+shell.run_cell({code!r})
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    return done.stdout
+
+
+def test_a_notebook_shows_the_callers_line_and_the_sentence() -> None:
+    shown = run_cell("import kit\nstudio = None\nkit.connect('nonsense', 'key')\n")
+
+    assert "----> 3 kit.connect('nonsense', 'key')" in shown
+    assert shown.count("---->") == 1
+    assert "ConfigError: " in shown
+    assert "Traceback" not in shown
+    assert "settings.py" not in shown
+
+
+def test_an_interrupt_is_shown_so_too_with_its_notes() -> None:
+    shown = run_cell(
+        "from kit.errors import show_own_lines\n"
+        "stop = KeyboardInterrupt()\n"
+        "stop.add_note('what was started goes on')\n"
+        "show_own_lines(stop)\n"
+        "raise stop\n"
+    )
+
+    assert shown.splitlines()[-2:] == ["KeyboardInterrupt", "what was started goes on"]
+    assert "----> 5 raise stop" in shown

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from functools import partial
 
@@ -52,6 +53,8 @@ class StartTrace:
         Whether an equal request led to it earlier.
     done : bool
         Whether it is completed.
+    credits : Decimal or None
+        What its start was charged, where the receipt says so.
     """
 
     again: bool = False
@@ -59,6 +62,7 @@ class StartTrace:
     id: str | None = None
     before: bool = False
     done: bool = False
+    credits: Decimal | None = None
 
     def note(self, *, awaited: bool = False) -> str:
         """Return what is true of it when it is stopped here.
@@ -78,7 +82,8 @@ class StartTrace:
         if self.done:
             return f"the generation {self.id} is completed: {same} fetches it and pays nothing"
         if self.id:
-            return f"what was started goes on: {pending} finds it"
+            cost = "" if self.credits is None else f" and is charged ({self.credits:f} credits)"
+            return f"what was started goes on{cost}: {pending} finds it"
         if self.sent:
             return (
                 f"its start had left and may be carried out: {pending} finds it "
@@ -326,7 +331,7 @@ class Starts:
                 self._write_intent(key, call.body or {}, digest)
                 hold.sending()
                 receipt = yield from self._ask(call, key, trace)
-                trace.id = receipt.id
+                trace.id, trace.credits = receipt.id, receipt.credits_charged
                 if receipt.status_url and self._settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
                 # first of all: whatever goes wrong from here on, the generation can be found

@@ -48,8 +48,8 @@ def credits(amount: Decimal | None) -> str:
 
     Examples
     --------
-    >>> credits(Decimal("0.050")), credits(Decimal(1)), credits(None)
-    ('0.05 credits', '1 credit', 'price unknown')
+    >>> credits(Decimal("0.050")), credits(Decimal("1693.2")), credits(None)
+    ('0.05 credits', '1,693.2 credits', 'price unknown')
     """
     if amount is None:
         return "price unknown"
@@ -61,7 +61,7 @@ def figure(amount: Decimal | None) -> str:
     """Return an amount without its unit and without idle zeros; nothing for None."""
     if amount is None:
         return ""
-    text = f"{amount:f}"
+    text = f"{amount:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -15,7 +15,7 @@ from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.client.aio import AsyncClient
 from kit.client.settings import Settings
-from kit.errors import KitError, ParameterError
+from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
 from kit.studio import accounts, forms, panel
@@ -286,6 +286,7 @@ class AsyncStudio:
                 return self.session.hold(await self._run(reported), made_before=trace.before)
             except asyncio.CancelledError as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
+                show_own_lines(stop)
                 raise
 
     async def _several(

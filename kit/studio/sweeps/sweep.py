@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from kit import wire
 from kit.client import records
 from kit.client.actions import Flow
-from kit.errors import ConfigError, GenerationFailedError, KitError
+from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import BEST, Ratings
 from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
@@ -295,7 +295,16 @@ class BaseSweep(Generic[H]):
         """Start nothing more, because the wait was interrupted."""
         if self._run is not None:
             self._run.stop.set()
-        interruption.add_note("what was started goes on; run() again waits for it and pays nothing")
+        begun = [each.generation for each in self._results.values() if each.status == "processing"]
+        charged = [
+            self._session.operations.find_charge(facts) for facts in begun if facts is not None
+        ]
+        cost = sum((amount for amount in charged if amount is not None), Decimal(0))
+        interruption.add_note(
+            f"{self._describe()}; what was started goes on, for {preview.credits(cost)}: run() "
+            "again waits for it and pays nothing"
+        )
+        show_own_lines(interruption)
 
     def _cancel_started(self) -> None:
         if self._run is not None:

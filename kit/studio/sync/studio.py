@@ -14,7 +14,7 @@ from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import KitError, ParameterError
+from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
 from kit.studio import accounts, forms, panel
@@ -285,6 +285,7 @@ class Studio:
                 return self.session.hold(self._run(reported), made_before=trace.before)
             except KeyboardInterrupt as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
+                show_own_lines(stop)
                 raise
 
     def _several(
