@@ -141,7 +141,7 @@ def load_ipython_extension(shell: Any) -> None:
     """Teach IPython ``%%generate`` and ``%credits``; ``%load_ext kit`` calls it."""
     from kit.magics import load
 
-    load(shell, connect)
+    load(shell)
 
 
 def __getattr__(name: str) -> Any:
@@ -155,4 +155,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -1,15 +1,16 @@
 """Magics: ``%load_ext kit`` teaches IPython ``%%generate`` and ``%credits``.
 
-They use the variable `studio` of the notebook where it is one, else the studio that `kit.connect()`
-returns. What was typed wrongly is a sentence without a traceback.
+They use the studio that the notebook has, and never another account: where it has several,
+``--studio NAME`` says which. What was typed wrongly is a sentence without a traceback.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from IPython.core.error import UsageError
 
@@ -22,11 +23,12 @@ from kit.errors import (
     KitError,
     NotFoundError,
 )
+from kit.parameters import suggest
 
 if TYPE_CHECKING:
     from kit.studio import AsyncStudio, Generation, Studio
 
-_USAGE = "%%generate MODEL [name=value ...] [--again], and the prompt below it"
+_USAGE = "%%generate MODEL [name=value ...] [--again] [--studio NAME], and the prompt below it"
 #: What the person at the keyboard can put right: the sentence is enough.
 _MISTAKES = (
     BadRequestError,
@@ -44,6 +46,7 @@ class MagicLine:
     model: str
     given: Mapping[str, list[str]] = field(default_factory=dict)
     again: bool = False
+    studio: str | None = None
 
 
 class Magics:
@@ -53,26 +56,24 @@ class Magics:
     ----------
     shell : InteractiveShell
         Whose variables are looked at.
-    connect : callable
-        Returns the studio where the notebook has none.
     """
 
-    def __init__(self, shell: Any, connect: Callable[[], Studio]) -> None:
+    def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._connect = connect
-        #: What was made for a shell without a studio that blocks, and what it was made of.
-        self.own: tuple[AsyncStudio | None, Studio] | None = None
+        #: The blocking faces of studios that are awaited.
+        self._blocking: WeakKeyDictionary[AsyncStudio, Studio] = WeakKeyDictionary()
 
     def generate(self, line: str, cell: str | None = None) -> Generation:
         """Make a picture or a video of the prompt in the cell.
 
         ``%%generate poster size=1024 seed=7`` and the prompt below it; a medium is given by its
         file. The same request is paid for once; ``--again`` makes it anew. ``%generate``, with one
-        percent sign, is for models that take no prompt.
+        percent sign, is for models that take no prompt. Where the notebook has several studios,
+        ``--studio NAME`` says by its variable which one pays.
         """
         try:
             asked = parse_line(line)
-            studio = self._studio()
+            studio = self._studio(asked.studio)
             model = studio.models[asked.model]
             named = {parameter.name for parameter in model.media_parameters}
             media = {name: files for name, files in asked.given.items() if name in named}
@@ -90,11 +91,9 @@ class Magics:
             raise UsageError(str(error)) from None
 
     def credits(self, line: str) -> wire.Account:
-        """Return the account with what it can spend."""
-        if line.strip():
-            raise UsageError("%credits takes nothing behind it")
+        """Return the account with what it can spend; of several studios, of the one named."""
         try:
-            return self._studio().account
+            return self._studio(line.strip() or None).account
         except _MISTAKES as error:
             raise UsageError(str(error)) from None
 
@@ -103,33 +102,58 @@ class Magics:
         before = event.line.split()
         begun = "" if event.line.endswith(" ") else before.pop()
         try:
-            models = self._studio().models
-        except KitError:
+            words = shlex.split(event.line)
+            name = words[words.index("--studio") + 1] if "--studio" in words[:-1] else None
+            models = self._studio(name).models
+        except (KitError, ValueError):
             return []  # the magic itself says what is wrong
         if len(before) < 2:
             return [model_id for model_id in models if model_id.startswith(begun)]
         model = models.get(before[1])
         words = [] if model is None else _words(model)
-        return [word for word in (*words, "--again") if word.startswith(begun)]
+        return [word for word in (*words, "--again", "--studio") if word.startswith(begun)]
 
-    def _studio(self) -> Studio:
+    def close(self) -> None:
+        """Close the connections that were made for studios that are awaited."""
+        for studio in self._blocking.values():
+            studio.close()
+
+    def _studio(self, name: str | None) -> Studio:
+        """Return the studio of a variable, or the only one that the notebook has.
+
+        Raises
+        ------
+        ConfigError
+            There is none, or there are several.
+        """
         from kit.studio import AsyncStudio, Studio
 
-        found = self._shell.user_ns.get("studio")
+        studios = {
+            variable: value
+            for variable, value in self._shell.user_ns.items()
+            if isinstance(value, Studio | AsyncStudio) and not variable.startswith("_")
+        }
+        if name is not None and name not in studios:
+            raise ConfigError(f"{name} is no studio{suggest(name, studios)}")
+        if not studios:
+            raise ConfigError("this notebook has no studio; studio = kit.connect() makes one")
+        if name is None and len(set(studios.values())) > 1:
+            first, *rest = studios
+            raise ConfigError(
+                f"this notebook has the studios {', '.join(rest)} and {first}: say which, as in "
+                f"--studio {first}"
+            )
+        found = studios[name] if name else next(iter(studios.values()))
         if isinstance(found, Studio):
             return found
-        awaited = found if isinstance(found, AsyncStudio) else None
-        if self.own is None or self.own[0] is not awaited:
-            # another account by now: what was made before would go on paying
-            if self.own is not None:
-                self.own[1].close()
-            self.own = awaited, _blocking(awaited) if awaited else self._connect()
-        return self.own[1]
+        if found not in self._blocking:
+            self._blocking[found] = _blocking(found)
+        return self._blocking[found]
 
 
-def load(shell: Any, connect: Callable[[], Studio]) -> None:
+def load(shell: Any) -> None:
     """Teach a shell the magics."""
-    magics = Magics(shell, connect)
+    magics = Magics(shell)
     shell.register_magic_function(magics.generate, "line_cell", "generate")
     shell.register_magic_function(magics.credits, "line", "credits")
     shell.set_hook("complete_command", magics.complete, str_key="%%generate")
@@ -152,8 +176,16 @@ def parse_line(line: str) -> MagicLine:
         words = shlex.split(line)
     except ValueError as error:
         raise ConfigError(f"{error}: write {_USAGE}") from None
-    again = "--again" in words
-    model, *pairs = [word for word in words if word != "--again"] or [""]
+    again, studio, others = False, None, list[str]()
+    rest = iter(words)
+    for word in rest:
+        if word == "--again":
+            again = True
+        elif word == "--studio":
+            studio = next(rest, "")
+        else:
+            others.append(word)
+    model, *pairs = others or [""]
     if not model or "=" in model or model.startswith("-"):
         raise ConfigError(f"which model? Write {_USAGE}")
     given: dict[str, list[str]] = {}
@@ -162,7 +194,7 @@ def parse_line(line: str) -> MagicLine:
         if not equals or not name:
             raise ConfigError(f"{pair!r} is not name=value: write {_USAGE}")
         given.setdefault(name, []).append(value)
-    return MagicLine(model, given, again)
+    return MagicLine(model, given, again, studio)
 
 
 def _blocking(studio: AsyncStudio) -> Studio:

@@ -30,9 +30,7 @@ def shell(studio: Studio) -> Iterator[Any]:
     shell.run_line_magic("load_ext", "kit")
     shell.user_ns["studio"] = studio
     yield shell
-    own = shell.find_cell_magic("generate").__self__.own
-    if own is not None:
-        own[1].close()
+    shell.find_cell_magic("generate").__self__.close()
     shell.history_manager.end_session()
 
 
@@ -159,18 +157,39 @@ def test_the_studio_of_now_pays(
     assert len(elsewhere.requests("POST", START)) == 1
 
 
-def test_without_a_studio_of_the_notebook_one_is_connected(
-    shell: Any, settings: Settings, elsewhere: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shell.user_ns["studio"] = AsyncStudio(settings)
-    shell.run_line_magic("credits", "")
+def test_a_notebook_without_a_studio_spends_nothing(shell: Any) -> None:
     del shell.user_ns["studio"]
-    monkeypatch.setenv("KIT_BASE_URL", elsewhere.url)
-    monkeypatch.setenv("KIT_API_KEY", KEY)
 
-    shell.run_line_magic("credits", "")
+    for magic in (lambda: shell.run_line_magic("credits", ""), lambda: generate(shell)):
+        with pytest.raises(UsageError, match=r"no studio; studio = kit\.connect\(\) makes one"):
+            magic()
 
-    assert len(elsewhere.seen) == 1
+
+def test_the_only_studio_pays_whatever_its_name(shell: Any, other: Server) -> None:
+    shell.user_ns["mine"] = shell.user_ns.pop("studio")
+    shell.user_ns["also"] = shell.user_ns["mine"]
+
+    assert generate(shell).prompt == "a lake"
+
+
+def test_of_several_studios_one_has_to_be_named(
+    shell: Any, settings: Settings, other: Server, elsewhere: Server
+) -> None:
+    there = Settings(elsewhere.url, KEY, settings.data, progress=False)
+    shell.user_ns["team"] = Studio(there)
+
+    with pytest.raises(UsageError, match=r"studios team and studio: say which.*--studio studio"):
+        generate(shell)
+    with pytest.raises(UsageError, match="tem is no studio; did you mean 'team'"):
+        generate(shell, "paint --studio tem")
+    assert generate(shell, "paint --studio team").prompt == "a lake"
+    assert shell.run_line_magic("credits", "team").name == "Ada"
+    assert len(elsewhere.requests("POST", START)) == 1
+    assert other.requests("POST", START) == []
+
+
+def generate(shell: Any, line: str = "paint") -> Any:
+    return shell.run_cell_magic("generate", line, "a lake")
 
 
 def test_a_cell_that_waits_spends_the_budget_of_the_awaited_studio(
@@ -187,7 +206,7 @@ def test_a_cell_that_waits_spends_the_budget_of_the_awaited_studio(
 
 def test_credits_are_those_of_the_account(shell: Any) -> None:
     assert shell.run_line_magic("credits", "").name == "Ada"
-    with pytest.raises(UsageError, match="takes nothing"):
+    with pytest.raises(UsageError, match="please is no studio"):
         shell.run_line_magic("credits", "please")
 
 
@@ -197,7 +216,7 @@ def test_credits_are_those_of_the_account(shell: Any) -> None:
         ("%%generate ", ["paint", "retouch"]),
         ("%%generate pa", ["paint"]),
         ("%%generate paint st", ["style=oil", "style=ink", "steps="]),
-        ("%%generate paint size=3 --", ["--again"]),
+        ("%%generate paint size=3 --", ["--again", "--studio"]),
         ("%%generate nothing s", []),
     ],
 )
