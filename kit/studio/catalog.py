@@ -104,6 +104,9 @@ class Models(Mapping[str, wire.Model]):
     def __repr__(self) -> str:
         return f"<Models {', '.join(self)}>"
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def _repr_html_(self) -> str:
         from kit.widgets import preview
 

@@ -18,7 +18,7 @@ from kit.client.settings import Settings
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
-from kit.studio import accounts, forms, panel
+from kit.studio import accounts, completion, forms, panel
 from kit.studio.aio.costs import AsyncCosts, AsyncUsage
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.aio.history import AsyncHistory
@@ -140,6 +140,7 @@ class AsyncStudio:
         self.generate_many = self.sweep.rows
         self.history = AsyncHistory(self.session)
         preview.register()
+        completion.register()
 
     def __repr__(self) -> str:
         return f"<Studio {self.client.settings.name or self.client.settings.base_url}>"

@@ -17,7 +17,7 @@ from kit.client.sync import Client
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
-from kit.studio import accounts, forms, panel
+from kit.studio import accounts, completion, forms, panel
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
@@ -139,6 +139,7 @@ class Studio:
         self.generate_many = self.sweep.rows
         self.history = History(self.session)
         preview.register()
+        completion.register()
 
     def __repr__(self) -> str:
         return f"<Studio {self.client.settings.name or self.client.settings.base_url}>"

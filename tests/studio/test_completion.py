@@ -1,0 +1,56 @@
+"""What a notebook completes inside of a studio's calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from IPython.core.completer import provisionalcompleter
+from IPython.core.interactiveshell import InteractiveShell
+
+from kit.studio import Studio
+from kit.studio.completion import complete_call, register
+from tests.client.third_party import Answer, Server
+
+
+@pytest.mark.parametrize(
+    ("before", "begun", "words"),
+    [
+        ('studio.generate("', "", ["paint", "retouch"]),
+        ("x = studio.form('pa", "pa", ["paint"]),
+        ('studio.sweep("paint", "a lake", st', "st", ["style=", "steps="]),
+        ('studio.generate("paint", style="o', "o", ["oil"]),
+        ('studio.generate("paint", steps=3, ', "", ["size=", "style="]),
+        ('studio.estimate(\n    "retouch",\n    pic', "pic", ["picture="]),
+        ('studio.generate("nothing", st', "", []),
+        ('other.generate("', "", []),
+        ("studio.history.frame(", "", []),
+    ],
+)
+def test_models_parameters_and_values_are_completed(
+    studio: Studio, before: str, begun: str, words: list[str]
+) -> None:
+    assert complete_call(before, {"studio": studio.session}) == (begun, words)
+
+
+def test_ipython_completes_them(studio: Studio) -> None:
+    shell = InteractiveShell()
+    shell.history_manager.enabled = False
+    register(shell)
+    register(shell)
+    shell.user_ns["studio"] = studio
+
+    def completed(code: str) -> list[Any]:
+        with provisionalcompleter():
+            return [c.text for c in shell.Completer.completions(code, len(code))]
+
+    assert completed('studio.generate("') == ["paint", "retouch"]
+    assert completed('studio.generate("paint", sty') == ["style="]
+    assert len(shell.Completer.custom_matchers) == 1
+    assert list(studio.models) == studio.models._ipython_key_completions_()
+    shell.history_manager.end_session()
+
+
+def test_a_service_that_refuses_completes_nothing(studio: Studio, other: Server) -> None:
+    other.first("GET", "/v1/creative-studio/models", Answer(401, {}))
+    assert complete_call('studio.generate("', {"studio": studio.session}) == ("", [])
