@@ -20,7 +20,7 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import Camera
 from kit.engines.painting.land.ground import grain, ripples
 from kit.engines.painting.land.landscape import Landscape
-from kit.engines.painting.land.terrain import TEXEL, Terrain, develop_colors, mirrored
+from kit.engines.painting.land.terrain import TEXEL, Terrain, develop_colors, mirror_texels
 from kit.engines.painting.sky import paint_sky
 
 NEAR, END = 5.0, 1300.0  # where the world ends, it is long lost in the air
@@ -91,8 +91,8 @@ def cut_level(plane: NDArray[Any], box: tuple[float, float, float, float], fine:
     whole = max(1, round(1 / factor))  # so that the level begins and ends with a whole texel
     left, upper = (int(np.floor(v / TEXEL / whole)) * whole - _EDGE * whole for v in box[:2])
     right, lower = (int(np.ceil(v / TEXEL / whole)) * whole + _EDGE * whole for v in box[2:])
-    cut = plane.take(mirrored(np.arange(upper, lower)), axis=0)
-    cut = cut.take(mirrored(np.arange(left, right)), axis=1)
+    cut = plane.take(mirror_texels(np.arange(upper, lower)), axis=0)
+    cut = cut.take(mirror_texels(np.arange(left, right)), axis=1)
     if factor != 1:
         way = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
         cut = cv2.resize(cut, None, fx=factor, fy=factor, interpolation=way)

@@ -17,9 +17,10 @@ class FlyThrough(settings.PaintedModel):
         asset_type="video",
         category="Video Generation",
         description=(
-            "A flight over three-dimensional land made by rule: the prompt's English words for"
-            " land, hour, season, weather, mood, color and flight direct it. There is land, water,"
-            " sky and weather, but no buildings, animals or people."
+            "A flight over three-dimensional land made by rule, which begins where a painted scene"
+            " of the same prompt and seed is seen from; over woods and open seas it shows more. The"
+            " prompt's English words for land, hour, season, weather, mood, color and flight direct"
+            " it. There is land, water, sky and weather, but no buildings, animals or people."
         ),
         settings=(
             *settings.frame(5, 12, "480p"),

@@ -90,7 +90,7 @@ def layers(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> list[F
     return found
 
 
-def fallen(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> Bytes:
+def draw_air(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> Bytes:
     """Return all layers as they are at one moment, laid over each other: 255 covers."""
     clear = np.full(size[::-1], 255, np.uint8)
     for layer in layers(kind, rng, size):
@@ -112,7 +112,7 @@ def _rain(rng: np.random.Generator, size: tuple[int, int], made: _Kind, near: fl
     places = np.rint(np.stack([start, end], axis=1) * 2**_FINE).astype(int).tolist()
     for (one, other), value in zip(places, values, strict=True):
         cv2.line(sheet, one, other, value, max(1, round(wide)), cv2.LINE_AA, _FINE)
-    return _folded(sheet, rim)
+    return _fold(sheet, rim)
 
 
 def _specks(rng: np.random.Generator, size: tuple[int, int], made: _Kind, near: float) -> Bytes:
@@ -127,14 +127,14 @@ def _specks(rng: np.random.Generator, size: tuple[int, int], made: _Kind, near: 
             radius = round(((0.55 + large) * typical * factor + 0.3) * 2**_FINE)
             value = round(share * _between(made.light, bright))
             cv2.circle(sheet, place, radius, value, -1, cv2.LINE_AA, _FINE)
-    return _folded(sheet, rim)
+    return _fold(sheet, rim)
 
 
 def _fog(rng: np.random.Generator, size: tuple[int, int], made: _Kind, near: float) -> Bytes:
     return clouds(rng, size[1], size[0], cells=4, most=round(made.light[1]))
 
 
-def _folded(sheet: Bytes, rim: int) -> Bytes:
+def _fold(sheet: Bytes, rim: int) -> Bytes:
     """Return a sheet without its rim: what stands there goes on at the opposite edge."""
     for _ in range(2):
         inner = sheet[rim:-rim]

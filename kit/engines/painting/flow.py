@@ -14,11 +14,11 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Oklch, encode
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting import noise
-from kit.engines.painting.framing import factor, focus, pool, spotlit, symmetric
-from kit.engines.painting.noise import Plane, blur, slopes, stretched
+from kit.engines.painting.framing import factor, focus, mirror_halves, pool, spotlight
+from kit.engines.painting.noise import Plane, blur, slopes, stretch
 from kit.engines.painting.painting import Painting
-from kit.engines.painting.tints import asked, strength
-from kit.engines.painting.tone import Film, blend, decoded, gradient, light
+from kit.engines.painting.tints import strength, tints_of
+from kit.engines.painting.tone import Film, blend, decode, gradient, light
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
 
@@ -82,9 +82,9 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     progress.report(0.02)
     picture = _STYLES[style][0](sheet, progress.part(0.05, 0.8))
     if "centered" in brief.composition:
-        picture = symmetric(picture)
+        picture = mirror_halves(picture)
     if "dramatic" in brief.composition:
-        spotlit(picture, sheet.subject[:2], 0.95, 0.14, most=1.3 if sheet.dark else 1.0)
+        spotlight(picture, sheet.subject[:2], 0.95, 0.14, most=1.3 if sheet.dark else 1.0)
     neon = "shining_lines" in brief.things
     film = Film(
         # Thin lines would fade from paper that is lighter still.
@@ -96,7 +96,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         grain=1.6,
     )
     progress.report(1.0)
-    return Painting(light=np.asarray(picture, np.float32), film=film.graded(brief))
+    return Painting(light=np.asarray(picture, np.float32), film=film.grade(brief))
 
 
 def _choose_sheet(brief: Brief, rng: np.random.Generator) -> _Sheet:
@@ -104,7 +104,7 @@ def _choose_sheet(brief: Brief, rng: np.random.Generator) -> _Sheet:
     said, pale = {"bright", "dark"}.intersection(brief.tones), "light_paper" in brief.things
     dark = "dark" in said if said else brief.dark or rng.random() < 0.5
     dark = (dark and not pale) or "dark_paper" in brief.things
-    if given := asked(brief):
+    if given := tints_of(brief):
         hue, chroma = given[0][0], 0.025
         turned = enumerate((0.0, 14.0, -16.0, 8.0, -9.0))
         own = ((given[number % len(given)], shift) for number, shift in turned)
@@ -188,8 +188,8 @@ def _raise_hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
     x, y, reach, rest = sheet.subject
     if reach:
         peak = pool(height, width, (x, y), reach)
-        hills = np.asarray(rest * stretched(hills) + peak, np.float32)
-    return stretched(hills)
+        hills = np.asarray(rest * stretch(hills) + peak, np.float32)
+    return stretch(hills)
 
 
 def _color_heights(sheet: _Sheet, heights: Plane) -> Plane:
@@ -292,7 +292,7 @@ def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
         outline = _to_bits(_outline(free * cell, widths[number] * cell), scale)
         cv2.fillPoly(canvas, [outline], shade, cv2.LINE_AA, _BITS)
     size = (brief.width, brief.height)
-    return decoded(np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA)))
+    return decode(np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA)))
 
 
 def _trace_current(sheet: _Sheet, shape: tuple[int, int], count: int, steps: int) -> Outline:

@@ -45,7 +45,7 @@ def pool(height: int, width: int, at: tuple[float, float], reach: float) -> Plan
     return np.asarray(np.exp(-(dx * dx + dy * dy)), np.float32)
 
 
-def spotlit(
+def spotlight(
     picture: Plane, at: tuple[float, float], reach: float, rest: float, *, most: float = 1.0
 ) -> None:
     """Let light fall on one place, in place; the farthest places keep a share of it, `rest`."""
@@ -53,7 +53,7 @@ def spotlit(
     picture *= np.float32(rest) + np.float32(most - rest) * pool(height, width, at, reach)
 
 
-def symmetric(picture: Plane) -> Plane:
+def mirror_halves(picture: Plane) -> Plane:
     """Return planes whose right half is the mirror image of the left one."""
     width = picture.shape[-1]
     half = picture[..., : (width + 1) // 2]

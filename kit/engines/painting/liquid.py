@@ -14,10 +14,10 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting import noise
-from kit.engines.painting.framing import factor, focus, pool, spotlit, symmetric, third
+from kit.engines.painting.framing import factor, focus, mirror_halves, pool, spotlight, third
 from kit.engines.painting.noise import Plane, blur, slopes
 from kit.engines.painting.painting import Painting, paint_in_detail
-from kit.engines.painting.tints import Trio, asked, strength, three
+from kit.engines.painting.tints import Trio, strength, three_tints, tints_of
 from kit.engines.painting.tone import Film, blend, gradient, light
 from kit.engines.prompt.brief import Brief
 
@@ -95,7 +95,7 @@ def _paint_liquid(brief: Brief, progress: Progress) -> Painting:
     picture = _compose(picture, liquid)
     picture *= np.float32(_HOURS.get(brief.hour, 1.0))
     progress.report(1.0)
-    return Painting(light=picture, film=_FILM.graded(brief))
+    return Painting(light=picture, film=_FILM.grade(brief))
 
 
 def _stir(
@@ -124,7 +124,7 @@ def _stir(
     progress.report(0.8)
     fast = noise.warp(grown(), middle, slow, 1.25 * amount)
     mood = strength(brief)
-    one, two, last = ((hue, chroma * mood) for hue, chroma in three(rng, brief, _TRIOS))
+    one, two, last = ((hue, chroma * mood) for hue, chroma in three_tints(rng, brief, _TRIOS))
     return _Liquid(
         brief=brief, substance=name, rng=rng, zoom=zoom, drift=drift,
         slow=slow, middle=middle, fast=fast, tints=(one, two, last),
@@ -133,7 +133,7 @@ def _stir(
 
 def _marble(liquid: _Liquid) -> _Look:
     brief, dark = liquid.brief, liquid.brief.dark or liquid.says("dark_stone")
-    hue, chroma = liquid.tints[0] if asked(brief) else (250.0, 0.012)
+    hue, chroma = liquid.tints[0] if tints_of(brief) else (250.0, 0.012)
     fine, minimal = liquid.grain(7, 0.6), "minimal" in brief.composition
     cloud = smooth_step(-2.0, 2.2, liquid.fast + 0.6 * liquid.slow + 0.35 * fine)
     cloud = 0.66 + 0.2 * cloud if minimal else cloud  # one polished slab, hardly clouded
@@ -158,7 +158,7 @@ def _marble(liquid: _Liquid) -> _Look:
 def _ink(liquid: _Liquid) -> _Look:
     brief, (height, width) = liquid.brief, liquid.fast.shape
     # Black ink is a dye; anything else that is black is what lies behind.
-    black = brief.things.issuperset(("black", "ink")) and not asked(brief)
+    black = brief.things.issuperset(("black", "ink")) and not tints_of(brief)
     tints = ((260.0, 0.008),) * 3 if black else liquid.tints
     center = focus(brief, tuple(liquid.rng.uniform(0.35, 0.65, 2)))
     reach = 0.43 * factor(brief, {"close": 2.4, "wide": 0.65, "dramatic": 1.5, "minimal": 0.7})
@@ -192,7 +192,7 @@ def _silk(liquid: _Liquid) -> _Look:
 
 def _oil(liquid: _Liquid) -> _Look:
     """Spread a film of oil over dark water: by thickness, orders of a rainbow, ever paler."""
-    own, mood = asked(liquid.brief), strength(liquid.brief)
+    own, mood = tints_of(liquid.brief), strength(liquid.brief)
     turn = 40.0 * float(liquid.rng.standard_normal())
     stops = []
     for number in range(61):
@@ -218,7 +218,7 @@ def _paint(liquid: _Liquid) -> _Look:
 
 
 def _lava(liquid: _Liquid) -> _Look:
-    fine, own, mood = liquid.grain(16, 0.6), asked(liquid.brief), strength(liquid.brief)
+    fine, own, mood = liquid.grain(16, 0.6), tints_of(liquid.brief), strength(liquid.brief)
     hue = own[0][0] if own else 38.0
     # Cracks run where either of two currents turns; the wide ones are the hottest.
     thin = 1.7 * np.abs(liquid.middle - 0.5 * liquid.slow + 0.18 * fine)
@@ -289,11 +289,11 @@ def _compose(picture: Plane, liquid: _Liquid) -> Plane:
     if liquid.says("minimal") and not thin:
         picture = _puddle(picture, liquid)
     if liquid.says("mirrored") or (liquid.says("centered") and not ink):
-        picture = symmetric(picture)
+        picture = mirror_halves(picture)
     if liquid.says("thirds") and not ink:
-        spotlit(picture, third(brief), 0.62, 0.26, most=1.15)
+        spotlight(picture, third(brief), 0.62, 0.26, most=1.15)
     if liquid.says("dramatic"):
-        spotlit(picture, focus(brief, (0.36, 0.34)), 0.85, 0.10, most=1.0 if thin else 1.35)
+        spotlight(picture, focus(brief, (0.36, 0.34)), 0.85, 0.10, most=1.0 if thin else 1.35)
     return picture
 
 
@@ -301,7 +301,7 @@ def _puddle(picture: Plane, liquid: _Liquid) -> Plane:
     brief, (_, height, width) = liquid.brief, picture.shape
     level = pool(height, width, focus(brief, (0.5, 0.5)), 0.34) * (1.0 + 0.30 * liquid.slow)
     inside = smooth_step(0.335, 0.355, level)
-    hue, chroma = (asked(brief) or ((80.0, 0.0),))[0]
+    hue, chroma = (tints_of(brief) or ((80.0, 0.0),))[0]
     dark = brief.dark or liquid.says("dark_ground") or liquid.substance == "lava"
     ground = light((0.12, 0.015, hue) if dark else (0.93, min(0.02, 0.2 * chroma) + 0.006, hue))
     offset = (round(0.010 * liquid.size), round(0.006 * liquid.size))

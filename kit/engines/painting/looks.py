@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from kit.engines.media.color import Oklch
-from kit.engines.painting.poster.palettes import tempered
-from kit.engines.painting.tints import between, of_light
+from kit.engines.painting.poster.palettes import warm
+from kit.engines.painting.tints import mean_tint, of_light
 from kit.engines.painting.tone import Film
 from kit.engines.prompt.brief import LOW, Brief
 from kit.engines.prompt.vocabulary import Tint
@@ -139,13 +139,13 @@ def look_for(brief: Brief) -> HourLook:
     """Return the light of a brief."""
     look = _HOURS[brief.hour]
     if tints := of_light(brief):
-        look = _tinted(look, *tints)
+        look = _tint(look, *tints)
     clouded = brief.covered and brief.weather != "fog"
     burning = False
     if clouded and (brief.dim or (not brief.open and brief.hour not in LOW)):
-        look = _closed(look, dim=brief.weather != "snow")
+        look = _close_sky(look, dim=brief.weather != "snow")
     elif clouded and brief.hour in LOW and brief.weather != "snow":
-        look, burning = _scaled(look, *_BURNING), True
+        look, burning = _scale(look, *_BURNING), True
     parted = brief.covered and brief.open
     clouds, haze, sun, shade, chroma = _BROKEN if parted else _WEATHERS[brief.weather]
     milky = brief.dark and not brief.covered and "milky_way" in brief.things
@@ -165,13 +165,13 @@ def look_for(brief: Brief) -> HourLook:
         stars=look.stars * starry,
     )
     if brief.weather == "fog":
-        look = _fogged(look, _DENSE if "dense_fog" in brief.things else _CLEAR)
+        look = _add_fog(look, _DENSE if "dense_fog" in brief.things else _CLEAR)
     if brief.warmth:
-        look = _each(look, lambda color: tempered(color, brief.warmth))
-        look = replace(look, shade=tempered(look.shade, brief.warmth))
+        look = _each(look, lambda color: warm(color, brief.warmth))
+        look = replace(look, shade=warm(look.shade, brief.warmth))
     for factors in brief.select(_CHANGES):
-        look = _changed(look, factors)
-    return _with_light_seen(replace(look, film=look.film.graded(brief)), brief)
+        look = _change(look, factors)
+    return _with_light_seen(replace(look, film=look.film.grade(brief)), brief)
 
 
 def _cover(brief: Brief, clouds: float, *, parted: bool) -> float:
@@ -201,13 +201,13 @@ def _with_light_seen(look: HourLook, brief: Brief) -> HourLook:
     return replace(look, elevation=elevation, named=True, disc=True)
 
 
-def _closed(look: HourLook, *, dim: bool) -> HourLook:
+def _close_sky(look: HourLook, *, dim: bool) -> HourLook:
     """Return a look under clouds that leave no gap: the sky is gray, and even from low to high."""
     # The eye opens to the dark, where gray has still a hint of blue.
     bright, share, wide = (1.05, 0.55, 1.25) if look.stars else (0.92 if dim else 1.0, 0.22, 1.0)
     factors = {"sun": 1.0, "air": 1.0, "far": 1.0, "cloud_lit": 0.86, "cloud_shade": 0.72}
     gray = {name: (bright * by, share) for name, by in factors.items()}
-    look = _scaled(look, gray | {"shade": (1.0, share)}, [(bright, share)] * len(look.sky))
+    look = _scale(look, gray | {"shade": (1.0, share)}, [(bright, share)] * len(look.sky))
     mean = sum(color[0] for color in look.sky) / len(look.sky)
     return replace(
         look,
@@ -219,7 +219,7 @@ def _closed(look: HourLook, *, dim: bool) -> HourLook:
     )
 
 
-def _scaled(look: HourLook, names: Mapping[str, Pair], sky: Sequence[Pair]) -> HourLook:
+def _scale(look: HourLook, names: Mapping[str, Pair], sky: Sequence[Pair]) -> HourLook:
     """Return a look with factors on lightness and chroma of its colors, and of its sky's."""
 
     def scaled(color: Oklch, by: Pair) -> Oklch:
@@ -230,7 +230,7 @@ def _scaled(look: HourLook, names: Mapping[str, Pair], sky: Sequence[Pair]) -> H
     return replace(look, sky=own, **colors)  # type: ignore[arg-type]
 
 
-def _fogged(look: HourLook, density: float) -> HourLook:
+def _add_fog(look: HourLook, density: float) -> HourLook:
     """Return a look in fog: air of one pale color up to the zenith, without stars."""
     lightness, chroma, hue = look.air
     pale = (0.015 + 0.5 * (lightness + look.sky[0][0]), 0.4 * chroma, hue)
@@ -238,25 +238,25 @@ def _fogged(look: HourLook, density: float) -> HourLook:
     return replace(look, sky=sky, air=pale, far=pale, haze=density, mist=0.0, clouds=0.0, stars=0.0)
 
 
-def _tinted(look: HourLook, top: Tint, middle: Tint, low: Tint) -> HourLook:
+def _tint(look: HourLook, top: Tint, middle: Tint, low: Tint) -> HourLook:
     def toned(color: Oklch, tint: Tint, strength: float = 1.0) -> Oklch:
         return (color[0], tint[1] * strength, tint[0])
 
-    places = (low, between(low, middle), middle, top)
+    places = (low, mean_tint(low, middle), middle, top)
     return replace(
         look,
         sky=tuple(toned(color, tint) for color, tint in zip(look.sky, places, strict=True)),
         # Light that is as colored as the sky would leave one color of everything it falls on.
         sun=toned(look.sun, low, 0.3),
         shade=toned(look.shade, top, 0.5),
-        air=toned(look.air, between(low, middle), 0.65),
-        far=toned(look.far, between(middle, top), 0.65),
+        air=toned(look.air, mean_tint(low, middle), 0.65),
+        far=toned(look.far, mean_tint(middle, top), 0.65),
         cloud_lit=toned(look.cloud_lit, low, 0.75),
         cloud_shade=toned(look.cloud_shade, middle, 0.7),
     )
 
 
-def _changed(look: HourLook, factors: Factors) -> HourLook:
+def _change(look: HourLook, factors: Factors) -> HourLook:
     dark = factors.get("dark", 1.0)
     low, *high = look.sky
     shade = look.cloud_shade

@@ -93,7 +93,7 @@ def octave(rng: np.random.Generator, side: int, cells: float) -> Floats:
     return np.asarray(plane[top : top + side, left : left + side])
 
 
-def eroded(rng: np.random.Generator, side: int, *, cells: float = 4.0) -> Floats:
+def worn_hills(rng: np.random.Generator, side: int, *, cells: float = 4.0) -> Floats:
     """Return worn hills, shape (side, side), 0 to 1: gullied slopes, smooth feet and valleys.
 
     Source: I. Quilez, "Value noise derivatives" (2008): an octave counts less where it is steep.
@@ -110,10 +110,12 @@ def eroded(rng: np.random.Generator, side: int, *, cells: float = 4.0) -> Floats
             steep += way
         total += weight * rise / (1.0 + steep_x * steep_x + steep_y * steep_y)
         weight, cells = weight * 0.5, cells * 2.03
-    return stretched(total)
+    return stretch(total)
 
 
-def ridged(rng: np.random.Generator, side: int, *, cells: float = 4.0, gain: float = 0.5) -> Floats:
+def sharp_crests(
+    rng: np.random.Generator, side: int, *, cells: float = 4.0, gain: float = 0.5
+) -> Floats:
     """Return mountains, shape (side, side), 0 to 1: sharp crests that branch, calm valleys.
 
     Source: F. K. Musgrave, ridged multifractal terrain, in "Texturing and Modeling" (1998).
@@ -128,7 +130,7 @@ def ridged(rng: np.random.Generator, side: int, *, cells: float = 4.0, gain: flo
         total += weight * crest
         share = np.minimum(crest * 1.6 + 0.12, 1.0)
         weight, cells = weight * gain, cells * 2.03
-    return stretched(total)
+    return stretch(total)
 
 
 def mesas(mass: Floats, tall: float = 1.0, wall: float = 0.085) -> Floats:
@@ -216,7 +218,7 @@ def enlarge_middle(plane: Plane, times: float) -> Floats:
     return np.asarray(cv2.resize(middle, (width, height), interpolation=cv2.INTER_CUBIC))
 
 
-def stretched(plane: Floats) -> Floats:
+def stretch(plane: Floats) -> Floats:
     """Return a plane that reaches from 0 to 1."""
     low, high = float(plane.min()), float(plane.max())
     return np.asarray((plane - low) / (high - low), np.float32)

@@ -27,19 +27,19 @@ def paint_scene(job: Job, progress: Progress) -> Asset:
 
 def paint_fast(job: Job, progress: Progress) -> Asset:
     """Render a job of the fast scene model."""
-    return _render(job, progress, _reduced)
+    return _render(job, progress, _reduce)
 
 
 def _render(job: Job, progress: Progress, change: Callable[[Brief], Brief]) -> Asset:
     progress.report(0.0)
     brief = read(job.prompt, job.parameters, job.seed)
     pixels = paint(change(brief), progress.part(0.0, 0.86)).pixels()
-    pixels = enlarged(pixels, brief.width, brief.height)
+    pixels = enlarge(pixels, brief.width, brief.height)
     facts = {**brief.facts(), "seed": job.seed}
     return write_still(pixels, job, "scene", progress.part(0.92, 1.0), facts=facts)
 
 
-def enlarged(pixels: Bytes, width: int, height: int) -> Bytes:
+def enlarge(pixels: Bytes, width: int, height: int) -> Bytes:
     """Return a picture enlarged to a size and sharpened for it."""
     if pixels.shape[:2] == (height, width):
         return pixels
@@ -48,7 +48,7 @@ def enlarged(pixels: Bytes, width: int, height: int) -> Bytes:
     return np.asarray(cv2.addWeighted(large, 1.55, soft, -0.55, 0.0))
 
 
-def _reduced(brief: Brief) -> Brief:
+def _reduce(brief: Brief) -> Brief:
     if brief.family in _WHOLE:
         return replace(brief, detail="standard")
     share = min(1.0, max(_REDUCED, _LEAST / max(brief.width, brief.height)))

@@ -11,10 +11,10 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.camera import Camera
-from kit.engines.painting.falling import fallen, kind_of
+from kit.engines.painting.falling import draw_air, kind_of
 from kit.engines.painting.looks import HourLook
 from kit.engines.painting.noise import sample, tile, warp
-from kit.engines.painting.tone import blend, evenly, gradient, light
+from kit.engines.painting.tone import blend, even_stops, gradient, light
 from kit.engines.prompt.brief import Brief
 
 #: What shines in the air -> its color.
@@ -71,7 +71,7 @@ def paint_sky(
     # A wide frame shows little of the sky: it is given more of its colors than a lens would see.
     span = max(0.5 * (0.62 * camera.focal + camera.horizon), 1.0)
     rise = np.clip((camera.horizon - np.arange(depth)) / span, 0.0, 1.0).astype(np.float32)[:, None]
-    sky = gradient(evenly(look.sky), rise**0.75, rounding=0.0625)
+    sky = gradient(even_stops(look.sky), rise**0.75, rounding=0.0625)
     limb = 0.72 * sun.radius if sun.crescent else 0.0
     near = camera.away((sun.x - limb, sun.y), depth) / np.float32(camera.focal)
     away = camera.away((sun.x, sun.y), depth)
@@ -98,7 +98,7 @@ def paint_sky(
         sky = _with_disc(np.asarray(sky, np.float32), sun, away, color)
     sky = np.asarray(sky, np.float32)
     if look.clouds > 0.0:
-        sky = _clouded(sky, look, camera, sun, near, away, rng, progress.part(0.6, 1.0))
+        sky = _add_clouds(sky, look, camera, sun, near, away, rng, progress.part(0.6, 1.0))
     full = np.empty((3, camera.rows, camera.columns), np.float32)
     full[:, :depth] = sky
     full[:, depth:] = below
@@ -186,7 +186,7 @@ def _with_disc(sky: Floats, sun: Sun, away: Floats, color: Floats) -> Floats:
     return blend(sky, np.asarray(light((0.97, 0.02, 90), 1.5) * (seas * rim), np.float32), disc)
 
 
-def _clouded(
+def _add_clouds(
     sky: Floats,
     look: HourLook,
     camera: Camera,
@@ -251,7 +251,7 @@ def draw_falling(
     kind = kind_of(brief)
     if not kind or (kind != "fireflies" and not brief.falling):
         return
-    cover = fallen(kind, rng, (planes.shape[2], planes.shape[1])).astype(np.float32)
+    cover = draw_air(kind, rng, (planes.shape[2], planes.shape[1])).astype(np.float32)
     cover *= np.float32(1 / 255)
     if kind in _SPARKS:
         planes += light(_SPARKS[kind], 2.4) * (cover * cover)

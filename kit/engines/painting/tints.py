@@ -19,7 +19,7 @@ _GRAY = 0.03  # chroma below which a tint has no color
 _STRENGTHS = {"pastel": 0.6, "vivid": 1.3, "calm": 0.85, "gloomy": 0.65}
 
 
-def asked(brief: Brief) -> tuple[Tint, ...]:
+def tints_of(brief: Brief) -> tuple[Tint, ...]:
     """Return the tints of the prompt's color words, else of the palette, else none."""
     if brief.colors:
         return brief.colors
@@ -29,16 +29,16 @@ def asked(brief: Brief) -> tuple[Tint, ...]:
     return ()
 
 
-def drained(brief: Brief) -> bool:
+def is_gray(brief: Brief) -> bool:
     """Return whether the brief asks for grays alone: then nothing keeps a color of its own."""
-    tints = asked(brief)
+    tints = tints_of(brief)
     return bool(tints) and max(chroma for _, chroma in tints) < _GRAY
 
 
-def three(rng: np.random.Generator, brief: Brief, drawn: list[Trio]) -> Trio:
+def three_tints(rng: np.random.Generator, brief: Brief, drawn: list[Trio]) -> Trio:
     """Return three tints: those asked for, filled up with neighbors; else drawn ones."""
     own = drawn[int(rng.integers(len(drawn)))]
-    given = asked(brief)[:3]
+    given = tints_of(brief)[:3]
     if not given:
         return own
     if len(given) == 1:
@@ -67,7 +67,7 @@ def of_light(brief: Brief) -> Trio | None:
         hue, chroma = tints[0]
         warm = hue + max(-24.0, min(24.0, (85 - hue + 180) % 360 - 180))
         return tints[0], (hue, chroma * 0.9), (warm % 360, chroma * 0.7)
-    return tints[0], between(tints[0], tints[-1]), tints[-1]
+    return tints[0], mean_tint(tints[0], tints[-1]), tints[-1]
 
 
 def of_land(brief: Brief) -> Tint | None:
@@ -82,7 +82,7 @@ def of_water(brief: Brief) -> Tint | None:
     return brief.water or _gray(brief)
 
 
-def turned(color: Oklch, tint: Tint | None, share: float = 0.7) -> Oklch:
+def turn_hue(color: Oklch, tint: Tint | None, share: float = 0.7) -> Oklch:
     """Return a color a share of the way to a tint, as light as it was."""
     if tint is None:
         return color
@@ -91,7 +91,7 @@ def turned(color: Oklch, tint: Tint | None, share: float = 0.7) -> Oklch:
     return (color[0], color[1] + (chroma - color[1]) * share, (color[2] + way * share) % 360)
 
 
-def between(one: Tint, other: Tint) -> Tint:
+def mean_tint(one: Tint, other: Tint) -> Tint:
     """Return the tint half way, the short way round."""
     hue = (one[0] + ((other[0] - one[0] + 180) % 360 - 180) / 2) % 360
     return (hue, 0.5 * (one[1] + other[1]))
@@ -100,4 +100,4 @@ def between(one: Tint, other: Tint) -> Tint:
 def _gray(brief: Brief) -> Tint | None:
     """Return the gray that everything turns to under a light without color, else None."""
     light = of_light(brief)
-    return light[0] if light and drained(brief) else None
+    return light[0] if light and is_gray(brief) else None

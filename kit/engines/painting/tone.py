@@ -43,7 +43,7 @@ class Film:
     filmic: bool = True  # highlights roll off; else light brighter than 1 is white
     seed: int = 0  # of the grain
 
-    def graded(self, brief: Brief) -> Film:
+    def grade(self, brief: Brief) -> Film:
         """Return the film as a brief's moods and tones change it, with a grain of its seed."""
         grade = brief.grade
         return replace(
@@ -99,7 +99,7 @@ def gradient(stops: Sequence[tuple[float, Oklch]], at: Plane, *, rounding: float
     return np.stack([plane[index] for plane in lut])
 
 
-def evenly(colors: Sequence[Oklch]) -> list[tuple[float, Oklch]]:
+def even_stops(colors: Sequence[Oklch]) -> list[tuple[float, Oklch]]:
     """Return colors as stops of a gradient, evenly spaced."""
     return [(number / (len(colors) - 1), color) for number, color in enumerate(colors)]
 
@@ -114,7 +114,7 @@ def blend(one: Plane, other: Plane, share: Plane) -> Floats:
     return change
 
 
-def decoded(pixels: Bytes) -> Floats:
+def decode(pixels: Bytes) -> Floats:
     """Return sRGB pixels, shape (height, width, 3), as planes of linear light."""
     value = np.arange(256) / 255.0
     table = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)

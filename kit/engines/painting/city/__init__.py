@@ -13,7 +13,7 @@ from kit.engines.painting.city.walls import Walls, add_signs
 from kit.engines.painting.noise import Plane, blur, sample, tile
 from kit.engines.painting.painting import Painting, paint_in_detail
 from kit.engines.painting.sky import draw_falling
-from kit.engines.painting.tints import drained
+from kit.engines.painting.tints import is_gray
 from kit.engines.painting.tone import Film, blend, light
 from kit.engines.prompt.brief import Brief
 
@@ -49,12 +49,12 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
     film = Film(
         exposure=hour.exposure,
         contrast=1.03,
-        saturation=0.08 if drained(brief) else 1.05,
+        saturation=0.08 if is_gray(brief) else 1.05,
         vignette=0.34 if brief.dark else 0.2,
         bloom=1.05 * (0.25 + 0.3 * min(1.0, hour.neon) + halo),
         threshold=0.75,
     )
-    return canvas.painting(film.graded(brief))
+    return canvas.painting(film.grade(brief))
 
 
 def _pave(rng: np.random.Generator, street: Street, progress: Progress) -> None:

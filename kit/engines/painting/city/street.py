@@ -18,8 +18,8 @@ from kit.engines.painting.framing import shot_of, third
 from kit.engines.painting.looks import HourLook, look_for
 from kit.engines.painting.noise import Plane, distances
 from kit.engines.painting.painting import Canvas
-from kit.engines.painting.tints import asked, strength
-from kit.engines.painting.tone import blend, evenly, gradient, light
+from kit.engines.painting.tints import strength, tints_of
+from kit.engines.painting.tone import blend, even_stops, gradient, light
 from kit.engines.prompt.brief import LOW, Brief
 
 N = TypeVar("N")
@@ -210,7 +210,7 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
     thicker, wet, clouds = _WEATHERS[brief.weather]
     signs, ahead, dark = _signs_of(rng, brief), brief.hour in LOW, brief.hour == "night"
     drawn = _GLOWS[int(rng.integers(len(_GLOWS)))]
-    if dark and not asked(brief):
+    if dark and not tints_of(brief):
         look = _lit_by_town(look, *drawn)
     if brief.dim:  # clouds swallow the colors of a low sun
         gray = [(0.92 * it[0], 0.025, 258.0) for it in (*look.sky, look.air, look.far)]
@@ -246,7 +246,7 @@ def _lit_by_town(look: HourLook, low: float, high: float) -> HourLook:
 
 def _signs_of(rng: np.random.Generator, brief: Brief) -> tuple[Oklch, ...]:
     """Return the colors of signs: those asked for in some shades, else all of neon's."""
-    order, tints, mood = rng.permutation(len(_NEON)), asked(brief), strength(brief)
+    order, tints, mood = rng.permutation(len(_NEON)), tints_of(brief), strength(brief)
     signs = [_NEON[number] for number in order]
     if tints:
         signs = [
@@ -304,7 +304,7 @@ def _sky(rng: np.random.Generator, hour: Hour, right: Plane, up: Plane) -> Plane
         color = 0.45 * low + 0.3 * top if hour.fill < 0.4 else 0.85 * low
     color = color * np.clip(0.75 + 0.22 * body, 0.4, 1.3)
     sky = blend(
-        gradient(evenly(hour.look.sky), rise**0.8),
+        gradient(even_stops(hour.look.sky), rise**0.8),
         color,
         0.85 * clouds * np.minimum(rise * 5.0, 1.0),
     )

@@ -14,7 +14,7 @@ from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import BARE, FRONDS, ROCK, SAND, Ground, Land, Mix, Woods
 from kit.engines.painting.land.landscape import Landscape, grid, unit
 from kit.engines.painting.land.water import flood
-from kit.engines.painting.noise import dune_wave, eroded, mesas, octave, ridged
+from kit.engines.painting.noise import dune_wave, mesas, octave, sharp_crests, worn_hills
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
@@ -129,7 +129,7 @@ def _tables(scene: Landscape, *, sandy: bool) -> Floats:
     """Return mesas and buttes with sheer walls over slopes of rubble, on a plain."""
     rng, points, framing = scene.dice(4), scene.points, scene.framing
     _, z = grid(scene.points)
-    worn, cracked = eroded(rng, points, cells=7.0), ridged(rng, points, cells=9.0)
+    worn, cracked = worn_hills(rng, points, cells=7.0), sharp_crests(rng, points, cells=9.0)
     side, far = scene.side(), z * np.float32(framing["near"])
     mass = octave(rng, points, 5.5) * 0.55 + octave(rng, points, 11) * 0.25
     if framing["others"] < 1.0:
@@ -230,11 +230,11 @@ def _fill(land: Land, pool: _Pool) -> None:
     turn, away = rng.uniform(0.0, 2 * np.pi, 520), pool.reach * rng.uniform(1.0, 1.4, 520)
     x, z = pool.x + away * np.cos(turn), pool.z + away * np.sin(turn)
     tufts = planting.stand(scene, rng, x, z, rng.uniform(0.6, 2.0, 520), _REEDS)
-    planting.plant(scene, tufts.kept(tufts.foot > pool.level + 0.05), "tuft", 0.82)
+    planting.plant(scene, tufts.keep(tufts.foot > pool.level + 0.05), "tuft", 0.82)
     palms = planting.forest(scene, land.woods, scene.dice(36), count=1800)
     behind = palms.z >= pool.z - 0.3 * pool.reach
-    planting.plant(scene, palms.kept(behind), "palm", 0.86)
+    planting.plant(scene, palms.keep(behind), "palm", 0.86)
     bottom = scene.land.height(view.x, view.z)
     wet = ~view.sky & (bottom < pool.level) & (scene.depth > view.z * 0.999)
     flood(scene, wet, pool.level - bottom, deep=(0.42, 0.060, 205), wind=0.5, level=pool.level)
-    planting.plant(scene, palms.kept(~behind), "palm", 0.9)
+    planting.plant(scene, palms.keep(~behind), "palm", 0.9)

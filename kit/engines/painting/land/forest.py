@@ -13,9 +13,9 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting
 from kit.engines.painting.land.ground import DRY, FOLIAGE, Ground, Land, Mix, Woods
 from kit.engines.painting.land.landscape import Landscape, grid
-from kit.engines.painting.noise import Plane, eroded, octave
+from kit.engines.painting.noise import Plane, octave, worn_hills
 from kit.engines.painting.painting import Painting
-from kit.engines.painting.tints import of_land, turned
+from kit.engines.painting.tints import of_land, turn_hue
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
@@ -88,7 +88,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.light = blend(scene.light, scene.air, dim)
     rng, points = scene.dice(4), scene.points
     x, z = grid(points)
-    heights = 5.5 * (eroded(rng, points, cells=26.0) - 0.5) * smooth_step(4, 40, z)
+    heights = 5.5 * (worn_hills(rng, points, cells=26.0) - 0.5) * smooth_step(4, 40, z)
     heights += 5.0 * octave(rng, points, 15) * smooth_step(10, 80, z)
     heights += 0.0006 * np.maximum(np.abs(x) - 4.0, 0.0) ** 2
     scene.lay_out(np.asarray(np.minimum(heights, 0.5 + 0.045 * z), np.float32))
@@ -115,11 +115,11 @@ def _wood_of(brief: Brief) -> Wood:
     floor, colors, ferns = _SEASONS[brief.season]
     if needles:
         colors = tuple(color for color, _ in FOLIAGE["winter" if winter else "summer"])
-    colors = tuple(turned(color, tint, 0.75) for color in colors)
+    colors = tuple(turn_hue(color, tint, 0.75) for color in colors)
     colors = _BLOSSOMS if "blossom" in brief.things and not needles else colors
     leaves, low = (
         tuple((color, 1.0) for color in own)
-        for own in (colors, (turned(color, tint, 0.6) for color in ferns))
+        for own in (colors, (turn_hue(color, tint, 0.6) for color in ferns))
     )
     return Wood(needles, winter and not needles, leaves, low, floor)
 
@@ -142,7 +142,7 @@ def _plant(scene: Landscape, wood: Wood) -> None:
 
     def grow(colors: Mix, x: Plane, z: Plane, tall: tuple[float, float]) -> planting.Plants:
         high = rng.uniform(*tall, len(z))
-        return planting.stand(scene, rng, x, z, high, colors, light_of=(0.34, 0.95)).sunk(0.01)
+        return planting.stand(scene, rng, x, z, high, colors, light_of=(0.34, 0.95)).sink(0.01)
 
     def scatter(
         colors: Mix,
@@ -178,7 +178,7 @@ def _plant(scene: Landscape, wood: Wood) -> None:
             scene, rng, x, z, high, wood.leaves, light_of=(0.34, 0.95), least=0.5
         )
         foot = crowns.foot + rng.uniform(5.5, 20.0, len(z)).astype(np.float32)
-        crowns = replace(crowns, foot=foot).kept(_beside_sun(scene, x, z))
+        crowns = replace(crowns, foot=foot).keep(_beside_sun(scene, x, z))
         planting.plant(scene, crowns, "bough" if wood.needles else "leaves", 0.76)
     young = scatter(wood.leaves, 26 * min(few, 1.0), (14, 60), (1.6, 5.0), 0.35)
     planting.plant(scene, young, far, 0.78)
@@ -201,7 +201,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     rng, points, wood = scene.dice(4), scene.points, _wood_of(brief)
     _, z = grid(points)
     swell = octave(rng, points, 5) + 0.6 * octave(rng, points, 11)
-    heights = 26.0 * (eroded(rng, points, cells=6.0) - 0.5) + 15.0 * swell
+    heights = 26.0 * (worn_hills(rng, points, cells=6.0) - 0.5) + 15.0 * swell
     heights += (1.6 * heights + 40.0) * smooth_step(300, 720, z)
     most = 0.30 * scene.camera.height + 0.13 * z  # one looks down on what is near
     heights = np.minimum(heights, most - 0.25 * np.maximum(most - heights, 0.0))
@@ -242,5 +242,5 @@ def _paint_canopy(brief: Brief, progress: Progress) -> Painting:
         age = smooth_step(-0.6, 0.9, np.sin(trees.x / 41.0 + 2.0 * np.sin(trees.z / 67.0)))
         trees = replace(trees, color=np.asarray(trees.color * (0.68 + 0.65 * age), np.float32))
     # Only crowns show: their feet are in the ground, which stands for what is under them.
-    planting.plant(scene, trees.sunk(0.32), land.woods.kind, 0.88)
+    planting.plant(scene, trees.sink(0.32), land.woods.kind, 0.88)
     return scene.finish()

@@ -17,7 +17,7 @@ from kit.engines.painting.camera import soften_edges
 from kit.engines.painting.land.landscape import Direction, Landscape
 from kit.engines.painting.looks import HourLook
 from kit.engines.painting.noise import SIDE, Plane, sample, slopes, tile
-from kit.engines.painting.tints import turned
+from kit.engines.painting.tints import turn_hue
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.vocabulary import Tint
 
@@ -65,8 +65,8 @@ class Ground:
 
     def tinted(self, tint: Tint | None, rocks: float = 0.25) -> Ground:
         """Return a ground that turns to a tint, its rocks to a share."""
-        low, other = (turned(color, tint) for color in (self.low, self.low_other))
-        rock, pale = (turned(color, tint, rocks) for color in (self.rock, self.rock_other))
+        low, other = (turn_hue(color, tint) for color in (self.low, self.low_other))
+        rock, pale = (turn_hue(color, tint, rocks) for color in (self.rock, self.rock_other))
         return replace(self, low=low, low_other=other, rock=rock, rock_other=pale)
 
 
@@ -146,7 +146,7 @@ class Land:
 
 def mixed_to(colors: Mix, tint: Tint | None) -> Mix:
     """Return colors of plants that turn to a tint, each a little less or more."""
-    return tuple((turned(color, tint, 0.55), share) for color, share in colors)
+    return tuple((turn_hue(color, tint, 0.55), share) for color, share in colors)
 
 
 def grain(rng: np.random.Generator, *, cells: int = 8, side: int = SIDE) -> Floats:
@@ -169,13 +169,15 @@ def cover(
     """Paint the ground that is seen over the sky, a shore at the water, and the air between."""
     view = scene.view
     for rows in scene.progress.part(end - 0.12, end).over(scene.bands()):
-        own = _shaded(scene, rows, ground, grains, water)
+        own = _shade_rows(scene, rows, ground, grains, water)
         own = blend(own, scene.air, scene.haze(view.z[rows], view.height[rows]))
         scene.light[:, rows] = np.where(view.sky[rows], scene.light[:, rows], own)
     soften_edges(scene.light, view.edge)
 
 
-def _shaded(scene: Landscape, rows: slice, ground: Ground, grains: Floats, water: float) -> Floats:
+def _shade_rows(
+    scene: Landscape, rows: slice, ground: Ground, grains: Floats, water: float
+) -> Floats:
     """Return what the ground looks like, planes of light of some rows, before any haze."""
     view = scene.view
     x, z, height = view.x[rows], view.z[rows], view.height[rows]

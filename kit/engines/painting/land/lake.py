@@ -24,9 +24,9 @@ from kit.engines.painting.land.ground import (
 )
 from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.land.water import flood
-from kit.engines.painting.noise import eroded, octave, ridged, sample, stretched, tile, warp
+from kit.engines.painting.noise import octave, sample, sharp_crests, stretch, tile, warp, worn_hills
 from kit.engines.painting.painting import Fall, Painting, Spray
-from kit.engines.painting.tints import of_land, of_water, turned
+from kit.engines.painting.tints import of_land, of_water, turn_hue
 from kit.engines.prompt.brief import Brief
 
 _CLOUDY, _GRAY = 0.42, 0.03  # how cloudy water of a color is; chroma below which it has none
@@ -100,10 +100,10 @@ def _heights(scene: Landscape, peaks: float, *, flooded: bool) -> Floats:
     points, rng, framing = scene.points, scene.dice(4), scene.framing
     x, z = grid(scene.points)
     bend_x, bend_z = octave(rng, points, 6), octave(rng, points, 6)
-    worn = eroded(rng, points, cells=5.0)
+    worn = worn_hills(rng, points, cells=5.0)
     # Branching crests over worn slopes, bent so that no line is straight.
-    crests = warp(ridged(rng, points, cells=4.4), bend_x, bend_z, points / 1024 * 30)
-    mass = stretched(0.66 * crests + 0.44 * worn)
+    crests = warp(sharp_crests(rng, points, cells=4.4), bend_x, bend_z, points / 1024 * 30)
+    mass = stretch(0.66 * crests + 0.44 * worn)
     side = scene.side()
     outward, away = np.abs(side), z * np.float32(framing["near"])
     range_ = smooth_step(290, 600, away + 60 * bend_x)
@@ -207,7 +207,7 @@ def _flood(scene: Landscape) -> None:
     tint = of_water(scene.brief)
     cloudy = _CLOUDY if tint and tint[1] > _GRAY else 0.0
     shine = 0.26 * min(1.0, scene.look.sun_power / 3.0) if cloudy else 0.0
-    deep = turned((0.40 + shine, 0.065, 215), tint, 0.9)
+    deep = turn_hue((0.40 + shine, 0.065, 215), tint, 0.9)
     rough = 2.2 if scene.brief.weather == "rain" else 0.35 if calm else 0.9
     flood(scene, wet, depth, deep=deep, cloudy=cloudy, wind=rough)
 
@@ -253,7 +253,10 @@ def _carve(scene: Landscape, heights: Floats, falls: Falls) -> Floats:
     rng, points = scene.dice(61), scene.points
     x, z = grid(points)
     broad, bend, fine = (octave(rng, points, cells) for cells in (13, 30, 75))
-    worn, cracks = eroded(rng, points, cells=20.0), ridged(rng, points, cells=34.0, gain=0.62)
+    worn, cracks = (
+        worn_hills(rng, points, cells=20.0),
+        sharp_crests(rng, points, cells=34.0, gain=0.62),
+    )
     aside = (x - falls.x) / falls.broad
     # Near the water all is worn back to one edge; away from it the cliff climbs in terraces.
     near = falls.near(x, 1.1, 3.0)
@@ -297,7 +300,7 @@ def _pour(scene: Landscape, falls: Falls) -> None:
     cover *= np.clip(0.86 + 0.16 * broad + 0.13 * fine, 0.25, 1.0)
     cover *= smooth_step(-0.01, 0.02, down) * smooth_step(1.03, 0.95, down)
     bright = np.clip(0.80 + 0.15 * fine + 0.10 * broad + 0.16 * down, 0.4, 1.25)
-    white = scene.lit(_WHITE, 0.30, 0.85, z)
+    white = scene.shade(_WHITE, 0.30, 0.85, z)
     scene.lay(box, white * bright, cover, 1.07 * z)
 
 
@@ -316,4 +319,4 @@ def _raise_mist(scene: Landscape, falls: Falls) -> None:
     thick = np.asarray(0.78 * np.exp(-1.8 * off * off), np.float32)
     scene.motions.append(Spray(window=box, across=across, up=up, thick=thick, away=away))
     mist = np.clip(0.62 + 0.28 * sample(noise, across * 26.0, up * 26.0), 0.1, 1.0)
-    scene.lay(box, scene.lit(_WHITE, 0.30, 0.85, falls.z), thick * mist, 1.02 * away)
+    scene.lay(box, scene.shade(_WHITE, 0.30, 0.85, falls.z), thick * mist, 1.02 * away)

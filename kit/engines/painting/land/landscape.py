@@ -266,7 +266,7 @@ class Landscape:
         patch = self.light[:, *at]
         patch += (color - patch) * (cover * (self.depth[at] > nearest * _BEFORE))
 
-    def lit(self, tone: Oklch, sun: float, sky: float, z: float) -> Floats:
+    def shade(self, tone: Oklch, sun: float, sky: float, z: float) -> Floats:
         """Return a color in shares of the light of sun and sky, through the air, (3, 1, 1)."""
         look = self.look
         own = light(tone) * (

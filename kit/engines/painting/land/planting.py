@@ -30,11 +30,11 @@ class Plants:
     color: Floats  # light that the foliage sends, shape (3, n)
     flip: NDArray[np.bool_]  # seen in a mirror
 
-    def kept(self, which: NDArray[np.bool_]) -> Plants:
+    def keep(self, which: NDArray[np.bool_]) -> Plants:
         """Return those of the plants that a flag for each tells."""
         return Plants(*(getattr(self, one.name)[..., which] for one in fields(self)))
 
-    def sunk(self, share: float) -> Plants:
+    def sink(self, share: float) -> Plants:
         """Return the plants with a share of their height in the ground."""
         return replace(self, foot=self.foot - np.float32(share) * self.tall)
 
@@ -96,13 +96,13 @@ def forest(
     keep &= outward > (woods.clearing + 0.5 * shy * rng.random(count)) - z / 200
     high = rng.uniform(*woods.tall, count) * (1.0 - 0.4 * np.clip(height / (1.3 * line), 0, 1))
     if woods.kind != "palm":
-        return stand(scene, rng, x, z, high, woods.leaves).kept(keep)
+        return stand(scene, rng, x, z, high, woods.leaves).keep(keep)
     # Palms stay in the frame, lean to one side or the other, and are dark against the sun.
     room = 0.95 * scene.camera.rise * z + scene.camera.height - height
     palms = stand(scene, rng, x, z, np.minimum(high, room), woods.leaves, least=0.85)
     dark = np.float32(0.22 if scene.sun.shown and not scene.sun.moon else 1.0)
     flip = (rng.random(count) < 0.25) == (scene.subject < 0)
-    return replace(palms, flip=flip, color=palms.color * dark).kept(keep & (room > 0.6 * high))
+    return replace(palms, flip=flip, color=palms.color * dark).keep(keep & (room > 0.6 * high))
 
 
 def strew(
@@ -128,7 +128,7 @@ def strew(
     high = tall * rng.uniform(0.35, 1.15, len(z)) ** even
     # Grass that reaches up to the eye would be a wall.
     high = np.minimum(high, np.maximum(0.4 * (scene.camera.height - height), 0.25 * high))
-    return stand(scene, rng, x, z, high, colors).kept(keep)
+    return stand(scene, rng, x, z, high, colors).keep(keep)
 
 
 def plant(scene: Landscape, plants: Plants, kind: str, end: float) -> None:

@@ -27,7 +27,7 @@ from kit.engines.painting.land.ground import (
 )
 from kit.engines.painting.land.landscape import HORIZON, Landscape, grid
 from kit.engines.painting.land.water import Sea, colors_of, light_sea, sea_of
-from kit.engines.painting.noise import eroded, octave, ridged
+from kit.engines.painting.noise import octave, sharp_crests, worn_hills
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import of_land
 from kit.engines.painting.tone import blend, light
@@ -145,7 +145,7 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
     _, z = grid(points)
     side, bend = scene.side(40.0), octave(rng, points, 7)
     hand, far = np.float32(np.sign(scene.subject or 1.0)), z * np.float32(framing["near"])
-    worn = eroded(rng, points, cells=8.0)
+    worn = worn_hills(rng, points, cells=8.0)
     if shore == "beach":
         reach = 20.0 - 62.0 * hand * side + 9.0 * bend
         if scene.has("palms"):  # a grove wants ground that runs off along the shore
@@ -155,7 +155,7 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
         heights = np.minimum(flat, 1.4 + 0.01 * (reach - z)) + dunes * (0.4 + worn)
         if not scene.has("islands"):
             return np.asarray(heights, np.float32)
-    rock = 0.55 * ridged(rng, points, cells=8.0) + 0.6 * worn
+    rock = 0.55 * sharp_crests(rng, points, cells=8.0) + 0.6 * worn
     few, tower = framing["others"] <= 0.5, scene.has("lighthouse")
     if shore == "cliffs":  # a headland that runs back into the distance, a stack before it
         own = side * hand
@@ -276,7 +276,7 @@ def _draw_sailboat(scene: Landscape) -> None:
     foot = np.array([camera.columns * (0.5 + 0.32 * scene.subject), camera.row(-0.15, z)])
     lean = float(dice.uniform(0.03, 0.10)) * np.sign(scene.subject or 1.0)
     for points, tone, glow in _SLOOP:
-        color = scene.lit(tone, 0.45 * glow, 0.9, z)
+        color = scene.shade(tone, 0.45 * glow, 0.9, z)
         shape = np.array(points, float)
         shape[:, 0] += lean * shape[:, 1]
         mirror = foot + shape * unit * (1.0, 0.62)
@@ -300,7 +300,7 @@ def _draw_lighthouse(scene: Landscape) -> None:
     for wide, narrow, low, high, tone in _TOWER:
         for left, shade in ((-1.0, 1.0), (0.06, 0.72)):  # the side that is away from the light
             outline = [(left * wide, low), (wide, low), (narrow, high), (left * narrow, high)]
-            color = scene.lit(tone, 0.4 * shade, 0.85 * shade, far)
+            color = scene.shade(tone, 0.4 * shade, 0.85 * shade, far)
             scene.fill(foot + np.array(outline) * unit * (1.0, -1.0), color, 1.0, far)
     if scene.brief.hour == "day":
         return

@@ -67,12 +67,12 @@ class Terrain:
 
     def top(self, x: NDArray[Any], y: NDArray[Any]) -> Floats:
         """Return the height of what is seen from above at places of the world."""
-        column, row = (mirrored(np.floor(axis / TEXEL).astype(np.int64)) for axis in (x, y))
+        column, row = (mirror_texels(np.floor(axis / TEXEL).astype(np.int64)) for axis in (x, y))
         ground = self.heights[row, column]
         return np.asarray(np.maximum(ground, 0.0 if self.wet else DRY), np.float32)
 
 
-def mirrored(texels: NDArray[Any]) -> NDArray[Any]:
+def mirror_texels(texels: NDArray[Any]) -> NDArray[Any]:
     """Return which texels of a square are seen at those of the world."""
     turn = texels % (2 * GRID)
     return np.asarray(np.minimum(turn, 2 * GRID - 1 - turn))

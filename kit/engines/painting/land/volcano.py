@@ -14,7 +14,7 @@ from kit.engines.painting.land.ground import Ground
 from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.noise import blur, distances, octave, sample, slopes, tile
 from kit.engines.painting.painting import Lava, Smoke
-from kit.engines.painting.tone import blend, evenly, gradient, light
+from kit.engines.painting.tone import blend, even_stops, gradient, light
 
 _STEEP = 1.62  # exponent of the slope: it grows steeper toward the top
 #: What it does -> the share of the sky that it takes: smoke wants room above it.
@@ -173,7 +173,7 @@ def paint_lava(scene: Landscape, cone: Cone | None) -> None:
     heat = heat * np.clip(0.85 + 0.35 * rough, 0.25, 1.3)
     power = np.float32(2.6 if dark else 1.5) * (1.0 - 0.6 * scene.haze(z, view.height[rows]))
     cover = smooth_step(0.05, 0.22, heat)
-    shine = gradient(evenly(_LAVA), heat) * (cover * power)
+    shine = gradient(even_stops(_LAVA), heat) * (cover * power)
     shine += light((0.62, 0.19, 38), 0.5) * (glow * power)
     scene.light[:, rows] = scene.light[:, rows] * (1.0 - cover) + shine
 

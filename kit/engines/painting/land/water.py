@@ -15,7 +15,7 @@ from kit.engines.painting.camera import Camera, accumulate
 from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.noise import Plane, sample, slopes, tile
 from kit.engines.painting.painting import Mirrored
-from kit.engines.painting.tints import of_water, turned
+from kit.engines.painting.tints import of_water, turn_hue
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
@@ -40,7 +40,7 @@ def colors_of(brief: Brief) -> tuple[Oklch, Oklch]:
     else:
         deep, shallow = (0.33, 0.060, 238), (0.60, 0.085, 198)
     tint = of_water(brief)
-    return turned(deep, tint, 0.8), turned(shallow, tint, 0.6)
+    return turn_hue(deep, tint, 0.8), turn_hue(shallow, tint, 0.6)
 
 
 def flood(

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from kit.engines.media.color import Oklch, mix
 from kit.engines.painting.looks import HourLook
-from kit.engines.painting.poster.palettes import tempered
+from kit.engines.painting.poster.palettes import warm
 from kit.engines.painting.tints import of_land
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
@@ -66,24 +66,24 @@ def palette_for(brief: Brief, look: HourLook) -> Palette:
     chroma, light = _DULL.get(brief.weather, (1.0, 1.0))
     lively = _LIVELY[brief.hour == "day"]
     sky = tuple((color[0], lively * color[1], color[2]) for color in reversed(look.sky))
-    land = _grounded(_LAND[brief.hour], _tint_of_land(brief))
+    land = _tint_land(_LAND[brief.hour], _tint_of_land(brief))
     if brief.weather == "fog":
         land = tuple(mix(look.air, one, share) for one, share in zip(land, _IN_FOG, strict=True))
     elif not brief.open or brief.dim:
         light = light if brief.hour == "day" else 1.0
         land = tuple((one[0] * light, one[1] * chroma, one[2]) for one in land)
-    land = tuple(tempered(one, brief.warmth) for one in land)
+    land = tuple(warm(one, brief.warmth) for one in land)
     disc = (0.975, 0.025 if look.moon else 0.05, 90.0)
     glow = (0.74, 0.065, 225.0) if look.moon else mix(sky[3], disc, 0.1)
     mist = mix(look.air, sky[3], 0.7)
     cloud, white = look.cloud_lit, (min(0.985, 0.47 + 0.55 * sky[3][0]), 0.3 * sky[3][1], sky[3][2])
     snow = mix(mist, white, 0.3 if brief.weather == "fog" else 1.0)
     for grade in brief.select(_GRADES):
-        sky, land = (tuple(_graded(one, grade) for one in part) for part in (sky, land))
-        glow, mist, snow, cloud = (_graded(one, grade) for one in (glow, mist, snow, cloud))
+        sky, land = (tuple(_grade(one, grade) for one in part) for part in (sky, land))
+        glow, mist, snow, cloud = (_grade(one, grade) for one in (glow, mist, snow, cloud))
     if "outline" in brief.tones:
-        land = tuple(_graded(one, _OUTLINE) for one in land)
-        mist, snow = _graded(mist, _FAINT), _graded(snow, _FAINT)
+        land = tuple(_grade(one, _OUTLINE) for one in land)
+        mist, snow = _grade(mist, _FAINT), _grade(snow, _FAINT)
     return Palette(sky=sky, land=land, light=(disc, glow), air=(mist, snow, cloud))
 
 
@@ -98,7 +98,7 @@ def _tint_of_land(brief: Brief) -> Tint | None:
     return own if own and brief.place == "desert" else _SEASONS.get(brief.season, own)
 
 
-def _grounded(land: tuple[Oklch, ...], tint: Tint | None) -> tuple[Oklch, ...]:
+def _tint_land(land: tuple[Oklch, ...], tint: Tint | None) -> tuple[Oklch, ...]:
     if tint is None:
         return land
     (far, middle, near), (hue, chroma) = land, tint
@@ -106,7 +106,7 @@ def _grounded(land: tuple[Oklch, ...], tint: Tint | None) -> tuple[Oklch, ...]:
     return (far[0], faint, hue), (middle[0], chroma, hue), (near[0], 0.7 * chroma, hue)
 
 
-def _graded(color: Oklch, grade: _Grade) -> Oklch:
+def _grade(color: Oklch, grade: _Grade) -> Oklch:
     contrast, middle, light, chroma = grade
     lightness = (middle + (color[0] - middle) * contrast) * light
     return min(0.985, max(0.03, lightness)), color[1] * chroma, color[2]

@@ -15,7 +15,7 @@ from kit.engines.media.color import Bytes, Floats, mix
 from kit.engines.media.noise import field, smooth_step
 from kit.engines.media.picture import write_still
 from kit.engines.media.threads import one_thread
-from kit.engines.painting.falling import fallen, kind_of
+from kit.engines.painting.falling import draw_air, kind_of
 from kit.engines.painting.looks import look_for
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.poster import land, sky
@@ -26,12 +26,12 @@ from kit.engines.painting.poster.planes import (
     Stage,
     Strip,
     fill,
-    printed,
+    print_strips,
     solid,
     strips,
 )
 from kit.engines.painting.sky import Sun
-from kit.engines.painting.tone import Film, decoded
+from kit.engines.painting.tone import Film, decode
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 
@@ -103,7 +103,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a flat layered landscape; the brief's detail is the number of its ridges."""
     progress.report(0.0)
     picture = compose(brief, Stage(brief.width, brief.height), layers=_LAYERS[brief.detail])
-    light = decoded(_print(picture, brief, progress))
+    light = decode(_print(picture, brief, progress))
     depth = _depth_of(picture)
     # Its colors are those of a print.
     film = Film(filmic=False, vignette=0.0, grain=0.0)
@@ -146,15 +146,15 @@ def _print(picture: PosterPicture, brief: Brief, progress: Progress, grain: floa
     kind = kind_of(brief)
     air: tuple[Plane, ...] = ()
     if kind:
-        mask = fallen(kind, np.random.default_rng([brief.seed, 97]), (stage.columns, stage.rows))
+        mask = draw_air(kind, np.random.default_rng([brief.seed, 97]), (stage.columns, stage.rows))
         color = (0.93, 0.14, 105) if kind == "fireflies" else (0.97, 0.01, 250)
         air = (Plane("weather", 1.0, 0, solid(color), mask),)
 
     progress.report(0.6)
-    return printed(stage, painted(picture, air), grain=grain)
+    return print_strips(stage, paint_strips(picture, air), grain=grain)
 
 
-def painted(picture: PosterPicture, air: tuple[Plane, ...] = ()) -> Iterator[Strip]:
+def paint_strips(picture: PosterPicture, air: tuple[Plane, ...] = ()) -> Iterator[Strip]:
     """Yield a picture strip by strip, from the top down; `air` is before all else."""
     stage, wet = picture.stage, picture.water
     if wet is None:

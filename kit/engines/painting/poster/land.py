@@ -13,9 +13,9 @@ from kit.engines.media.color import Bytes, Floats, Oklch, encode, linear, mix, o
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting import noise
 from kit.engines.painting.poster.colors import Palette
-from kit.engines.painting.poster.planes import Plane, Touch, enlarged, fill, outline, solid
+from kit.engines.painting.poster.planes import Plane, Touch, enlarge, fill, outline, solid
 from kit.engines.painting.poster.plants import draw_plants, spread
-from kit.engines.painting.poster.sky import SkySetting, placed
+from kit.engines.painting.poster.sky import SkySetting, place_of
 from kit.engines.prompt.brief import Brief
 
 _FINENESS = 26  # points of a relief of mountains from peak to peak
@@ -178,7 +178,7 @@ def ridges(
     if recipe.hero:  # across the frame from the light, or beside one that is asked for
         share = 0.36 + own.uniform(-0.05, 0.04)
         share = share if light.x > stage.x(0.5) else 1.0 - share
-        hero = stage.x(placed(share, () if light.named else setting.brief.composition))
+        hero = stage.x(place_of(share, () if light.named else setting.brief.composition))
     tallest = round(_HERO * (count - 1))
     reliefs: dict[str, _Relief] = {}
     for band in recipe.bands:
@@ -213,15 +213,15 @@ def ridges(
 def _raise_relief(rng: np.random.Generator, kind: str, peaks: float) -> _Relief:
     if kind in ("mountains", "islands"):
         side = round(_FINENESS * peaks)
-        heights = noise.ridged(rng, side, cells=peaks, gain=0.45) ** 0.85
+        heights = noise.sharp_crests(rng, side, cells=peaks, gain=0.45) ** 0.85
         if kind == "islands":
             heights *= smooth_step(0.12, 0.6, noise.octave(rng, side, peaks / 2.5))
         return _Relief(heights, noise.slopes(noise.blur(heights, 1.2))[0], _FINENESS)
     cells = 8 if kind == "mesas" else 4
     heights = noise.tile(rng, cells=cells, octaves=1 + (kind != "dunes"), gain=0.35, side=_TILE)
     if kind == "dunes":  # sharp crests, which the wind leads aside the more, the higher they are
-        tall = noise.stretched(np.roll(heights, _TILE // 3, (0, 1)))
-        heights = noise.stretched(-np.abs(heights)) * (0.3 + 0.7 * tall)
+        tall = noise.stretch(np.roll(heights, _TILE // 3, (0, 1)))
+        heights = noise.stretch(-np.abs(heights)) * (0.3 + 0.7 * tall)
         heights = noise.warp(heights, heights, 0 * heights, 0.07 * _TILE, wrap=True)
     return _Relief(heights, noise.slopes(heights)[0], _TILE / (2 if kind == "dunes" else 4))
 
@@ -331,7 +331,7 @@ def _paint(setting: SkySetting, recipe: Recipe, ridge: _Ridge) -> Plane:
     if snow is not None and (band.kind != "mountains" or band.plant):  # bare rock has its caps
         # Snow is as bright as the sky lets it be: by night it is hardly more than a gray.
         white = mix(ridge.body, palette.air[1], palette.sky[3][0] ** 0.6 * (1.0 - 0.1 * depth))
-        touches.insert(0, _masked(white, cv2.min(snow, mask), 0.94))
+        touches.insert(0, _mask(white, cv2.min(snow, mask), 0.94))
         if band.kind != "mesas":
             touches.insert(0, _below(white, ridge, 0.92, 0.5 * stage.unit, 0.6))
     # Pale far away, dark near by, and mist at the foot.
@@ -368,11 +368,11 @@ def _touches(setting: SkySetting, ridge: _Ridge) -> Iterator[Touch]:
     snowy = snowy and band.kind == "mountains" and not band.plant
     dark, *white = _show(ridge, shade, *[caps] * snowy)
     for cap in white:
-        yield _masked(mix(palette.air[1], body, 0.10 + 0.35 * depth), cap, 0.92 * air)
+        yield _mask(mix(palette.air[1], body, 0.10 + 0.35 * depth), cap, 0.92 * air)
     rows = np.arange(top, bottom, dtype=np.float32)
     fading = smooth_step(ridge.foot, float(0.85 * y.min() + 0.15 * ridge.foot), rows)[:, None]
     deep = mix(_tone(palette, depth + 0.34), body, 0.25)
-    yield _masked(deep, dark, (0.72 if band.kind == "dunes" else 0.62) * air, fading)
+    yield _mask(deep, dark, (0.72 if band.kind == "dunes" else 0.62) * air, fading)
 
 
 def _show(ridge: _Ridge, *planes: Floats) -> Iterator[Bytes]:
@@ -393,7 +393,7 @@ def _show(ridge: _Ridge, *planes: Floats) -> Iterator[Bytes]:
         yield mask
 
 
-def _masked(color: Oklch, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
+def _mask(color: Oklch, mask: Bytes, strength: float, fading: Floats | None = None) -> Touch:
     scale = np.float32(strength / 255)
 
     def weights(rows: slice, columns: slice) -> Floats | None:
@@ -436,7 +436,7 @@ def _bank(setting: SkySetting, ridge: _Ridge) -> Plane:
     down = np.linspace(-1.0, 1.0, 24, dtype=np.float32)[:, None]
     cover = np.clip((0.55 + 0.38 * drift) * (1 - down**2) ** 1.5, 0, 1)
     cover *= 255 * setting.mist * (1 - depth) ** 0.8
-    alpha = enlarged(cover, (stage.columns, max(1, bottom - top)))
+    alpha = enlarge(cover, (stage.columns, max(1, bottom - top)))
     return Plane(
         "mist", depth + 0.04, top, solid(mix(setting.palette.air[0], ridge.body, 0.12)), alpha
     )

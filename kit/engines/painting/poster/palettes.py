@@ -24,7 +24,7 @@ NAMED: dict[str, tuple[Tint, Tint, Tint, Tint]] = {
 _WARM = 0.011 + 0.030j  # what warm light adds to a color, along a and b of OKLab
 
 
-def tempered(color: Color, warmth: float) -> Color:
+def warm(color: Color, warmth: float) -> Color:
     """Return an OKLCH color in warmer light, or in cooler light where `warmth` is negative."""
     place = cmath.rect(color[1], math.radians(color[2])) + _WARM * warmth
     return color[0], abs(place), math.degrees(cmath.phase(place)) % 360

@@ -194,7 +194,7 @@ def strips(
         yield start, strip
 
 
-def printed(stage: Stage, painted: Iterable[Strip], *, grain: float = 0.0) -> Bytes:
+def print_strips(stage: Stage, painted: Iterable[Strip], *, grain: float = 0.0) -> Bytes:
     """Return strips as an 8-bit picture without bands, shape (rows, columns, 3), sRGB."""
     picture = np.empty((stage.rows, stage.columns, 3), np.uint8)
     noise = _paper(stage.columns, grain)
@@ -253,7 +253,7 @@ def outline(*lines: tuple[ArrayLike, ArrayLike]) -> NDArray[np.float64]:
     return np.stack([np.concatenate(across), np.concatenate(down)], axis=1)
 
 
-def enlarged(small: NDArray[np.floating], size: tuple[int, int]) -> Bytes:
+def enlarge(small: NDArray[np.floating], size: tuple[int, int]) -> Bytes:
     """Return smooth alpha, 0 to 255 and painted small, at its size (columns, rows)."""
     alpha = cv2.convertScaleAbs(np.asarray(small))
     return np.asarray(cv2.resize(alpha, size, interpolation=cv2.INTER_LINEAR))

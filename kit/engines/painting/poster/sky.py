@@ -19,7 +19,7 @@ from kit.engines.painting.poster.planes import (
     Plane,
     Stage,
     discs,
-    enlarged,
+    enlarge,
     fill,
     solid,
 )
@@ -68,11 +68,11 @@ def light_of(
     camera = Camera(stage.width, stage.height, stage.unit, horizon - stage.margin_y, 1.0)
     size *= factor * (1.25 if brief.mood == "dramatic" else 1.0)
     look = replace(look, elevation=elevation, crescent=look.moon and brief.crescent)
-    sun = sun_of(look, camera, placed(x, brief.composition), size)
+    sun = sun_of(look, camera, place_of(x, brief.composition), size)
     return replace(sun, x=sun.x + stage.margin_x, y=sun.y + stage.margin_y, named=named)
 
 
-def placed(drawn: float, words: Collection[str]) -> float:
+def place_of(drawn: float, words: Collection[str]) -> float:
     """Return where the light or the main peak stands, 0 to 1 from the left."""
     if "centered" in words:
         return 0.5
@@ -195,7 +195,7 @@ def _overcast(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     texture = field(rng, _COARSE, _COARSE, cells=(7, 4), octaves=5, gain=0.55)
     down = np.linspace(0.0, 1.0, _COARSE, dtype=np.float32)[:, None]
     cover = smooth_step(-0.9, 1.5, texture + 1.1 * (1 - down)) * smooth_step(1.0, 0.25, down)
-    alpha = enlarged(cover * 190, (setting.stage.columns, int(setting.horizon)))
+    alpha = enlarge(cover * 190, (setting.stage.columns, int(setting.horizon)))
     yield Plane("cloud", 0.04, 0, solid(mix(palette.sky[0], palette.land[1], 0.4)), alpha)
 
 
@@ -210,7 +210,7 @@ def _aurora(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
         curtain = np.exp(np.minimum(above * -2.1, above * 16))
         curtain *= np.clip(rays, 0.1, 1.4) * (0.6 + 0.4 * along)
         dark *= 1.0 - np.minimum(curtain * ((150 - 30 * number) / 255), 1.0)
-    alpha = enlarged((1.0 - dark) * 255, (setting.stage.columns, int(setting.horizon)))
+    alpha = enlarge((1.0 - dark) * 255, (setting.stage.columns, int(setting.horizon)))
     stops = [(0.0, (0.62, 0.17, 300)), (0.45, (0.76, 0.15, 172)), (1.0, (0.86, 0.18, 155))]
     yield Plane("cloud", 0.0, 0, ramp(stops, np.linspace(0.0, 1.0, len(alpha))), alpha)
 

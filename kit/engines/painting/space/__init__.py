@@ -48,4 +48,4 @@ def _paint(brief: Brief, progress: Progress) -> Painting:
         first, second = light((0.40, 0.07, sky.hues[2])), light((0.52, 0.08, sky.hues[0]))
         canvas.light[...] += blend(first, second, down)
     progress.report(1.0)
-    return canvas.painting(_FILM.graded(brief))
+    return canvas.painting(_FILM.grade(brief))

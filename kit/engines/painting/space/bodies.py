@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from kit.engines.painting.framing import focus, shot_of
-from kit.engines.painting.tints import Trio, asked, strength, three
+from kit.engines.painting.tints import Trio, strength, three_tints, tints_of
 from kit.engines.prompt.brief import Brief
 
 Range: TypeAlias = tuple[float, float]
@@ -108,7 +108,11 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
     subject = next((it for it in _SUBJECTS if f"subject_{it}" in brief.things), drawn)
     if "wormhole" in brief.things and "closed_hole" not in brief.things:
         subject = "wormhole"
-    tints, shot, calm = three(rng, brief, _GASES), shot_of(brief, _SHOTS), brief.mood == "calm"
+    tints, shot, calm = (
+        three_tints(rng, brief, _GASES),
+        shot_of(brief, _SHOTS),
+        brief.mood == "calm",
+    )
     lively, bare = _LIVELY.get(brief.mood, 1.0), len(_SUBJECTS[subject]) == 1
     gas = rng.uniform(*_SUBJECTS["nebula" if "gas" in brief.things else subject][0])
     gas += 0.2 if brief.weather in ("mist", "fog") else 0.0
@@ -131,7 +135,7 @@ def sky_of(rng: np.random.Generator, brief: Brief) -> SpaceSky:
     x = sky.main.x / sky.width if sky.main else sky.core[0]
     if "comet" in brief.things:  # in the corner that the planet leaves free
         side = -1.0 if sky.main and x > 0.5 else 1.0
-        turn, own = rng.uniform(-0.75, -0.35), asked(brief)
+        turn, own = rng.uniform(-0.75, -0.35), tints_of(brief)
         place = (
             (0.5 + side * rng.uniform(0.02, 0.14)) * sky.width,
             rng.uniform(0.24, 0.36) * sky.height,
@@ -207,7 +211,7 @@ def _kind(
 ) -> tuple[str, tuple[float, ...]]:
     drawn = str(rng.choice(list(PLANETS), p=[often for _, often in PLANETS.values()]))
     giant = float(rng.choice([62.0, 62.0, 40.0, 235.0, 190.0, 330.0]))
-    own = tuple(hue for hue, _ in asked(brief))
+    own = tuple(hue for hue, _ in tints_of(brief))
     if subject in _SHINING:
         body, hot, other = sky.hues
         gas = {"galaxy": (hot, body, other), "nova": (body, other)}

@@ -46,11 +46,11 @@ def add_hole(
         share = away / np.float32(_CRITICAL)
         reach = 0.36 * max(height, width) / _CRITICAL / np.sqrt(np.maximum(1.06 - share**2, 0.02))
         places = 0.5 * width - reach * aside, 0.5 * height - reach * over
-        beyond = np.stack([1.5 * _remapped(canvas.light[plane], *places) for plane in (2, 0, 1)])
+        beyond = np.stack([1.5 * _remap(canvas.light[plane], *places) for plane in (2, 0, 1)])
         beyond += light((0.62, 0.10 * it.chroma, it.hues[1])) * (0.10 + 0.55 * share**6)
     bent = (1.0 - (_RING * _RING) / (away * np.maximum(away, 0.5 * _CRITICAL))) * np.float32(mass)
     for plane in (*canvas.light, canvas.emitters):
-        plane[...] = _remapped(plane, it.x + bent * x, it.y + bent * y)
+        plane[...] = _remap(plane, it.x + bent * x, it.y + bent * y)
     canvas.lay(every, beyond, 1.0 - outside, _DEPTH)
     if it.kind == "wormhole":
         _add_ring(canvas.light, it, mass, 0.4, aside / away, away)
@@ -81,7 +81,7 @@ def _image(
     cos, sin = aside / away, over / away
     tall, flat = np.float32(it.opening), np.float32(np.sqrt(1.0 - it.opening**2))
     turn = np.arctan2(tall, -flat * sin)
-    inverse = _remapped(
+    inverse = _remap(
         _paths(),
         away * np.float32((_RAYS - 1) / _WIDEST),
         (turn + np.float32(order * np.pi)) * np.float32((_STEPS - 1) / _TURNS),
@@ -121,7 +121,7 @@ def _add_ring(
     part += light((0.93, 0.06 * it.chroma, it.hues[0]), power) * (thread * side)
 
 
-def _remapped(plane: Plane, x: Plane, y: Plane, border: int = cv2.BORDER_REFLECT_101) -> Plane:
+def _remap(plane: Plane, x: Plane, y: Plane, border: int = cv2.BORDER_REFLECT_101) -> Plane:
     x, y = (np.asarray(place, np.float32) for place in (x, y))
     return np.asarray(cv2.remap(plane, x, y, cv2.INTER_LINEAR, borderMode=border))
 

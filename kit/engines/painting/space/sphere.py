@@ -99,15 +99,15 @@ class Globe:
     def wrap(self, texture: Plane, times: float = 1.0) -> Plane:
         """Return a texture laid on the visible half with equal areas, mirrored on."""
         scale = self._wide * np.float32(times)
-        return _looked_up(texture, self.x * scale, self.y * scale)
+        return _look_up(texture, self.x * scale, self.y * scale)
 
     def belt(self, texture: Plane, around: float, along: float) -> Plane:
         """Return a texture stretched along the parallels, by its pixels per radian."""
         x, y = self.longitude * (around * self.grain), self.latitude * (along * self.grain)
-        return _looked_up(texture, x, y)
+        return _look_up(texture, x, y)
 
 
-def _looked_up(texture: Plane, x: Plane, y: Plane) -> Plane:
+def _look_up(texture: Plane, x: Plane, y: Plane) -> Plane:
     half, border = np.float32(_SIDE / 2), cv2.BORDER_REFLECT_101
     return np.asarray(cv2.remap(texture, x + half, y + half, cv2.INTER_LINEAR, borderMode=border))
 
@@ -171,7 +171,7 @@ def _surface(
 
     ground = texture(9 if surface.belts else 4, 0.56)
     if surface.belts:
-        color = _toned(it, surface.tones, _belts(rng, globe, ground))
+        color = _tones_of(it, surface.tones, _belts(rng, globe, ground))
         return color, (0.0 * globe.x, 0.0 * globe.x), 0.0 * globe.x
     ground = warp(ground, np.rot90(ground), ground[:, ::-1], 22.0)
     if surface.craters:
@@ -184,7 +184,7 @@ def _surface(
     place = surface.middle + surface.span * height
     if surface.craters:  # dark plains
         place = place - 0.22 * globe.wrap(smooth_step(0.1, 1.0, texture(3)))
-    color, shine = _toned(it, surface.tones, place), 0.0 * height
+    color, shine = _tones_of(it, surface.tones, place), 0.0 * height
     white = smooth_step(surface.frost, surface.frost + 0.14, np.abs(globe.latitude) + 0.08 * height)
     if surface.living:
         shore = smooth_step(0.26, 0.32, height)
@@ -204,13 +204,13 @@ def _surface(
         cut = globe.wrap(warp(net, small, broad, 9.0))
         if surface.molten:
             hot = cut**1.5 * smooth_step(1.1, -0.7, height)
-            shine = _toned(it, surface.molten, hot) * ((0.35 + 0.65 * globe.z) * 1.9)
+            shine = _tones_of(it, surface.molten, hot) * ((0.35 + 0.65 * globe.z) * 1.9)
         else:
             color = blend(color, light((0.48, 0.09 * it.chroma, it.hues[0] + 100)), 0.6 * cut)
     return color, (over, down), shine
 
 
-def _toned(it: CelestialBody, tones: Tones, place: Plane) -> Plane:
+def _tones_of(it: CelestialBody, tones: Tones, place: Plane) -> Plane:
     ground, strength = it.hues[0], it.chroma
     return gradient([(at, (level, c * strength, ground + h)) for at, level, c, h in tones], place)
 
@@ -276,5 +276,5 @@ def _rings(
     tilt = near * flat - turned * deep
     way = -(z * flat - (y * cos - x * sin) * deep) / (tilt if abs(tilt) > 1e-3 else 1e-3)
     far = np.sqrt((x + way * right) ** 2 + (y + way * down) ** 2 + (z + way * near) ** 2)
-    color = _toned(it, tones, 0.25 + 0.75 * cover) * shade
+    color = _tones_of(it, tones, 0.25 + 0.75 * cover) * shade
     return color, cover, smooth_step(-0.004, 0.004, b), covered(far) * (way > 0.0)
