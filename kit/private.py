@@ -1,10 +1,11 @@
-"""Files and folders that only their owner can read, whatever the umask says."""
+"""Files and folders that only their owner can read, whatever the umask says, and locks on files."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import stat
+import sys
 from pathlib import Path
 
 _OTHERS = 0o077
@@ -60,4 +61,28 @@ def tighten(path: Path) -> bool:
     if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_ISVTX:
         return False
     path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS)
+    return True
+
+
+def try_lock(file: int) -> bool:
+    """Take the lock of an open file unless another process has it.
+
+    The system frees it when the file is closed, also by the end of the process.
+
+    Parameters
+    ----------
+    file : int
+        A file descriptor that can be written to.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
     return True

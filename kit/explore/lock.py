@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
+
+from kit.private import try_lock
 
 
 class Lock:
@@ -32,9 +33,7 @@ class Lock:
         if self._file is not None:
             return True
         file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            _lock(file)
-        except OSError:
+        if not try_lock(file):
             os.close(file)
             return False
         self._file = file
@@ -45,16 +44,3 @@ class Lock:
         if self._file is not None:
             os.close(self._file)  # which unlocks it
             self._file = None
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: int) -> None:
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -23,7 +23,7 @@ from kit.engines.media.inspection import MAGIC, inspect
 from kit.engines.remote.http import PATIENT, RemoteCaller, RemoteReply, RemoteRequest
 from kit.engines.remote.site import Site
 from kit.errors import EngineError
-from kit.private import make_folder
+from kit.private import make_folder, try_lock
 
 T = TypeVar("T")
 #: Tells how far the work is, 0 to 1.
@@ -286,8 +286,6 @@ def keep_note(folder: Path, order: str) -> Iterator[Note]:
 def _lock(path: Path) -> IO[bytes] | None:
     if os.name == "nt":  # pragma: no cover - a file that is locked there cannot be removed
         return None
-    import fcntl
-
     try:
         make_folder(path.parent)
         for old in path.parent.glob(f"*{_SUFFIX}"):
@@ -297,9 +295,7 @@ def _lock(path: Path) -> IO[bytes] | None:
         file = path.open("a+b", buffering=0)
     except OSError:
         return None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        return None
-    return file
+    if try_lock(file.fileno()):
+        return file
+    file.close()
+    return None

@@ -8,14 +8,13 @@ on other machines are known by their leases alone. Nothing of a lost job is kept
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from kit.private import make_folder
+from kit.private import make_folder, try_lock
 from kit.service.domain import idempotency, queue
 from kit.service.metrics import ServiceMetrics
 from kit.service.store.database import Database, Transaction
@@ -44,7 +43,7 @@ class WorkerLock:
         self._remove_old()
         self._path.touch(mode=0o600)
         self._file = self._path.open("w")
-        _lock(self._file)
+        try_lock(self._file.fileno())
 
     def find_dead(self, names: Iterable[str]) -> list[str]:
         """Return those of some workers that ran on this machine and were killed."""
@@ -67,7 +66,7 @@ class WorkerLock:
             return False
         try:
             with path.open("r+") as file:
-                return _lock(file)
+                return try_lock(file.fileno())
         except FileNotFoundError:
             return False  # never here, or stopped in good order: its lease decides
 
@@ -141,19 +140,3 @@ class Recovery:
             self.count_lost(lost)
             _log.warning("%(lost)d claims ran out", {"event": "claims_expired", "lost": len(lost)})
         return bool(lost)
-
-
-def _lock(file: IO[str]) -> bool:
-    """Take the lock of a file unless another process has it."""
-    try:
-        if os.name == "nt":  # pragma: no cover - the other branch is
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
