@@ -5,6 +5,7 @@ from dataclasses import replace
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from kit.service.app import open_database
 from kit.service.http import metrics as published
 from kit.service.store import ids
 from tests.conftest import Service
@@ -87,9 +88,16 @@ def test_credits_are_those_of_the_ledger(service: Service, http: httpx.Client) -
     # An id's moment, not the clock's: ids never go back, also where a clock once did.
     made = ids.moment_of(newest) or 0
 
+    async def read(later: int) -> published.Reading:
+        database = open_database(service.settings)
+        try:
+            now = {"clock": lambda: made + later, "database": database}
+            return await published.read(replace(service.context, **now))
+        finally:
+            await database.close()
+
     def seen(later: int) -> published.Reading:
-        context = replace(service.context, clock=lambda: made + later)
-        return asyncio.run(published.read(context))
+        return asyncio.run(read(later))
 
     assert seen(0).charged == {}, "what is young may yet get a neighbor"
     assert seen(20_000).charged == {"generation": 1200, "title": 50}
