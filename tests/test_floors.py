@@ -86,6 +86,8 @@ ROOMS: dict[str, set[str]] = {
     "kit.service.server": SERVICE
     | {"kit.service.app", "kit.service.connections", "kit.service.storage"}
     | {"kit.service.machine"},
+    "kit.service.move": SERVICE
+    | {"kit.service.app", "kit.service.domain", "kit.service.server", "kit.service.store"},
     "kit.service": set(),
 }
 ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")

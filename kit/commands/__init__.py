@@ -29,6 +29,7 @@ COMMANDS = (
     "backup",
     "restore",
     "migrate",
+    "move",
     "doctor",
     "audit",
     "demo-data",

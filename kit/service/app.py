@@ -175,7 +175,7 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
     database: Database = (
         SQLite(settings.database_path, measure_commit)
         if settings.embedded
-        else _postgresql().PostgreSQL(settings.database_url, measure_commit)
+        else load_postgresql().PostgreSQL(settings.database_url, measure_commit)
     )
     settings.make_secret()
     return database
@@ -186,11 +186,11 @@ async def migrate_database(settings: ServiceSettings) -> int:
     if settings.embedded:
         await open_database(settings).close()
         return migrations.newest(SQLITE)
-    await _postgresql().migrate(settings.database_url)
-    return migrations.newest(_postgresql().NAME)
+    await load_postgresql().migrate(settings.database_url)
+    return migrations.newest(load_postgresql().NAME)
 
 
-def _postgresql() -> ModuleType:
+def load_postgresql() -> ModuleType:
     """Return the module of a database that needs an extra."""
     try:
         from kit.service.store import postgresql

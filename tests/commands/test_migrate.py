@@ -18,7 +18,7 @@ def test_a_database_is_brought_up_and_worked_on(kit: Kit) -> None:
     assert kit("migrate").code == 0
 
     made = kit("accounts", "create", "--name", "Ada", "--email", "a@b", "--credits", 5, "--json")
-    account = made.json["id"] if "id" in made.json else made.json["accountId"]
+    account = made.json["id"]
     assert kit("keys", "create", "--account", account, "--name", "k").code == 0
     assert kit("accounts", "list", "--json").json[0]["credits"] == 5
     assert kit("ledger", "verify").code == 0
@@ -47,3 +47,16 @@ def test_a_server_that_is_not_there_is_one_sentence(
     assert done.code == 1
     assert done.err.endswith("the database at 127.0.0.1/kit cannot be reached just now\n")
     assert "secret" not in done.out + done.err
+
+
+def test_a_data_folder_moves_and_goes_on(
+    kit: Kit, account: str, empty_postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = kit("move", "--database", empty_postgresql)
+    assert done.code == 0, done.err
+    assert "accounts     1\n" in done.out
+
+    monkeypatch.setenv("KIT_DATABASE_URL", empty_postgresql)
+    assert kit("accounts", "list", "--json").json[0]["id"] == account
+    assert kit("ledger", "verify").code == 0
+    assert kit("move", "--database", "sqlite:///x").code == 2

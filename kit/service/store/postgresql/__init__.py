@@ -31,10 +31,11 @@ from kit.service.store.database import (
     row_maker,
 )
 from kit.service.store.postgresql import schema
+from kit.service.store.postgresql.copying import copy_tables
 from kit.service.store.postgresql.schema import NAME
 from kit.service.store.statements import Statement, Step
 
-__all__ = ["NAME", "SESSION", "PostgreSQL", "migrate"]
+__all__ = ["NAME", "SESSION", "PostgreSQL", "copy_tables", "migrate"]
 
 T = TypeVar("T")
 _log = logging.getLogger("kit.store")

@@ -37,10 +37,11 @@ from kit.service.store.sqlite.file import (
     migrate,
     open_connection,
     snapshot,
+    table_reader,
 )
 from kit.service.store.statements import Statement, Step
 
-__all__ = ["NAME", "RESTORE", "SQLite", "damage", "holds_keys", "snapshot"]
+__all__ = ["NAME", "RESTORE", "SQLite", "damage", "holds_keys", "snapshot", "table_reader"]
 
 T = TypeVar("T")
 _log = logging.getLogger("kit.store")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -13,6 +15,7 @@ from kit.service.store import migrations
 
 _WAIT_MS = 10_000
 _NAMES = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+_COLUMNS = "SELECT name FROM pragma_table_info(?)"
 #: Steps of the database's machine, or pages that are looked at: less than a millisecond.
 _ASKED_EVERY = 1_000
 NAME = "sqlite"
@@ -123,6 +126,25 @@ def snapshot(path: Path, target: Path) -> None:
         connection.execute("VACUUM INTO ?", (os.fspath(target),))
     except apsw.Error as error:
         raise ConfigError(f"the database {path} cannot be copied: {error}") from None
+    finally:
+        connection.close()
+
+
+@contextmanager
+def table_reader(
+    path: Path,
+) -> Iterator[Callable[[str, str], tuple[list[str], Iterable[tuple[Any, ...]]]]]:
+    """Give what reads a table in an order, as columns and rows, all as it is at one moment."""
+    connection = open_connection(path)
+
+    def read(table: str, order: str) -> tuple[list[str], Iterable[tuple[Any, ...]]]:
+        columns = [str(name) for (name,) in connection.execute(_COLUMNS, (table,))]
+        query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"  # noqa: S608 - names
+        return columns, connection.execute(query)
+
+    try:
+        connection.execute("BEGIN")
+        yield read
     finally:
         connection.close()
 

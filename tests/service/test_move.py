@@ -1,0 +1,120 @@
+"""A data folder that moves to PostgreSQL takes everything along, or nothing moves."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kit.errors import ConfigError
+from kit.service.app import open_database
+from kit.service.domain import credits
+from kit.service.move import move
+from kit.service.settings import ServiceSettings
+from kit.service.store.database import Transaction
+from kit.service.store.postgresql.copying import TABLES
+from tests.conftest import ALL_SCOPES, Service, sql
+from tests.waiting import GENERATIONS, finished, started
+
+
+def run(given: ServiceSettings, work: Transaction[Any]) -> Any:
+    async def alone() -> Any:
+        database = open_database(given)
+        try:
+            return await database.write(work)
+        finally:
+            await database.close()
+
+    return asyncio.run(alone())
+
+
+@pytest.fixture
+def used(service: Service) -> tuple[ServiceSettings, str]:
+    """The settings of a service that was used and stopped, and a key."""
+    account = service.account()
+    key = service.key(account, *ALL_SCOPES, cap=50_000)
+    with service.client(key) as http:
+        finished(http, started(http))
+        finished(http, started(http, does="fails"))
+        headers = {"Idempotency-Key": "a"}
+        http.post("/v1/scripts/title", json={"topic": "SPACE"}, headers=headers)
+    service.stop()
+    run(service.settings, sql("INSERT INTO removals VALUES ('outputs/ü', 1)"))
+    return service.settings, key
+
+
+def test_everything_is_there_afterwards_and_the_service_goes_on(
+    used: tuple[ServiceSettings, str],
+    empty_postgresql: str,
+    start_service: Callable[..., Service],
+) -> None:
+    source, key = used
+    target = replace(source, database_url=empty_postgresql)
+
+    counts = asyncio.run(move(source, target))
+
+    assert counts.keys() == TABLES.keys()
+    assert {name for name, count in counts.items() if count} >= {
+        *("accounts", "keys", "ledger", "generations", "titles", "idempotency", "removals"),
+    }
+    for table, order in TABLES.items():
+        rows = [
+            [row._asdict() for row in run(given, sql(f"SELECT * FROM {table} ORDER BY {order}"))]
+            for given in (source, target)
+        ]
+        assert rows[0] == rows[1]
+        assert len(rows[0]) == counts[table]
+    there = start_service(data=source.data, database_url=empty_postgresql)
+    with there.client(key) as http:
+        page = http.get(GENERATIONS).json()
+        assert [one["status"] for one in page] == ["failed", "completed"]
+        assert http.get(page[1]["outputUrl"]).status_code == 200
+        finished(http, started(http))
+    assert there.write(credits.verify()) == []
+
+
+def test_a_database_that_has_rows_is_left_alone(
+    used: tuple[ServiceSettings, str], empty_postgresql: str
+) -> None:
+    source, _ = used
+    target = replace(source, database_url=empty_postgresql)
+    asyncio.run(move(source, target))
+
+    with pytest.raises(ConfigError, match="the database is not empty: it has accounts"):
+        asyncio.run(move(source, target))
+
+
+def test_books_that_are_wrong_are_not_moved(
+    used: tuple[ServiceSettings, str], empty_postgresql: str
+) -> None:
+    source, _ = used
+    target = replace(source, database_url=empty_postgresql)
+    run(source, sql("UPDATE accounts SET balance = balance + 1"))
+
+    with pytest.raises(ConfigError, match="the ledger is wrong: acc_"):
+        asyncio.run(move(source, target))
+    assert run(target, sql("SELECT id FROM accounts")) == []
+
+
+def test_what_cannot_be_stored_there_moves_nothing(
+    used: tuple[ServiceSettings, str], empty_postgresql: str
+) -> None:
+    source, _ = used
+    target = replace(source, database_url=empty_postgresql)
+    run(source, sql("UPDATE titles SET title = 'a' || char(0)"))
+
+    with pytest.raises(ConfigError, match="the rows cannot be stored there"):
+        asyncio.run(move(source, target))
+    assert run(target, sql("SELECT id FROM accounts")) == []
+
+
+def test_a_service_that_runs_is_not_moved(service: Service, empty_postgresql: str) -> None:
+    target = replace(service.settings, database_url=empty_postgresql)
+
+    with pytest.raises(ConfigError, match="the service runs at http://127"):
+        asyncio.run(move(service.settings, target))
+    service.stop()
+    service.settings.database_path.unlink()
+    with pytest.raises(ConfigError, match="there is no database at"):
+        asyncio.run(move(service.settings, target))
