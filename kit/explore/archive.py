@@ -93,9 +93,9 @@ class Archive:
         found = self.ask(f"select distinct {column} as word from generations")  # noqa: S608
         return [str(word) for word in found["word"].to_pylist() if word is not None]
 
-    def spending(self, choice: HistoryFilter = ALL) -> Spending:
-        """Return what was paid for, to be asked for costs."""
-        return Spending(self, choice)
+    def spending(self, choice: HistoryFilter = ALL, timezone: str = "UTC") -> Spending:
+        """Return what was paid for, to be asked for costs; `timezone` is where days begin."""
+        return Spending(self, choice, timezone)
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pa.Table:
         """Return what a query finds in ``generations``, ``usage`` and other tables.

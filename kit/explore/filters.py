@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, tzinfo
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit.errors import BadRequestError
@@ -101,8 +101,13 @@ class HistoryFilter:
         return [(column, words) for column, words in found if words]
 
 
-def parse_filter(**choices: Any) -> HistoryFilter:
-    """Return a choice of generations from how it was typed; see `Asked`.
+def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
+    """Return a choice of generations from how it was typed; see `HistoryFilter`.
+
+    Parameters
+    ----------
+    zone : tzinfo
+        Of moments without one.
 
     Raises
     ------
@@ -120,7 +125,7 @@ def parse_filter(**choices: Any) -> HistoryFilter:
     if unknown:
         raise BadRequestError(f"there is no status {unknown[0]!r}{suggest(unknown[0], STATES)}")
     given: dict[str, Any] = {
-        name: _moment(value) if name in ("since", "until") else _words(value)
+        name: _moment(value, zone) if name in ("since", "until") else _words(value)
         for name, value in named.items()
         if value is not None
     }
@@ -167,7 +172,7 @@ def _words(value: Words) -> Sequence[str]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _moment(value: Moment) -> datetime:
+def _moment(value: Moment, zone: tzinfo) -> datetime:
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -175,4 +180,4 @@ def _moment(value: Moment) -> datetime:
             raise BadRequestError(f"not an ISO 8601 date or time: {value!r}") from None
     if not isinstance(value, datetime):
         value = datetime.combine(value, time())
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value
+    return value.replace(tzinfo=zone) if value.tzinfo is None else value

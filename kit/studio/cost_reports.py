@@ -41,6 +41,7 @@ class CostReports:
         until: Moment | None = None,
         on_progress: OnProgress = ignore_progress,
         *,
+        timezone: str = "UTC",
         sync: bool = True,
     ) -> Flow[Spending]:
         """Return what was paid for, after history and ledger on this computer are up to date.
@@ -49,14 +50,17 @@ class CostReports:
         ----------
         on_progress : callable
             Called after each page of history and ledger: both may be long.
+        timezone : str
+            Where days begin.
         sync : bool
             False leaves them as they are.
         """
+        from kit.explore.costs import find_timezone
         from kit.explore.filters import parse_filter
 
-        choice = parse_filter(since=since, until=until)
+        choice = parse_filter(zone=find_timezone(timezone), since=since, until=until)
         archive = yield from self.history.current(on_progress, sync=sync, usage=True)
-        return archive.spending(choice)
+        return archive.spending(choice, timezone)
 
     def ledger(
         self, limit: int | None, on_progress: OnProgress = ignore_progress, *, sync: bool = True
@@ -88,17 +92,27 @@ class CostReports:
         as_of: Moment | None = None,
         on_progress: OnProgress = ignore_progress,
         *,
+        timezone: str = "UTC",
         sync: bool = True,
     ) -> Flow[Forecast]:
         """Return what the coming days will cost, seen from a moment, or from now."""
         from kit.explore import costs
         from kit.explore.filters import parse_filter
 
-        now = parse_filter(until=as_of).until or datetime.now(UTC)
-        spent = yield from self.spending(until=now, on_progress=on_progress, sync=sync)
+        zone = costs.find_timezone(timezone)
+        now = parse_filter(zone=zone, until=as_of).until or datetime.now(UTC)
+        spent = yield from self.spending(
+            until=now, on_progress=on_progress, timezone=timezone, sync=sync
+        )
         balance = yield from self.balance()
         return costs.forecast(
-            spent.daily(), balance, now=now, days=days, window=window, level=level
+            spent.daily(),
+            balance,
+            now=now,
+            days=days,
+            window=window,
+            level=level,
+            timezone=timezone,
         )
 
     def reconcile(

@@ -66,7 +66,7 @@ def cost_page(
     models, sources = costs.by(spent, "model"), costs.by(spent, "source")
     last = today or datetime.now(UTC).date()
     net = dict.fromkeys(_days(last), Decimal(0))
-    for day, amount in zip(trend["period"].dt.date, trend["net"], strict=True):
+    for day, amount in zip(trend["day"].dt.date, trend["net"], strict=True):
         if day in net:
             net[day] = _credits(amount)
     whole = summary[summary["kind"] == "all"]

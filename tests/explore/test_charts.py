@@ -80,6 +80,15 @@ def test_a_title_and_a_unit_are_on_the_chart() -> None:
     assert [text.get_text() for text in axes.get_yticklabels()] == ["model 0", "model 1", "model 2"]
 
 
+def test_the_kinds_of_pandas_are_beside_our_chart() -> None:
+    pytest.importorskip("matplotlib")
+    some = frame(BARS)
+
+    assert len(some.plot.bar(x="model", y="net").patches) == 3
+    assert len(some.plot(kind="barh", x="model", y="net").patches) == 3
+    assert some.plot().axes[0].get_title(loc="left") == "Credits by model"
+
+
 def test_many_bars_and_colors_become_few() -> None:
     rows = rows_to_draw(BARS, frame(BARS, 40))
     assert len(rows) == 24

@@ -78,7 +78,69 @@ def test_costs_go_by_parameters_and_periods() -> None:
         "720p": 2,
         "1080p": 1,
     }
-    assert by_day["day"].astype(str).tolist() == ["2026-03-10", "2026-03-10", "2026-03-11"]
+    assert by_day["day"].dt.strftime("%d").tolist() == ["10", "10", "11"]
+
+
+def test_groups_may_be_given_as_a_list_and_as_columns_of_the_history_are_called() -> None:
+    rows = spent({}, {"model_id": "drift"})
+
+    assert costs.by(rows, ["model", "day"]).equals(costs.by(rows, "model", "day"))
+    assert costs.by(rows, "model_id")["model_id"].tolist() == costs.by(rows)["model"].tolist()
+
+
+def test_charges_are_rows_and_their_sum_is_the_total() -> None:
+    entries = ledger({"kind": "title", "credits": -0.05, "created_at": NOON - timedelta(days=1)})
+    rows = spent({"credits": 0.1}, {"credits": 0.2, "credits_refunded": 0.2}, entries=entries)
+    frame = costs.charges(rows)
+
+    assert frame.index.tolist() == ["gen_1", "gen_0", "led_0"]
+    assert frame[["kind", "net"]].to_numpy().tolist() == [
+        ["generation", 0.0],
+        ["generation", 0.1],
+        ["title", 0.05],
+    ]
+    assert costs.total(rows) == 0.15
+    assert costs.total(spent()) == 0.0
+
+
+# ── days ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("timezone", ["UTC", "America/New_York", "Asia/Kolkata"])
+def test_days_of_all_frames_can_be_merged(timezone: str) -> None:
+    moments = [NOON - timedelta(days=n, hours=7) for n in range(20)]
+    made = generations(*({"created_at": moment} for moment in moments))
+    rows = archive_of(made).spending(timezone=timezone)
+    history = made.assign(day=made["created_at"].dt.tz_convert(timezone).dt.normalize())
+    ahead = costs.forecast(rows.daily(), now=NOON, days=3, timezone=timezone)
+    days = costs.by(rows, "day")
+
+    assert days["day"].dtype == f"datetime64[us, {timezone}]"
+    for frame in (costs.trend(rows), ahead, history, costs.unusual(rows.daily())):
+        assert frame["day"].dtype == days["day"].dtype
+    assert len(days.merge(costs.trend(rows), on="day")) == 20
+    assert len(days.merge(history, on="day")) == 20
+    assert len(days.merge(ahead, on="day", how="outer")) == 23
+
+
+def test_a_day_begins_where_the_time_zone_is() -> None:
+    late = {"created_at": datetime(2026, 3, 10, 23, 30, tzinfo=UTC)}
+    days = costs.by(archive_of(generations(late)).spending(timezone="Europe/Berlin"), "day")
+
+    assert days["day"].dt.strftime("%Y-%m-%d %H:%M %z").tolist() == ["2026-03-11 00:00 +0100"]
+
+
+def test_a_trend_goes_on_where_clocks_are_changed() -> None:
+    rows = [{"created_at": datetime(2026, 3, day, 12, tzinfo=UTC)} for day in (28, 31)]
+    spending = archive_of(generations(*rows)).spending(timezone="Europe/Berlin")
+
+    assert costs.trend(spending)["net"].tolist() == [0.1, 0, 0, 0.1]
+    assert costs.trend(spending, "hour")["net"].sum() == 0.2
+
+
+def test_a_time_zone_that_there_is_not_names_the_closest() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'Europe/Berlin'"):
+        archive_of(generations()).spending(timezone="Europe/Berln")
 
 
 def test_an_unknown_charge_is_counted_and_is_not_zero() -> None:

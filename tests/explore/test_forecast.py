@@ -23,11 +23,11 @@ Days = NDArray[np.float64]
 def spending(daily: Days, model: str = "poster") -> pd.DataFrame:
     """Spending whose last day is the one before `NOON`'s, in the columns that are read."""
     first = MIDNIGHT - timedelta(days=len(daily))
-    created = [first + timedelta(days=n, hours=9) for n in range(len(daily))]
+    days = [first + timedelta(days=n) for n in range(len(daily))]
     frame = pd.DataFrame(
         {
             "model_id": pd.Series([model] * len(daily), dtype="string"),
-            "created_at": pd.Series(created, dtype="datetime64[us, UTC]"),
+            "day": pd.Series(days, dtype="datetime64[us, UTC]"),
             "net": pd.Series(np.round(daily * 1000).astype("int64"), dtype="Int64"),
         }
     )
@@ -92,7 +92,7 @@ def test_a_steady_rate_is_forecast_exactly_and_the_rest_of_today_counts() -> Non
     frame = costs.forecast(spending(np.full(28, 2.0)), Decimal(100), now=NOON, days=10)
 
     assert frame.total == costs.Band(21, 21, 21)
-    assert frame[["day", "expected"]].iloc[0].tolist() == [pd.Timestamp("2026-03-10"), 1]
+    assert frame[["day", "expected"]].iloc[0].tolist() == [pd.Timestamp("2026-03-10", tz="UTC"), 1]
     assert frame[["expected", "low", "high", "running", "left"]].iloc[-1].tolist() == [
         *(2, 2, 2, 21, 79)
     ]
@@ -159,7 +159,7 @@ def test_a_day_far_above_the_others_is_named_with_its_excess() -> None:
     assert found[["model_id", "net", "usual", "excess", "times"]].values.tolist() == [
         ["poster", 50.0, 2.0, 48.0, 25.0]
     ]
-    assert found["day"].tolist() == [pd.Timestamp("2026-03-02")]
+    assert found["day"].tolist() == [pd.Timestamp("2026-03-02", tz="UTC")]
 
 
 def test_a_model_stands_out_although_the_sum_of_the_day_does_not() -> None:

@@ -59,6 +59,8 @@ def test_costs_agree_with_ledger_and_balance(own: Studio) -> None:
 def test_every_view_of_the_costs_answers(own: Studio) -> None:
     assert own.costs.by("day")["count"].tolist() == [4]
     assert own.costs.trend()["net"].tolist() == [2.15]
+    assert own.costs.total() == own.costs.frame()["net"].sum() == 2.15
+    assert own.costs.by("day", timezone="Asia/Tokyo")["day"].dtype == "datetime64[us, Asia/Tokyo]"
     assert own.costs.top(2)["net"].tolist() == [1.4, 0.7]
     assert own.costs.failed()[["charged", "refunded", "net"]].to_numpy().tolist() == [[0.6, 0.6, 0]]
     assert own.costs.by("model", until="2020-01-01").empty

@@ -9,8 +9,8 @@ from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.frame import CostFrame
 from kit.explore.costs.prices import explain, sensitivity
 from kit.explore.costs.reconciliation import reconcile
-from kit.explore.costs.spending import Spending, groups
-from kit.explore.costs.totals import by, failed, summary, top, trend
+from kit.explore.costs.spending import Spending, find_timezone, groups
+from kit.explore.costs.totals import by, charges, failed, summary, top, total, trend
 from kit.explore.costs.unusual import unusual
 
 __all__ = [
@@ -19,14 +19,17 @@ __all__ = [
     "Forecast",
     "Spending",
     "by",
+    "charges",
     "explain",
     "failed",
+    "find_timezone",
     "forecast",
     "groups",
     "reconcile",
     "sensitivity",
     "summary",
     "top",
+    "total",
     "trend",
     "unusual",
 ]

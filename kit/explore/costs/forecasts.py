@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from kit.errors import ConfigError
 from kit.explore.charts.spec import Chart
 from kit.explore.costs.frame import CostFrame
-from kit.explore.costs.spending import credits
+from kit.explore.costs.spending import credits, instants
 
 Days = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -79,21 +79,24 @@ def forecast(
     days: int = 30,
     window: int = 84,
     level: float = 0.8,
+    timezone: str = "UTC",
 ) -> Forecast:
     """Return what the coming days will cost if spending goes on as it did.
 
     Parameters
     ----------
     frame : DataFrame
-        Of `spending`.
+        Of `Spending.daily`.
     balance : Decimal or None
         What is left to spend, in credits; None where the service does not report it.
     now : datetime
-        Aware; what is learned from ends with the last whole day (UTC) before it.
+        Aware; what is learned from ends with the last whole day before it.
     days, window : int
         How many days to look ahead beyond today, and how many to learn from at most.
     level : float
         Share of outcomes that the bands hold, 0 to 1.
+    timezone : str
+        Where days begin, the same as in `frame`.
 
     Returns
     -------
@@ -112,11 +115,12 @@ def forecast(
             f"a forecast needs a level between 0 and 1, at least one day ahead and a window of at"
             f" least {_LEAST} days"
         )
-    today = pd.Timestamp(now).tz_convert("UTC")
+    clock = pd.Timestamp(now).tz_convert(timezone).tz_localize(None)
+    today = clock.normalize()
     model = _fit(_daily(frame, today, window))
     steps = max(days + 1, _FARTHEST)
     expected = model.expected(steps)
-    expected[0] *= (today.normalize() + pd.Timedelta(days=1) - today) / pd.Timedelta(days=1)
+    expected[0] *= 1 - (clock - today) / pd.Timedelta(days=1)
     reach = _student(model.freedom, (1 + level) / 2)
     around, summed = (reach * np.sqrt(variance) for variance in model.variances(steps))
     running = np.cumsum(expected)
@@ -133,9 +137,9 @@ def forecast(
             "left": left,
         }
     )
-    first = today.normalize().tz_localize(None)
     result = Forecast(figures.iloc[: days + 1].round(3))
-    result.insert(0, "day", pd.date_range(first, periods=days + 1, freq="D"))
+    ahead = pd.Series(pd.date_range(today, periods=days + 1, freq="D"))
+    result.insert(0, "day", instants(ahead, timezone))
     result.total = Band(*(round(float(edge[days]), 3) for edge in sums))
     result.days_left = None if balance is None else _days_left(float(balance), sums)
     result.level = level
@@ -274,11 +278,11 @@ def _student(freedom: float, share: float) -> float:
     return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
 
 
-def _daily(frame: pd.DataFrame, now: pd.Timestamp, window: int) -> Days:
+def _daily(frame: pd.DataFrame, today: pd.Timestamp, window: int) -> Days:
     """Return the net of each whole day of the window, in credits."""
-    today = now.normalize()
-    past = frame[frame["created_at"] < today]
-    first = today if past.empty else past["created_at"].min().normalize()
+    clock = frame["day"].dt.tz_localize(None)
+    past = frame[clock < today]
+    first = today if past.empty else clock.min()
     known = (today - first).days
     if known < _LEAST:
         raise ConfigError(
@@ -288,7 +292,7 @@ def _daily(frame: pd.DataFrame, now: pd.Timestamp, window: int) -> Days:
     whole = pd.date_range(
         max(first, today - pd.Timedelta(days=window)), today - pd.Timedelta(days=1), freq="D"
     )
-    sums = past.groupby(past["created_at"].dt.normalize())["net"].sum()
+    sums = past.groupby(clock)["net"].sum()
     return np.asarray(credits(sums.reindex(whole).fillna(0)), dtype=np.float64)
 
 

@@ -6,12 +6,46 @@ from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
+from pandas.plotting import PlotAccessor
 
 from kit.explore.charts.spec import Chart
 
 
+class CostPlot(PlotAccessor):
+    """Draws a frame: called as it is, our chart; by kind, as pandas does (``plot.bar()``)."""
+
+    def __init__(self, frame: CostFrame) -> None:
+        super().__init__(frame)
+        self._frame = frame
+
+    def __call__(self, engine: str = "matplotlib", **options: Any) -> Any:
+        """Return a chart of the frame.
+
+        Parameters
+        ----------
+        engine : str
+            ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair, drawn
+            without a network, and interactive.
+        **options
+            For the engine: ``width`` and ``height`` in inches (matplotlib) or pixels (altair). Any
+            of ``kind``, ``x`` and ``y`` means pandas' own plot.
+
+        Raises
+        ------
+        ConfigError
+            The package that draws it is not installed; the message says how to get it.
+        """
+        chart = self._frame.chart
+        by_kind = not options.keys().isdisjoint(("kind", "x", "y"))
+        if chart is None or by_kind or not chart.columns <= set(self._frame.columns):
+            return super().__call__(**options)
+        from kit.explore.charts import draw
+
+        return draw(chart, pd.DataFrame(self._frame), engine, **options)
+
+
 class CostFrame(pd.DataFrame):
-    """A pandas frame whose `plot` draws what the frame is about.
+    """A pandas frame whose `plot()` draws what the frame is about.
 
     Filtering and sorting keep the chart; a frame without the chart's columns is drawn by pandas.
 
@@ -28,27 +62,10 @@ class CostFrame(pd.DataFrame):
     def _constructor(self) -> Callable[..., CostFrame]:
         return CostFrame
 
-    def plot(self, engine: str = "matplotlib", **options: Any) -> Any:  # type: ignore[override]
-        """Return a chart of this frame.
-
-        Parameters
-        ----------
-        engine : str
-            ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair, drawn
-            without a network, and interactive.
-        **options
-            For the engine: ``width`` and ``height`` in inches (matplotlib) or pixels (altair).
-
-        Raises
-        ------
-        ConfigError
-            The package that draws it is not installed; the message says how to get it.
-        """
-        if self.chart is None or not self.chart.columns <= set(self.columns):
-            return super().plot(**options)
-        from kit.explore.charts import draw
-
-        return draw(self.chart, pd.DataFrame(self), engine, **options)
+    @property
+    def plot(self) -> CostPlot:
+        """Our chart when called; pandas' kinds beside it, such as ``plot.bar(x="day")``."""
+        return CostPlot(self)
 
 
 def with_chart(frame: pd.DataFrame, chart: Chart) -> CostFrame:

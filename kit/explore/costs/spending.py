@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
+from zoneinfo import ZoneInfo, available_timezones
 
 from kit.errors import ConfigError
 from kit.parameters import suggest
@@ -37,21 +39,23 @@ select *, charged - refunded as net from (
     from usage where kind in ('title', 'script')
 )
 """
-_MOMENT = "make_timestamp(epoch_us(created_at))"
-#: What costs can be grouped by -> its expression.
+#: What costs can be grouped by -> its expression; a clock's time where the days are is put in.
 _GROUPS: Mapping[str, str] = {
     "model": "model_id",
+    "model_id": "model_id",
     "kind": "kind",
     "asset_type": "asset_type",
     "status": "status",
     "source": "source",
     "error": "error",
-    "hour": f"date_trunc('hour', {_MOMENT})",
-    "day": f"date_trunc('day', {_MOMENT})::timestamp",
-    "week": f"date_trunc('week', {_MOMENT})::timestamp",
-    "month": f"date_trunc('month', {_MOMENT})::timestamp",
-    "weekday": f"dayname({_MOMENT})",
+    "hour": "date_trunc('hour', {clock})",
+    "day": "date_trunc('day', {clock})::timestamp",
+    "week": "date_trunc('week', {clock})::timestamp",
+    "month": "date_trunc('month', {clock})::timestamp",
+    "weekday": "dayname({clock})",
 }
+#: Groups of time, in which a frame has instants.
+PERIODS = ("hour", "day", "week", "month")
 
 
 class Tables(Protocol):
@@ -70,10 +74,20 @@ class Spending:
         An archive, or frames.
     choice : HistoryFilter, optional
         Only what is meant by it.
+    timezone : str
+        Where days begin.
+
+    Raises
+    ------
+    ConfigError
+        There is no such time zone.
     """
 
-    def __init__(self, tables: Tables, choice: HistoryFilter | None = None) -> None:
+    def __init__(
+        self, tables: Tables, choice: HistoryFilter | None = None, timezone: str = "UTC"
+    ) -> None:
         self._tables = tables
+        self.timezone = find_timezone(timezone).key
         self._where = choice.where if choice else ""
         self._values = choice.values if choice else []
 
@@ -88,7 +102,7 @@ class Spending:
     def sums(self, names: Sequence[str]) -> pd.DataFrame:
         """Return ``count``, ``known``, ``charged``, ``refunded`` and ``net`` of each group."""
         keys = [name.removeprefix(_PARAMETER) for name in names if name.startswith(_PARAMETER)]
-        columns = "".join(f'{_expression(name)} as "{_quote(name)}", ' for name in names)
+        columns = "".join(f'{self._expression(name)} as "{_quote(name)}", ' for name in names)
         found = self.ask(
             f"select {columns} count(*) as count, count(charged) as known, "  # noqa: S608
             "coalesce(sum(charged), 0) as charged, coalesce(sum(refunded), 0) as refunded, "
@@ -98,13 +112,50 @@ class Spending:
         for name in names:
             if name.startswith(_PARAMETER):
                 found[name] = found[name].astype("object").map(_cell)
+            elif name in PERIODS:
+                found[name] = instants(found[name], self.timezone)
         return found
 
     def daily(self) -> pd.DataFrame:
-        """Return the sums of each day (UTC) and model: ``created_at``, ``model_id``, ``net``."""
-        found = self.sums(("day", "model"))
-        found = found.rename(columns={"day": "created_at", "model": "model_id"})
-        return found.assign(created_at=found["created_at"].dt.tz_localize("UTC"))
+        """Return the sums of each day and model: ``day``, ``model_id``, ``net``."""
+        return self.sums(("day", "model_id"))
+
+    def _expression(self, name: str) -> str:
+        if self.timezone == "UTC":  # ten times as fast
+            clock = "make_timestamp(epoch_us(created_at))"
+        else:
+            clock = f"timezone('{self.timezone}', created_at)"
+        return _GROUPS.get(name, "json_extract(parameters, ?)").format(clock=clock)
+
+
+def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
+    """Return what a clock showed somewhere as instants of `kit.explore.schema.TIME`'s unit.
+
+    An hour that a clock shows twice is the first of both.
+    """
+    first = [True] * len(clock)
+    found = clock.dt.tz_localize(timezone, ambiguous=first, nonexistent="shift_forward")
+    whole: pd.Series[Any] = found.astype(f"datetime64[us, {timezone}]")
+    return whole
+
+
+def find_timezone(name: str) -> ZoneInfo:
+    """Return the time zone of a name.
+
+    Raises
+    ------
+    ConfigError
+        There is none of that name; the message says the closest.
+
+    Examples
+    --------
+    >>> find_timezone("Europe/Berlin").key
+    'Europe/Berlin'
+    """
+    known = sorted(available_timezones())
+    if name not in known:
+        raise ConfigError(f"there is no time zone {name!r}{suggest(name, known)}")
+    return ZoneInfo(name)
 
 
 def credits(amounts: Any) -> Any:
@@ -112,24 +163,20 @@ def credits(amounts: Any) -> Any:
     return (amounts.astype("float64") / _MILLI).round(3)
 
 
-def groups(columns: Iterable[str]) -> list[str]:
-    """Return columns to group by, checked before anything is asked of a service.
+def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
+    """Return columns to group by, one by one or in lists, before anything is asked of a service.
 
     Raises
     ------
     ConfigError
         There is no such column; the message names the closest.
     """
-    names = list(columns)
+    names = list(chain.from_iterable([c] if isinstance(c, str) else c for c in columns))
     for name in names:
         if name not in _GROUPS and not name.startswith(_PARAMETER):
             known = [*_GROUPS, "parameters.NAME"]
             raise ConfigError(f"costs cannot be grouped by {name!r}{suggest(name, known)}")
     return names
-
-
-def _expression(name: str) -> str:
-    return _GROUPS.get(name, "json_extract(parameters, ?)")
 
 
 def _quote(name: str) -> str:

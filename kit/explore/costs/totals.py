@@ -14,19 +14,21 @@ import pandas as pd
 from kit.errors import ConfigError
 from kit.explore.charts.spec import Chart
 from kit.explore.costs.frame import CostFrame, with_chart
-from kit.explore.costs.spending import Spending, credits, groups
+from kit.explore.costs.spending import Spending, credits, groups, instants
+from kit.pricing import MILLI
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 
 
-def by(spent: Spending, *columns: str) -> CostFrame:
+def by(spent: Spending, *columns: str | Sequence[str]) -> CostFrame:
     """Return the costs of each group, the most expensive first; groups of time in their order.
 
     Parameters
     ----------
-    *columns : str
-        ``model``, ``kind``, ``asset_type``, ``status``, ``source``, ``error``, ``hour``, ``day``,
-        ``week``, ``month``, ``weekday``, or ``parameters.NAME``. None means ``model``.
+    *columns : str or sequence of str
+        ``model`` (or ``model_id``), ``kind``, ``asset_type``, ``status``, ``source``, ``error``,
+        ``hour``, ``day``, ``week``, ``month``, ``weekday``, or ``parameters.NAME``. None means
+        ``model``.
 
     Returns
     -------
@@ -46,6 +48,25 @@ def by(spent: Spending, *columns: str) -> CostFrame:
     kind = "columns" if timed and timed[0] == names[0] else "bars"
     chart = Chart(kind=kind, x=names[0], y="net", color=color, title=title, unit="credits")
     return with_chart(sums.reset_index(drop=True), chart)
+
+
+def total(spent: Spending) -> float:
+    """Return the net of everything, in credits, exact to the millicredit."""
+    return int(spent.sums(())["net"].iloc[0]) / MILLI
+
+
+def charges(spent: Spending) -> pd.DataFrame:
+    """Return a row a charge, the newest first, to be grouped by hand.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by id: ``kind``, ``model_id``, ``asset_type``, ``status``, ``created_at``,
+        ``charged``, ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``.
+    """
+    found = spent.ask("select * from spending order by created_at desc nulls last, id desc")
+    found["created_at"] = found["created_at"].dt.tz_convert(spent.timezone)
+    return _amounts(found.set_index("id"))
 
 
 def summary(spent: Spending) -> CostFrame:
@@ -77,27 +98,27 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
     Parameters
     ----------
     every : str
-        ``hour``, ``day``, ``week`` or ``month``, UTC.
+        ``hour``, ``day``, ``week`` or ``month``.
 
     Returns
     -------
     CostFrame
-        ``period``, the sums of `by`, and ``running``, the net so far.
+        A column of that name, the sums of `by`, and ``running``, the net so far.
     """
     if every not in _PERIODS:
         raise ConfigError(f"a trend is by {', '.join(_PERIODS)}, not by {every!r}")
     sums = _in_credits(spent.sums((every,)).dropna(subset=every), [every])
-    sums = sums.rename(columns={every: "period"})
     if len(sums):
-        first, last = sums["period"].min(), sums["period"].max()
-        periods = pd.date_range(first, last, freq=_PERIODS[every], name="period")
-        sums = sums.set_index("period").reindex(periods).reset_index()
+        first, last = (edge.tz_localize(None) for edge in (sums[every].min(), sums[every].max()))
+        clock = pd.Series(pd.date_range(first, last, freq=_PERIODS[every]), name=every)
+        periods = instants(clock, spent.timezone).drop_duplicates()
+        sums = sums.set_index(every).reindex(pd.Index(periods)).reset_index()
         filled = ["count", "unknown", "charged", "refunded", "net", "share"]
         sums[filled] = sums[filled].fillna(0)
         sums = sums.astype({"count": "int64", "unknown": "int64"})
     sums["running"] = sums["net"].cumsum().round(3)
     title = f"Credits each {every}"
-    return with_chart(sums, Chart(kind="columns", x="period", y="net", title=title, unit="credits"))
+    return with_chart(sums, Chart(kind="columns", x=every, y="net", title=title, unit="credits"))
 
 
 def top(spent: Spending, count: int = 10) -> CostFrame:

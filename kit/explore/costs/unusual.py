@@ -29,7 +29,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     Parameters
     ----------
     frame : DataFrame
-        Of `spending`.
+        Of `Spending.daily`.
 
     Returns
     -------
@@ -37,8 +37,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
         ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (the median),
         ``excess`` (net - usual), in credits, and ``times`` (net / usual).
     """
-    days = frame["created_at"].dt.tz_localize(None).dt.normalize()
-    known = frame.assign(day=days, model_id=frame["model_id"].astype("string"))
+    known = frame.assign(model_id=frame["model_id"].astype("string"))
     each = known.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()
     whole = known.groupby("day")["net"].sum().reset_index().assign(model_id=_EVERYTHING)
     if each["model_id"].nunique() < 2:  # the sum of one model says nothing more

@@ -6,6 +6,7 @@ The blocking face is made from this module by `tests/sync_face.py`.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from kit import wire
@@ -62,7 +63,7 @@ class AsyncCosts:
     """What was spent on what, when, and what it will come to.
 
     Each answer is a frame that draws itself: ``studio.costs.trend().plot()``. Credits are
-    ``charged``, ``refunded`` and ``net``; times are UTC. The first question reads the whole history
+    ``charged``, ``refunded`` and ``net``. The first question reads the whole history
     and ledger, and shows how far it is where that takes long; later ones read only what is new.
     ``sync=False`` takes both as they lie on this computer, without a look at the service.
 
@@ -79,13 +80,40 @@ class AsyncCosts:
         return "<Costs>"
 
     async def by(
-        self, *columns: str, since: When = None, until: When = None, sync: bool = True
+        self,
+        *columns: str | Sequence[str],
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
     ) -> CostFrame:
-        """Return the costs of each group; see `kit.explore.costs.by`."""
+        """Return the costs of each group; see `kit.explore.costs.by`.
+
+        Days begin where `timezone` is; their dtype is that of instants in every frame.
+        """
         from kit.explore import costs
 
         costs.groups(columns)
-        return costs.by(await self._spent(since, until, sync), *columns)
+        return costs.by(await self._spent(since, until, sync, timezone), *columns)
+
+    async def frame(
+        self,
+        *,
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
+    ) -> pd.DataFrame:
+        """Return a row a charge, the newest first; see `kit.explore.costs.charges`."""
+        from kit.explore import costs
+
+        return costs.charges(await self._spent(since, until, sync, timezone))
+
+    async def total(self, *, since: When = None, until: When = None, sync: bool = True) -> float:
+        """Return what was charged less what was refunded, in credits."""
+        from kit.explore import costs
+
+        return costs.total(await self._spent(since, until, sync))
 
     async def summary(
         self, *, since: When = None, until: When = None, sync: bool = True
@@ -96,12 +124,18 @@ class AsyncCosts:
         return costs.summary(await self._spent(since, until, sync))
 
     async def trend(
-        self, every: str = "day", *, since: When = None, until: When = None, sync: bool = True
+        self,
+        every: str = "day",
+        *,
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
     ) -> CostFrame:
         """Return the costs of each ``hour``, ``day``, ``week`` or ``month``."""
         from kit.explore import costs
 
-        return costs.trend(await self._spent(since, until, sync), every)
+        return costs.trend(await self._spent(since, until, sync, timezone), every)
 
     async def top(
         self, count: int = 10, *, since: When = None, until: When = None, sync: bool = True
@@ -126,6 +160,7 @@ class AsyncCosts:
         window: int = 84,
         level: float = 0.8,
         as_of: When = None,
+        timezone: str = "UTC",
         sync: bool = True,
     ) -> Forecast:
         """Return what the coming days will cost, and how long the credits last.
@@ -142,16 +177,23 @@ class AsyncCosts:
         """
         with self._show_progress() as on_progress:
             return await self._client.run(
-                self._reports.forecast(days, window, level, as_of, on_progress, sync=sync)
+                self._reports.forecast(
+                    days, window, level, as_of, on_progress, timezone=timezone, sync=sync
+                )
             )
 
     async def unusual(
-        self, *, since: When = None, until: When = None, sync: bool = True
+        self,
+        *,
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
     ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in all."""
         from kit.explore import costs
 
-        return costs.unusual((await self._spent(since, until, sync)).daily())
+        return costs.unusual((await self._spent(since, until, sync, timezone)).daily())
 
     async def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, to the millicredit.
@@ -170,10 +212,10 @@ class AsyncCosts:
         """Return why a generation, or the one of an id, cost what it did."""
         return await self._client.run(self._reports.explain(_id(generation)))
 
-    async def _spent(self, since: When, until: When, sync: bool) -> Spending:
+    async def _spent(self, since: When, until: When, sync: bool, timezone: str = "UTC") -> Spending:
         with self._show_progress() as on_progress:
             return await self._client.run(
-                self._reports.spending(since, until, on_progress, sync=sync)
+                self._reports.spending(since, until, on_progress, timezone=timezone, sync=sync)
             )
 
     def _show_progress(self) -> ProgressLine:

@@ -6,6 +6,7 @@ Made from the awaited face by `tests/sync_face.py`: change that one.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from kit import wire
@@ -62,7 +63,7 @@ class Costs:
     """What was spent on what, when, and what it will come to.
 
     Each answer is a frame that draws itself: ``studio.costs.trend().plot()``. Credits are
-    ``charged``, ``refunded`` and ``net``; times are UTC. The first question reads the whole history
+    ``charged``, ``refunded`` and ``net``. The first question reads the whole history
     and ledger, and shows how far it is where that takes long; later ones read only what is new.
     ``sync=False`` takes both as they lie on this computer, without a look at the service.
 
@@ -79,13 +80,40 @@ class Costs:
         return "<Costs>"
 
     def by(
-        self, *columns: str, since: When = None, until: When = None, sync: bool = True
+        self,
+        *columns: str | Sequence[str],
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
     ) -> CostFrame:
-        """Return the costs of each group; see `kit.explore.costs.by`."""
+        """Return the costs of each group; see `kit.explore.costs.by`.
+
+        Days begin where `timezone` is; their dtype is that of instants in every frame.
+        """
         from kit.explore import costs
 
         costs.groups(columns)
-        return costs.by(self._spent(since, until, sync), *columns)
+        return costs.by(self._spent(since, until, sync, timezone), *columns)
+
+    def frame(
+        self,
+        *,
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
+    ) -> pd.DataFrame:
+        """Return a row a charge, the newest first; see `kit.explore.costs.charges`."""
+        from kit.explore import costs
+
+        return costs.charges(self._spent(since, until, sync, timezone))
+
+    def total(self, *, since: When = None, until: When = None, sync: bool = True) -> float:
+        """Return what was charged less what was refunded, in credits."""
+        from kit.explore import costs
+
+        return costs.total(self._spent(since, until, sync))
 
     def summary(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
         """Return the costs of each kind and status, with a row for all of them."""
@@ -94,12 +122,18 @@ class Costs:
         return costs.summary(self._spent(since, until, sync))
 
     def trend(
-        self, every: str = "day", *, since: When = None, until: When = None, sync: bool = True
+        self,
+        every: str = "day",
+        *,
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
     ) -> CostFrame:
         """Return the costs of each ``hour``, ``day``, ``week`` or ``month``."""
         from kit.explore import costs
 
-        return costs.trend(self._spent(since, until, sync), every)
+        return costs.trend(self._spent(since, until, sync, timezone), every)
 
     def top(
         self, count: int = 10, *, since: When = None, until: When = None, sync: bool = True
@@ -122,6 +156,7 @@ class Costs:
         window: int = 84,
         level: float = 0.8,
         as_of: When = None,
+        timezone: str = "UTC",
         sync: bool = True,
     ) -> Forecast:
         """Return what the coming days will cost, and how long the credits last.
@@ -138,14 +173,23 @@ class Costs:
         """
         with self._show_progress() as on_progress:
             return self._client.run(
-                self._reports.forecast(days, window, level, as_of, on_progress, sync=sync)
+                self._reports.forecast(
+                    days, window, level, as_of, on_progress, timezone=timezone, sync=sync
+                )
             )
 
-    def unusual(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
+    def unusual(
+        self,
+        *,
+        since: When = None,
+        until: When = None,
+        timezone: str = "UTC",
+        sync: bool = True,
+    ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in all."""
         from kit.explore import costs
 
-        return costs.unusual((self._spent(since, until, sync)).daily())
+        return costs.unusual((self._spent(since, until, sync, timezone)).daily())
 
     def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, to the millicredit.
@@ -164,9 +208,11 @@ class Costs:
         """Return why a generation, or the one of an id, cost what it did."""
         return self._client.run(self._reports.explain(_id(generation)))
 
-    def _spent(self, since: When, until: When, sync: bool) -> Spending:
+    def _spent(self, since: When, until: When, sync: bool, timezone: str = "UTC") -> Spending:
         with self._show_progress() as on_progress:
-            return self._client.run(self._reports.spending(since, until, on_progress, sync=sync))
+            return self._client.run(
+                self._reports.spending(since, until, on_progress, timezone=timezone, sync=sync)
+            )
 
     def _show_progress(self) -> ProgressLine:
         return ProgressLine(self._reports.operations.progress)
