@@ -91,7 +91,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FileSource:
     """A file that can be sent, more than once if need be.
 
     Parameters
@@ -130,7 +130,7 @@ class Source:
             return None
 
 
-def source(medium: Any, *, ours: bool = True) -> Source:
+def source(medium: Any, *, ours: bool = True) -> FileSource:
     """Return what can be sent of a path, bytes, an open file, a picture or an array.
 
     Parameters
@@ -154,8 +154,8 @@ def source(medium: Any, *, ours: bool = True) -> Source:
     return found
 
 
-def _find_source(medium: Any) -> Source:
-    if isinstance(medium, Source):
+def _find_source(medium: Any) -> FileSource:
+    if isinstance(medium, FileSource):
         return medium
     if isinstance(medium, (str, PurePath)):
         if _ADDRESS.match(str(medium)):
@@ -176,7 +176,9 @@ def _find_source(medium: Any) -> Source:
     raise ParameterError(f"a medium is {what}, not a {type(medium).__name__}")
 
 
-def sources(model: wire.Model, media: Any, *, ours: bool = True) -> dict[str, tuple[Source, ...]]:
+def sources(
+    model: wire.Model, media: Any, *, ours: bool = True
+) -> dict[str, tuple[FileSource, ...]]:
     """Return the files for each media parameter of a model.
 
     Parameters
@@ -211,7 +213,7 @@ def sources(model: wire.Model, media: Any, *, ours: bool = True) -> dict[str, tu
 
 def upload(
     model_id: str,
-    file: Source,
+    file: FileSource,
     policy: Policy = PATIENT,
     on_sent: Callable[[int], None] = lambda _: None,
 ) -> Flow[str]:
@@ -260,7 +262,7 @@ def upload(
 
 def upload_all(
     model: wire.Model,
-    media: Mapping[str, Sequence[Source]],
+    media: Mapping[str, Sequence[FileSource]],
     policy: Policy = PATIENT,
     on_sent: Callable[[str, float], None] = lambda _name, _share: None,
 ) -> Flow[dict[str, str | list[str]]]:
@@ -287,7 +289,7 @@ def upload_all(
     return references
 
 
-def _describe_change(file: Source) -> str:
+def _describe_change(file: FileSource) -> str:
     """Return what has become of a file since it was chosen, empty where it is as long as it was."""
     with file.open() as opened:
         now = opened.seek(0, io.SEEK_END)
@@ -315,7 +317,7 @@ def _as_list(value: Any) -> Iterable[Any]:
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
-def _from_path(path: Path) -> Source:
+def _from_path(path: Path) -> FileSource:
     if not path.is_file():
         raise ParameterError(f"there is no file {str(path)!r}")
     with path.open("rb") as file:
@@ -323,11 +325,11 @@ def _from_path(path: Path) -> Source:
     return _make_source(path.name, head, path.stat().st_size, lambda: path.open("rb"))
 
 
-def _from_bytes(content: bytes, name: str) -> Source:
+def _from_bytes(content: bytes, name: str) -> FileSource:
     return _make_source(name, content[:64], len(content), partial(io.BytesIO, content))
 
 
-def _from_file(file: Any) -> Source:
+def _from_file(file: Any) -> FileSource:
     name = getattr(file, "name", None)
     if isinstance(name, str) and "b" in str(getattr(file, "mode", "")) and file.tell() == 0:
         path = Path(name)
@@ -339,7 +341,7 @@ def _from_file(file: Any) -> Source:
     return _from_bytes(content, PurePath(name).name if isinstance(name, str) else "upload")
 
 
-def _make_source(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> Source:
+def _make_source(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> FileSource:
     if not size:
         raise ParameterError(f"{name!r} is empty")
     content_type = file_types.sniff_type(head) or file_types.guess_type(name) or file_types.ANYTHING
@@ -350,4 +352,4 @@ def _make_source(name: str, head: bytes, size: int, opened: Callable[[], BinaryI
             return _from_bytes(as_png, f"{PurePath(name).stem}.png")
     if not PurePath(name).suffix:
         name += (mimetypes.guess_extension(content_type) or "").replace(".jpe", ".jpg")[:5]
-    return Source(name, content_type, size, opened)
+    return FileSource(name, content_type, size, opened)

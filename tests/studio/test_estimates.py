@@ -27,7 +27,7 @@ from kit import pricing, wire
 from kit.client.actions import Flow
 from kit.client.flows import PATIENT
 from kit.client.settings import Settings
-from kit.client.uploads import Source
+from kit.client.uploads import FileSource
 from kit.engines.registry import installed
 from kit.errors import BadRequestError
 from kit.service.domain import catalog, generations
@@ -44,7 +44,7 @@ TYPES = {"image": "image/png", "video": "video/mp4", "audio": "audio/wav"}
 
 
 @dataclass(frozen=True)
-class Timed(Source):
+class Timed(FileSource):
     """A file that plays for a while, which nobody has to decode."""
 
     exact: Fraction = field(default=Fraction(0))
