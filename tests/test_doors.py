@@ -20,7 +20,7 @@ LEFT = {
     "commands": (0, 0),
     "contract": (0, 0),
     "engines": (0, 1),
-    "explore": (1, 5),
+    "explore": (1, 0),
     "plugins": (1, 0),
     "service": (2, 0),
     "studio": (0, 0),
