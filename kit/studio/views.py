@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.errors import ConfigError
+from kit.client import calls, flows
+from kit.errors import ConfigError, KitError
 from kit.studio.forms import FormService
 from kit.studio.generation import (
     MADE_BEFORE,
@@ -137,6 +138,24 @@ class EntryList(list[wire.Entry]):
         from kit.widgets import preview
 
         return preview.entries(self)
+
+
+def describe_studio(session: Session[Any]) -> dict[str, str]:
+    """Return how a studio shows itself: what its service says now, or only where it is."""
+    from kit.widgets import preview
+
+    client, settings = session.client, session.operations.settings
+    name = settings.name or settings.base_url
+    owner, models = None, list[wire.Model]()
+    try:
+        owner = client.block(flows.ask(calls.get_account(), flows.ONCE))
+        models = [*client.block(session.operations.models()).values()]
+    except KitError:
+        pass  # what it says is left out
+    return {
+        "text/plain": preview.studio_text(name, owner, models),
+        "text/html": preview.studio(name, owner, models),
+    }
 
 
 class SuggestedTitle(wire.Title):

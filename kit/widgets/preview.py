@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from html import escape
 from typing import Any
@@ -106,6 +106,8 @@ __all__ = [
     "receipt",
     "register",
     "script",
+    "studio",
+    "studio_text",
     "title",
 ]
 
@@ -114,6 +116,31 @@ def account(item: wire.Account) -> str:
     """Draw an account: who pays, and what there is to pay with."""
     money = None if item.credits is None else credits(item.credits)
     return card(item.name or "Account", facts({"e-mail": item.email, "balance": money}))
+
+
+def studio(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) -> str:
+    """Draw a studio: its service, who pays, what there is, and the next calls."""
+    money = None if owner is None or owner.credits is None else credits(owner.credits)
+    kinds = {kind: sum(m.asset_type == kind for m in models) for kind in ("image", "video")}
+    rows = {
+        "account": owner and owner.name,
+        "balance": money,
+        "models": ", ".join(f"{count} for {kind}s" for kind, count in kinds.items() if count),
+    }
+    first = next((m for m in models if m.supports_prompt), None) or next(iter(models), None)
+    what = f'"{first.id}"' if first else '"MODEL"'
+    prompt = ', "a lake at dawn"' if first and first.supports_prompt else ""
+    calls = (f"studio.form({what})", f"studio.generate({what}{prompt})", "studio.history.table()")
+    lines = "".join(f"<div><code>{escape(call)}</code></div>" for call in calls)
+    return card(f"Studio {name}", facts(rows) + f'<div style="margin-top:6px">{lines}</div>')
+
+
+def studio_text(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) -> str:
+    """Describe a studio in a line."""
+    money = "" if owner is None or owner.credits is None else credits(owner.credits)
+    known = count_of(len(models), "model") if models else ""
+    described = ", ".join(filter(None, (owner.name if owner else "", money, known)))
+    return f"<Studio {name}{': ' if described else ''}{described}>"
 
 
 def balance(item: wire.Balance) -> str:

@@ -50,3 +50,21 @@ def test_a_form_ends_with_the_sentence(studio: Studio) -> None:
     run.result(30)
 
     assert "no preview (too large)" in run.html
+
+
+def test_a_studio_is_a_card_with_account_balance_models_and_the_next_calls(studio: Studio) -> None:
+    shown = studio._repr_mimebundle_()
+
+    assert shown["text/plain"].endswith(": Ada, 2 models>")
+    for text in ("Ada", "2 for images", "studio.form(&quot;paint&quot;)"):
+        assert text in shown["text/html"]
+
+
+def test_a_studio_whose_service_is_away_says_where_it_would_be(
+    studio: Studio, other: Server
+) -> None:
+    other.first("GET", "/v1/account", Answer(503, {}))
+    other.first("GET", "/v1/creative-studio/models", *[Answer(401, {})] * 5)
+
+    assert studio._repr_mimebundle_()["text/plain"] == repr(studio)
+    assert "client" not in dir(studio)

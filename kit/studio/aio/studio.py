@@ -28,7 +28,7 @@ from kit.studio.generation import Session
 from kit.studio.operations import Operations
 from kit.studio.requests import merge_parameters, script_request
 from kit.studio.starts import StartTrace
-from kit.studio.views import ScriptList, SuggestedTitle
+from kit.studio.views import ScriptList, SuggestedTitle, describe_studio
 from kit.widgets import preview
 
 if TYPE_CHECKING:
@@ -144,6 +144,12 @@ class AsyncStudio:
 
     def __repr__(self) -> str:
         return f"<Studio {self.client.settings.name or self.client.settings.base_url}>"
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in ("client", "session")]
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return describe_studio(self.session)
 
     async def __aenter__(self) -> AsyncStudio:
         return self

@@ -27,7 +27,7 @@ from kit.studio.sync.costs import Costs, Usage
 from kit.studio.sync.generation import Generation
 from kit.studio.sync.history import History
 from kit.studio.sync.sweeps import Sweeps
-from kit.studio.views import ScriptList, SuggestedTitle
+from kit.studio.views import ScriptList, SuggestedTitle, describe_studio
 from kit.widgets import preview
 
 if TYPE_CHECKING:
@@ -143,6 +143,12 @@ class Studio:
 
     def __repr__(self) -> str:
         return f"<Studio {self.client.settings.name or self.client.settings.base_url}>"
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in ("client", "session")]
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return describe_studio(self.session)
 
     def __enter__(self) -> Studio:
         return self
