@@ -82,44 +82,6 @@ def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
     return _table(rows, schema.PARAMETERS, index=None)
 
 
-def generations(
-    items: Iterable[wire.Generation],
-    receipts: Mapping[str, Decimal] = _NO_RECEIPTS,
-    models: Mapping[str, wire.Model] = _NO_MODELS,
-    *,
-    parameters: bool = False,
-    media: bool = False,
-) -> pd.DataFrame:
-    """Tabulate generations, one row each, in the order given.
-
-    Parameters
-    ----------
-    receipts : mapping of str to Decimal
-        What starts were charged, by id, for services whose generations do not say.
-    models : mapping of str to Model
-        For an estimate where there is no receipt either.
-    parameters, media : bool
-        Whether each parameter, each input file becomes a column too.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by id, with the columns of `schema.GENERATIONS`. Addresses of inputs and outputs are
-        left out: they are signed, and a saved notebook is no place for them.
-
-    Examples
-    --------
-    >>> generations([wire.Generation(id="a", parameters={"seed": 7})], parameters=True)[
-    ...     "parameters.seed"
-    ... ].tolist()
-    [7]
-    """
-    from kit.explore.charges import fill_credits
-    from kit.explore.pages import make_table
-
-    return _frame(fill_credits(make_table(items), receipts, models), parameters, media)
-
-
 def pages(
     contents: Iterable[bytes],
     receipts: Mapping[str, Decimal] = _NO_RECEIPTS,
@@ -151,59 +113,6 @@ def pages(
     return _frame(fill_credits(read_table(contents), receipts, models), parameters, media)
 
 
-def ledger(items: Iterable[wire.Entry]) -> pd.DataFrame:
-    """Tabulate ledger entries, one row each, in the order given.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by id, with the columns of `schema.LEDGER`; ``credits`` is signed.
-    """
-    rows = [
-        {
-            "id": item.id,
-            "created_at": item.created_at,
-            "kind": item.kind,
-            "credits": _float(item.credits),
-            "balance_after": _float(item.balance_after),
-            "model_id": item.model_id,
-            "generation_id": item.generation_id,
-            "key_prefix": item.key_prefix,
-            "note": _note(item.details or {}),
-        }
-        for item in items
-    ]
-    return _table(rows, schema.LEDGER)
-
-
-def scripts(items: Iterable[wire.Script]) -> pd.DataFrame:
-    """Tabulate scripts, one row each, in the order given.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by id, with the columns of `schema.SCRIPTS`.
-
-    Examples
-    --------
-    >>> scripts([wire.Script(id="s", content="Hello you")]).loc["s", "content"]
-    'Hello you'
-    """
-    rows = [
-        {
-            "id": item.id,
-            "batch_id": item.batch_id,
-            "title": item.title,
-            "content": item.content,
-            "word_count": int(item.metrics.word_count) or len(item.content.split()),
-            "duration_seconds": _seconds(item.metrics.duration),
-            "created_at": item.created_at,
-        }
-        for item in items
-    ]
-    return _table(rows, schema.SCRIPTS)
-
-
 def _frame(table: pa.Table, parameters: bool, media: bool) -> pd.DataFrame:
     from kit.explore import arrow
     from kit.explore.columns import expand_json
@@ -227,18 +136,6 @@ def _table(
 
 def _float(amount: Decimal | None) -> float | None:
     return None if amount is None else float(amount)
-
-
-def _seconds(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _note(details: Mapping[str, Any]) -> str | None:
-    found = details.get("reason") or details.get("note")
-    return None if found is None else str(found)
 
 
 def _prompt(model: wire.Model) -> str:

@@ -173,13 +173,6 @@ def read_usage(contents: Iterable[bytes], malformed: MalformedValues | None = No
     return _read(contents, _USAGE, _usage_table, malformed) or USAGE.empty_table()
 
 
-def make_table(items: Iterable[wire.Generation]) -> pa.Table:
-    """Return generations that were read already as a table; see `read_table`."""
-    return read_table(
-        [json.dumps([item.model_dump(mode="json", by_alias=True) for item in items]).encode()]
-    )
-
-
 Cells: TypeAlias = Mapping[str, Sequence[Any]]
 
 

@@ -109,22 +109,11 @@ LEDGER: Table = {
     "note": ColumnInfo("string", "", "reason of a refund, note of a grant"),
 }
 
-#: One row a script, indexed by id.
-SCRIPTS: Table = {
-    "batch_id": ColumnInfo("string", "", "shared by the scripts of one request"),
-    "title": ColumnInfo("string", "", "title that it was written for"),
-    "content": ColumnInfo("string", "", "the text"),
-    "word_count": ColumnInfo("Int64", "words", "words of the text"),
-    "duration_seconds": ColumnInfo("float64", "s", "how long it takes to speak"),
-    "created_at": ColumnInfo(TIME, "UTC", "when it was written"),
-}
-
 TABLES: Mapping[str, Table] = {
     "models": MODELS,
     "parameters": PARAMETERS,
     "generations": GENERATIONS,
     "ledger": LEDGER,
-    "scripts": SCRIPTS,
 }
 
 

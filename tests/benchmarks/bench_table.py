@@ -41,7 +41,7 @@ def history(count: int) -> pd.DataFrame:
         "created_at": began + pd.to_timedelta(np.arange(count)[::-1] * 30, unit="s"),
     }
     index = pd.Index([f"gen_{number:026d}" for number in range(count)], name="id", dtype="string")
-    empty = frames.generations([])
+    empty = frames.pages([])
     typed = pd.DataFrame(columns, index=index)
     return typed.astype({name: empty[name].dtype for name in columns})
 

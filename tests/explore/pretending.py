@@ -6,7 +6,7 @@ import atexit
 import json
 import shutil
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from kit import wire
 from kit.errors import BadRequestError, NoAnswerError, NotFoundError
+from kit.explore import pages
 from kit.explore.archive import Archive
 from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.store import Listing, Manifest, Store
@@ -51,6 +52,16 @@ def archive_of(
         )
     )
     return Archive(store)
+
+
+def encode(items: Iterable[wire.Wire | wire.WireShape]) -> bytes:
+    """Return the body of an answer that lists some things."""
+    return json.dumps([item.model_dump(mode="json", by_alias=True) for item in items]).encode()
+
+
+def table_of(generations: Iterable[wire.Generation]) -> pa.Table:
+    """Return generations as the table of a page."""
+    return pages.read_table([encode(generations)])
 
 
 def _table(frame: pa.Table | pd.DataFrame, schema: pa.Schema) -> pa.Table:

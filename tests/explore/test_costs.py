@@ -17,7 +17,7 @@ from kit.errors import ConfigError
 from kit.explore import charges, costs, pages
 from kit.explore.schema import GENERATIONS, LEDGER, dtypes
 from kit.wire import Entry, Generation, Multiplier, Parameter, Rule, UnitPrice
-from tests.explore.pretending import archive_of
+from tests.explore.pretending import archive_of, encode, table_of
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -263,9 +263,8 @@ MADE = [
 def reconciled(
     entries: list[Entry], generations: Sequence[Generation] = (), **facts: Any
 ) -> costs.CostFrame:
-    books = [entry.model_dump(mode="json", by_alias=True) for entry in entries]
-    usage = pages.read_usage([json.dumps(books).encode()])
-    return costs.reconcile(archive_of(pages.make_table(generations), usage), **facts)
+    usage = pages.read_usage([encode(entries)])
+    return costs.reconcile(archive_of(table_of(generations), usage), **facts)
 
 
 def test_books_that_agree_say_so() -> None:
@@ -320,7 +319,7 @@ def test_entries_of_one_moment_may_be_listed_in_any_order() -> None:
 
 def test_without_a_ledger_it_says_what_cannot_be_checked() -> None:
     silent = Generation(id="g3")
-    table = pages.make_table([*MADE, silent])
+    table = table_of([*MADE, silent])
     receipts = {"g1": Decimal("0.25"), "g2": Decimal("0.3"), "g3": Decimal("0.1")}
     tables = archive_of(charges.fill_credits(table, receipts, {}))
     frame = costs.reconcile(

@@ -193,11 +193,10 @@ def test_the_ledger_is_asked_for_what_is_new(own: Studio) -> None:
     assert own.usage.frame(sync=False).index.is_unique
 
 
-def test_a_typo_costs_no_question(settings: Settings) -> None:
-    nowhere = replace(settings, base_url="http://127.0.0.1:1")
-
-    with Studio(nowhere) as studio, pytest.raises(ConfigError, match="did you mean 'model'"):
+def test_a_typo_costs_no_question(studio: Studio, other: Server) -> None:
+    with pytest.raises(ConfigError, match="did you mean 'model'"):
         studio.costs.by("modle")
+    assert other.seen == []
 
 
 def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from kit import wire
 from kit.explore import frames
+from tests.explore.pretending import encode
 
 FACTS = [
     # id, status, model, prompt, credits, hour of 2026-03-01..06
@@ -36,4 +37,4 @@ def generations() -> list[wire.Generation]:
 
 def history() -> pd.DataFrame:
     """Return a frame of six generations, newest first."""
-    return frames.generations(generations())
+    return frames.pages([encode(generations())])
