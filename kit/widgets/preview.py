@@ -127,9 +127,10 @@ def studio(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) 
         "balance": money,
         "models": ", ".join(f"{count} for {kind}s" for kind, count in kinds.items() if count),
     }
-    first = next((m for m in models if m.supports_prompt), None) or next(iter(models), None)
+    painters = [m for m in models if m.prompt_required and not m.media_parameters]
+    first = next(iter([*painters, *models]), None)
     what = f'"{first.id}"' if first else '"MODEL"'
-    prompt = ', "a lake at dawn"' if first and first.supports_prompt else ""
+    prompt = ', "a lake at dawn"' if painters else ""
     calls = (f"studio.form({what})", f"studio.generate({what}{prompt})", "studio.history.table()")
     lines = "".join(f"<div><code>{escape(call)}</code></div>" for call in calls)
     return card(f"Studio {name}", facts(rows) + f'<div style="margin-top:6px">{lines}</div>')
