@@ -96,7 +96,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._book = _Book()
+        self._contents = _JournalContents()
 
     @classmethod
     def of(cls, settings: Settings) -> Journal:
@@ -129,78 +129,79 @@ class Journal:
 
     def pending(self) -> list[str]:
         """Return the ids of what was started and is not known to have ended, oldest first."""
-        with self._read() as book:
-            return [known for known in book.starts if known not in book.ends]
+        with self._read() as contents:
+            return [known for known in contents.starts if known not in contents.ends]
 
     def intents(self, request: str | None = None) -> list[Intent]:
         """Return what was sent and never answered, oldest first; of one request if one is given."""
-        with self._read() as book:
-            unsettled = book.intents.values()
+        with self._read() as contents:
+            unsettled = contents.intents.values()
             return [each for each in unsettled if request in (None, each.request)]
 
     def has_start(self, generation_id: str) -> bool:
         """Return whether a generation was started from here."""
-        with self._read() as book:
-            return generation_id in book.starts
+        with self._read() as contents:
+            return generation_id in contents.starts
 
     def shown(self, generation_id: str) -> str:
         """Return the hash of what the service showed of a generation; empty where not known."""
-        with self._read() as book:
-            return book.shown.get(generation_id, "")
+        with self._read() as contents:
+            return contents.shown.get(generation_id, "")
 
     def credits(self) -> dict[str, Decimal]:
         """Return what each start was charged, by generation id."""
-        with self._read() as book:
-            return dict(book.credits)
+        with self._read() as contents:
+            return dict(contents.credits)
 
     def entries(self) -> list[JournalEntry]:
         """Return each start, oldest first, in the state in which it is known to be."""
-        with self._read() as book:
+        with self._read() as contents:
             return [
-                replace(entry, state=book.ends.get(known, entry.state))
-                for known, entry in book.starts.items()
+                replace(entry, state=contents.ends.get(known, entry.state))
+                for known, entry in contents.starts.items()
             ]
 
     def charged(self, generation_id: str) -> Decimal | None:
         """Return what one start was charged; None where that is not known."""
-        with self._read() as book:
-            return book.credits.get(generation_id)
+        with self._read() as contents:
+            return contents.credits.get(generation_id)
 
     def find_earlier(self, request: str) -> list[str]:
         """Return what this very request led to, oldest first, without what failed.
 
         Several, because accounts of one service share its journal: the oldest may be another's.
         """
-        with self._read() as book:
-            same = book.requests.get(request, ())
-            return list(dict.fromkeys(known for known in same if not book.has_failed(known)))
+        with self._read() as contents:
+            same = contents.requests.get(request, ())
+            return list(dict.fromkeys(known for known in same if not contents.has_failed(known)))
 
     def starts(self) -> dict[str, list[tuple[str, bool]]]:
         """Return the starts of each request, oldest first: the id, and whether it may have led on.
 
         One reading serves a whole sweep.
         """
-        with self._read() as book:
+        with self._read() as contents:
             return {
-                request: [(known, not book.has_failed(known)) for known in ids]
-                for request, ids in book.requests.items()
+                request: [(known, not contents.has_failed(known)) for known in ids]
+                for request, ids in contents.requests.items()
                 if request
             }
 
     @contextmanager
-    def _read(self) -> Iterator[_Book]:
-        """Read what was added since the last time, also by other kernels, and hold the book."""
+    def _read(self) -> Iterator[_JournalContents]:
+        """Read what was added since the last time, also by other kernels, and hold the lock."""
         with self._lock:
             try:
                 with self._path.open("rb") as file:
                     facts = os.fstat(file.fileno())
-                    if facts.st_ino != self._book.file or facts.st_size < self._book.length:
-                        self._book = _Book(facts.st_ino)  # not the file that was read before
-                    file.seek(self._book.length)
-                    self._book.add(file.read())
+                    same = facts.st_ino == self._contents.file
+                    if not same or facts.st_size < self._contents.length:
+                        self._contents = _JournalContents(facts.st_ino)
+                    file.seek(self._contents.length)
+                    self._contents.add(file.read())
             except (FileNotFoundError, NotADirectoryError):
-                self._book = _Book()
-            yield self._book
+                self._contents = _JournalContents()
+            yield self._contents
 
     def _append(self, line_of: Mapping[str, Any]) -> None:
         make_folder(self._path.parent)
@@ -222,7 +223,7 @@ class Journal:
 
 
 @dataclass(slots=True)
-class _Book:
+class _JournalContents:
     """What the lines of a journal say, as far as it was read.
 
     Parameters

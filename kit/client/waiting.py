@@ -1,10 +1,9 @@
-"""Waiting for generations: what a session waits for stands on one board, filled by few requests.
+"""Waiting for generations: what a session waits for is asked for together, in few requests.
 
 A single waiter asks the service to hold its answer until there is news; a service that does not
 know how is polled at the pace it names. Where many wait, one of them asks for the newest page of
-the list and all the others read the board: a hundred jobs cost one request a tick where the list
-shows them all. Where it shows fewer, or none that run, see `kit.client.polling`; where the service
-is away for a while, `kit.client.waiting`.
+the list and all the others read what it shows: a hundred jobs cost one request a round where the
+list shows them all. Where it shows fewer, or none that run, see `kit.client.polling`.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ class Waiter:
 
 @dataclass(slots=True)
 class WaitUpdates:
-    """What the board says: generations by id, or why nothing can be said."""
+    """What was read last: generations by id, or why nothing is known of them."""
 
     found: dict[str, wire.Generation] = field(default_factory=dict)
     lost: dict[str, KitError] = field(default_factory=dict)
@@ -149,7 +148,7 @@ class SharedWait:
         self._policy = replace(policy, quick=True)
         self._lock = threading.Lock()
         self._waiters: dict[str, list[Waiter]] = {}
-        self._news = WaitUpdates()
+        self._updates = WaitUpdates()
         self._leading = False
         self._due = 0.0
         self._tick = 0.0
@@ -199,7 +198,7 @@ class SharedWait:
                 while True:
                     together = len(self._waiters) > (_FEW_HELD if self._held else _FEW)
                     outage = self._outage if together else waiter.outage
-                    ask = self._read_board if together else self._ask_with_retry
+                    ask = self._wait_together if together else self._ask_with_retry
                     rest = yield from ask(waiter)
                     if waiter.latest is not None and outage.since is None:
                         on_update(waiter.latest)
@@ -270,34 +269,34 @@ class SharedWait:
 
     # ── together ─────────────────────────────────────────────────────────────────────────────────
 
-    def _read_board(self, waiter: Waiter) -> Flow[float]:
-        """Read the board, filling it first where it is time, and return how long to rest."""
-        if self._try_lead():
+    def _wait_together(self, waiter: Waiter) -> Flow[float]:
+        """Read what was asked for together, ask where it is time, and return how long to rest."""
+        if self._try_to_lead():
             try:
-                yield from self._fill_board(waiter)
+                yield from self._check_together(waiter)
             finally:
                 self._leading = False
-        if (error := self._news.lost.get(waiter.id)) is not None:
+        if (error := self._updates.lost.get(waiter.id)) is not None:
             raise _copy_error(error)  # each waiter's own: it will carry the waiter's id
-        waiter.latest = self._news.found.get(waiter.id, waiter.latest)
+        waiter.latest = self._updates.found.get(waiter.id, waiter.latest)
         rest = self._due - self._policy.clock()
         slow = 0.1 if self._outage.since is None else 1.0
         return max(rest, 0.02) if not self._leading else slow
 
-    def _try_lead(self) -> bool:
+    def _try_to_lead(self) -> bool:
         with self._lock:
             if self._leading or self._policy.clock() < self._due:
                 return False
             self._leading = True
             return True
 
-    def _fill_board(self, leader: Waiter) -> Flow[None]:
+    def _check_together(self, leader: Waiter) -> Flow[None]:
         with self._lock:
             running = {known: waiters[0] for known, waiters in self._waiters.items()}
-        news, began = self._news, self._policy.clock()
+        updates, began = self._updates, self._policy.clock()
         try:
             took = yield from self._poller.check_some(
-                running.values(), news.found.__setitem__, news.lost.__setitem__, self._tick
+                running.values(), updates.found.__setitem__, updates.lost.__setitem__, self._tick
             )
         except KitError as error:
             if _is_too_long(error, leader.left(self._policy.clock())):
@@ -310,15 +309,15 @@ class SharedWait:
         self._due = self._policy.clock() + self._tick
 
     def _note_failure(self, error: KitError, began: float, running: Mapping[str, Waiter]) -> float:
-        """Return the seconds until the board is filled again; what is final reaches everybody."""
+        """Return the seconds until all are asked for again; what is final reaches every waiter."""
         try:
             return self._outage.pause(error, began=began)
         except KitError:
-            self._news.lost |= dict.fromkeys(running, error)
+            self._updates.lost |= dict.fromkeys(running, error)
             return self._next_tick(0.0, 1)
 
     def _next_tick(self, waited: float, took: int) -> float:
-        """Return the seconds between two fillings, the last of which took so many requests."""
+        """Return the seconds between two rounds, the last of which took so many requests."""
         pace = max(min(5.0, max(0.5, 0.15 * waited)), took / polling.EACH_SECOND)
         return pace * (1.0 + 0.1 * self._policy.dice())
 
@@ -326,7 +325,7 @@ class SharedWait:
     def _registered(self, waiter: Waiter) -> Iterator[None]:
         with self._lock:
             if waiter.id not in self._waiters:
-                self._news.forget(waiter.id)
+                self._updates.forget(waiter.id)
             self._waiters.setdefault(waiter.id, []).append(waiter)
         try:
             yield
@@ -335,7 +334,7 @@ class SharedWait:
                 self._waiters[waiter.id].remove(waiter)
                 if not self._waiters[waiter.id]:
                     del self._waiters[waiter.id]
-                    self._news.forget(waiter.id)
+                    self._updates.forget(waiter.id)
 
 
 def wait(
@@ -346,7 +345,7 @@ def wait(
     on_update: OnUpdate = lambda _: None,
     policy: Policy = PATIENT,
 ) -> Flow[wire.Generation]:
-    """Wait for a single generation, on a board of its own; see `SharedWait.wait`."""
+    """Wait for a single generation by itself; see `SharedWait.wait`."""
     return SharedWait(policy).wait(
         generation_id, status_url=status_url, timeout=timeout, on_update=on_update
     )

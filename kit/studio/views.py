@@ -1,4 +1,4 @@
-"""Views of a studio: what gallery, comparison and table need, made of generations and a operations.
+"""Views of a studio: what gallery, comparison and table need, made of generations.
 
 Files are fetched by blocking, whichever face a generation has: what shows itself in a notebook
 cannot be awaited.
