@@ -25,6 +25,26 @@ function whenGone(model, signal, end) {
   });
 }
 
+// A widget whose kernel is gone says so at its top and rests; what was written can still be copied.
+const GONE = "The kernel was restarted: run the cell again.";
+
+function restWhenGone(model, el, signal, root) {
+  const end = () => {
+    const box = root();
+    if (!box?.isConnected || el.textContent) return;
+    box.classList.add("kit-disconnected");
+    // A zone for files says so itself.
+    for (const button of box.querySelectorAll("button:not(.kit-drop *)")) button.disabled = true;
+    if (box.parentElement?.closest(`[${KEPT}]`)) return; // what is around it says so
+    el.style.setProperty("display", "block", "important");
+    el.classList.add("kit-gone");
+    el.role = "alert";
+    el.textContent = GONE;
+  };
+  whenGone(model, signal, end);
+  return end;
+}
+
 function letGo(one) {
   const { _msg_buffer: state, _msg_buffer_callbacks: calls } = one;
   if (!state) return;

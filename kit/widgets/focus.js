@@ -27,7 +27,7 @@ function goOn(before, part) {
 }
 
 function keepFocus(root, signal) {
-  let last, like, count, place, timer;
+  let last, like, count, place, timer, home;
   let around = [];
   let typed = false;
   const give = (part) => part.focus({ preventScroll: true }); // the eyes may be elsewhere
@@ -36,6 +36,8 @@ function keepFocus(root, signal) {
   const remember = () => {
     around = [...root.querySelectorAll(STOPS)];
     like = known(last);
+    // Where a run is canceled or its result goes, the next thing to do is another one.
+    home = last.closest(".kit-results") && last.closest(".kit-form")?.querySelector(".kit-submit");
     const alike = around.filter(is);
     count = alike.length;
     place = alike.indexOf(last) - count; // from the end: what is new comes first
@@ -51,7 +53,7 @@ function keepFocus(root, signal) {
     const at = around.indexOf(last);
     const near = [...around.slice(at + 1), ...around.slice(0, at).reverse()];
     const twin = !last.isConnected && anew();
-    if (!twin) return near.find((part) => free(part) && !is(part));
+    if (!twin) return [home, ...near].find((part) => part && free(part) && !is(part));
     if (typed) goOn(last, twin);
     return twin;
   };

@@ -34,7 +34,11 @@ function render({ model, el }) {
   const stop = new AbortController();
   let root, timer;
   const look = () => ((timer = 0), dress(root));
-  const watcher = new MutationObserver(() => (timer ||= setTimeout(look, 100)));
+  const end = restWhenGone(model, el, stop.signal, () => root);
+  const watcher = new MutationObserver(() => {
+    if (root.matches(".jupyter-widgets-disconnected")) end();
+    timer ||= setTimeout(look, 100);
+  });
   const begin = () => {
     root = el.parentElement;
     if (!root?.isConnected) return (timer = setTimeout(begin, 50)); // not in the page yet

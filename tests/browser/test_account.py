@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from kit.client import profiles
-from tests.browser.cells import load, opened
+from tests.browser.cells import look, opened
 from tests.browser.lab import Lab
 from tests.client import third_party
 from tests.client.third_party import KEY, Server, ThirdParty
@@ -63,7 +63,7 @@ def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, browser: Br
         secret = panel.locator(".kit-new code")
         expect(secret).to_contain_text("cs_test_")
         text = secret.inner_text()
-        load(notebook, "account", ".kit-account")
+        look(notebook, "account", ".kit-account")
         panel.get_by_role("button", name="I have copied it").click()
         expect(secret).to_have_count(0)
         panel.get_by_role("button", name="Revoke").nth(1).click()
@@ -88,7 +88,7 @@ def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_st
         expect(top).to_contain_text("Ada")
         page.get_by_role("tab", name="Account", exact=True).click()
         expect(here).to_contain_text("This is the account of")
-        load(notebook, "profiles", ".kit-panel")
+        look(notebook, "profiles", ".kit-panel")
 
         here.get_by_label("Profile").select_option(label=f"work · {neighbor.url[7:]}")
         expect(top).to_contain_text("7 credits")
@@ -107,12 +107,12 @@ def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_st
         expect(field).to_have_value("")
         here.get_by_label("Save as").fill("spare")
         field.fill(KEY)
-        load(notebook, "signing", ".kit-panel")
+        look(notebook, "signing", ".kit-panel")
         here.get_by_role("button", name="Sign in", exact=True).click()
         expect(top).to_contain_text("profile spare")
         expect(banner).to_contain_text("kit.connect(profile='spare')")
         notebook.dress("JupyterLab Dark")
-        load(notebook, "signed", ".kit-panel")
+        look(notebook, "signed", ".kit-panel")
 
         page.get_by_role("tab", name="Models", exact=True).click()
         expect(here).to_contain_text("carve")
@@ -141,7 +141,7 @@ def test_a_form_signs_in_and_the_next_cell_has_the_studio(
         notebook.command("notebook:run-cell-and-select-next")
         field = page.get_by_label("API key")
         field.fill(KEY)
-        load(notebook, "login", ".kit-account")
+        look(notebook, "login", ".kit-account")
         field.press("Enter")
         expect(notebook.output(0)).to_contain_text("signed in as Bob; not saved")
         page.locator(".jp-Notebook .jp-Cell").nth(1).click()

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from ipywidgets import Checkbox
+from ipywidgets import Checkbox, HBox
 
 from kit import wire
 from kit.errors import ConfigError, ConflictError, InvalidApiKeyError, NoAnswerError
@@ -239,14 +239,25 @@ def test_a_key_that_nobody_copies_goes_away_by_itself(
 def test_a_key_is_revoked_on_the_second_click(background: BackgroundRunner) -> None:
     key_list = Ring()
     panel = AccountPanel(facts, keys=key_list, background=background)
-    button = buttons(panel, "Revoke")[0]
 
-    button.click()
+    buttons(panel, "Revoke")[0].click()
     assert key_list.asked == []
     assert "will be shut out" in texts(panel)
-    button.click()
+    buttons(panel, "Yes, revoke")[0].click()
 
     assert key_list.asked == [("key_1",)]
+
+
+def test_the_safe_choice_comes_to_lie_under_the_pointer(background: BackgroundRunner) -> None:
+    panel = AccountPanel(facts, keys=Ring(), background=background)
+    buttons(panel, "Revoke")[0].click()
+
+    row = next(box for box in every(panel, HBox) if buttons(box, "Yes, revoke"))
+    assert row.children[-1].description == "Keep", "it stands at the right edge, as Revoke did"
+    row.children[-1].click()
+
+    assert buttons(panel, "Yes, revoke") == []
+    assert len(buttons(panel, "Revoke")) == 1
 
 
 def test_what_goes_wrong_is_said_in_the_panel(background: BackgroundRunner) -> None:

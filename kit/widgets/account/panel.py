@@ -173,9 +173,19 @@ class KeyList(ipywidgets.VBox):
         line = ipywidgets.HTML(key_line(key), layout=layout)
         if key.state != "active":
             return ipywidgets.HBox((line,))
-        revoke = button("Revoke", lambda _: None, tooltip=f"Make {key.prefix}… useless for ever")
-        revoke.on_click(partial(self._revoke_key, key))
-        return ipywidgets.HBox((line, revoke))
+        row = ipywidgets.HBox()
+
+        def confirm(_: Any) -> None:
+            row.children = (line, yes, keep)
+            if key.in_use:
+                self._show_problem("This notebook works with that key and will be shut out.")
+
+        ask = button("Revoke", confirm, tooltip=f"Make {key.prefix}… useless for ever")
+        yes = button("Yes, revoke", lambda _: self._revoke_key(key), button_style="danger")
+        # the safe choice takes the place under the pointer
+        keep = button("Keep", lambda _: row.set_trait("children", (line, ask)))
+        row.children = (line, ask)
+        return row
 
     def _create_key(self, _: Any) -> None:
         if self.make.disabled:
@@ -192,14 +202,7 @@ class KeyList(ipywidgets.VBox):
 
         self._begin(make)
 
-    def _revoke_key(self, key: Key, pressed: Any) -> None:
-        if pressed.description == "Revoke":
-            pressed.description = "Yes, revoke"
-            pressed.button_style = "danger"
-            if key.in_use:
-                self._show_problem("This notebook works with that key and will be shut out.")
-            return
-
+    def _revoke_key(self, key: Key) -> None:
         def revoke() -> None:
             self._keys.revoke(key.id)
             self.show()

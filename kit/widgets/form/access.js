@@ -2,7 +2,6 @@
 // What was typed into a slider counts when its box is left, and is told to the kernel: the page
 // makes it fit without a word. Where the kernel behind it is gone, the form says so and rests.
 // Nothing outside of the form is touched.
-const GONE = "The kernel was restarted: run the cell again.";
 const PARTS = "input:not([hidden]), select, textarea, .noUi-handle, .widget-readout, [role=group]";
 
 function dress(cell, note) {
@@ -42,14 +41,7 @@ function render({ model, el }) {
     target.dispatchEvent(new Event("blur", { bubbles: true })); // a real one does not reach it
     setTimeout(() => model.send({ field, text, used: target.textContent }));
   };
-  const end = () => {
-    if (!form || el.textContent) return;
-    el.role = "alert";
-    el.textContent = GONE;
-    form.classList.add("kit-disconnected");
-    // A zone for files says so itself, and texts can still be copied.
-    for (const button of form.querySelectorAll("button:not(.kit-drop *)")) button.disabled = true;
-  };
+  const end = restWhenGone(model, el, stop.signal, () => form);
   const watcher = new MutationObserver(() => {
     if (form.matches(".jupyter-widgets-disconnected")) end();
     timer ||= setTimeout(look, 50);
@@ -62,7 +54,6 @@ function render({ model, el }) {
     ownKeys(form, stop.signal, ".kit-submit");
     keepFocus(form, stop.signal);
     inTurn(model, form, stop.signal);
-    whenGone(model, stop.signal, end);
     on("input", ({ target }) => target.matches(".widget-readout") && (edited = target));
     for (const kind of ["keydown", "blur"]) on(kind, settle);
     watcher.observe(form, { attributeFilter: ["class"], childList: true, subtree: true });

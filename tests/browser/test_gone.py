@@ -1,4 +1,4 @@
-"""Forms whose kernel is gone: they say so and rest, instead of looking alive."""
+"""Widgets whose kernel is gone: they say so and rest, instead of looking alive or broken."""
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
@@ -65,4 +65,36 @@ def test_a_form_whose_kernel_is_gone_says_so(lab: Lab, browser: Browser) -> None
         expect(notebook.output(0)).to_contain_text("This brings it back")
         expect(form).to_have_count(0)
         look(notebook, "form-gone-kept", ".jp-OutputArea")
+        notebook.console[:] = [said for said in notebook.console if UNANSWERED not in said]
+
+
+WIDGETS = (
+    "import kit\nstudio = kit.connect()\nstudio.generate('poster', 'a lake')\n"
+    "table = studio.history.table()\ntable",
+    "studio.panel()",
+    "studio.writing('SPACE')",
+    "studio.account_panel()",
+)
+_ICON = "part => getComputedStyle(part, ':before').content"
+
+
+def test_every_widget_whose_kernel_is_gone_says_so(lab: Lab, browser: Browser) -> None:
+    with opened(lab, browser, *WIDGETS) as notebook:
+        page = notebook.page
+        notebook.run_all()
+        expect(page.locator(".kit-panel")).to_contain_text("Poster Landscape")
+
+        page.evaluate(f"() => {notebook.KERNEL}.restart().then(() => null)")
+
+        for name in ("kit-table", "kit-panel", "kit-writing", "kit-account"):
+            widget = page.locator(f".{name}").first
+            expect(widget.get_by_role("alert").filter(has_text=SAID)).to_have_count(1)
+            expect(widget.get_by_role("button", disabled=False)).to_have_count(0)
+            assert widget.evaluate(_ICON) in ("none", "normal")
+            for part in widget.locator(".jupyter-widgets-disconnected").all()[:40]:
+                assert part.evaluate(_ICON) in ("none", "normal")
+        notebook.wait_idle()
+        look(notebook, "table-gone", ".kit-table")
+        look(notebook, "panel-gone", ".kit-panel")
+        look(notebook, "writing-gone", ".kit-writing")
         notebook.console[:] = [said for said in notebook.console if UNANSWERED not in said]
