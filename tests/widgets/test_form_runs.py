@@ -5,14 +5,24 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from ipywidgets import Output
+from ipywidgets import HTML, Output
 from ipywidgets.widgets.widget import _instances
 
 from kit import wire
 from kit.errors import GenerationFailedError, InsufficientCreditsError
 from kit.widgets.form import Form
 from kit.widgets.form.runs import KEPT, MOST
-from tests.widgets.forming import Shop, Stage, click, control, model, price, shown, submit_button
+from tests.widgets.forming import (
+    Shop,
+    Stage,
+    click,
+    control,
+    model,
+    price,
+    results,
+    shown,
+    submit_button,
+)
 from tests.widgets.tree import every
 
 
@@ -212,7 +222,7 @@ def test_a_failure_is_shown_with_its_refund(form: Form, stage: Stage, shop: Shop
 
     click(form, stage)
 
-    assert "failed: the &lt;clay&gt; is dry; 0.6 credits were refunded" in shown(form)[0]
+    assert "failed: the &lt;clay&gt; is dry; 0.6 credits refunded" in shown(form)[0]
     assert form.runs[0].state == "failed"
     assert form.generation == ("held", "gen_1", "failed")
     with pytest.raises(GenerationFailedError):
@@ -248,7 +258,32 @@ def test_a_run_can_be_canceled(form: Form, stage: Stage, shop: Shop) -> None:
 
     assert shop.canceled == ["gen_1"]
     assert form.runs[0].state == "canceled"
-    assert "canceled; 0.6 credits were refunded" in shown(form)[0]
+    assert "canceled; 0.6 credits refunded" in shown(form)[0]
+
+
+def test_what_canceling_costs_is_said_before(form: Form, stage: Stage, shop: Shop) -> None:
+    said: list[str] = []
+    paid = {"credits_charged": "0.6"}
+    shop.updates = [paid, paid, {**paid, "progress": 0.5}]
+
+    def during() -> None:
+        said.append(" ".join(one.value for one in every(results(form).shown[0], HTML)))
+        stage.now += 1
+
+    shop.during = during
+    click(form, stage)
+
+    assert "Cancel refunds 0.6 credits" in said[1]
+    assert "Cancel still costs 0.6 credits" in said[2]
+
+
+def test_what_a_canceled_run_has_cost_is_said_after(form: Form, stage: Stage, shop: Shop) -> None:
+    gone = wire.Generation(id="gen_1", status="canceled", credits_charged="0.6")
+    shop.error = GenerationFailedError("canceled", gone)
+
+    click(form, stage)
+
+    assert "canceled; 0.6 credits charged" in shown(form)[0]
 
 
 def test_what_is_canceled_before_it_has_started_is_canceled_then(

@@ -15,7 +15,7 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import GenerationFailedError, KitError
-from kit.parameters import Request
+from kit.parameters import Request, is_own
 from kit.widgets import markup
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.boxes import close_all
@@ -250,7 +250,23 @@ class Run:
         fraction = self.facts.progress if self.facts else self._sent_share
         words = [self._phase(), _time_left(fraction, seconds, self._expected)]
         shown = bar(" · ".join(filter(None, words)), fraction, seconds)
-        self._line.value = shown + self._waiting_for + self._cancel_problem
+        cost = self._cancel_cost()
+        if self._cancel.tooltip != cost:
+            self._cancel.tooltip = cost
+        self._line.value = shown + faint(cost) + self._waiting_for + self._cancel_problem
+
+    def _cancel_cost(self) -> str:
+        """Return what canceling now costs, where the rule of the service is known."""
+        charged = self.facts.credits_charged if self.facts else None
+        if not charged or not is_own(self.request.model) or self._cancel_requested:
+            return ""
+        amount = markup.credits(charged)
+        return f"Cancel refunds {amount}" if self._is_queued() else f"Cancel still costs {amount}"
+
+    def _is_queued(self) -> bool:
+        """Whether no worker has begun. Source: contract, "Generations"."""
+        facts = self.facts
+        return facts is not None and facts.started_at is None and not facts.progress
 
     def _phase(self) -> str:
         if self._cancel_requested and not self._cancel_problem:
@@ -259,8 +275,7 @@ class Run:
             return "uploading" if self.request.media and (self._sent_share or 0) < 1 else "starting"
         if self.facts.finished:
             return "fetching"
-        waiting = self.facts.started_at is None and not self.facts.progress
-        return "queued" if waiting else "rendering"
+        return "queued" if self._is_queued() else "rendering"
 
     async def _wait(self) -> Any:
         while not self._future.done():
@@ -294,7 +309,10 @@ def _error_sentence(error: BaseException) -> str:
     if isinstance(error, GenerationFailedError) and error.generation is not None:
         facts = error.generation
         refund = facts.credits_refunded
-        back = f"; {refund:f} credits were refunded" if refund else ""
+        charged = facts.credits_charged
+        back = f"; {markup.credits(refund)} refunded" if refund else ""
+        if charged and not refund:
+            back = f"; {markup.credits(charged)} charged"
         return f"{facts.state}: {facts.error}{back}" if facts.error else f"{facts.state}{back}"
     return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"
 
