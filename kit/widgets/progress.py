@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import Any, Protocol, TextIO
@@ -29,13 +29,16 @@ _BAR = (
     'width:{percent:.0f}%;background:var(--jp-brand-color1,#1976d2)"></span></span>'
     "<span>{text}</span></div>"
 )
+_SMALL = '<img src="{}" alt="" style="height:64px;margin:6px 6px 0 0;border-radius:4px">'
 
 
 class ProgressDisplay(Protocol):
     """Somewhere to show a line."""
 
-    def show(self, label: str, fraction: float | None, seconds: float) -> None:
-        """Show how far it is."""
+    def show(
+        self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
+    ) -> None:
+        """Show how far it is, and small pictures of what is there, where pictures can be."""
 
     def close(self) -> None:
         """Take the line away."""
@@ -68,15 +71,23 @@ class ProgressUpdates:
         """Take how much of the files has left, 0 to 1."""
         self._show(f"sending {name}", share)
 
-    def saying(self, words: str, fraction: float | None = None) -> None:
-        """Take words that say themselves how far it is, in the place of the label."""
-        self._show(words, fraction)
+    def saying(
+        self, words: str, fraction: float | None = None, pictures: Sequence[str] = ()
+    ) -> None:
+        """Take words that say themselves how far it is, in the place of the label.
 
-    def _show(self, label: str, fraction: float | None) -> None:
+        Parameters
+        ----------
+        pictures : sequence of str
+            Addresses of small pictures of what is there by now.
+        """
+        self._show(words, fraction, pictures)
+
+    def _show(self, label: str, fraction: float | None, pictures: Sequence[str] = ()) -> None:
         seconds = self._clock() - self._began
         if self._line is not None and seconds - self._last >= EVERY:
             self._last = seconds
-            self._line.show(label, fraction, seconds)
+            self._line.show(label, fraction, seconds, *([pictures] if pictures else []))
 
 
 @contextmanager
@@ -115,12 +126,15 @@ class NotebookLine:
         self._display = display
         self._handle: Any = None
 
-    def show(self, label: str, fraction: float | None, seconds: float) -> None:
+    def show(
+        self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
+    ) -> None:
         """Show how far it is."""
         if self._handle is None:
             self._handle = self._display(_bundle(""), raw=True, display_id=True)
         if self._handle is not None:
-            self._handle.update(_bundle(bar(label, fraction, seconds)), raw=True)
+            html = bar(label, fraction, seconds) + "".join(map(_SMALL.format, pictures))
+            self._handle.update(_bundle(html), raw=True)
 
     def close(self) -> None:
         """Leave an empty output behind, the same in each run."""
@@ -149,7 +163,9 @@ class TerminalLine:
         self._stream = stream
         self._width = 0
 
-    def show(self, label: str, fraction: float | None, seconds: float) -> None:
+    def show(
+        self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
+    ) -> None:
         """Show how far it is."""
         done = round(20 * (fraction or 0.0))
         text = f"{label} {'█' * done}{'░' * (20 - done)} {_text(fraction, seconds)}"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -16,7 +17,9 @@ class Recorder:
         self.shown: list[tuple[str, float | None, float]] = []
         self.closed = 0
 
-    def show(self, label: str, fraction: float | None, seconds: float) -> None:
+    def show(
+        self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
+    ) -> None:
         self.shown.append((label, fraction, seconds))
 
     def close(self) -> None:
@@ -132,3 +135,12 @@ def test_a_loop_in_a_cell_has_one_line() -> None:
     assert display.published[-1]["text/html"] == ""
     assert line_of_cell("one") is line_of_cell("one")
     assert line_of_cell("one") is not line_of_cell("two")
+
+
+def test_pictures_are_shown_as_they_arrive() -> None:
+    display = Display()
+    with progress("sweep", line=NotebookLine(display)) as update:
+        update.saying("sweep · 1 of 2", 0.5, ["data:image/webp;base64,AAAA"])
+
+    assert "sweep · 1 of 2" in display.published[-2]["text/html"]
+    assert 'src="data:image/webp;base64,AAAA"' in display.published[-2]["text/html"]

@@ -31,6 +31,8 @@ H = TypeVar("H", bound=BaseGeneration)
 #: Requests that are made at the same time.
 AT_ONCE = 4
 _LOOK = 0.1
+#: Pictures of results that are shown at most while a sweep runs, the newest.
+_SHOWN = 24
 
 
 #: Bytes of all pictures of a sheet together, and of one of them at most and at least.
@@ -279,8 +281,18 @@ class BaseSweep(Generic[H]):
         if run is None:
             raise ConfigError("this sweep does not run; run() starts it")
         with self._session.operations.progress(self.title) as update:
+            pictures: dict[str, str] = {}
+            shown = None
             while not run.join(_LOOK):
-                update(wire.Generation(id="sweep", progress=self._done()))
+                done = sum(not self._is_open(number) for number in range(len(self)))
+                now = done, int(self._session.operations.policy.clock())
+                if now != shown:  # once a second: the pictures travel each time
+                    shown = now
+                    self._add_pictures(pictures)
+                    words = f"{self.title} · {done} of {len(self)}"
+                    update.saying(
+                        words, self._done(), list(filter(None, pictures.values()))[-_SHOWN:]
+                    )
         if run.fatal is not None:
             run.fatal.add_note(f"{self._describe()}; run() again goes on from here")
             raise run.fatal
@@ -290,6 +302,20 @@ class BaseSweep(Generic[H]):
             self._session.operations.notices.log(
                 f"{len(refused)} of {len(self)} requests have no result; request {number}: {why}"
             )
+
+    def _add_pictures(self, known: dict[str, str]) -> None:
+        """Add small pictures of the results that are there and are not known yet."""
+        from kit.widgets import media
+
+        for result in list(self._results.values()):
+            facts = result.generation
+            if facts is None or facts.state != "completed" or facts.id in known:
+                continue
+            try:
+                content = fetch_thumbnail(self._session.hold(facts))
+                known[facts.id] = media.picture(content, limit=_SMALL, width=120) if content else ""
+            except Exception:  # noqa: BLE001 - one picture takes no other away
+                known[facts.id] = ""
 
     def _stop(self, interruption: BaseException) -> None:
         """Start nothing more, because the wait was interrupted."""
