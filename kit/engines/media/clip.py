@@ -119,10 +119,7 @@ class Clip:
     def add(self, frame: Bytes) -> None:
         """Hand over the next frame; waits while the encoder is more than a few frames behind.
 
-        Parameters
-        ----------
-        frame : ndarray of uint8
-            I420, shape (height * 3 / 2, width), contiguous. It belongs to the clip from now on.
+        It is I420, shape (height * 3 / 2, width), contiguous, and belongs to the clip from now on.
         """
         if frame.shape != self._shape:
             raise EngineError(f"a frame of shape {frame.shape} does not fit {self._shape}")

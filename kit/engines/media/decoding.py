@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import av
@@ -19,8 +18,6 @@ from av.video.reformatter import Interpolation
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.hdr import CURVES
-from kit.engines.media.inspection import MAGIC, undecodable
-from kit.errors import EngineError
 
 #: Packets that are looked at to know how fast a varying rate gets.
 _PACKETS = 20_000
@@ -31,11 +28,6 @@ _HD_ROWS = 720
 _LESS = 0.8  # of a frame's pixels: a smaller picture is scaled before it is converted
 #: Codec -> the decoder that knows of its transparency; the usual one shows what is hidden by it.
 _SEE_THROUGH = {"vp8": "libvpx", "vp9": "libvpx-vp9"}
-#: Kind of file -> what can be read of it.
-_READ = {
-    "video": "a video in MP4, QuickTime or WebM",
-    "audio": "sound in MP3, WAV, M4A, AAC, Ogg or FLAC",
-}
 
 
 def decoder(
@@ -60,30 +52,10 @@ def decoder(
     return frames
 
 
-def unreadable(path: Path, kind: str) -> EngineError:
-    """Return what a file is told that could not be opened or decoded.
-
-    Parameters
-    ----------
-    kind : str
-        ``"video"`` or ``"audio"``: what it was taken for; sound may also be in a video.
-    """
-    with path.open("rb") as file:
-        head = file.read(32)
-    kinds = ("video/",) if kind == "video" else ("video/", "audio/")
-    marks = [mark for name in MAGIC if name.startswith(kinds) for mark in MAGIC[name]]
-    if any(head[at : at + len(mark)] == mark for at, mark in marks):
-        return undecodable()
-    return EngineError(f"the file is not {_READ[kind]}", code="wrong_type")
-
-
 def quick(container: Any, stream: Any, even: float) -> float | None:
     """Return the frames per second of the fast stretches: of the usual step below the mean.
 
-    Parameters
-    ----------
-    even : float
-        How far steps may be apart, in shares of the mean, and still be the same.
+    Steps that are apart by less than `even`, in shares of the mean, are the same.
     """
     container.seek(0)
     times = [p.pts for p in islice(container.demux(stream), _PACKETS) if p.pts is not None]
@@ -147,12 +119,8 @@ def _matrix(frame: Any) -> dict[str, Any]:
 def boxed(frame: Any, width: int, height: int, shape: tuple[int, int]) -> Bytes:
     """Return a frame as `rgb` does; one of another shape than the rest whole, with black around it.
 
-    A recording of a window changes its shape when somebody drags the window's corner.
-
-    Parameters
-    ----------
-    shape : (width, height)
-        Of the frames for which the size was meant, in their own pixels.
+    A recording of a window changes its shape when somebody drags the window's corner. `shape` is
+    the width and height of the frames for which the size was meant, in their own pixels.
     """
     inner = inner_size(frame, width, height, shape)
     if inner == (width, height):

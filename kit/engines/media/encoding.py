@@ -96,13 +96,7 @@ def picture_stream(
 
 
 class SoundTrack:
-    """The sound of a clip, encoded bit by bit as the pictures advance.
-
-    Parameters
-    ----------
-    suffix : str
-        Ending of the file, which decides on AAC or Opus.
-    """
+    """The sound of a clip, encoded bit by bit as the pictures advance; a WebM's as Opus."""
 
     def __init__(self, container: Any, suffix: str, sound: Sound) -> None:
         self._container = container

@@ -19,7 +19,7 @@ import numpy as np
 from kit.containers import measure_film, open_media, shown_stream
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes
-from kit.engines.media.decoding import boxed, decoder, inner_size, planes, quick, unreadable
+from kit.engines.media.decoding import boxed, decoder, inner_size, planes, quick
 from kit.engines.media.hdr import Tones
 from kit.engines.media.inspection import check_pixels, undecodable
 from kit.engines.media.lengths import check_complete, check_priced, check_unbroken
@@ -63,8 +63,8 @@ class Footage:
     Raises
     ------
     EngineError
-        The file holds no video (``wrong_type``), cannot be decoded (``undecodable``), or is too
-        large or too long (``too_large``, ``too_long``).
+        The file holds no video (``wrong_type``), is none or damaged (``undecodable``), or too large
+        (``too_large``).
     """
 
     def __init__(self, path: Path, *, check: Callable[[], None] = lambda: None) -> None:
@@ -75,7 +75,7 @@ class Footage:
             with open_media(path) as container:
                 self._look(container)
         except (av.FFmpegError, StopIteration, IndexError):
-            raise unreadable(path, "video") from None
+            raise undecodable() from None
 
     def __enter__(self) -> Self:
         return self

@@ -16,7 +16,7 @@ import numpy as np
 
 from kit.containers import heard_stream, moving_streams, open_media
 from kit.engines.media.color import Floats
-from kit.engines.media.decoding import unreadable
+from kit.engines.media.inspection import undecodable
 from kit.engines.media.lengths import check_priced
 from kit.engines.media.sound import RATE, Sound, gather, run_graph
 from kit.errors import EngineError
@@ -62,7 +62,7 @@ def open_sound(
             parts = _limit(parts, path, most, check, whole=seconds is None)
             sound = gather(parts, channels, folder)
     except (av.FFmpegError, IndexError):
-        raise unreadable(path, "audio") from None
+        raise undecodable() from None
     if not sound.count:
         raise EngineError("the recording is empty", code="undecodable")
     return sound

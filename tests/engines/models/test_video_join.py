@@ -10,7 +10,6 @@ import pytest
 
 from kit.engines.base import Asset
 from kit.engines.media import soundfile
-from kit.errors import EngineError
 from tests.engines.films import filmed as encoded
 from tests.engines.rendering import filmed, frames_of, recorded, render, tone
 
@@ -155,11 +154,3 @@ def test_music_runs_under_silent_clips(tmp_path: Path) -> None:
     assert np.abs(heard.samples[0, 24_000:120_000]).reshape(-1, 4800).max(axis=1).min() > 0.05
     with av.open(str(joined(tmp_path, three(tmp_path), sound="mute").path)) as container:
         assert not container.streams.audio
-
-
-def test_what_cannot_be_joined_is_told_in_a_sentence(tmp_path: Path) -> None:
-    one = plain(tmp_path / "a.mp4", RED, seconds=0.2)
-
-    with pytest.raises(EngineError, match="only one clip") as told:
-        joined(tmp_path, [one])
-    assert told.value.code == "too_few"

@@ -73,10 +73,7 @@ class Frame:
 def frame_of(source: tuple[int, int], size: tuple[int, int], fit: str) -> Frame:
     """Return how a picture of one size comes into a frame of another.
 
-    Parameters
-    ----------
-    fit : str
-        ``smart_crop`` or ``blurred_fill``; equal shapes need neither.
+    Equal shapes need neither ``smart_crop`` nor ``blurred_fill``.
     """
     across, down = size[0] / source[0], size[1] / source[1]
     if abs(across / down - 1) < _SAME:
@@ -90,14 +87,9 @@ def frame_of(source: tuple[int, int], size: tuple[int, int], fit: str) -> Frame:
 
 
 def framed(planes: Bytes, how: Frame, matrix: Line | None) -> Bytes:
-    """Return an I420 frame of the whole size.
+    """Return an I420 frame of the whole size, of a picture as it was read, in I420 as well.
 
-    Parameters
-    ----------
-    planes : ndarray of uint8
-        The picture as it was read, I420.
-    matrix : ndarray or None
-        Shape (2, 3), from places in the whole picture to places in the window.
+    The matrix, shape (2, 3), leads from places in the whole picture to places in the window.
     """
     shown = planes if matrix is None else _moved(planes, how, matrix)
     return shown if how.window == how.size else _filled(shown, how)
@@ -170,16 +162,8 @@ def motion_of(
 ) -> Motion:
     """Return how the pictures of a part of a video are moved, which takes a look at all of them.
 
-    Parameters
-    ----------
-    span : (start, end)
-        Seconds of the video.
-    reading, fps : float
-        Frames that are taken from a second of it, and that are shown in a second.
-    frames : int
-        How many there are.
-    steady : bool
-        Whether to take the shake out.
+    Of each second of the span, start and end in seconds of the video, so many frames are `reading`;
+    so many are shown in a second. To be `steady` takes the shake out.
     """
     if not steady and frame.room == (0, 0):
         return None
@@ -311,12 +295,7 @@ def _turned(how: Frame, correction: Line, zoom: float, corner: Line) -> Line:
 def _followed(looks: list[tuple[int, float]], shots: list[slice], share: float, fps: float) -> Line:
     """Return where a crop begins in each frame, in shares of the way that it can go, 0 to 1.
 
-    Parameters
-    ----------
-    looks : list of (frame, place)
-        Where it had best begin.
-    share : float
-        Length of the crop, in shares of the frame's.
+    Looks say in which frame it had best begin where; its length is a share of the frame's.
     """
     out = np.full(shots[-1].stop, 0.5)
     for shot in shots:

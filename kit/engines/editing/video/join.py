@@ -18,7 +18,6 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.video.checks import join_faults
 from kit.engines.editing.video.edit import faded
 from kit.engines.editing.video.framing import Frame, frame_of, framed, motion_of
 from kit.engines.editing.video.output import sound_in_order, with_music
@@ -29,7 +28,6 @@ from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
 from kit.engines.media.sound import Sound, fit_length
 from kit.engines.sizes import QUALITIES
-from kit.errors import EngineError
 
 _FEATHER = 0.14  # of the width, over which a wipe is soft
 _POSTER = 0.35  # of the way; the clip whose middle is nearest gives the poster
@@ -104,11 +102,6 @@ def join(job: Job, progress: Progress) -> Asset:
         films = [
             stack.enter_context(Footage(path, check=progress.check)) for path in job.media["clips"]
         ]
-        if len(films) < 2:
-            sentence = "there is only one clip; it takes two or more to join"
-            raise EngineError(sentence, code="too_few")
-        for fault in join_faults([film.seconds for film in films]):
-            raise EngineError(fault.sentence, code=fault.code)
         return _joined(job, films, progress)
 
 

@@ -77,14 +77,10 @@ def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> So
 def sound_in_order(
     clips: Sequence[tuple[Path, Footage, float]], joints: Sequence[float], job: Job, check: Check
 ) -> Sound:
-    """Return the sounds of several videos one after another.
+    """Return the sounds of several videos one after another; those without are silent.
 
-    Parameters
-    ----------
-    clips : sequence of (path, footage, seconds)
-        A video without sound is silent for its seconds.
-    joints : sequence of float
-        Seconds for which a sound overlaps the one before it; negative: fades out and in instead.
+    A joint is the seconds for which a sound overlaps the one before it; negative: it fades out and
+    in instead.
     """
     sounds: list[tuple[int, Sound]] = []
     end = 0.0

@@ -101,12 +101,7 @@ def check_work(
 ) -> None:
     """Refuse what would take too long on two processors (``too_much_work``).
 
-    Parameters
-    ----------
-    read : sequence of (footage, seconds)
-        How much of which video is decoded, all passes together.
-    steady : bool
-        Whether frames are moved to steady them.
+    What is `read` are videos and the seconds of each that are decoded, all passes together.
     """
     pixels = sum(s * film.fps * film.width * film.height for film, s in read)
     drawing = frames * size[0] * size[1] * (_DRAWING + _MOVING * steady)
