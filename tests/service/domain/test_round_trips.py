@@ -1,0 +1,94 @@
+"""How many statements a transaction has: on a server's database each is a way there and back."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kit.service.domain import generations, keys, queue
+from kit.service.domain.catalog import Catalog
+from kit.service.domain.credits import Payer
+from kit.service.domain.idempotency import Answer, RequestLabel, run_once
+from kit.service.store.database import Transaction
+from kit.wire import StartGeneration
+from tests.service.domain.conftest import NOW, Write
+
+CLAIM = queue.Claim("w", NOW + 1000)
+
+
+def counted(work: Transaction[Any], names: list[Any]) -> Transaction[Any]:
+    """Run a transaction and note its steps."""
+    rows: Any = None
+    try:
+        while True:
+            step = work.send(rows)
+            names.append(step)
+            rows = yield step
+    except StopIteration as end:
+        return end.value
+
+
+@pytest.fixture
+def steps(write: Write) -> Callable[[Transaction[Any]], int]:
+    """Run a transaction and return how many steps it took."""
+
+    def run(work: Transaction[Any]) -> int:
+        taken: list[Any] = []
+        write(counted(work, taken))
+        return len(taken)
+
+    return run
+
+
+def start(offered: Catalog, payer: Payer, claim: queue.Claim | None) -> Transaction[Answer]:
+    order = StartGeneration(model_id="flat", prompt="x")
+    plan = yield from generations.plan(offered, order, payer.account_id)
+    row = yield from generations.start(plan, payer, NOW, claim)
+    return Answer(202, row.id.encode())
+
+
+def settled(name: str) -> Transaction[Any]:
+    """Finish a job and claim the next one."""
+    yield from queue.finish(name, 1, {"key": "a"}, NOW)
+    return (yield from queue.claim("w", 1, lease=NOW, now=NOW))
+
+
+def test_a_job_takes_few_statements(
+    steps: Callable[[Transaction[Any]], int],
+    write: Write,
+    payer: Payer,
+    offered: Catalog,
+    queue_up: Callable[..., str],
+) -> None:
+    label = RequestLabel(payer.account_id, "key", "print")
+    first = queue_up()
+
+    assert steps(start(offered, payer, CLAIM)) == 2
+    assert steps(start(offered, payer, None)) == 3
+    assert steps(run_once(label, start(offered, payer, CLAIM), NOW)) == 4
+    assert steps(queue.claim("w", 1, lease=NOW, now=NOW)) == 1
+    assert steps(settled(first)) == 2
+    assert steps(queue.fail(queue_up(), 1, "no", "no", NOW)) == 1  # which no longer counts
+    assert steps(generations.page(payer.account_id, most=9, state="completed")) == 1
+
+
+def test_a_failure_and_a_cancel_take_few_statements(
+    steps: Callable[[Transaction[Any]], int],
+    write: Write,
+    payer: Payer,
+    queue_up: Callable[..., str],
+) -> None:
+    failing = queue_up()
+    write(queue.claim("w", 1, lease=NOW, now=NOW))
+
+    assert steps(queue.fail(failing, 1, "no", "no", NOW)) == 2
+    assert steps(generations.cancel(queue_up(), payer, NOW)) == 3
+
+
+def test_a_caller_is_known_after_one_statement(
+    steps: Callable[[Transaction[Any]], int], write: Write, payer: Payer
+) -> None:
+    wish = keys.KeyRequest(account_id=payer.account_id, name="k")
+    text = write(keys.create(wish, b"s" * 32, NOW)).text
+
+    assert steps(keys.caller(text, b"s" * 32, NOW)) == 1
