@@ -91,4 +91,4 @@ def test_a_caller_is_known_after_one_statement(
     wish = keys.KeyRequest(account_id=payer.account_id, name="k")
     text = write(keys.create(wish, b"s" * 32, NOW)).text
 
-    assert steps(keys.caller(text, b"s" * 32, NOW)) == 1
+    assert steps(keys.find_caller(text, b"s" * 32, NOW)) == 1
