@@ -19,6 +19,7 @@ from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
 from kit.explore.columns import Columns
 from kit.explore.costs.spending import Spending
+from kit.explore.excel import write_excel
 from kit.explore.filters import HistoryFilter
 from kit.explore.store import SCHEMAS, Store
 from kit.parameters import suggest
@@ -142,7 +143,7 @@ class Archive:
     def export(
         self, path: Path | str, choice: HistoryFilter = ALL, columns: Sequence[str] | None = None
     ) -> Path:
-        """Write generations to a ``.parquet`` or ``.csv`` file and return its path.
+        """Write generations to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return its path.
 
         Raises
         ------
@@ -150,15 +151,18 @@ class Archive:
             The file is to be of another kind or in no folder, or there is no such column.
         """
         target = Path(path).expanduser()
-        how = _FORMATS.get(target.suffix.lower())
-        if how is None:
-            raise BadRequestError(f"export to a .parquet or a .csv file, not {target.name!r}")
+        kind = target.suffix.lower()
+        if kind not in (*_FORMATS, ".xlsx"):
+            raise BadRequestError(f"export to a .parquet, .csv or .xlsx file, not {target.name!r}")
         if not target.parent.is_dir():
             raise BadRequestError(f"there is no folder {str(target.parent)!r} to export to")
+        if kind == ".xlsx":
+            write_excel(self.frame(choice, columns), target)
+            return target
         names = ", ".join(Columns(columns).stored)
         query = f"select id, {names} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-        copy = f"copy ({query}) to '{_quote(draft)}' {how}"
+        copy = f"copy ({query}) to '{_quote(draft)}' {_FORMATS[kind]}"
         try:
             self._ask(lambda base: base.execute(copy, choice.values), copy)
             draft.replace(target)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
 from kit.explore.charts.spec import Chart
+from kit.explore.excel import write_excel
 
 
 class CostPlot(PlotAccessor):
@@ -66,6 +68,11 @@ class CostFrame(pd.DataFrame):
     def plot(self) -> CostPlot:
         """Our chart when called; pandas' kinds beside it, such as ``plot.bar(x="day")``."""
         return CostPlot(self)
+
+    # pandas' own refuses days that know their time zone
+    def to_excel(self, path: Path | str, **options: Any) -> None:  # type: ignore[override,misc]
+        """Write the frame to an ``.xlsx`` file; see `kit.explore.excel.write_excel`."""
+        write_excel(self, path, **options)
 
 
 def with_chart(frame: pd.DataFrame, chart: Chart) -> CostFrame:

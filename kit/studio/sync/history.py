@@ -182,7 +182,7 @@ class History:
         sync: bool = True,
         **filters: Any,
     ) -> Path:
-        """Write the history to a ``.parquet`` or ``.csv`` file and return where it is.
+        """Write the history to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return where it is.
 
         Parameters
         ----------
