@@ -10,9 +10,8 @@ import pytest
 from kit.errors import BadRequestError, ConfigError
 from kit.explore.costs import CostFrame
 from kit.explore.excel import write_excel
-from kit.explore.pages import make_table
 from kit.wire import Generation
-from tests.explore.pretending import archive_of
+from tests.explore.pretending import archive_of, table_of
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
 
@@ -29,7 +28,7 @@ def test_costs_go_into_a_sheet_with_their_days(tmp_path: Path) -> None:
 
 def test_a_history_goes_into_a_sheet_and_a_prompt_is_no_formula(tmp_path: Path) -> None:
     made = Generation(id="gen_1", prompt='=HYPERLINK("http://x.test")', created_at=MIDNIGHT)
-    archive = archive_of(make_table([made]))
+    archive = archive_of(table_of([made]))
 
     file = archive.export(tmp_path / "history.xlsx", columns=["prompt", "created_at"])
 
