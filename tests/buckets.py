@@ -100,6 +100,12 @@ def cut(count: int) -> Fault:
     return lambda content: content[:count]
 
 
+def stall(content: bytes) -> bytes:
+    """Answer too late."""
+    time.sleep(2)
+    return content
+
+
 class FailingProxy:
     """A way to a server on which connections fail as they are told to, then work.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,20 @@ def test_a_ticket_changes_nothing_once_its_file_was_used(
     assert httpx.get(done["mediaUrls"]["portrait"]).content == png()
     assert httpx.get(done["outputUrl"]).content == png()
     assert kept.endswith(".png")
+
+
+def test_racing_starts_verify_a_file_once_and_all_use_it(
+    http: httpx.Client, service: Service
+) -> None:
+    upload = uploaded(http, png())
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: use(http, upload), range(4)))
+
+    assert [it.status_code for it in answers] == [202] * 4
+    for it in answers:
+        assert finished(http, it.json()["id"])["status"] == "completed"
+    assert len(names(service, f"uploads/{upload}")) == 1
+    assert service.write(credits.verify()) == []
 
 
 def test_the_service_serves_no_files_itself(http: httpx.Client, service: Service) -> None:

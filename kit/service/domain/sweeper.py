@@ -70,13 +70,13 @@ class Sweeper:
         late = uploads.UNUSED_MS if self._storage.direct else uploads.LATE_MS
         while await self._database.write(uploads.remove_unused(now, late=late)):
             pass
-        await self._storage.tidy()
         await self._database.write(idempotency.prune(now))
         await self._expire(now)
         while keys := await self._database.read(outputs.keys_to_delete()):
             if not await outputs.remove_files(self._database, self._storage, keys):
                 break
         await self._remove_orphans()
+        await self._storage.tidy()
         await asyncio.to_thread(_sweep_scratch, self._settings.scratch, now / 1000)
 
     async def _remove_orphans(self) -> None:

@@ -60,8 +60,9 @@ class S3Storage:
         On this machine, for the results of render processes on their way to the bucket.
     clock : callable
         Seconds since 1970.
-    retry_seconds : float
-        How long a request is repeated while the storage is down or busy.
+    retry_seconds, read_seconds : float
+        How long a request is repeated while the storage is down or busy, and how long it may send
+        nothing.
     """
 
     direct = True
@@ -72,6 +73,7 @@ class S3Storage:
         folder: Path,
         clock: Callable[[], float] = time.time,
         retry_seconds: float = 60.0,
+        read_seconds: float = 30.0,
     ) -> None:
         self.outputs = OutputFolder(folder)
         make_folder(folder)
@@ -93,7 +95,7 @@ class S3Storage:
             client_options={
                 "allow_http": bucket.address.startswith("http:"),
                 "connect_timeout": "10s",
-                "read_timeout": "30s",
+                "read_timeout": timedelta(seconds=read_seconds),
                 "timeout": "900s",
             },
             retry_config={"max_retries": 8, "retry_timeout": timedelta(seconds=retry_seconds)},
@@ -138,7 +140,7 @@ class S3Storage:
         """
         key = _received_key(upload_id)
         try:
-            with _errors():
+            with _errors(reading=True):
                 size = (await obstore.head_async(self._store, key))["size"]
             if size != length:
                 sentence = f"the file has {size:,} bytes, {length:,} were announced"
@@ -231,7 +233,7 @@ class S3Storage:
             descriptor, name = tempfile.mkstemp(suffix=".part", dir=folder)
             draft = Path(name)
             try:
-                with _errors(), os.fdopen(descriptor, "wb") as file:
+                with _errors(reading=True), os.fdopen(descriptor, "wb") as file:
                     found = await obstore.get_async(self._store, key)
                     async for chunk in found.stream(_CHUNK_BYTES):
                         await asyncio.to_thread(file.write, chunk)
@@ -278,17 +280,23 @@ def _remove_files(folder: Path, limit: float) -> None:
 
 
 @contextmanager
-def _errors() -> Iterator[None]:
-    """Turn the library's errors into ours; its sentences may hold signed addresses."""
+def _errors(*, reading: bool = False) -> Iterator[None]:
+    """Turn the library's errors into ours; its sentences may hold signed addresses.
+
+    Parameters
+    ----------
+    reading : bool
+        Whether what is missing is the file; else it is the bucket.
+    """
     try:
         yield
-    except FileNotFoundError:
-        raise NotFoundError("the file is gone") from None
-    except BaseError as error:
+    except (FileNotFoundError, BaseError) as error:
+        if reading and isinstance(error, FileNotFoundError):
+            raise NotFoundError("the file is gone") from None
         _log.warning("the storage failed: %s", _first_line(error))
         raise UnavailableError("the storage does not answer; try again later") from None
 
 
-def _first_line(error: BaseError) -> str:
+def _first_line(error: Exception) -> str:
     """Return what an error says without the request and the answer that it quotes."""
     return str(error).partition("\n")[0].partition("http")[0][:200]

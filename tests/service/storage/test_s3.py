@@ -17,7 +17,7 @@ from kit.service.app import create_storage
 from kit.service.storage.s3 import MULTIPART_BYTES, S3Storage
 from kit.service.storage.sigv4 import Bucket, parse_bucket
 from kit.wire import Ticket
-from tests.buckets import KEYS, FailingProxy, Fault, S3Server, answer, cut
+from tests.buckets import KEYS, FailingProxy, Fault, S3Server, answer, cut, stall
 
 CONTENT = b"0123456789"
 
@@ -171,12 +171,14 @@ def test_what_broken_transfers_left_is_removed_after_a_day(
     assert not left.exists()
 
 
-@pytest.mark.parametrize("faults", [[answer(503)], [answer(500), answer(503)], [cut(40)]])
-def test_a_storage_that_is_busy_for_a_moment_is_asked_again(
+@pytest.mark.parametrize(
+    "faults", [[answer(503)], [answer(500), answer(503)], [cut(40)], [stall], [stall, answer(503)]]
+)
+def test_a_storage_that_is_slow_or_busy_for_a_moment_is_asked_again(
     s3_server: S3Server, failing_proxy: FailingProxy, tmp_path: Path, faults: list[Fault]
 ) -> None:
     url = s3_server.new_bucket().replace(s3_server.url, failing_proxy.url)
-    storage = S3Storage(parse_bucket(url, KEYS), tmp_path / "outputs")
+    storage = S3Storage(parse_bucket(url, KEYS), tmp_path / "outputs", read_seconds=0.5)
     failing_proxy.faults += faults
     (tmp_path / "draft").write_bytes(CONTENT)
 
@@ -229,6 +231,16 @@ def test_a_storage_that_is_gone_is_unavailable_and_says_no_secrets(
     for said in (str(caught.value), caplog.text):
         assert KEYS["AWS_SECRET_ACCESS_KEY"] not in said
         assert "X-Amz" not in said
+
+
+def test_a_bucket_that_is_not_there_is_unavailable(s3_server: S3Server, tmp_path: Path) -> None:
+    url = f"s3://kit-nowhere?endpoint={s3_server.url}"
+    storage = S3Storage(parse_bucket(url, KEYS), tmp_path / "outputs")
+    (tmp_path / "draft").write_bytes(CONTENT)
+
+    with pytest.raises(UnavailableError):
+        asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "draft"}))
+    assert asyncio.run(storage.ready()) is False
 
 
 @pytest.mark.parametrize(
