@@ -9,36 +9,46 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
 from kit.errors import BadRequestError, ConfigError, KitError
+from kit.version import __version__
 
 #: Exit codes: 1 it failed, 2 it was asked wrongly, 130 it was interrupted.
 FAILED, ASKED_WRONGLY, INTERRUPTED = 1, 2, 130
 
-#: The commands, in the order in which the help shows them; the last ones have commands themselves.
-COMMANDS = (
-    "lab",
-    "serve",
-    "models",
-    "generate",
-    "login",
-    "logout",
-    "profiles",
-    "backup",
-    "restore",
-    "migrate",
-    "move",
-    "doctor",
-    "audit",
-    "demo-data",
-)
-GROUPS = ("accounts", "credits", "keys", "ledger", "outputs")
+#: The commands and what each does, in the order in which the help shows them. It stands here, so
+#: that the help loads none of them; a test compares it with what they say themselves.
+COMMANDS = {
+    "lab": "Open JupyterLab on the first tutorial.",
+    "serve": "Run the service.",
+    "models": "List the models with their prices, or show what they make.",
+    "generate": "Generate a picture or a video and write it to a file.",
+    "login": "Save the address of a service and a key for it.",
+    "logout": "Forget a saved profile and its key.",
+    "profiles": "List the saved services, without their keys.",
+    "backup": "Copy database, files and secret.",
+    "restore": "Bring a backup back.",
+    "migrate": "Bring the database up to this version.",
+    "move": "Copy the accounts, history and ledger of a data folder into PostgreSQL.",
+    "doctor": "Check the installation, the data folder and the engines.",
+    "audit": "List accounts and keys made, credits granted.",
+    "demo-data": "Make a data folder with a demo history.",
+}
+#: Those that have commands themselves.
+GROUPS = {
+    "accounts": "Accounts: who pays.",
+    "credits": "Credits: what accounts can spend.",
+    "keys": "API keys: secrets that act for an account.",
+    "ledger": "The ledger: every credit that came and went.",
+    "outputs": "Outputs: the files that generations made.",
+}
 
 
 def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
-    """Return the command line, with some of its commands."""
+    """Return the command line; those commands that are not named are known by their sentence."""
     app = typer.Typer(
         name="kit",
         no_args_is_help=True,
@@ -46,21 +56,22 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    # Without it a command line of one command would not want to hear its name.
-    app.callback(help="Creative Studio: the service, and a client for it.")(_nothing)
-    for name in names:
-        module = import_module(f"kit.commands.{name.replace('-', '_')}")
-        if name in GROUPS:
-            app.add_typer(module.app, name=name)
+    app.callback(help="Creative Studio: the service, and a client for it.")(_options)
+    loaded = set(names)
+    for name, sentence in {**COMMANDS, **GROUPS}.items():
+        if name not in loaded:
+            app.command(name, help=sentence)(_nothing)
+        elif name in GROUPS:
+            app.add_typer(import_module(f"kit.commands.{name}").app, name=name)
         else:
+            module = import_module(f"kit.commands.{name.replace('-', '_')}")
             app.command(name)(module.command)
     return app
 
 
 def build_parser(arguments: Sequence[str]) -> typer.Typer:
     """Return as much of the command line as some arguments need."""
-    asked = [name for name in arguments[:1] if name in (*COMMANDS, *GROUPS)]
-    return command_line(asked) if asked else command_line()
+    return command_line(arguments[:1])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -90,8 +101,25 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _nothing() -> None:
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"kit {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", is_eager=True, callback=_show_version
+        ),
+    ] = False,
+) -> None:
     """Do nothing before a command."""
+
+
+def _nothing() -> None:
+    """Stand for a command that is not loaded."""
 
 
 def _exit(sentence: str, code: int) -> None:

@@ -12,6 +12,7 @@ import typer
 from kit.commands.options import Data, DatabaseUrl, settings_of, transact
 from kit.service import logs, server
 from kit.service.domain import accounts
+from kit.service.settings import describe_settings
 
 _SWITCH_SECONDS = 0.0005
 
@@ -40,10 +41,17 @@ def command(
     log_format: Annotated[
         LogStyle, typer.Option(help="How log lines look.", envvar="KIT_LOG_FORMAT")
     ] = LogStyle.TEXT,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Print every setting as it is, and exit.")
+    ] = False,
 ) -> None:
     """Run the service."""
     logs.configure(log_format.value, verbose=verbose)
     settings = settings_of(data, database, storage_url=storage, workers=workers)
+    if print_config:
+        for line in describe_settings(settings):
+            typer.echo(line)
+        return
     known = transact(settings, accounts.list_accounts())
     listener = server.bind(host, port)
     url = server.url_of(listener)

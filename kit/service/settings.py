@@ -265,6 +265,16 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSetti
     return settings
 
 
+def describe_settings(settings: ServiceSettings) -> Iterator[str]:
+    """Yield each setting as the variable that sets it; of secrets only whether they are set."""
+    for one in fields(ServiceSettings):
+        if one.name not in _READERS and str(one.type) not in _READERS:
+            continue
+        value = getattr(settings, one.name)
+        text = ",".join(value) if isinstance(value, tuple) else "" if value is None else str(value)
+        yield f"KIT_{one.name.upper()}={text if one.repr or not text else '(set)'}"
+
+
 def prepare(folder: Path) -> None:
     """Make a data folder that only its owner can read."""
     try:

@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from kit.commands import COMMANDS, GROUPS
+from kit.version import __version__
 from tests.commands.conftest import Kit
 
 
@@ -12,7 +13,7 @@ def test_the_help_names_every_command(kit: Kit) -> None:
     listed = [line.split()[0] for line in done.out.splitlines() if line.startswith("  ")]
 
     assert done.code == 0
-    assert [name for name in listed if name in COMMANDS + GROUPS] == [*COMMANDS, *GROUPS]
+    assert [name for name in listed if name in (*COMMANDS, *GROUPS)] == [*COMMANDS, *GROUPS]
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *GROUPS])
@@ -21,6 +22,17 @@ def test_a_command_has_help_of_its_own(kit: Kit, name: str) -> None:
 
     assert done.code == 0
     assert f" {name} " in done.out.splitlines()[1] or f" {name} " in done.out.splitlines()[0]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *GROUPS])
+def test_the_help_of_all_says_of_a_command_what_it_says_itself(kit: Kit, name: str) -> None:
+    sentence = {**COMMANDS, **GROUPS}[name].removesuffix(".")
+
+    assert sentence in " ".join(kit(name, "--help").out.split())
+
+
+def test_the_version_is_said(kit: Kit) -> None:
+    assert kit("--version").out == f"kit {__version__}\n"
 
 
 def test_an_unknown_command_is_named(kit: Kit) -> None:
@@ -37,5 +49,5 @@ def test_only_the_command_that_is_asked_for_is_loaded() -> None:
     )
     told = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
 
-    assert "kit.commands.profiles" in told.stdout
+    assert "kit.commands.profiles" in told.stdout.split()
     assert not {"kit.commands.lab", "kit.commands.serve"} & set(told.stdout.split())

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
+
 from tests.commands.conftest import Kit
 
 
@@ -46,12 +48,20 @@ def test_a_database_that_is_unknown_is_said(kit: Kit) -> None:
     assert "'oracle'" in done.err
 
 
-def test_help_names_every_command(kit: Kit) -> None:
-    listed = kit("--help").out
+def test_settings_are_printed_as_variables_without_secrets(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIT_WRITER_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("KIT_WRITER_MODEL", "words")
+    monkeypatch.setenv("KIT_WRITER_KEY", "sk-secret")
+    monkeypatch.setenv("KIT_KEEP_OUTPUTS_DAYS", "30")
 
-    for command in ("lab", "serve", "accounts", "credits", "keys", "models", "generate", "doctor"):
-        assert command in listed
-        assert kit(command, "--help").code == 0
+    printed = kit("serve", "--print-config", "--workers", "3").out
+
+    assert "KIT_WORKERS=3\nKIT_REQUESTS_PER_MINUTE=600\n" in printed
+    assert "KIT_KEEP_OUTPUTS_DAYS=30.0\n" in printed
+    assert "KIT_WRITER_KEY=(set)\n" in printed
+    assert "sk-secret" not in printed
 
 
 def test_the_module_is_the_command() -> None:
