@@ -201,8 +201,8 @@ def _grove_of(scene: Landscape) -> Woods:
     _, z = grid(256)
     hand = -float(np.sign(scene.subject or 1.0))
     aside = cv2.resize(scene.side(1.0), (256, 256), interpolation=cv2.INTER_AREA) * hand
-    density = smooth_step(0.1, 0.45, aside) * smooth_step(1.4, 1.0, aside)
-    density *= (0.1 if "minimal" in scene.words else 0.45) + 0.3 * smooth_step(50.0, 90.0, z)
+    density = smooth_step(0.06, 0.25, aside) * smooth_step(1.4, 1.0, aside)
+    density *= 0.1 if "minimal" in scene.words else 0.75
     return Woods(density, FRONDS, (8.0, 13.0), "palm", lowest=0.75, nearest=15.0, clearing=-9.0)
 
 
