@@ -198,7 +198,6 @@ def _woods_of(scene: Landscape) -> Woods:
 
 def _grove_of(scene: Landscape) -> Woods:
     """Return palms along a beach, on the side that runs off along the shore."""
-    _, z = grid(256)
     hand = -float(np.sign(scene.subject or 1.0))
     aside = cv2.resize(scene.side(1.0), (256, 256), interpolation=cv2.INTER_AREA) * hand
     density = smooth_step(0.06, 0.25, aside) * smooth_step(1.4, 1.0, aside)
