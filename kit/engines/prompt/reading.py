@@ -184,7 +184,6 @@ _ELSEWHERE = {
     ("forest", "volcano"): "lake",
     ("forest", "waterfall"): "lake",
     ("forest", "palms"): "sea",
-    ("lake", "palms"): "sea",
     ("sea", "waterfall"): "lake",
 }
 #: Words of palms for which a forest has no room: it is a jungle.

@@ -15,6 +15,7 @@ from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import (
     DRY,
     FOLIAGE,
+    FRONDS,
     GRASS,
     GROUNDS,
     Ground,
@@ -23,6 +24,7 @@ from kit.engines.painting.land.ground import (
     mixed_to,
 )
 from kit.engines.painting.land.landscape import Landscape, grid, window
+from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import octave, sample, sharp_crests, stretch, tile, warp, worn_hills
 from kit.engines.painting.painting import Fall, Painting, Spray
@@ -31,6 +33,7 @@ from kit.engines.prompt.brief import Brief
 
 _CLOUDY, _GRAY = 0.42, 0.03  # how cloudy water of a color is; chroma below which it has none
 _WHITE: Oklch = (0.97, 0.012, 230)  # of falling water
+_BEFORE, _FEW = 60.0, 6  # meters up to which palms stand before a lake; one of so many is left
 _POOL = -3.0  # height of the bottom below falls
 
 
@@ -70,7 +73,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     progress.report(0.42)
     scene.see(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.55)
     ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.7, water=land.level)
-    _plant(land)
+    near = _plant(land)
     volcano.paint_lava(scene, cone)
     if falls:
         _pour(scene, falls)
@@ -78,6 +81,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         _flood(scene)
     if falls:
         _raise_mist(scene, falls)
+    planting.plant(scene, near, land.woods.kind, 0.9)
     return scene.finish()
 
 
@@ -164,7 +168,7 @@ def _woods_of(scene: Landscape, wooded: float, peak: float) -> Woods:
     rng, grown, hills = scene.dice(16), scene.framing["grown"], _is_hilly(scene.brief)
     low, high = (2.4, 8.2) if hills else (4.0, 7.5)
     clumps = 0.5 + 0.9 * octave(rng, 256, 22) + 0.6 * octave(rng, 256, 60)
-    return Woods(
+    woods = Woods(
         density=np.clip(clumps * wooded + 0.12, 0.03, 1.0).astype(np.float32),
         leaves=mixed_to(FOLIAGE[scene.brief.season], of_land(scene.brief)),
         tall=(low * grown, high * grown),
@@ -172,10 +176,16 @@ def _woods_of(scene: Landscape, wooded: float, peak: float) -> Woods:
         line=max(40.0, 0.36 * peak),
         nearest=38.0 if hills else 30.0,
     )
+    if not scene.has("palms"):
+        return woods
+    tall, nearest = (8.0 * grown, 13.0 * grown), 15.0
+    return replace(
+        woods, kind="palm", leaves=FRONDS, tall=tall, lowest=0.4, nearest=nearest, clearing=0.35
+    )
 
 
-def _plant(land: Land) -> None:
-    """Plant forests on the slopes, and grass in front."""
+def _plant(land: Land) -> Plants:
+    """Plant forests on the slopes, and grass in front; return trees before the water, if any."""
     scene = land.scene
     rng, framing, hills = scene.dice(6), scene.framing, _is_hilly(scene.brief)
     trees = planting.forest(
@@ -185,7 +195,8 @@ def _plant(land: Land) -> None:
         count=round(5200 * framing["plants"]),
         shy=1.0 if hills else 0.0,
     )
-    planting.plant(scene, trees, land.woods.kind, 0.76)
+    near = trees.z < _BEFORE if scene.has("palms") else np.zeros(len(trees.z), bool)
+    planting.plant(scene, trees.keep(~near), land.woods.kind, 0.76)
     grass = planting.strew(
         scene,
         mixed_to(GRASS[scene.brief.season], of_land(scene.brief)),
@@ -195,6 +206,7 @@ def _plant(land: Land) -> None:
         lowest=land.level + 0.5,
     )
     planting.plant(scene, grass, "tuft", 0.8)
+    return trees.keep(near & (np.arange(len(near)) % _FEW == 0))
 
 
 def _flood(scene: Landscape) -> None:
