@@ -8,6 +8,7 @@ start is written down before it leaves, too: after a crash it can be found again
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import threading
@@ -153,13 +154,19 @@ class Journal:
         with self._read() as contents:
             return dict(contents.credits)
 
-    def entries(self) -> list[JournalEntry]:
-        """Return each start, oldest first, in the state in which it is known to be."""
+    def entries(self, after: str | None = None) -> list[JournalEntry]:
+        """Return each start, oldest first, in the state in which it is known to be.
+
+        Parameters
+        ----------
+        after : str, optional
+            The id of a start: only later ones, unless it is not in the journal.
+        """
         with self._read() as contents:
-            return [
-                replace(entry, state=contents.ends.get(known, entry.state))
-                for known, entry in contents.starts.items()
-            ]
+            starts, ends = contents.starts, contents.ends
+            ids = itertools.takewhile(lambda known: known != after, reversed(starts))
+            found = [replace(starts[known], state=ends.get(known, "processing")) for known in ids]
+            return found[::-1]
 
     def charged(self, generation_id: str) -> Decimal | None:
         """Return what one start was charged; None where that is not known."""

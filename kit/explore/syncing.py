@@ -89,8 +89,11 @@ class Source(Protocol):
     def models(self) -> Steps[Mapping[str, wire.Model]]:
         """Return the models by id, for estimates."""
 
-    def starts(self) -> Sequence[Start]:
-        """Return what this computer has started, oldest first."""
+    def receipts(self) -> Mapping[str, Decimal]:
+        """Return what starts were charged, by the id of the generation."""
+
+    def starts(self, after: str | None = None) -> Sequence[Start]:
+        """Return what this computer has started, oldest first, after one of them."""
 
     def rest(self, seconds: float) -> Steps[None]:
         """Let some time pass."""
@@ -357,8 +360,7 @@ class _Generations(_Pages):
         before = store.running(self.manifest)
         self._running = {row["id"]: row for row in before.to_pylist()}
         self._open = set(self._running)  # of an earlier sync, not seen in this one
-        self._receipts: Mapping[str, Decimal] | None = None
-        starts = _after(source.starts(), self.manifest.journaled)
+        starts = source.starts(self.manifest.journaled)
         self._last_start = starts[-1].id if starts else self.manifest.journaled
         self._unseen = {start.id: start for start in starts}
 
@@ -387,10 +389,11 @@ class _Generations(_Pages):
         for generation_id in ids & self._running.keys():
             del self._running[generation_id]
         running = pc.equal(table["status"], "processing")
-        filled = charges.fill_credits(table, self._read_receipts(), {})
+        receipts = {} if charges.complete(table) else self.source.receipts()
+        filled = charges.fill_credits(table, receipts, {})
         if not charges.complete(filled.filter(pc.invert(running))):
             models = yield from self.source.models()
-            filled = charges.fill_credits(table, self._read_receipts(), models)
+            filled = charges.fill_credits(table, receipts, models)
         for row in filled.filter(running).to_pylist():
             self._running[row["id"]] = row
         self.progress = replace(self.progress, running=len(self._running))
@@ -443,12 +446,6 @@ class _Generations(_Pages):
         yield from self.take(self.read(b"[" + body + b"]"))
         return True
 
-    def _read_receipts(self) -> Mapping[str, Decimal]:
-        if self._receipts is None:
-            starts = self.source.starts()
-            self._receipts = {s.id: s.credits for s in starts if s.credits is not None}
-        return self._receipts
-
 
 def _from_journal(start: Start) -> pa.Table:
     """Return what this computer alone knows of a generation; the service has forgotten it."""
@@ -463,12 +460,6 @@ def _from_journal(start: Start) -> pa.Table:
         "created_at": datetime.fromisoformat(start.at),
     }
     return pa.Table.from_pylist([row], schema=GENERATIONS)
-
-
-def _after(starts: Sequence[Start], last: str | None) -> Sequence[Start]:
-    """Return the starts after one; all of them where it is not among them."""
-    places = [place for place, start in enumerate(starts) if start.id == last]
-    return starts[places[-1] + 1 :] if places else starts
 
 
 def _with_overlap(top: str | None) -> str | None:

@@ -215,8 +215,12 @@ class HistorySync:
                 raise
             return None
 
-    def starts(self) -> list[Start]:
-        """Return what this computer has started at the service."""
+    def receipts(self) -> Mapping[str, Decimal]:
+        """Return what this computer's starts were charged."""
+        return self._journal.credits()
+
+    def starts(self, after: str | None = None) -> list[Start]:
+        """Return what this computer has started at the service, after one of them."""
         from kit.explore.syncing import Start
 
         alone = len(set(_read(_accounts(self._settings)).values())) == 1
@@ -229,7 +233,7 @@ class HistorySync:
                 state=None if entry.state == "processing" else entry.state,
                 mine=alone,
             )
-            for entry in self._journal.entries()
+            for entry in self._journal.entries(after)
         ]
 
     def one(self, generation_id: str) -> Flow[bytes]:

@@ -47,7 +47,11 @@ class Service:
         """There is nothing to estimate."""
         raise AssertionError
 
-    def starts(self) -> list[Any]:
+    def receipts(self) -> dict[str, Any]:
+        """The service says what everything cost."""
+        return {}
+
+    def starts(self, after: str | None = None) -> list[Any]:
         """Nothing was started here."""
         return []
 

@@ -229,3 +229,16 @@ def test_no_key_is_written_down(tmp_path: Path) -> None:
     files = [p for p in tmp_path.rglob("*") if p.is_file()]
     assert files
     assert not [p for p in files if KEY in p.read_text() or KEY in p.name]
+
+
+def test_starts_are_listed_in_their_order_and_state(journal: Journal) -> None:
+    for name in "abc":
+        journal.add_start(receipt(name, "0.50"), model_id="m")
+    journal.add_end(Generation(id="b", status="failed"))
+
+    states = [(entry.id, entry.state) for entry in journal.entries()]
+    assert states == [("a", "processing"), ("b", "failed"), ("c", "processing")]
+    assert [entry.id for entry in journal.entries("b")] == ["c"]
+    assert journal.entries("c") == []
+    assert len(journal.entries("unknown")) == 3
+    assert {(entry.model_id, entry.credits) for entry in journal.entries()} == {("m", "0.50")}

@@ -148,8 +148,13 @@ class Service:
         yield
         return self.offered
 
-    def starts(self) -> list[Start]:
-        return [Start(n, START.isoformat(), credits=c, mine=True) for n, c in self.charged.items()]
+    def receipts(self) -> dict[str, Decimal]:
+        return self.charged
+
+    def starts(self, after: str | None = None) -> list[Start]:
+        names = list(self.charged)
+        new = names[names.index(after) + 1 :] if after in names else names
+        return [Start(n, START.isoformat(), credits=self.charged[n], mine=True) for n in new]
 
     def usage(self, path: str | None) -> Generator[Any, Any, Page | None]:
         self._count(("usage", path))
