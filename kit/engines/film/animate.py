@@ -87,7 +87,6 @@ def animate(job: Job, progress: Progress) -> Asset:
         weathered,
         name="animated",
         metadata={"technique": technique, "weather": kind},
-        light=True,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -79,29 +78,25 @@ def record(
     *,
     name: str,
     metadata: Mapping[str, Any],
-    light: bool = False,
 ) -> Asset:
-    """Draw and encode all frames of a take, and return the clip.
-
-    Frames that are `light`, drawn much faster than encoded, leave the encoder the other cores.
-    """
+    """Draw and encode all frames of a take, and return the clip."""
     track = _soundtrack(job, take)  # first: a broken one costs no time
     progress.report(0.02)
-    with one_thread() if light else contextlib.nullcontext():
-        return write_film(
-            job,
-            progress.part(0.02, 1.0),
-            map(draw, range(take.frames)),
-            name=name,
-            size=(take.width, take.height),
-            fps=take.fps,
-            count=take.frames,
-            sound=track,
-            poster=int(_POSTER * take.frames),
-            facts={**metadata, "seed": job.seed, "frames": take.frames},
-        )
+    return write_film(
+        job,
+        progress.part(0.02, 1.0),
+        map(draw, range(take.frames)),
+        name=name,
+        size=(take.width, take.height),
+        fps=take.fps,
+        count=take.frames,
+        sound=track,
+        poster=int(_POSTER * take.frames),
+        facts={**metadata, "seed": job.seed, "frames": take.frames},
+    )
 
 
+@one_thread()
 def write_film(
     job: Job,
     progress: Progress,
@@ -116,7 +111,10 @@ def write_film(
     facts: Mapping[str, Any],
     quality: int = 20,
 ) -> Asset:
-    """Encode I420 frames, about `count`; the one with the number `poster` becomes the preview."""
+    """Encode I420 frames, about `count`; the one with the number `poster` becomes the preview.
+
+    Frames are drawn in one thread, which leaves the other cores to the decoder and the encoder.
+    """
     content_type, ending, codec = FORMATS[job.parameters["format"]]
     path, thumbnail = job.folder / f"{name}{ending}", None
     check = partial(progress.report, 0.0)

@@ -118,7 +118,7 @@ def render_flight(job: Job, progress: Progress) -> Asset:
     flight = Flight(brief, take, progress.part(0.0, 0.1), values["land"])
     facts = {**brief.facts(), "land": flight.land, "camera": camera}
     drawing = progress.part(0.1, 1.0)
-    return record(job, drawing, take, flight.frame, name="flythrough", metadata=facts, light=True)
+    return record(job, drawing, take, flight.frame, name="flythrough", metadata=facts)
 
 
 def _flown(brief: Brief, take: Take, name: str) -> Brief:

@@ -130,7 +130,7 @@ def travel(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     rostrum = Rostrum(pixels, MOVES[camera](room), take, easing=values["easing"])
     facts = {"camera": camera, "focus": [round(share, 3) for share in focus]}
-    return record(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts, light=True)
+    return record(job, progress, take, rostrum.frame, name="ken-burns", metadata=facts)
 
 
 class Rostrum:

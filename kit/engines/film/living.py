@@ -71,7 +71,7 @@ def film(job: Job, progress: Progress) -> Asset:
     living = Living(brief, paintings, take, hours=hours, weather=weather, clouds=values["clouds"])
     facts = {**brief.facts(), "camera": camera, "weather": weather, "hours": list(hours)}
     drawing = progress.part(end + 0.03, 1.0)
-    return record(job, drawing, take, living.frame, name="living-scene", metadata=facts, light=True)
+    return record(job, drawing, take, living.frame, name="living-scene", metadata=facts)
 
 
 class Living:
