@@ -61,11 +61,18 @@ class Victim:
         self.start()
 
     def kill_a_render(self, dice: random.Random) -> None:
-        renders = children(self._process.pid)
+        # Before it answers, its child is what looks at the plug-ins.
+        renders = children(self._process.pid) if self._answers() else []
         if renders:
             with suppress(ProcessLookupError):
                 os.kill(dice.choice(renders), signal.SIGKILL)
             self.kills["render"] += 1
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/healthz", timeout=1, verify=False).status_code == 200
+        except httpx.TransportError:
+            return False
 
     def stop(self) -> None:
         # Not SIGINT, which Python may lose while it imports: the process may have just begun.
