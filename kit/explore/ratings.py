@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: The rating of a favorite.
 BEST = 5
+#: The rating from which on a result is one that is kept, where nothing else is said.
+KEPT = 4
 #: Columns of a frame of ratings, which is indexed by the id of the generation.
 COLUMNS = {"rating": "Int64", "note": "string", "rated_at": "datetime64[us, UTC]"}
 
@@ -38,6 +40,8 @@ class Ratings:
     ) -> None:
         self._lines = lines
         self._clock = clock
+        self._version: tuple[int, int] | None = None
+        self._known: dict[str, dict[str, Any]] = {}
 
     def __repr__(self) -> str:
         return f"<Ratings {len(self.all())}>"
@@ -53,16 +57,24 @@ class Ratings:
         ConfigError
             The rating is no whole number from 0 to 5.
         """
-        if rating is not None and (isinstance(rating, bool) or rating not in range(BEST + 1)):
+        if rating is not None and not _is_rating(rating):
             raise ConfigError(f"a rating is a whole number from 0 to {BEST}, not {rating!r}")
         name = generation if isinstance(generation, str) else generation.id
         at = self._clock().isoformat()
         self._lines.append({"id": name, "rating": rating, "note": note, "at": at})
 
     def all(self) -> dict[str, dict[str, Any]]:
-        """Return every rating by generation id."""
-        found = {line["id"]: line for line in self._lines if isinstance(line.get("id"), str)}
-        return {name: line for name, line in found.items() if line.get("rating") is not None}
+        """Return every rating by generation id; the file is read again when it has changed."""
+        version = self._lines.version()
+        if version != self._version:
+            last = {line["id"]: line for line in self._lines if isinstance(line.get("id"), str)}
+            self._known = {k: line for k, line in last.items() if _is_rating(line.get("rating"))}
+            self._version = version
+        return dict(self._known)
+
+    def kept(self, least: int = KEPT) -> list[str]:
+        """Return the ids of what is rated at least so high."""
+        return [name for name, line in self.all().items() if line["rating"] >= least]
 
     def frame(self) -> pd.DataFrame:
         """Return every rating as a table with the dtypes of `COLUMNS`, indexed by id."""
@@ -73,6 +85,15 @@ class Ratings:
         values = {
             "rating": [line["rating"] for line in lines.values()],
             "note": [line.get("note") or None for line in lines.values()],
-            "rated_at": pd.to_datetime([str(line.get("at")) for line in lines.values()], utc=True),
+            "rated_at": pd.to_datetime(
+                [str(line.get("at")) for line in lines.values()],
+                utc=True,
+                format="ISO8601",
+                errors="coerce",
+            ),
         }
         return pd.DataFrame(values, index=index).astype(COLUMNS)
+
+
+def _is_rating(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= BEST

@@ -72,6 +72,18 @@ def test_every_view_of_the_costs_answers(own: Studio) -> None:
     assert explained["credits"].tolist() == [0.5, 0.2, 0.7, 1.4]
 
 
+def test_what_is_kept_costs_all_that_it_took(own: Studio) -> None:
+    good, other = (made for made in own.history if made.status == "completed")
+    own.ratings.rate(good, 4)
+    own.ratings.rate(other, 3)
+
+    kept = own.costs.by("kind", kept=True).set_index("kind")
+    assert kept.loc["generation", ["net", "kept", "per_kept"]].tolist() == [2.1, 1, 2.1]
+    assert kept["kept"].loc["title"] == 0
+    assert kept["per_kept"].isna().loc["title"]
+    assert own.costs.by("kind", kept=3).set_index("kind")["per_kept"].loc["generation"] == 1.05
+
+
 def test_each_setting_says_what_it_adds(own: Studio) -> None:
     frame = own.costs.sensitivity("flat").set_index("choice")
 

@@ -91,23 +91,34 @@ class Spending:
         self._where = choice.where if choice else ""
         self._values = choice.values if choice else []
 
-    def ask(self, query: str, values: Sequence[Any] = ()) -> pd.DataFrame:
-        """Return what a query finds in ``spending``; amounts are millicredits."""
+    def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pd.DataFrame:
+        """Return what a query finds in ``spending`` and other tables, in millicredits."""
         from kit.explore import arrow
 
         # the values of the choice come first in the text, so they come first in the list
         text = f"with spending as (select * from ({_SPENDING}) {self._where}) {query}"  # noqa: S608
-        return arrow.frame(self._tables.ask(text, [*self._values, *values]), index=None)
+        return arrow.frame(self._tables.ask(text, [*self._values, *values], **tables), index=None)
 
-    def sums(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return ``count``, ``known``, ``charged``, ``refunded`` and ``net`` of each group."""
+    def sums(self, names: Sequence[str], kept: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return ``count``, ``known``, ``charged``, ``refunded`` and ``net`` of each group.
+
+        Parameters
+        ----------
+        kept : iterable of str, optional
+            Ids that are counted in a column of their own, ``kept``.
+        """
+        import pyarrow as pa
+
+        more = {} if kept is None else {"kept": pa.table({"id": pa.array(kept, pa.string())})}
+        counted = "count(*) filter (where id in (select id from kept)) as kept, " if more else ""
         keys = [name.removeprefix(_PARAMETER) for name in names if name.startswith(_PARAMETER)]
         columns = "".join(f'{self._expression(name)} as "{_quote(name)}", ' for name in names)
         found = self.ask(
-            f"select {columns} count(*) as count, count(charged) as known, "  # noqa: S608
+            f"select {columns} count(*) as count, {counted} count(charged) as known, "  # noqa: S608
             "coalesce(sum(charged), 0) as charged, coalesce(sum(refunded), 0) as refunded, "
             "coalesce(sum(net), 0) as net from spending " + ("group by all" if names else ""),
             [f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys],
+            **more,
         )
         for name in names:
             if name.startswith(_PARAMETER):

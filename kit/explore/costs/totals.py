@@ -6,7 +6,7 @@ difference, in credits. A generation whose charge nobody knows counts in ``unkno
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -20,7 +20,9 @@ from kit.pricing import MILLI
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 
 
-def by(spent: Spending, *columns: str | Sequence[str]) -> CostFrame:
+def by(
+    spent: Spending, *columns: str | Sequence[str], kept: Iterable[str] | None = None
+) -> CostFrame:
     """Return the costs of each group, the most expensive first; groups of time in their order.
 
     Parameters
@@ -29,24 +31,32 @@ def by(spent: Spending, *columns: str | Sequence[str]) -> CostFrame:
         ``model`` (or ``model_id``), ``kind``, ``asset_type``, ``status``, ``source``, ``error``,
         ``hour``, ``day``, ``week``, ``month``, ``weekday``, or ``parameters.NAME``. None means
         ``model``.
+    kept : iterable of str, optional
+        Ids of the results that were good enough: what does one of them cost, with all that it took?
 
     Returns
     -------
     CostFrame
         The columns asked for, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``,
-        ``mean`` (charged for each known one) and ``share`` (of net, 0 to 1).
+        ``mean`` (charged for each known one) and ``share`` (of net, 0 to 1); with `kept` also
+        ``kept`` (how many) and ``per_kept`` (net of all for each of them).
     """
     names = groups(columns or ("model",))
-    sums = _in_credits(spent.sums(names), names)
+    sums = _in_credits(spent.sums(names, kept), names)
+    y, what = "net", "Credits"
+    if kept is not None:
+        y, what = "per_kept", "Credits for each one kept"
+        counts = sums.pop("kept").astype("int64")
+        sums = sums.assign(kept=counts, per_kept=(sums["net"] / counts.where(counts > 0)).round(4))
     timed = [name for name in names if name in _PERIODS]
     if not timed:
         sums = sums.sort_values("net", ascending=False, kind="stable")
     elif timed[0] == names[0]:
         sums = sums.sort_values(names[0], kind="stable")
-    title = f"Credits by {' and '.join(names)}"
+    title = f"{what} by {' and '.join(names)}"
     color = names[1] if len(names) > 1 else None
     kind = "columns" if timed and timed[0] == names[0] else "bars"
-    chart = Chart(kind=kind, x=names[0], y="net", color=color, title=title, unit="credits")
+    chart = Chart(kind=kind, x=names[0], y=y, color=color, title=title, unit="credits")
     return with_chart(sums.reset_index(drop=True), chart)
 
 

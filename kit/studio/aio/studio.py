@@ -133,9 +133,9 @@ class AsyncStudio:
         self.titles = AsyncTitles(self.client, operations.billing)
         self.scripts = AsyncScripts(self.client, operations.billing)
         self.usage = AsyncUsage(self.client, operations)
-        self.costs = AsyncCosts(self.client, operations)
         self.budget = operations.billing.budgets
         self.ratings = Ratings(JsonLines(records.file(settings, "ratings")))
+        self.costs = AsyncCosts(self.client, operations, self.ratings)
         self.sweep = AsyncSweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
         self.history = AsyncHistory(self.session)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kit.client.sync import Client
     from kit.explore.costs import CostFrame, Forecast, Spending
     from kit.explore.filters import Moment
+    from kit.explore.ratings import Ratings
     from kit.studio.generation import BaseGeneration
 
 When: TypeAlias = "Moment | None"
@@ -72,8 +73,9 @@ class Costs:
     ``studio.costs.by("model", "parameters.resolution")``
     """
 
-    def __init__(self, client: Client, operations: Operations) -> None:
+    def __init__(self, client: Client, operations: Operations, ratings: Ratings) -> None:
         self._client = client
+        self._ratings = ratings
         self._reports = CostReports(operations)
 
     def __repr__(self) -> str:
@@ -82,6 +84,7 @@ class Costs:
     def by(
         self,
         *columns: str | Sequence[str],
+        kept: bool | int = False,
         since: When = None,
         until: When = None,
         timezone: str = "UTC",
@@ -89,12 +92,17 @@ class Costs:
     ) -> CostFrame:
         """Return the costs of each group; see `kit.explore.costs.by`.
 
-        Days begin where `timezone` is; their dtype is that of instants in every frame.
+        Days begin where `timezone` is; their dtype is that of instants in every frame. With
+        `kept`, it says what each result cost that is rated 4 or better, or as high as `kept` says:
+        ``studio.costs.by("model", kept=5)``.
         """
         from kit.explore import costs
+        from kit.explore.ratings import KEPT
 
         costs.groups(columns)
-        return costs.by(self._spent(since, until, sync, timezone), *columns)
+        least = KEPT if kept is True else kept
+        ids = self._ratings.kept(least) if least else None
+        return costs.by(self._spent(since, until, sync, timezone), *columns, kept=ids)
 
     def frame(
         self,

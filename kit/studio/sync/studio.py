@@ -132,9 +132,9 @@ class Studio:
         self.titles = Titles(self.client, operations.billing)
         self.scripts = Scripts(self.client, operations.billing)
         self.usage = Usage(self.client, operations)
-        self.costs = Costs(self.client, operations)
         self.budget = operations.billing.budgets
         self.ratings = Ratings(JsonLines(records.file(settings, "ratings")))
+        self.costs = Costs(self.client, operations, self.ratings)
         self.sweep = Sweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
         self.history = History(self.session)
