@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from kit import wire
 from kit.client import calls, flows
@@ -29,6 +29,7 @@ from kit.studio.generation import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kit.widgets.blind import BlindComparison
     from kit.widgets.compare import Comparison
     from kit.widgets.gallery import Gallery, GalleryItem
     from kit.widgets.result import ResultCard
@@ -71,7 +72,20 @@ def gallery(
     return Gallery(_gallery_items(generations, studio), columns, size, embed)
 
 
-def compare(*generations: Any, studio: SessionOwner | None = None, size: int = 320) -> Comparison:
+@overload
+def compare(
+    *generations: Any,
+    studio: SessionOwner | None = None,
+    size: int = 320,
+    blind: Literal[False] = False,
+) -> Comparison: ...
+@overload
+def compare(
+    *generations: Any, studio: SessionOwner | None = None, size: int = 320, blind: Literal[True]
+) -> BlindComparison: ...
+def compare(
+    *generations: Any, studio: SessionOwner | None = None, size: int = 320, blind: bool = False
+) -> Comparison | BlindComparison:
     """Return generations side by side, with the parameters that differ marked.
 
     Parameters
@@ -80,6 +94,9 @@ def compare(*generations: Any, studio: SessionOwner | None = None, size: int = 3
         Two or more; differences in price are to the first.
     size : int
         Pixels across of each picture; all are cut to the shape of the first.
+    blind : bool
+        Show two at a time without what made them, and let you choose the better: ``ranking()``
+        of what is returned is the order that comes of it.
 
     Raises
     ------
@@ -88,14 +105,15 @@ def compare(*generations: Any, studio: SessionOwner | None = None, size: int = 3
 
     Examples
     --------
-    ``kit.compare(night, day)``
+    ``kit.compare(night, day)``, or ``kit.compare(sweep, blind=True)``
     """
+    from kit.widgets.blind import BlindComparison
     from kit.widgets.compare import Comparison
 
     shown = _gallery_items(generations, studio)
     if len(shown) < 2:
         raise ConfigError(f"it takes two generations to compare, not {len(shown)}")
-    return Comparison(shown, size)
+    return BlindComparison(shown, size) if blind else Comparison(shown, size)
 
 
 def history_table(

@@ -1,0 +1,134 @@
+"""The blind comparison: two pictures at a time, without what made them, until there is an order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import ipywidgets
+
+from kit.errors import ConfigError
+from kit.explore.ranking import Choice, rank
+from kit.widgets import markup, media
+from kit.widgets.gallery import GalleryItem, draw_items
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Button -> what is better: the left one, the right one, neither.
+_ANSWERS = {"Left is better": "left", "No difference": "equal", "Right is better": "right"}
+_PICTURE = "display:block;width:100%;height:auto;border-radius:4px"
+
+
+class BlindComparison(ipywidgets.VBox):
+    """Pairs to choose from, in chance order and on chance sides; `ranking` says what came of it.
+
+    Parameters
+    ----------
+    items : sequence of GalleryItem
+        At least two, each once.
+    size : int
+        Pixels across of each picture.
+    seed : int, optional
+        Of the order of pairs.
+    """
+
+    def __init__(
+        self, items: Sequence[GalleryItem], size: int = 320, seed: int | None = None
+    ) -> None:
+        self._items = {item.facts.id: item for item in items}
+        if len(self._items) < 2:
+            raise ConfigError("it takes two different generations to compare blindly")
+        fit = media.Fit(width=max(size, 480), style=_PICTURE)
+        secret = [_without_words(item) for item in self._items.values()]
+        self._drawn = dict(zip(self._items, draw_items(secret, fit, whole=True), strict=True))
+        dice = random.Random(seed)  # noqa: S311 - an order to look at, and no secret
+        pairs = [dice.sample(pair, 2) for pair in combinations(self._items, 2)]
+        dice.shuffle(pairs)
+        self._pairs = pairs
+        self._choices: list[Choice] = []
+        self._line = ipywidgets.HTML()
+        layout = ipywidgets.Layout(width=f"{size}px")
+        self._sides = [ipywidgets.HTML(layout=layout) for _ in range(2)]
+        self._buttons = [ipywidgets.Button(description=name) for name in _ANSWERS]
+        for button in self._buttons:
+            button.on_click(lambda clicked: self.choose(_ANSWERS[clicked.description]))
+        self._page = [
+            self._line,
+            ipywidgets.HBox(self._sides),
+            ipywidgets.HBox(self._buttons),
+        ]
+        super().__init__(self._page)
+        self._show()
+
+    def __repr__(self) -> str:
+        done, count = len(self._choices), len(self._pairs)
+        return f"<BlindComparison of {len(self._items)} generations · {done} of {count} choices>"
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The ids of what is shown, left and right; None when all pairs were."""
+        if len(self._choices) == len(self._pairs):
+            return None
+        left, right = self._pairs[len(self._choices)]
+        return left, right
+
+    def choose(self, better: str) -> None:
+        """Say which of the pair is better, ``left``, ``right`` or ``equal``, and show the next.
+
+        Raises
+        ------
+        ConfigError
+            It is none of these, or there is no pair left.
+        """
+        if better not in _ANSWERS.values():
+            raise ConfigError(f"better is 'left', 'right' or 'equal', not {better!r}")
+        if self.pair is None:
+            raise ConfigError("all pairs have been compared; ranking() has the order")
+        left, right = self.pair
+        first, second = (right, left) if better == "right" else (left, right)
+        self._choices.append(Choice(first, second, tie=better == "equal"))
+        self._show()
+
+    def ranking(self) -> pd.DataFrame:
+        """Return the generations in order; see `kit.explore.ranking.rank`, and what made them."""
+        found = rank(list(self._items), self._choices)
+        facts = [self._items[name].facts for name in found.index]
+        return found.assign(
+            model_id=[f.model_id or "" for f in facts], prompt=[f.prompt or "" for f in facts]
+        )
+
+    def _show(self) -> None:
+        """Show the next pair, or the order that was found."""
+        if self.pair is None:
+            self.children = [ipywidgets.HTML(self._result())]
+            return
+        done, count = len(self._choices), len(self._pairs)
+        self._line.value = _sentence(f"Which is better? {done + 1} of {count}")
+        for side, name in zip(self._sides, self.pair, strict=True):
+            side.value = f'<div style="padding:4px">{self._drawn[name]}</div>'
+
+    def _result(self) -> str:
+        rows = (
+            (f"{row.place}.", _describe(self._items[str(name)], row.won, row.lost, row.tied))
+            for name, row in self.ranking().iterrows()
+        )
+        return _sentence("The order, the best first") + markup.pairs(rows)
+
+
+def _describe(item: GalleryItem, won: int, lost: int, tied: int) -> str:
+    words = f"{item.facts.model_id or ''} · {item.facts.id} · {won} won, {lost} lost, {tied} equal"
+    return markup.set_direction(escape(words))
+
+
+def _without_words(item: GalleryItem) -> GalleryItem:
+    """Return an item whose element says nothing of what made it."""
+    return replace(item, facts=item.facts.model_copy(update={"prompt": ""}))
+
+
+def _sentence(text: str) -> str:
+    return f'<div style="{markup.FONT};{markup.COLOR}" aria-live="polite">{text}</div>'

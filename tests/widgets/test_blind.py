@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kit.errors import ConfigError
+from kit.widgets.blind import BlindComparison
+from tests.widgets.exhibits import exhibit, photo
+from tests.widgets.tree import below, find
+
+WORDS = "a lighthouse at dusk"
+ITEMS = [
+    exhibit(f"gen_{n}", small=photo(64, 64, seed=n), prompt=WORDS, model_id=f"model-{n}")
+    for n in range(4)
+]
+
+
+def html(widget: Any) -> str:
+    return " ".join(str(getattr(one, "value", "")) for one in below(widget))
+
+
+def choose_by_number(blind: BlindComparison) -> None:
+    """Prefer the generation with the higher number, to the end."""
+    while blind.pair is not None:
+        left, right = blind.pair
+        blind.choose("left" if left > right else "right")
+
+
+def test_nothing_shown_says_what_made_it() -> None:
+    shown = html(BlindComparison(ITEMS))
+
+    assert shown.count("<img") == 2
+    assert not any(word in shown for word in (WORDS, "gen_", "model-", "0.02"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_choices_become_an_order_with_what_made_each(seed: int) -> None:
+    blind = BlindComparison(ITEMS, seed=seed)
+    choose_by_number(blind)
+    found = blind.ranking()
+
+    assert found.index.tolist() == ["gen_3", "gen_2", "gen_1", "gen_0"]
+    assert found["model_id"].tolist()[0] == "model-3"
+    assert html(blind).index("gen_3") < html(blind).index("gen_0")
+    assert repr(blind) == "<BlindComparison of 4 generations · 6 of 6 choices>"
+    with pytest.raises(ConfigError, match=r"ranking\(\) has the order"):
+        blind.choose("left")
+
+
+def test_buttons_choose() -> None:
+    blind = BlindComparison(ITEMS[:2], seed=1)
+    assert blind.pair is not None
+    _, right = blind.pair
+
+    find(blind, "Right is better").click()
+
+    assert blind.ranking().index[0] == right
+
+
+def test_it_can_be_left_in_the_middle() -> None:
+    blind = BlindComparison(ITEMS)
+    blind.choose("equal")
+
+    assert sorted(blind.ranking()["tied"].tolist()) == [0, 0, 1, 1]
+    with pytest.raises(ConfigError, match="'left', 'right' or 'equal', not 'both'"):
+        blind.choose("both")
+
+
+def test_the_same_twice_is_nothing_to_compare() -> None:
+    with pytest.raises(ConfigError, match="two different generations"):
+        BlindComparison([ITEMS[0], ITEMS[0]])
