@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
+#: One look at two: the better, the other, and whether neither was better.
+Choice: TypeAlias = tuple[str, str, bool]
 #: Choices for and against an imagined average one that each begins with: who was never chosen, or
 #: always, is not infinitely far from the others.
 _PRIOR = 0.5
 _ROUNDS, _PRECISION = 1000, 1e-9
-
-
-class Choice(NamedTuple):
-    """One look at two: which was better, or that neither was."""
-
-    better: str
-    other: str
-    tie: bool = False
 
 
 def rank(names: Sequence[str], choices: Sequence[Choice]) -> pd.DataFrame:
@@ -36,13 +30,13 @@ def rank(names: Sequence[str], choices: Sequence[Choice]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> rank(["a", "b"], [Choice("b", "a"), Choice("b", "a")])["place"].to_dict()
+    >>> rank(["a", "b"], [("b", "a", False), ("b", "a", False)])["place"].to_dict()
     {'b': 1, 'a': 2}
     """
     number = {name: place for place, name in enumerate(names)}
     wins, ties = (np.zeros((len(names), len(names))) for _ in range(2))
-    for choice in choices:
-        (ties if choice.tie else wins)[number[choice.better], number[choice.other]] += 1
+    for better, other, tie in choices:
+        (ties if tie else wins)[number[better], number[other]] += 1
     ties += ties.T
     points = (wins + ties / 2).sum(axis=1) + _PRIOR
     looks = wins + wins.T + ties

@@ -107,13 +107,14 @@ def compare(
     --------
     ``kit.compare(night, day)``, or ``kit.compare(sweep, blind=True)``
     """
+    from kit.explore.ranking import rank
     from kit.widgets.blind import BlindComparison
     from kit.widgets.compare import Comparison
 
     shown = _gallery_items(generations, studio)
     if len(shown) < 2:
         raise ConfigError(f"it takes two generations to compare, not {len(shown)}")
-    return BlindComparison(shown, size) if blind else Comparison(shown, size)
+    return BlindComparison(shown, rank, size=size) if blind else Comparison(shown, size)
 
 
 def history_table(

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import ipywidgets
 
 from kit.errors import ConfigError
-from kit.explore.ranking import Choice, rank
 from kit.widgets import markup, media
 from kit.widgets.gallery import GalleryItem, draw_items
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: One look at two: the better, the other, and whether neither was better.
+Choice: TypeAlias = tuple[str, str, bool]
 #: Button -> what is better: the left one, the right one, neither.
 _ANSWERS = {"Left is better": "left", "No difference": "equal", "Right is better": "right"}
 _PICTURE = "display:block;width:100%;height:auto;border-radius:4px"
@@ -31,6 +32,8 @@ class BlindComparison(ipywidgets.VBox):
     ----------
     items : sequence of GalleryItem
         At least two, each once.
+    rank : callable
+        Makes a frame with ``place``, ``won``, ``lost`` and ``tied`` of ids and choices.
     size : int
         Pixels across of each picture.
     seed : int, optional
@@ -38,8 +41,14 @@ class BlindComparison(ipywidgets.VBox):
     """
 
     def __init__(
-        self, items: Sequence[GalleryItem], size: int = 320, seed: int | None = None
+        self,
+        items: Sequence[GalleryItem],
+        rank: Callable[[Sequence[str], Sequence[Choice]], pd.DataFrame],
+        *,
+        size: int = 320,
+        seed: int | None = None,
     ) -> None:
+        self._rank = rank
         self._items = {item.facts.id: item for item in items}
         if len(self._items) < 2:
             raise ConfigError("it takes two different generations to compare blindly")
@@ -91,12 +100,12 @@ class BlindComparison(ipywidgets.VBox):
             raise ConfigError("all pairs have been compared; ranking() has the order")
         left, right = self.pair
         first, second = (right, left) if better == "right" else (left, right)
-        self._choices.append(Choice(first, second, tie=better == "equal"))
+        self._choices.append((first, second, better == "equal"))
         self._show()
 
     def ranking(self) -> pd.DataFrame:
-        """Return the generations in order; see `kit.explore.ranking.rank`, and what made them."""
-        found = rank(list(self._items), self._choices)
+        """Return the generations in order; with what made them."""
+        found = self._rank(list(self._items), self._choices)
         facts = [self._items[name].facts for name in found.index]
         return found.assign(
             model_id=[f.model_id or "" for f in facts], prompt=[f.prompt or "" for f in facts]

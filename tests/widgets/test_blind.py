@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kit.errors import ConfigError
+from kit.explore.ranking import rank
 from kit.widgets.blind import BlindComparison
 from tests.widgets.exhibits import exhibit, photo
 from tests.widgets.tree import below, find
@@ -28,7 +29,7 @@ def choose_by_number(blind: BlindComparison) -> None:
 
 
 def test_nothing_shown_says_what_made_it() -> None:
-    shown = html(BlindComparison(ITEMS))
+    shown = html(BlindComparison(ITEMS, rank))
 
     assert shown.count("<img") == 2
     assert not any(word in shown for word in (WORDS, "gen_", "model-", "0.02"))
@@ -36,7 +37,7 @@ def test_nothing_shown_says_what_made_it() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_choices_become_an_order_with_what_made_each(seed: int) -> None:
-    blind = BlindComparison(ITEMS, seed=seed)
+    blind = BlindComparison(ITEMS, rank, seed=seed)
     choose_by_number(blind)
     found = blind.ranking()
 
@@ -49,7 +50,7 @@ def test_choices_become_an_order_with_what_made_each(seed: int) -> None:
 
 
 def test_buttons_choose() -> None:
-    blind = BlindComparison(ITEMS[:2], seed=1)
+    blind = BlindComparison(ITEMS[:2], rank, seed=1)
     assert blind.pair is not None
     _, right = blind.pair
 
@@ -59,7 +60,7 @@ def test_buttons_choose() -> None:
 
 
 def test_it_can_be_left_in_the_middle() -> None:
-    blind = BlindComparison(ITEMS)
+    blind = BlindComparison(ITEMS, rank)
     blind.choose("equal")
 
     assert sorted(blind.ranking()["tied"].tolist()) == [0, 0, 1, 1]
@@ -69,4 +70,4 @@ def test_it_can_be_left_in_the_middle() -> None:
 
 def test_the_same_twice_is_nothing_to_compare() -> None:
     with pytest.raises(ConfigError, match="two different generations"):
-        BlindComparison([ITEMS[0], ITEMS[0]])
+        BlindComparison([ITEMS[0], ITEMS[0]], rank)
