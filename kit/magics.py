@@ -170,7 +170,7 @@ def parse_line(line: str) -> MagicLine:
     Examples
     --------
     >>> parse_line("poster seed=7 --again")
-    MagicLine(model='poster', given={'seed': ['7']}, again=True)
+    MagicLine(model='poster', given={'seed': ['7']}, again=True, studio=None)
     """
     try:
         words = shlex.split(line)
