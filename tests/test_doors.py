@@ -22,7 +22,7 @@ LEFT = {
     "engines": (0, 1),
     "explore": (1, 0),
     "plugins": (1, 0),
-    "service": (2, 0),
+    "service": (0, 0),
     "studio": (0, 0),
     "widgets": (1, 0),
     "": (0, 0),
@@ -31,12 +31,12 @@ LEFT = {
 OTHERS = {"Image", "Path", "diffusers", "huggingface_hub", "os", "sys", "threading", "torch"}
 
 
-#: Names of ipywidgets and anywidget, which begin like private ones.
-TRAITS = {"_css", "_dom_classes", "_esm"}
+#: Documented names of Python, ipywidgets and anywidget, which begin like private ones.
+DOCUMENTED = {"_asdict", "_css", "_dom_classes", "_esm", "_exit", "_replace"}
 
 
 def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.endswith("_") and name not in TRAITS
+    return name.startswith("_") and not name.endswith("_") and name not in DOCUMENTED
 
 
 def private_names(tree: ast.AST) -> Iterator[str]:
