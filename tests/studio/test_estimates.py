@@ -289,13 +289,12 @@ def _pixel() -> bytes:
 def test_what_a_model_itself_refuses_is_refused_when_it_is_priced(tmp_path: Path) -> None:
     with kit.connect(data=tmp_path / "data") as studio:
         balance = studio.account.credits
+        fine = studio.estimate("scene", "a lake")  # loads what checks
         for priced in (
             lambda: studio.estimate("scene", "zzyzx qwrt"),
             lambda: studio.sweep("scene", ["a lake", "zzyzx qwrt"]),
         ):
             with pytest.raises(BadRequestError, match="names nothing that this model can"):
                 priced()
-        fine = studio.estimate("scene", "a lake")
-
         assert (fine.source, fine.affordable, fine.balance) == ("rule", True, balance)
         assert studio.account.credits == balance
