@@ -14,12 +14,14 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from kit.explore.charts.spec import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
 
-_INK, _FAINT, _GRID = "#222222", "#666666", "#E3E3E3"
+#: Of text and lines: read on white and on the dark ground of a notebook, for charts have none.
+_INK = _FAINT = "#7A7A7A"
+_GRID = "#88888850"
 _SIZE = 10.5
 
 
 class ChartPicture(Figure):
-    """A figure that shows itself in a notebook, on white in light and dark, without pyplot."""
+    """A figure that shows itself in a notebook, on the ground of the page, without pyplot."""
 
     def __repr__(self) -> str:
         return f"<Chart {self.axes[0].get_title(loc='left')}>" if self.axes else "<Chart>"
@@ -45,9 +47,9 @@ def draw(
     rows = rows_to_draw(chart, frame)
     if height is None:
         height = 1.4 + 0.3 * max(2, rows["x"].nunique()) if chart.kind == "bars" else 3.6
-    figure = ChartPicture(figsize=(width, height), layout="constrained", facecolor="white")
+    figure = ChartPicture(figsize=(width, height), layout="constrained", facecolor="none")
     FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    axes = figure.add_subplot(facecolor="none")
     if words := empty(chart, rows):
         _nothing(axes, words)
     else:
@@ -158,8 +160,9 @@ def _stack(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _legend(axes: Axes, chart: Chart) -> None:
     if chart.color:
-        axes.legend(
+        legend = axes.legend(
             title=chart.color,
+            labelcolor=_INK,
             frameon=False,
             fontsize=_SIZE,
             title_fontsize=_SIZE,
@@ -167,6 +170,7 @@ def _legend(axes: Axes, chart: Chart) -> None:
             bbox_to_anchor=(1.0, 1.0),
             alignment="left",
         )
+        legend.get_title().set_color(_INK)
 
 
 def _dress(axes: Axes, *, across: bool = False) -> None:

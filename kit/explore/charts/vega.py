@@ -11,7 +11,8 @@ from kit.explore.charts.spec import PALETTE, Chart, empty, number, room, rows_to
 
 #: Renderers that load their parts from a network; JupyterLab shows them as an error without one.
 _ONLINE = ("default", "html")
-_INK, _FAINT = "#222222", "#666666"
+#: Of text and lines: read on white and on the dark ground of a notebook, for charts have none.
+_INK = _FAINT = "#7A7A7A"
 
 
 def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | None = None) -> Any:
@@ -38,12 +39,18 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
         subtitleFontSize=13,
     )
     return (
-        made.properties(title=title, **size)
+        made.properties(title=title, background="transparent", **size)
         .configure_axis(
-            labelFontSize=13, titleFontSize=13, titleFontWeight="normal", gridColor="#E3E3E3"
+            labelFontSize=13,
+            titleFontSize=13,
+            titleFontWeight="normal",
+            gridColor="#88888850",
+            labelColor=_INK,
+            titleColor=_INK,
         )
         .configure_axisY(labelLimit=260)
-        .configure_legend(labelFontSize=13, titleFontSize=13)
+        .configure_title(color=_INK)
+        .configure_legend(labelFontSize=13, titleFontSize=13, labelColor=_INK, titleColor=_INK)
         .configure_view(stroke=None)
     )
 
