@@ -54,7 +54,7 @@ def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, browser: Br
         notebook.run_all()
         page = notebook.page
         panel = page.locator(".kit-account").first
-        expect(panel).to_contain_text("1000 credits")
+        expect(panel).to_contain_text("1,000 credits")
         expect(panel).to_contain_text("in use here")
 
         panel.get_by_placeholder("what the key is for").fill("laptop")
@@ -72,7 +72,7 @@ def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, browser: Br
 
         saved = json.dumps(notebook.save())
         assert text[:16] not in saved
-        assert "1000 credits" in saved
+        assert "1,000 credits" in saved
         assert notebook.errors() == []
 
 

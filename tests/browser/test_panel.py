@@ -21,7 +21,7 @@ def test_a_picture_is_made_and_found_again_also_by_keyboard_on_a_narrow_page(
         page = notebook.page
         here = page.locator(".kit-page:visible")
         expect(here).to_contain_text("Poster Landscape")
-        expect(page.locator(".kit-top")).to_contain_text("1000 credits")
+        expect(page.locator(".kit-top")).to_contain_text("1,000 credits")
 
         page.get_by_placeholder("search models").fill("flat layered landscapes")
         expect(here).to_contain_text("1 of ")

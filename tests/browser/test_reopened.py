@@ -27,7 +27,7 @@ KEPT = (
     (3, "studio.panel()"),
     (3, "Poster Landscape"),
     (4, "studio.account_panel()"),
-    (4, "1000 credits"),
+    (4, "1,000 credits"),
 )
 
 #: Sees in each frame whether a widget that is not there (yet) stands below its snapshot as a line.

@@ -88,7 +88,7 @@ def page(tmp_path: Path, browser: Browser, environment: dict[str, str]) -> Itera
 def test_a_picture_is_made_on_a_page_without_a_notebook(page: Page) -> None:
     here = page.locator(".kit-page:visible")
     expect(here).to_contain_text("Poster Landscape", timeout=60_000)
-    expect(page.locator(".kit-top")).to_contain_text("1000 credits")
+    expect(page.locator(".kit-top")).to_contain_text("1,000 credits")
     expect(page.locator("[class^=kit-snapshot]")).to_be_hidden()
     expect(page.get_by_text("import kit")).to_have_count(0)
 

@@ -173,19 +173,21 @@ class KeyList(ipywidgets.VBox):
         line = ipywidgets.HTML(key_line(key), layout=layout)
         if key.state != "active":
             return ipywidgets.HBox((line,))
-        row = ipywidgets.HBox()
 
-        def confirm(_: Any) -> None:
-            row.children = (line, yes, keep)
-            if key.in_use:
+        def ask_back(asking: bool) -> None:
+            for one, shown in ((ask, not asking), (yes, asking), (keep, asking)):
+                one.layout.display = None if shown else "none"
+            if asking and key.in_use:
                 self._show_problem("This notebook works with that key and will be shut out.")
 
-        ask = button("Revoke", confirm, tooltip=f"Make {key.prefix}… useless for ever")
+        ask = button(
+            "Revoke", lambda _: ask_back(True), tooltip=f"Make {key.prefix}… useless for ever"
+        )
         yes = button("Yes, revoke", lambda _: self._revoke_key(key), button_style="danger")
-        # the safe choice takes the place under the pointer
-        keep = button("Keep", lambda _: row.set_trait("children", (line, ask)))
-        row.children = (line, ask)
-        return row
+        keep = button("Keep", lambda _: ask_back(False))
+        ask_back(False)
+        # the safe choice takes the place under the pointer, and the focus
+        return ipywidgets.HBox((line, yes, ask, keep))
 
     def _create_key(self, _: Any) -> None:
         if self.make.disabled:
