@@ -17,7 +17,7 @@ PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = (
     "import kit\nstudio = kit.connect()\nform = studio.form('flat')\nform",
     "made = [studio.generate('flat', 'a lake', seed=n) for n in range(2)]\n"
-    "studio.history.table(size=1)",
+    "studio.history.table(size=2)",
     "studio.writing('SPACE')",
     "studio.account_panel()",
 )
@@ -35,7 +35,7 @@ def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
     with opened(lab, browser, *CELLS, script=HOLDS_BACK) as notebook:
         notebook.run_all()
         expect(notebook.output(0)).to_contain_text("balance afterwards")
-        expect(notebook.output(1)).to_contain_text("1–1 of 2")
+        expect(notebook.output(1)).to_contain_text("1–2 of 2")
         expect(notebook.output(2)).to_contain_text("leaves")
         expect(notebook.output(3).get_by_role("button", name="Create key")).to_be_enabled()
         away(notebook.output(0))
@@ -80,6 +80,7 @@ def turn_pages_and_go_on(notebook: Notebook) -> None:
     table, page = notebook.output(1), notebook.page
     forth, back = (table.get_by_role("button", name=n) for n in ("next page", "page before"))
     search = table.get_by_placeholder("search prompts")
+    expect(table).to_contain_text("1–2 of 4")  # it follows what the form has made
     forth.focus()
     forth.press("Space")
     search.focus()
