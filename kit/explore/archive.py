@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
 from kit.explore.columns import Columns
+from kit.explore.costs.rates import Rate
 from kit.explore.costs.spending import Spending
 from kit.explore.excel import write_excel
 from kit.explore.filters import HistoryFilter
@@ -94,9 +95,14 @@ class Archive:
         found = self.ask(f"select distinct {column} as word from generations")  # noqa: S608
         return [str(word) for word in found["word"].to_pylist() if word is not None]
 
-    def spending(self, choice: HistoryFilter = ALL, timezone: str = "UTC") -> Spending:
-        """Return what was paid for, to be asked for costs; `timezone` is where days begin."""
-        return Spending(self, choice, timezone)
+    def spending(
+        self,
+        choice: HistoryFilter = ALL,
+        timezone: str = "UTC",
+        rates: Mapping[str, Sequence[Rate]] | None = None,
+    ) -> Spending:
+        """Return what was paid for, to be asked for costs; see `Spending` on the arguments."""
+        return Spending(self, choice, timezone, rates)
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pa.Table:
         """Return what a query finds in ``generations``, ``usage`` and other tables.

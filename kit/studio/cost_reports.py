@@ -12,9 +12,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from kit import parameters, pricing, wire
-from kit.client import calls, flows
+from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.errors import NotFoundError
+from kit.explore.costs.rates import Rates
+from kit.explore.json_lines import JsonLines
 from kit.studio.history_sync import UNKNOWN_PATH, OnProgress, ignore_progress
 from kit.studio.operations import Operations
 
@@ -34,6 +36,7 @@ class CostReports:
     def __init__(self, operations: Operations) -> None:
         self.operations = operations
         self.history = operations.history_sync
+        self.rates = Rates(JsonLines(records.file(operations.settings, "rates")))
 
     def spending(
         self,
@@ -60,7 +63,7 @@ class CostReports:
 
         choice = parse_filter(zone=find_timezone(timezone), since=since, until=until)
         archive = yield from self.history.current(on_progress, sync=sync, usage=True)
-        return archive.spending(choice, timezone)
+        return archive.spending(choice, timezone, self.rates.all())
 
     def ledger(
         self, limit: int | None, on_progress: OnProgress = ignore_progress, *, sync: bool = True

@@ -84,6 +84,19 @@ def test_what_is_kept_costs_all_that_it_took(own: Studio) -> None:
     assert own.costs.by("kind", kept=3).set_index("kind")["per_kept"].loc["generation"] == 1.05
 
 
+def test_money_stands_beside_credits_and_outlives_the_kernel(
+    own: Studio, service: Service, key: str
+) -> None:
+    own.costs.rate("EUR", 0.012)
+
+    assert own.costs.by("kind")["EUR"].tolist() == [0.0252, 0.0006]
+    settings = Settings(service.url, key, data=own.client.settings.data, progress=False)
+    with Studio(settings) as later:
+        assert later.costs.summary()["EUR"].iloc[-1] == 0.0258
+    with pytest.raises(ConfigError, match="a code such as EUR, not 'euro'"):
+        own.costs.rate("euro", 1)
+
+
 def test_each_setting_says_what_it_adds(own: Studio) -> None:
     frame = own.costs.sensitivity("flat").set_index("choice")
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from zoneinfo import ZoneInfo, available_timezones
 
 from kit.errors import ConfigError
+from kit.explore.costs.rates import Rate, money
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Spending:
         Only what is meant by it.
     timezone : str
         Where days begin.
+    rates : mapping of str to sequence of Rate, optional
+        What a credit is worth, by currency; see `kit.explore.costs.rates`.
 
     Raises
     ------
@@ -84,9 +87,15 @@ class Spending:
     """
 
     def __init__(
-        self, tables: Tables, choice: HistoryFilter | None = None, timezone: str = "UTC"
+        self,
+        tables: Tables,
+        choice: HistoryFilter | None = None,
+        timezone: str = "UTC",
+        rates: Mapping[str, Sequence[Rate]] | None = None,
     ) -> None:
         self._tables = tables
+        self.currencies = list(rates or {})
+        self._source = f"(select *{money(rates or {})} from ({_SPENDING}))"  # noqa: S608
         self.timezone = find_timezone(timezone).key
         self._where = choice.where if choice else ""
         self._values = choice.values if choice else []
@@ -96,11 +105,14 @@ class Spending:
         from kit.explore import arrow
 
         # the values of the choice come first in the text, so they come first in the list
-        text = f"with spending as (select * from ({_SPENDING}) {self._where}) {query}"  # noqa: S608
+        text = f"with spending as (select * from {self._source} {self._where}) {query}"  # noqa: S608
         return arrow.frame(self._tables.ask(text, [*self._values, *values], **tables), index=None)
 
     def sums(self, names: Sequence[str], kept: Iterable[str] | None = None) -> pd.DataFrame:
         """Return ``count``, ``known``, ``charged``, ``refunded`` and ``net`` of each group.
+
+        After them comes what the net is worth in each currency; it is missing where there is no
+        rate for one of the charges.
 
         Parameters
         ----------
@@ -113,10 +125,15 @@ class Spending:
         counted = "count(*) filter (where id in (select id from kept)) as kept, " if more else ""
         keys = [name.removeprefix(_PARAMETER) for name in names if name.startswith(_PARAMETER)]
         columns = "".join(f'{self._expression(name)} as "{_quote(name)}", ' for name in names)
+        worth = "".join(
+            f', case when count("{c}") = count(net) then coalesce(sum("{c}"), 0) end as "{c}"'
+            for c in self.currencies
+        )
         found = self.ask(
             f"select {columns} count(*) as count, {counted} count(charged) as known, "  # noqa: S608
             "coalesce(sum(charged), 0) as charged, coalesce(sum(refunded), 0) as refunded, "
-            "coalesce(sum(net), 0) as net from spending " + ("group by all" if names else ""),
+            f"coalesce(sum(net), 0) as net{worth} from spending "
+            + ("group by all" if names else ""),
             [f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys],
             **more,
         )

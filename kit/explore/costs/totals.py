@@ -38,11 +38,13 @@ def by(
     -------
     CostFrame
         The columns asked for, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``,
-        ``mean`` (charged for each known one) and ``share`` (of net, 0 to 1); with `kept` also
+        ``mean`` (charged for each known one) and ``share`` (of net, 0 to 1), and one with
+        the net in each currency that has rates, missing where one of the charges is older than all
+        of them; with `kept` also
         ``kept`` (how many) and ``per_kept`` (net of all for each of them).
     """
     names = groups(columns or ("model",))
-    sums = _in_credits(spent.sums(names, kept), names)
+    sums = _in_credits(spent.sums(names, kept), names, spent.currencies)
     y, what = "net", "Credits"
     if kept is not None:
         y, what = "per_kept", "Credits for each one kept"
@@ -72,11 +74,13 @@ def charges(spent: Spending) -> pd.DataFrame:
     -------
     DataFrame
         Indexed by id: ``kind``, ``model_id``, ``asset_type``, ``status``, ``created_at``,
-        ``charged``, ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``.
+        ``charged``, ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``,
+        and the net in each currency that has rates.
     """
     found = spent.ask("select * from spending order by created_at desc nulls last, id desc")
     found["created_at"] = found["created_at"].dt.tz_convert(spent.timezone)
-    return _amounts(found.set_index("id"))
+    worth = {name: _worth(found[name]) for name in spent.currencies}
+    return _amounts(found.assign(**worth).set_index("id"))
 
 
 def summary(spent: Spending) -> CostFrame:
@@ -88,7 +92,9 @@ def summary(spent: Spending) -> CostFrame:
         The columns of `by`, after ``kind`` and ``status``.
     """
     parts = by(spent, "kind", "status")
-    whole = _in_credits(spent.sums(()).assign(kind="all", status="all"), ["kind", "status"])
+    whole = _in_credits(
+        spent.sums(()).assign(kind="all", status="all"), ["kind", "status"], spent.currencies
+    )
     joined = pd.concat([pd.DataFrame(parts), whole.iloc[: len(parts)]], ignore_index=True)
     chart = Chart(
         kind="bars",
@@ -117,14 +123,14 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
     """
     if every not in _PERIODS:
         raise ConfigError(f"a trend is by {', '.join(_PERIODS)}, not by {every!r}")
-    sums = _in_credits(spent.sums((every,)).dropna(subset=every), [every])
+    sums = _in_credits(spent.sums((every,)).dropna(subset=every), [every], spent.currencies)
     if len(sums):
         first, last = (edge.tz_localize(None) for edge in (sums[every].min(), sums[every].max()))
         clock = pd.Series(pd.date_range(first, last, freq=_PERIODS[every]), name=every)
         periods = instants(clock, spent.timezone).drop_duplicates()
         sums = sums.set_index(every).reindex(pd.Index(periods)).reset_index()
-        filled = ["count", "unknown", "charged", "refunded", "net", "share"]
-        sums[filled] = sums[filled].fillna(0)
+        filled = ["count", "unknown", "charged", "refunded", "net", "share", *spent.currencies]
+        sums.loc[sums["count"].isna(), filled] = 0
         sums = sums.astype({"count": "int64", "unknown": "int64"})
     sums["running"] = sums["net"].cumsum().round(3)
     title = f"Credits each {every}"
@@ -185,9 +191,13 @@ def _rows(spent: Spending, column: str, rest: str, values: Sequence[Any] = ()) -
     return _amounts(spent.ask(f"select {names} from spending {rest}", values).set_index("id"))  # noqa: S608
 
 
-def _in_credits(sums: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Sort groups, join those whose values are equal (1 and 1.0), and write credits."""
-    sums = sums.groupby(names, dropna=False, observed=True, sort=True).sum().reset_index()
+def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str]) -> pd.DataFrame:
+    """Sort groups, join those whose values are equal (1 and 1.0), and write credits and money."""
+    groups = sums.groupby(names, dropna=False, observed=True, sort=True)
+    sums = groups.sum().reset_index()
+    for name in currencies:  # of which a part is missing, the whole is
+        sums[name] = sums[name].where(groups[name].count().to_numpy() == groups.size().to_numpy())
+    worth = {name: sums.pop(name) for name in currencies}
     whole = int(sums["net"].sum())
     known = sums["known"].astype("float64")
     # half a millicredit more or less does not matter in a mean
@@ -195,4 +205,9 @@ def _in_credits(sums: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     share = (sums["net"].astype("float64") / whole).round(4) if whole else 0.0
     sums.insert(list(sums).index("count") + 1, "unknown", sums["count"] - sums["known"])
     sums = sums.astype({"count": "int64", "unknown": "int64"})
-    return _amounts(sums.drop(columns="known")).assign(mean=mean, share=share)
+    found = _amounts(sums.drop(columns="known")).assign(mean=mean, share=share)
+    return found.assign(**{name: _worth(amounts) for name, amounts in worth.items()})
+
+
+def _worth(amounts: pd.Series[Any]) -> pd.Series[Any]:
+    return amounts.astype("float64").round(6)

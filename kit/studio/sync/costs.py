@@ -17,6 +17,8 @@ from kit.studio.operations import Operations
 from kit.studio.views import EntryList
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     import pandas as pd
 
     from kit.client.sync import Client
@@ -198,6 +200,23 @@ class Costs:
         from kit.explore import costs
 
         return costs.unusual((self._spent(since, until, sync, timezone)).daily())
+
+    def rate(self, currency: str, amount: Decimal | float | str | None, since: When = None) -> None:
+        """Say what a credit is worth in money, always or from a day on.
+
+        From then on `by`, `trend`, `summary` and `frame` have the net in that currency too. It is
+        kept on this computer; None as the amount takes the rate of that day away.
+
+        Raises
+        ------
+        ConfigError
+            The currency is no code such as EUR, or the amount is none.
+
+        Examples
+        --------
+        ``studio.costs.rate("EUR", 0.012)`` and later ``costs.rate("EUR", 0.011, "2026-07-01")``
+        """
+        self._reports.rates.add(currency, amount, since)
 
     def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, to the millicredit.

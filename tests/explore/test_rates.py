@@ -1,0 +1,104 @@
+"""Money beside credits: dated rates, exact sums, and nothing made up where there is no rate."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as trying
+from hypothesis import strategies as st
+
+from kit.errors import ConfigError
+from kit.explore import costs
+from kit.explore.costs.rates import Rate, Rates
+from kit.explore.json_lines import JsonLines
+from kit.wire import Generation
+from tests.explore.pretending import archive_of, table_of
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+def spent(*amounts: str, rates: Any) -> costs.Spending:
+    """Spend an amount a day, the first on `NOON`."""
+    made = [
+        Generation(
+            id=f"gen_{n}",
+            model_id="poster",
+            status="completed",
+            credits_charged=Decimal(amount),
+            credits_refunded=Decimal(0),
+            created_at=NOON + timedelta(days=n),
+        )
+        for n, amount in enumerate(amounts)
+    ]
+    return archive_of(table_of(made)).spending(rates=rates)
+
+
+@pytest.fixture
+def rates(tmp_path: Path) -> Rates:
+    return Rates(JsonLines(tmp_path / "rates.jsonl"))
+
+
+def test_each_charge_is_worth_what_a_credit_was_then(rates: Rates) -> None:
+    rates.add("EUR", 0.01)
+    rates.add("EUR", 0.02, since="2026-03-11")
+    rates.add("USD", "0.5")
+    spending = spent("1", "1", "2", rates=rates.all())
+
+    assert costs.by(spending)[["EUR", "USD"]].to_numpy().tolist() == [[0.07, 2.0]]
+    assert costs.trend(spending)["EUR"].tolist() == [0.01, 0.02, 0.04]
+    assert costs.charges(spending)["EUR"].tolist() == [0.04, 0.02, 0.01]
+    assert costs.summary(spending)["EUR"].iloc[-1] == 0.07
+
+
+def test_a_charge_before_the_first_rate_is_worth_nothing_known(rates: Rates) -> None:
+    rates.add("EUR", 0.01, since="2026-03-11")
+    spending = spent("1", "1", rates=rates.all())
+
+    assert costs.by(spending)["EUR"].isna().tolist() == [True]
+    assert costs.trend(spending)["EUR"].fillna(-1).tolist() == [-1, 0.01]
+
+
+def test_days_without_charges_are_worth_nothing(rates: Rates) -> None:
+    rates.add("EUR", 0.01)
+    spending = spent("1", "0", "1", rates=rates.all())
+
+    assert costs.trend(spending)["EUR"].tolist() == [0.01, 0, 0.01]
+    assert costs.by(spent(rates=rates.all())).empty
+
+
+@trying(max_examples=15, deadline=None)
+@given(st.lists(st.integers(0, 10**7), min_size=1, max_size=40), st.integers(1, 10**6))
+def test_sums_of_money_are_exact(amounts: list[int], rate: int) -> None:
+    worth = {"EUR": [Rate(None, Decimal(rate) / 10**6)]}
+    found = costs.by(spent(*(str(Decimal(n) / 1000) for n in amounts), rates=worth))["EUR"].iloc[0]
+
+    assert found == round(float(Decimal(sum(amounts)) * rate / 10**9), 6)
+
+
+def test_the_last_rate_of_a_day_counts_and_may_be_taken_away(rates: Rates) -> None:
+    rates.add("EUR", 0.01)
+    rates.add("EUR", 0.02)
+    assert [rate.amount for rate in rates.all()["EUR"]] == [Decimal("0.02")]
+
+    rates.add("EUR", None)
+    assert rates.all() == {}
+
+
+@pytest.mark.parametrize("amount", [0, -1, "much", float("nan"), float("inf"), "0.0000000001"])
+def test_what_is_no_rate_is_refused(rates: Rates, amount: Any) -> None:
+    with pytest.raises(ConfigError, match="what one credit is worth"):
+        rates.add("EUR", amount)
+
+
+def test_lines_that_are_no_rates_are_passed_over(tmp_path: Path) -> None:
+    lines = JsonLines(tmp_path / "rates.jsonl")
+    for line in ({"currency": "x"}, {"currency": "EUR", "amount": "a"}, {"rate": 1}):
+        lines.append(line)
+    lines.append({"currency": "EUR", "amount": "0.01", "since": "someday"})
+
+    assert Rates(lines).all() == {}
