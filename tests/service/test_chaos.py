@@ -91,9 +91,11 @@ def children(pid: int) -> list[int]:
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
+            command = stat.with_name("cmdline").read_text()
         except OSError:
             continue
-        if int(fields[1]) == pid:
+        # And not the process that tries plug-ins while the service starts.
+        if int(fields[1]) == pid and "kit.service.worker.child" in command:
             found.append(int(stat.parent.name))
     return found
 
