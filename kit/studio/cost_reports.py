@@ -5,7 +5,7 @@ They are written once; both faces run them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from kit import parameters, pricing, wire
 from kit.client import calls, flows, records
 from kit.client.actions import Flow
-from kit.errors import NotFoundError
+from kit.errors import ConfigError, NotFoundError
 from kit.explore.costs.rates import Rates
 from kit.explore.json_lines import JsonLines
+from kit.parameters import suggest
 from kit.studio.history_sync import UNKNOWN_PATH, OnProgress, ignore_progress
 from kit.studio.operations import Operations
 
@@ -154,6 +155,38 @@ class CostReports:
         quote = self._today(model, facts.parameters or {}) if model else None
         return costs.explain(facts, self.operations.find_charge(facts), quote)
 
+    def reprice(
+        self,
+        model_id: str | None,
+        changes: Mapping[str, Any],
+        spending: Flow[Spending],
+    ) -> Flow[CostFrame]:
+        """Return what the past would have cost with another model or other settings.
+
+        Raises
+        ------
+        ConfigError
+            No model that is meant has such a setting.
+        """
+        from kit.explore import costs
+
+        models = yield from self.operations.models()
+        target = (yield from self.operations.model(model_id)) if model_id else None
+        meant = [target] if target else list(models.values())
+        known = {parameter.name for model in meant for parameter in model.setting_parameters}
+        for name in changes:
+            if name not in known:
+                raise ConfigError(f"no such model has a setting {name!r}{suggest(name, known)}")
+
+        def price(made_with: str, given: Mapping[str, Any]) -> int | None:
+            model = target or models.get(made_with)
+            if model is None or (model.pricing and any(u.medium for u in model.pricing.units)):
+                return None  # what a file's length costs is not known from its settings
+            quote = self._today(model, {**given, **changes})
+            return None if quote is None else pricing.millicredits(quote.total)
+
+        return costs.reprice((yield from spending), _priced_settings(meant), price)
+
     def _today(self, model: wire.Model, given: Mapping[str, Any]) -> wire.Quote | None:
         """Return what settings would cost today, without files; None where there are none such."""
         known = {p.name for p in model.setting_parameters}
@@ -175,3 +208,15 @@ class CostReports:
             for name, value in seconds.items()
         }
         return pricing.price(model.pricing, values, media)
+
+
+def _priced_settings(models: Iterable[wire.Model]) -> set[str]:
+    """Return the settings that prices depend on: all of a model whose rule is not known."""
+    found: set[str] = set()
+    for model in models:
+        if model.pricing is None:
+            found |= {parameter.name for parameter in model.setting_parameters}
+        else:
+            found |= {unit.parameter for unit in model.pricing.units if unit.parameter}
+            found |= {multiplier.parameter for multiplier in model.pricing.multipliers}
+    return found

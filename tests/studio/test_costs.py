@@ -97,6 +97,23 @@ def test_money_stands_beside_credits_and_outlives_the_kernel(
         own.costs.rate("euro", 1)
 
 
+def test_the_past_is_priced_anew(own: Studio) -> None:
+    columns = ["model_id", "count", "unknown", "charged", "repriced", "difference"]
+    as_it_was = own.costs.reprice()
+    small = own.costs.reprice(size="small")
+    one = own.costs.reprice("flat", count=1, size="small", sync=False)
+
+    assert as_it_was[columns].to_numpy().tolist() == [["flat", 2, 0, 2.1, 2.1, 0.0]]
+    assert small[columns].to_numpy().tolist() == [["flat", 2, 0, 2.1, 1.4, -0.7]]
+    assert one["repriced"].tolist() == [1.2]
+    # the length of a file is part of the price, and nobody knows it
+    assert own.costs.reprice("clay")[["unknown", "repriced"]].to_numpy().tolist() == [[2, 0.0]]
+    # a value that the model does not take has no price
+    assert own.costs.reprice(size="huge")["unknown"].tolist() == [2]
+    with pytest.raises(ConfigError, match="did you mean 'size'"):
+        own.costs.reprice(siz="small")
+
+
 def test_each_setting_says_what_it_adds(own: Studio) -> None:
     frame = own.costs.sensitivity("flat").set_index("choice")
 

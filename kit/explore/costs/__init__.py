@@ -9,6 +9,7 @@ from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.frame import CostFrame
 from kit.explore.costs.prices import explain, sensitivity
 from kit.explore.costs.reconciliation import reconcile
+from kit.explore.costs.repricing import reprice
 from kit.explore.costs.spending import Spending, find_timezone, groups
 from kit.explore.costs.totals import by, charges, failed, summary, top, total, trend
 from kit.explore.costs.unusual import unusual
@@ -26,6 +27,7 @@ __all__ = [
     "forecast",
     "groups",
     "reconcile",
+    "reprice",
     "sensitivity",
     "summary",
     "top",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import wire
 from kit.client import calls, flows
@@ -200,6 +200,36 @@ class Costs:
         from kit.explore import costs
 
         return costs.unusual((self._spent(since, until, sync, timezone)).daily())
+
+    def reprice(
+        self,
+        model: str | None = None,
+        *,
+        since: When = None,
+        until: When = None,
+        sync: bool = True,
+        **parameters: Any,
+    ) -> CostFrame:
+        """Return what the past would have cost with another model, or with other parameters.
+
+        Prices are those of today. Settings that the other model does not have are left out; what it
+        cannot make with the values that were used counts in ``unknown``. See
+        `kit.explore.costs.reprice`.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such model.
+        ConfigError
+            There is no such parameter.
+
+        Examples
+        --------
+        ``studio.costs.reprice("scene-fast")`` or ``studio.costs.reprice(resolution="720p")``
+        """
+        with self._show_progress() as on_progress:
+            spending = self._reports.spending(since, until, on_progress, sync=sync)
+            return self._client.run(self._reports.reprice(model, parameters, spending))
 
     def rate(self, currency: str, amount: Decimal | float | str | None, since: When = None) -> None:
         """Say what a credit is worth in money, always or from a day on.
