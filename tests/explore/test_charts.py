@@ -89,6 +89,14 @@ def test_the_kinds_of_pandas_are_beside_our_chart() -> None:
     assert some.plot().axes[0].get_title(loc="left") == "Credits by model"
 
 
+@pytest.mark.parametrize("chart", [DAYS, BAND], ids=lambda chart: chart.kind)
+def test_a_day_is_drawn_where_its_own_clock_has_it(chart: Chart) -> None:
+    some = frame(chart)
+    far = with_chart(some.assign(day=some["day"].dt.tz_localize("Asia/Tokyo")), chart)
+
+    assert rows_to_draw(chart, far)["x"].tolist() == some["day"].tolist()
+
+
 def test_many_bars_and_colors_become_few() -> None:
     rows = rows_to_draw(BARS, frame(BARS, 40))
     assert len(rows) == 24

@@ -70,6 +70,8 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
 
     if chart.leave_out and chart.leave_out[0] in frame:
         frame = frame[frame[chart.leave_out[0]] != chart.leave_out[1]]
+    if isinstance(frame[chart.x].dtype, pd.DatetimeTZDtype):  # drawn as a clock shows it there
+        frame = frame.assign(**{chart.x: frame[chart.x].dt.tz_localize(None)})
     if chart.kind == "band":
         names = {chart.x: "x", chart.y: "y", str(chart.low): "low", str(chart.high): "high"}
         return frame.rename(columns=names)
