@@ -149,7 +149,7 @@ class Spending:
         return self.sums(("day", "model_id"))
 
     def _expression(self, name: str) -> str:
-        if self.timezone == "UTC":  # ten times as fast
+        if self.timezone == "UTC":  # by day over twice as fast as any other
             clock = "make_timestamp(epoch_us(created_at))"
         else:
             clock = f"timezone('{self.timezone}', created_at)"
