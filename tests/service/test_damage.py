@@ -16,7 +16,8 @@ import pytest
 from kit.errors import ConfigError
 from kit.service.app import open_database
 from kit.service.settings import ServiceSettings
-from tests.commands.conftest import kit as kit  # the fixture
+from tests.commands.conftest import kit as kit  # the fixtures
+from tests.commands.conftest import logging_as_it_was as logging_as_it_was
 from tests.conftest import ALL_SCOPES, Service, awaited
 from tests.uploading import png, put, ticket, uploaded
 from tests.waiting import GENERATIONS, balance, finished, started, until
