@@ -15,7 +15,6 @@ from kit import parameters, pricing, wire
 from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.errors import ConfigError, NotFoundError
-from kit.explore.costs.rates import Rates
 from kit.explore.json_lines import JsonLines
 from kit.parameters import suggest
 from kit.studio.history_sync import UNKNOWN_PATH, OnProgress, ignore_progress
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.explore.costs import CostFrame, Forecast, Spending
+    from kit.explore.costs.rates import Rates
     from kit.explore.filters import Moment
 
 #: How often history, ledger and balance are read until nothing was written between.
@@ -37,7 +37,13 @@ class CostReports:
     def __init__(self, operations: Operations) -> None:
         self.operations = operations
         self.history = operations.history_sync
-        self.rates = Rates(JsonLines(records.file(operations.settings, "rates")))
+
+    @property
+    def rates(self) -> Rates:
+        """What a credit is worth in money, as it was said on this computer."""
+        from kit.explore.costs.rates import Rates
+
+        return Rates(JsonLines(records.file(self.operations.settings, "rates")))
 
     def spending(
         self,
