@@ -216,6 +216,32 @@ class CostReports:
         return pricing.price(model.pricing, values, media)
 
 
+class BaseCosts:
+    """What both faces of the costs share, because nothing is asked of the service for it."""
+
+    def __init__(self, reports: CostReports) -> None:
+        self._reports = reports
+
+    def rate(
+        self, currency: str, amount: Decimal | float | str | None, since: Moment | None = None
+    ) -> None:
+        """Say what a credit is worth in money, always or from a day on.
+
+        From then on `by`, `trend`, `summary` and `frame` have the net in that currency too. It is
+        kept on this computer; None as the amount takes the rate of that day away.
+
+        Raises
+        ------
+        ConfigError
+            The currency is no code such as EUR, or the amount is none.
+
+        Examples
+        --------
+        ``studio.costs.rate("EUR", 0.012)`` and later ``costs.rate("EUR", 0.011, "2026-07-01")``
+        """
+        self._reports.rates.add(currency, amount, since)
+
+
 def _priced_settings(models: Iterable[wire.Model]) -> set[str]:
     """Return the settings that prices depend on: all of a model whose rule is not known."""
     found: set[str] = set()

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import wire
 from kit.client import calls, flows
-from kit.studio.cost_reports import CostReports
+from kit.studio.cost_reports import BaseCosts, CostReports
 from kit.studio.history_sync import ProgressLine
 from kit.studio.operations import Operations
 from kit.studio.views import EntryList
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     import pandas as pd
 
     from kit.client.sync import Client
@@ -62,7 +60,7 @@ class Usage:
             return self._client.run(self._reports.ledger(limit, on_progress, sync=sync))
 
 
-class Costs:
+class Costs(BaseCosts):
     """What was spent on what, when, and what it will come to.
 
     Each answer is a frame that draws itself: ``studio.costs.trend().plot()``. Credits are
@@ -76,9 +74,9 @@ class Costs:
     """
 
     def __init__(self, client: Client, operations: Operations, ratings: Ratings) -> None:
+        super().__init__(CostReports(operations))
         self._client = client
         self._ratings = ratings
-        self._reports = CostReports(operations)
 
     def __repr__(self) -> str:
         return "<Costs>"
@@ -230,23 +228,6 @@ class Costs:
         with self._show_progress() as on_progress:
             spending = self._reports.spending(since, until, on_progress, sync=sync)
             return self._client.run(self._reports.reprice(model, parameters, spending))
-
-    def rate(self, currency: str, amount: Decimal | float | str | None, since: When = None) -> None:
-        """Say what a credit is worth in money, always or from a day on.
-
-        From then on `by`, `trend`, `summary` and `frame` have the net in that currency too. It is
-        kept on this computer; None as the amount takes the rate of that day away.
-
-        Raises
-        ------
-        ConfigError
-            The currency is no code such as EUR, or the amount is none.
-
-        Examples
-        --------
-        ``studio.costs.rate("EUR", 0.012)`` and later ``costs.rate("EUR", 0.011, "2026-07-01")``
-        """
-        self._reports.rates.add(currency, amount, since)
 
     def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, to the millicredit.
