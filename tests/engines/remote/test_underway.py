@@ -9,8 +9,8 @@ import pytest
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.configured.entries import read
-from kit.engines.remote.endpoints import VideosEntry
 from kit.engines.remote.endpoints import videos as engines
+from kit.engines.remote.entries import VideosEntry
 from kit.engines.remote.orders import keep_note
 from kit.engines.remote.requests import order_of
 from tests.engines.remote.conftest import Answer, Jobs, Server, png
