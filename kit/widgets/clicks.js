@@ -29,9 +29,11 @@ function whenGone(model, signal, end) {
 const GONE = "The kernel was restarted: run the cell again.";
 
 function restWhenGone(model, el, signal, root) {
+  let rests = false;
   const end = () => {
     const box = root();
-    if (!box?.isConnected || el.textContent) return;
+    if (rests || !box?.isConnected) return;
+    rests = true; // once: what watches for changes would hear of these and never end
     box.classList.add("kit-disconnected");
     // A zone for files says so itself.
     for (const button of box.querySelectorAll("button:not(.kit-drop *)")) button.disabled = true;
