@@ -29,14 +29,13 @@ function whenGone(model, signal, end) {
 const GONE = "The kernel was restarted: run the cell again.";
 
 function restWhenGone(model, el, signal, root) {
-  let rests = false;
   const end = () => {
     const box = root();
-    if (rests || !box?.isConnected) return;
-    rests = true; // once: what watches for changes would hear of these and never end
-    box.classList.add("kit-disconnected");
+    if (!box?.isConnected || el.textContent) return;
+    // Only what is not so yet is changed: who watches for changes would hear of it for ever.
+    if (!box.classList.contains("kit-disconnected")) box.classList.add("kit-disconnected");
     // A zone for files says so itself.
-    for (const button of box.querySelectorAll("button:not(.kit-drop *)")) button.disabled = true;
+    for (const button of box.querySelectorAll("button:enabled:not(.kit-drop *)")) button.disabled = true;
     if (box.parentElement?.closest(`[${KEPT}]`)) return; // what is around it says so
     el.style.setProperty("display", "block", "important");
     el.classList.add("kit-gone");

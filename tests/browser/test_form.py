@@ -60,6 +60,9 @@ def test_a_form_is_used(notebook: Notebook) -> None:
     # what is needed rarely is there on demand
     expect(seed).to_be_hidden()
     flat.get_by_role("button", name="Advanced").click()
+    expect(seed).to_be_visible()
+    seed.click()
+    expect(seed).to_be_focused()
 
     # a mistake is told at its field, and nothing is sent with one
     seed.press_sequentially("12x")

@@ -83,11 +83,16 @@ def test_every_widget_whose_kernel_is_gone_says_so(lab: Lab, browser: Browser) -
         page = notebook.page
         notebook.run_all()
         expect(page.locator(".kit-panel")).to_contain_text("Poster Landscape")
+        for cell in range(4):  # what was never in sight is not drawn, and has no state to lose
+            notebook.output(cell).scroll_into_view_if_needed()
+            expect(notebook.output(cell).locator("[data-kit-focus]").first).to_be_attached()
+        notebook.wait_idle()
 
         page.evaluate(f"() => {notebook.KERNEL}.restart().then(() => null)")
 
-        for name in ("kit-table", "kit-panel", "kit-writing", "kit-account"):
-            widget = page.locator(f".{name}").first
+        for cell, name in enumerate(("kit-table", "kit-panel", "kit-writing", "kit-account")):
+            widget = notebook.output(cell).locator(f".{name}").first
+            widget.scroll_into_view_if_needed()
             expect(widget.get_by_role("alert").filter(has_text=SAID)).to_have_count(1)
             expect(widget.get_by_role("button", disabled=False)).to_have_count(0)
             assert widget.evaluate(_ICON) in ("none", "normal")
