@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 #: Instants in every frame.
 TIME = "datetime64[us, UTC]"
 
-#: Who says what a generation cost. An ``estimate`` is the model's price as it was known when the
-#: row was made; ``none`` means that nobody knows, and the columns of credits are NaN.
-SOURCES = ("service", "receipt", "estimate", "none")
-
 
 class ColumnInfo(NamedTuple):
     """One column of a frame.

@@ -41,9 +41,6 @@ _DRIFT = 0.018  # widths that clouds go in a second
 _FAINT = 0.02  # of a mask, that shows nothing
 _BEFORE = 0.92  # what is nearer than this share of a distance stands before what is there
 _RISE = 13.0  # seconds from the crater to the top of a plume
-_FLIGHT = 3.6  # seconds that the fastest stones fly
-_LANDED = 4 / 3  # time of flight at which a stone is down again
-_SHADES = 8  # of what flies
 _BITS = 3  # of a part of a pixel, for lines
 
 #: Units of the noise to one of a place across and along, how many of them it runs in a second,

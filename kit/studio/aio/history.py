@@ -216,7 +216,8 @@ class AsyncHistory:
 
     def __len__(self) -> int:
         """Return how many generations there are, after a look at the service."""
-        return len(self._client.wait_for(self.frame(columns=["status"])))
+        counted = self._client.wait_for(self.sql("select count(*) as n from generations"))
+        return int(counted["n"].iloc[0])
 
     def __bool__(self) -> bool:
         return True  # whether it is there, and not how long it is
