@@ -1,10 +1,8 @@
 """Fixtures, ground floor first: a clean environment, plug-ins, the service, a key, a caller."""
 
 import asyncio
-import atexit
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +11,6 @@ from typing import Any
 import httpx
 import pytest
 from hypothesis import settings as trying
-
-# Before anything reads it: what the user has set is not what is tested.
-for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" not in name]:
-    del os.environ[_name]
-
-# Nor is what the user has made: notebooks and commands work on a folder that is thrown away.
-_data = tempfile.TemporaryDirectory(prefix="kit-tests-")
-os.environ["KIT_DATA"] = _data.name
-atexit.register(_data.cleanup)
 
 # The plug-ins of the tests are found the way anybody's are; see also the fixture `plugins`.
 PLUGINS = str(Path(__file__).parent / "plugins")

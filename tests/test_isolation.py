@@ -1,0 +1,49 @@
+"""What a test or a tutorial does stays off the user's settings and data."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+
+ROOT = Path(__file__).parents[1]
+USES_AN_EMPTY_FOLDER = """
+import os
+from pathlib import Path
+
+data = Path(os.environ["KIT_DATA"])
+assert "KIT_API_KEY" not in os.environ
+assert list(data.iterdir()) == []
+(data / "made-here").touch()
+assert str(data) != os.environ["USERS_DATA"]
+"""
+
+
+def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("one.ipynb", "two.ipynb"):
+        nbformat.write(new_notebook(cells=[new_code_cell(USES_AN_EMPTY_FOLDER)]), tmp_path / name)
+    environment = {
+        **os.environ,
+        "KIT_DATA": str(data),
+        "KIT_API_KEY": "cs_test_of_the_user",
+        "USERS_DATA": str(data),
+    }
+
+    command = f"pytest -q -p no:cacheprovider --config-file={ROOT}/pyproject.toml --rootdir={ROOT}"
+    ended = subprocess.run(
+        [sys.executable, "-m", *command.split(), str(tmp_path)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert ended.returncode == 0, ended.stdout
+    assert "2 passed" in ended.stdout
+    assert list(data.iterdir()) == []
