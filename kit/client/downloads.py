@@ -49,12 +49,8 @@ class Cache:
             )
         if poster:  # found by the id alone, and renewed when it is older than its generation
             return self.folder / f"{self._name(generation.id)}.poster"
-        end = _extension(generation, output)
-        named = file_types.find_renamed(
-            self.folder / f"{self._name(generation.id)}-{_content_digest(generation)}{end}"
-        )
-        older = file_types.find_renamed(self.folder / f"{self._name(generation.id)}{end}")
-        return older if not named.exists() and _is_newer(older, generation) else named
+        name = f"{self._name(generation.id)}-{_content_digest(generation)}"
+        return file_types.find_renamed(self.folder / f"{name}{_extension(generation, output)}")
 
     def _name(self, generation_id: str) -> str:
         host = _digest(self.base_url, 8)
@@ -234,10 +230,10 @@ def _content_digest(generation: wire.Generation) -> str:
     return _digest("\n".join([when, generation.model_id or "", generation.prompt or ""]), 8)
 
 
-def _is_newer(older: Path, generation: wire.Generation) -> bool:
-    """Whether a file under a name of before was fetched after the generation was made."""
+def _is_newer(kept: Path, generation: wire.Generation) -> bool:
+    """Whether a file was fetched after the generation was made."""
     try:
-        fetched = older.stat().st_mtime
+        fetched = kept.stat().st_mtime
     except OSError:
         return False
     return generation.created_at is None or fetched >= generation.created_at.timestamp()

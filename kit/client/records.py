@@ -6,7 +6,6 @@ must never be read as another's. The embedded one goes by its name alone, becaus
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 from collections.abc import Callable
@@ -19,22 +18,16 @@ _log = logging.getLogger("kit")
 
 
 def file(settings: Settings, what: str) -> Path:
-    """Return where records about a service are kept, e.g. ``prices``; it may not be there yet.
-
-    A file from before addresses were part of the name becomes that of the first service that asks.
-    """
-    folder = settings.data / "notebook" / what
-    named = folder / f"{_name(settings)}.jsonl"
-    return _adopt(settings, folder / f"{_short(settings.name)}.jsonl", named)
+    """Return where records about a service are kept, e.g. ``prices``; it may not be there yet."""
+    return settings.data / "notebook" / what / f"{_name(settings)}.jsonl"
 
 
 def folder(settings: Settings, what: str) -> Path:
     """Return the folder of a service, e.g. in ``history``; see `file`."""
-    above = settings.data / "notebook" / what
-    if not settings.name or _is_embedded(settings):
-        return above / digest(settings.name or settings.base_url)
-    named = above / digest(f"{settings.name} {settings.base_url}")
-    return _adopt(settings, above / digest(settings.name), named)
+    known = settings.name or settings.base_url
+    if settings.name and not _is_embedded(settings):
+        known = f"{settings.name} {settings.base_url}"
+    return settings.data / "notebook" / what / digest(known)
 
 
 def digest(text: str) -> str:
@@ -53,25 +46,13 @@ def _name(settings: Settings) -> str:
         return digest(settings.base_url)
     if _is_embedded(settings):
         return _EMBEDDED
-    return f"{_short(settings.name)}-{digest(settings.base_url)}"
+    short = settings.name if settings.name.isidentifier() else digest(settings.name)
+    return f"{short}-{digest(settings.base_url)}"
 
 
 def _is_embedded(settings: Settings) -> bool:
     """Whether it is the service that moves; a profile may have its name."""
     return settings.name == _EMBEDDED and settings.moves is not None
-
-
-def _short(name: str) -> str:
-    return name if name.isidentifier() else digest(name)
-
-
-def _adopt(settings: Settings, old: Path, new: Path) -> Path:
-    """Return the new place, with what was at the old one if that was this service's alone."""
-    if settings.name in ("", _EMBEDDED) or new.exists() or not old.exists():
-        return new
-    with contextlib.suppress(OSError):  # another kernel was quicker, or the disk is read-only
-        old.rename(new)
-    return old if old.exists() else new
 
 
 class Notices:

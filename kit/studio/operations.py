@@ -26,7 +26,7 @@ from kit.studio import requests, starts
 from kit.studio.billing import Billing
 from kit.studio.catalog import ModelCatalog
 from kit.studio.history_sync import HistorySync
-from kit.studio.requests import body_of, digests_of, fingerprint, resolve_media, separate_media
+from kit.studio.requests import body_of, digest_of, fingerprint, resolve_media, separate_media
 from kit.studio.reuse import ReusableResults
 from kit.studio.starts import Starts, StartTrace
 from kit.widgets.account.data import Keys
@@ -176,7 +176,7 @@ class Operations:
     ) -> Flow[wire.Generation]:
         request = yield from wanted
         if not again and self.settings.reuse:
-            begun = yield from self.find_earlier(request, digests_of(request), trace)
+            begun = yield from self.find_earlier(request, digest_of(request), trace)
             if begun is not None:
                 return begun
         return (yield from self.start_checked(request, on_sent=on_sent, trace=trace))
@@ -184,7 +184,7 @@ class Operations:
     def find_earlier(
         self,
         request: Request,
-        digests: Sequence[str],
+        digest: str,
         trace: StartTrace,
         *,
         ids: Sequence[str] | None = None,
@@ -196,11 +196,11 @@ class Operations:
         ids : sequence of str, optional
             What it is known to have led to; outputs are left where they are then.
         """
-        yield from self._starts.wait_for_equal(digests)
-        known = ids or [i for name in digests for i in self.journal.find_earlier(name)][:_LOOKED_AT]
+        yield from self._starts.wait_for_equal(digest)
+        known = ids or self.journal.find_earlier(digest)[:_LOOKED_AT]
         begun = yield from self._reusable.find(request, known, fetched=ids is None)
         if begun is None:
-            return (yield from self._starts.recover(request, digests, trace))
+            return (yield from self._starts.recover(request, digest, trace))
         trace.id, trace.before = begun.id, True
         return begun
 
@@ -302,7 +302,7 @@ class Operations:
             Ids of files that were uploaded before.
         """
         made = self._call(request, key, references, on_sent)
-        digest = digest or digests_of(request)[0]
+        digest = digest or digest_of(request)
         return (yield from self._starts.send(request, made, digest, trace or StartTrace()))
 
     def _call(

@@ -90,19 +90,14 @@ def body_of(
     )
 
 
-def digests_of(request: Request) -> tuple[str, ...]:
+def digest_of(request: Request) -> str:
     """Return a hash that equal requests share: of model, prompt, parameters and files.
 
-    A number is the same however it is written: 7 is 7.0. A second hash is that of journals of
-    before, where it differs.
+    A number is the same however it is written: 7 is 7.0.
     """
     media = {name: [f.sha256() for f in files] for name, files in request.media.items()}
-    found = dict[str, None]()
-    for parameters in (normalize_numbers(request.complete), request.complete):
-        facts = [request.model.id, request.prompt, parameters, media]
-        text = json.dumps(facts, sort_keys=True, default=str)
-        found[hashlib.sha256(text.encode()).hexdigest()] = None
-    return tuple(found)
+    facts = [request.model.id, request.prompt, normalize_numbers(request.complete), media]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def separate_media(

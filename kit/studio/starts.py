@@ -7,7 +7,7 @@ that is not known, it is looked for in the service's list, and never sent blindl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -341,16 +341,16 @@ class Starts:
             raise unwritten_error(receipt.id, missing)
         return generation_of_receipt(request, receipt)
 
-    def wait_for_equal(self, digests: Sequence[str]) -> Flow[None]:
+    def wait_for_equal(self, digest: str) -> Flow[None]:
         """Wait until no equal start of this studio is on its way: it may be what is wanted."""
         try:
-            while self._in_flight.intersection(i.key for i in self._intents(digests)):
+            while self._in_flight.intersection(i.key for i in self._journal.intents(digest)):
                 yield Sleep(_LOOK)
         except flows.Late:
             raise NoAnswerError("an equal request is being started, and not answered yet") from None
 
     def recover(
-        self, request: Request, digests: Sequence[str], trace: StartTrace
+        self, request: Request, digest: str, trace: StartTrace
     ) -> Flow[wire.Generation | None]:
         """Return what an equal start led to whose answer was never seen; None where there is none.
 
@@ -359,7 +359,7 @@ class Starts:
         NoAnswerError
             It is not known whether it was carried out.
         """
-        for intent in reversed(self._intents(digests)):
+        for intent in reversed(self._journal.intents(digest)):
             if self._honored and datetime.now(UTC) - intent.moment < _REPEATABLE:
                 found = yield from self._repeat(request, intent, trace)
             else:
@@ -414,9 +414,6 @@ class Starts:
             yield
         finally:
             self._in_flight.discard(key)
-
-    def _intents(self, digests: Sequence[str]) -> list[Intent]:
-        return [each for digest in digests for each in self._journal.intents(digest)]
 
     def _write_intent(self, key: str, body: Mapping[str, object], digest: str) -> None:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -63,21 +62,6 @@ def test_ids_that_begin_again_have_other_files(cache: Cache) -> None:
 
     assert made(cache, one) == made(cache, one)
     assert len({made(cache, one), made(cache, one + timedelta(1)), made(cache, one, "fox")}) == 3
-
-
-def test_files_of_before_are_found_unless_they_are_older_than_what_they_show(
-    cache: Cache,
-) -> None:
-    fetched = datetime(2026, 1, 2, tzinfo=UTC)
-    host = hashlib.sha256(cache.base_url.encode()).hexdigest()[:8]
-    cache.folder.mkdir(parents=True)
-    old = cache.folder / f"{host}-j1.png"
-    old.write_bytes(b"before")
-    os.utime(old, (fetched.timestamp(), fetched.timestamp()))
-
-    assert made(cache, fetched - timedelta(minutes=1)) == old
-    assert made(cache, None) == old
-    assert made(cache, fetched + timedelta(minutes=1)) != old
 
 
 def test_a_poster_that_is_older_than_its_generation_is_fetched_anew(

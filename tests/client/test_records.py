@@ -55,36 +55,6 @@ def test_a_profile_with_its_name_does_not_share_them(tmp_path: Path, mine: Setti
     assert file.read_text() == "theirs"
 
 
-def test_records_of_before_are_taken_over_once(tmp_path: Path, mine: Settings) -> None:
-    old = tmp_path / "notebook" / "journal" / "mine.jsonl"
-    old.parent.mkdir(parents=True)
-    old.write_text("a line")
-    history = tmp_path / "notebook" / "history" / records.digest("mine")
-    (history / "account").mkdir(parents=True)
-    elsewhere = replace(mine, base_url="https://b.test")
-
-    assert records.file(mine, "journal").read_text() == "a line"
-    assert (records.folder(mine, "history") / "account").is_dir()
-    assert not records.file(elsewhere, "journal").exists()
-    assert not records.folder(elsewhere, "history").exists()
-    assert not old.exists()
-
-
-def test_records_that_cannot_be_moved_are_read_where_they_are(
-    tmp_path: Path, mine: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = tmp_path / "notebook" / "journal" / "mine.jsonl"
-    old.parent.mkdir(parents=True)
-    old.write_text("a line")
-
-    def refused(*_: object) -> None:
-        raise PermissionError
-
-    monkeypatch.setattr(Path, "rename", refused)
-
-    assert records.file(mine, "journal").read_text() == "a line"
-
-
 def test_to_ask_makes_nothing(tmp_path: Path, mine: Settings) -> None:
     records.file(mine, "journal")
     records.folder(mine, "history")

@@ -13,10 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kit.client import records
 from kit.errors import ParameterError
 from kit.studio import AsyncStudio, Studio, requests
-from kit.studio.requests import digests_of
 from tests.client.third_party import Answer, Server
 
 START = "/v1/creative-studio/generations"
@@ -145,15 +143,3 @@ def test_equal_numbers_are_equal_requests(many: Studio, other: Server, one: Any,
     assert many.generate("any", "x", ratio=two, o={"deep": [two]}).id == first.id
     assert len(other.requests("POST", START)) == 1
     assert many.generate("any", "x", ratio=7.5, o={"deep": [one]}).id != first.id
-
-
-def test_what_was_paid_before_numbers_were_equal_is_found(many: Studio, other: Server) -> None:
-    made = many.generate("any", "x", ratio=7.0)
-    order = many.client.run(many.session.operations.request("any", "x", None, {"ratio": 7.0}))
-    digest, before = digests_of(order)
-    path = records.file(many.client.settings, "journal")
-    path.write_text(path.read_text().replace(digest, before))
-
-    assert many.generate("any", "x", ratio=7.0).id == made.id
-    assert many.sweep("any", "x", ratio=[7.0]).credits == 0
-    assert len(other.requests("POST", START)) == 1

@@ -22,7 +22,7 @@ from kit.explore.sweeps.grid import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.parameters import Request
 from kit.studio.billing import most_expected
 from kit.studio.operations import OnUpdate, Operations
-from kit.studio.requests import digests_of
+from kit.studio.requests import digest_of
 from kit.studio.starts import StartTrace
 
 if TYPE_CHECKING:
@@ -63,8 +63,6 @@ class Cell:
         What it led to before, oldest first, without what failed.
     starts : int
         How many starts it had, failed ones included: the next one has a key of its own.
-    spellings : tuple of str
-        What journals of before know it by.
     """
 
     request: Request
@@ -72,12 +70,6 @@ class Cell:
     quote: wire.Quote | None
     before: tuple[str, ...] = ()
     starts: int = 0
-    spellings: tuple[str, ...] = ()
-
-    @property
-    def digests(self) -> tuple[str, ...]:
-        """All that the journal may know it by."""
-        return self.digest, *self.spellings
 
     @property
     def known(self) -> str | None:
@@ -236,13 +228,12 @@ def check_cells(
     seen: dict[str, int] = {}
     cells = []
     for request in checked:
-        digest, *older = digests_of(request)
+        digest = digest_of(request)
         if digest not in prices:
             prices[digest] = yield from _price(operations, request)
         seen[digest] = seen.get(digest, 0) + 1
         more = (f"@{take}" if take else "") + (f"#{n}" if (n := seen[digest]) > 1 else "")
-        spellings = tuple(each + more for each in older)
-        cells.append(Cell(request, digest + more, prices[digest], spellings=spellings))
+        cells.append(Cell(request, digest + more, prices[digest]))
     return refresh_cells(operations, cells)
 
 
@@ -251,7 +242,7 @@ def refresh_cells(operations: Operations, cells: Sequence[Cell]) -> list[Cell]:
     journal = operations.journal.starts()
     found = []
     for cell in cells:
-        starts = [start for name in reversed(cell.digests) for start in journal.get(name, [])]
+        starts = journal.get(cell.digest, [])
         before = dict.fromkeys(name for name, led_on in starts if led_on)
         found.append(replace(cell, before=tuple(before), starts=len(starts)))
     return found
@@ -262,7 +253,7 @@ def make_cell(
 ) -> Flow[None]:
     """Make a cell, or wait for what it led to before; every answer goes to `on_update`."""
     begun = yield from operations.find_earlier(
-        cell.request, cell.digests, StartTrace(), ids=cell.before
+        cell.request, cell.digest, StartTrace(), ids=cell.before
     )
     if begun is None:
         begun = yield from _start_cell(operations, cell, notes, key_of(sweep, cell))
@@ -300,7 +291,7 @@ def _check_all(operations: Operations, requests: Sequence[Asked]) -> Flow[list[R
         try:
             request = yield from operations.request(*asked)
             checked.append(request)
-            digest = digests_of(request)[0]
+            digest = digest_of(request)
             if digest not in made and number < _ASKED:
                 made.add(digest)
                 yield from operations.billing.check(request)
