@@ -270,7 +270,8 @@ def _unknown_names(
         if name in media:
             yield f"parameters.{name}", "is a medium: upload it and name it in mediaUploads"
         else:
-            yield f"parameters.{name}", f"unknown parameter{_hint(name, known, len(strangers))}"
+            hint = _hint(name, [*known, *media], len(strangers))
+            yield f"parameters.{name}", f"unknown parameter{hint}"
 
 
 def _hint(name: str, known: Iterable[str], strangers: int) -> str:

@@ -124,7 +124,9 @@ def test_none_is_not_given() -> None:
         ({"parameters": {"picture": "p"}}, "parameters.picture", "name it in mediaUploads"),
         ({"media": {}}, "mediaUploads.picture", "is required"),
         ({"media": {"picture": [1, 2, 3]}}, "mediaUploads.picture", "at most 2"),
+        ({"parameters": {"pictur": "p"}}, "parameters.pictur", "did you mean 'picture'"),
         ({"media": {"pictures": [1]}}, "mediaUploads.pictures", "did you mean 'picture'"),
+        ({"media": {"x": [1]}}, "mediaUploads.x", "no such medium; there is 'picture'"),
     ],
 )
 def test_what_is_wrong_is_named(change: dict[str, Any], field: str, sentence: str) -> None:

@@ -96,6 +96,12 @@ def card(heading: str, body: str) -> str:
     return f'<div style="{CARD}">{top}{body}</div>'
 
 
+def side_by_side(*parts: str) -> str:
+    """Return pieces of HTML in a row, as far as there is room, without the empty ones."""
+    row = "".join(f'<div style="flex:1 1 300px">{part}</div>' for part in parts if part)
+    return f'<div style="display:flex;flex-wrap:wrap;gap:8px 16px">{row}</div>'
+
+
 def set_direction(html: str) -> str:
     """Return somebody's words as HTML so that those read from right to left begin at the right.
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.notebook import Notebook
 
@@ -26,6 +27,21 @@ def test_run_all_shows_a_picture_and_a_video(quickstart: Notebook) -> None:
     assert video.evaluate("video => [video.videoWidth, video.videoHeight]") == [640, 360]
     assert video.evaluate("video => video.duration") == pytest.approx(3, abs=0.1)
     _keep_screenshots(quickstart)
+
+
+def test_a_form_and_a_picture_are_in_the_first_screen(quickstart: Notebook) -> None:
+    page = quickstart.page
+    page.set_viewport_size({"width": 1280, "height": 720})  # a laptop
+    kept = page.locator(".jp-OutputArea img").first  # as a notebook is opened that was not run
+    expect(kept).to_be_in_viewport(ratio=0.95)
+
+    quickstart.run_all()
+    page.locator(".jp-WindowedPanel-outer").evaluate("part => part.scrollTo(0, 0)")
+
+    form = page.locator(".kit-form").first
+    expect(form.get_by_label("prompt")).to_be_in_viewport(ratio=1)
+    expect(form.locator("img").first).to_be_in_viewport(ratio=0.95)
+    expect(kept).to_be_hidden()
 
 
 def test_what_was_run_is_saved_small_and_without_a_key(

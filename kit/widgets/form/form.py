@@ -198,11 +198,8 @@ class Form(ipywidgets.VBox):
         html = self._face.render_snapshot(
             checked.request, self._prices.without_balance(checked), back
         )
-        return {
-            **bundle,
-            "text/plain": repr(self),
-            "text/html": html + self._runs.render_snapshot(),
-        }
+        html = markup.side_by_side(html, self._runs.render_snapshot())
+        return {**bundle, "text/plain": repr(self), "text/html": html}
 
     def _ipython_display_(self) -> None:
         self._face.snapshot.show(self._repr_mimebundle_)
