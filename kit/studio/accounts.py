@@ -169,7 +169,8 @@ class AccountConnections:
     def _connection(self, name: str, settings: Settings, saved: str) -> AccountConnection:
         mine = self.own.session
         client = mine.client.with_settings(settings)
-        session = Session(Operations(settings, passing=not saved), client, mine.generation)
+        operations = Operations(settings, passing=not saved)
+        session = Session(operations, client, mine.generation).remember()
         return AccountConnection(name, session, saved=saved)
 
     def _taken(self, connection: AccountConnection) -> AccountConnection:

@@ -321,8 +321,15 @@ class Session(Generic[G]):
     client: Client | AsyncClient
     generation: type[G]
 
-    def __post_init__(self) -> None:
+    def remember(self) -> Self:
+        """Have generations of its service that are unpickled later belong to it; return it."""
         _SESSIONS[service_key(self.operations.settings)] = self
+        return self
+
+    @classmethod
+    def of(cls, generation: BaseGeneration) -> Session[Any]:
+        """Return what a generation was made with."""
+        return Session(generation.operations, generation.client, type(generation))
 
     @property
     def awaited(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from kit import wire
@@ -128,26 +129,25 @@ def history_table(
 
     operations = session.operations
 
-    def get(name: str) -> BaseGeneration:
-        found: BaseGeneration = session.hold(session.client.block(operations.get(name)))
-        return found
-
-    def card(name: str) -> ResultCard:
-        from kit.widgets.result import show_result
-
-        generation = get(name)
-        return show_result(_preview(generation), generation.facts, FormService(session))
-
+    get = partial(_get, session)
     return HistoryTable(
         frame,
         thumbnail=lambda name: _thumbnail(get(name)),
         near=lambda name: cached_thumbnail(operations.cache, name),
-        card=card,
+        card=partial(result_card, session),
         get=get,
         renew=renew,
         subscribe=operations.billing.changes.subscribe,
         size=size,
     )
+
+
+def result_card(session: Session[Any], name: str) -> ResultCard:
+    """Return a generation with what can be done with it, wherever it was opened."""
+    from kit.widgets.result import show_result
+
+    generation = _get(session, name)
+    return show_result(_preview(generation), generation.facts, FormService(session))
 
 
 class EntryList(list[wire.Entry]):
@@ -231,7 +231,10 @@ def gallery_item(generation: BaseGeneration) -> GalleryItem:
     def fetch(whole: bool) -> Fetched:
         return fetch_files(generation, whole=whole)
 
-    return GalleryItem(generation.facts, generation.credits, fetch)
+    def card() -> ResultCard:
+        return result_card(Session.of(generation), generation.id)
+
+    return GalleryItem(generation.facts, generation.credits, fetch, card)
 
 
 def _gallery_items(items: Any, studio: SessionOwner | None) -> list[GalleryItem]:
@@ -262,13 +265,13 @@ def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
 
 
 def _fetch_all(ids: list[str], studio: SessionOwner) -> list[BaseGeneration]:
-    def get(name: str) -> BaseGeneration:
-        session = studio.session
-        found: BaseGeneration = session.hold(session.client.block(session.operations.get(name)))
-        return found
-
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-views") as pool:
-        return list(pool.map(get, ids))
+        return list(pool.map(partial(_get, studio.session), ids))
+
+
+def _get(session: Session[Any], name: str) -> BaseGeneration:
+    found: BaseGeneration = session.hold(session.client.block(session.operations.get(name)))
+    return found
 
 
 def _preview(generation: BaseGeneration) -> str:

@@ -1,4 +1,4 @@
-"""Boxes of which the newest child stands first, without redrawing the others.
+"""Boxes that fill: the newest child stands first, without redrawing the others; or one at a time.
 
 A page keeps the children of a box up to the first one that is another: to put one before the others
 makes all of them anew, films begin again, and keys that are pressed meanwhile are lost. So before
@@ -7,10 +7,15 @@ the newest there is always an empty box, in which the next one finds its place.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ipywidgets
+
+from kit.widgets import markup
+from kit.widgets.background import BackgroundRunner
 
 #: Boxes in boxes, after which all is drawn anew, once.
 DEEPEST = 48
@@ -77,3 +82,47 @@ class NewestFirst(ipywidgets.VBox):
             box.close()
         for widget in reversed(kept):
             self._insert(widget)
+
+
+class OpenedBox(ipywidgets.VBox):
+    """A box in which one thing is open at a time; it is made in the background."""
+
+    children: Any
+
+    def __init__(self, background: BackgroundRunner, **traits: Any) -> None:
+        self._background = background
+        self._lock = threading.Lock()
+        self._wanted: Callable[[], Any] | None = None
+        super().__init__(_dom_classes=("kit-opened",), **traits)
+
+    def fill(self, make: Callable[[], Any] | None) -> None:
+        """Show a widget in the place of what is open, or nothing.
+
+        Parameters
+        ----------
+        make : callable or None
+            Returns the widget; it may block. What was asked for last counts.
+        """
+        with self._lock:
+            self._wanted = make
+        if make is None:
+            self._put()
+        else:
+            self._background.begin(partial(self._make, make))
+
+    def _make(self, make: Callable[[], Any]) -> None:
+        try:
+            made = make()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is shown or lost
+            made = ipywidgets.HTML(markup.problem(markup.error_text(error)))
+        with self._lock:
+            wanted = self._wanted is make
+        if wanted:
+            self._put(made)
+        else:
+            close_all(made)
+
+    def _put(self, *widgets: Any) -> None:
+        before, self.children = self.children, widgets
+        for one in before:
+            close_all(one)

@@ -14,7 +14,7 @@ from typing import Any
 
 from kit import wire
 from kit.widgets import markup, media
-from kit.widgets.gallery import GalleryItem, draw_items
+from kit.widgets.gallery import GalleryItem, draw_items, mark, show_items
 
 #: Bytes of all pictures together.
 TOTAL = 600_000
@@ -66,6 +66,9 @@ class Comparison:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
 
+    def _ipython_display_(self) -> None:
+        show_items(self, self.items)
+
     def rows(self) -> list[Row]:
         """Return what each was asked for: model, prompt and every setting that one of them has."""
         everyone = [item.facts for item in self.items]
@@ -88,9 +91,10 @@ class Comparison:
             style=_SHOWN,
         )
         shown = draw_items(self.items, fit, whole=True, folder=self.folder)
+        marks = map(mark, self.items, range(count))
         rows = self.rows()
         lines = [
-            _heads(shown),
+            _heads(["".join(parts) for parts in zip(shown, marks, strict=True)]),
             *(_line(row.name, map(escape, row.values), mark=True) for row in rows if row.differs),
             *(_line(name, values) for name, values in self._made()),
         ]

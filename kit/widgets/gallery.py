@@ -39,11 +39,14 @@ class GalleryItem:
     fetch : callable
         Returns the file and the thumbnail; asked with False it may leave out a picture's file
         where there is a thumbnail.
+    card : callable, optional
+        Returns the widget of what can be done with it; it may block.
     """
 
     facts: wire.Generation
     charged: Decimal | None
     fetch: Callable[[bool], Fetched]
+    card: Callable[[], Any] | None = None
 
     @property
     def cost(self) -> Decimal | None:
@@ -77,6 +80,27 @@ class GalleryItem:
     def settings(self) -> Mapping[str, Any]:
         """Return the settings it was made with, by name."""
         return self.facts.parameters or {}
+
+
+def show_items(view: Any, items: Iterable[GalleryItem]) -> None:
+    """Show a view of items in a notebook with what opens them.
+
+    Raises
+    ------
+    NotImplementedError
+        None of them has a card: IPython shows the view as it is.
+    """
+    from kit.widgets import opening
+
+    cards = {number: item.card for number, item in enumerate(items) if item.card is not None}
+    if not cards:
+        raise NotImplementedError
+    opening.show(view.html(), repr(view), lambda number: cards[number]())
+
+
+def mark(item: GalleryItem, number: int) -> str:
+    """Return the place of the button that opens an item; see `kit.widgets.opening`."""
+    return f'<span data-kit-result="{number}"></span>' if item.card else ""
 
 
 def draw_items(
@@ -181,11 +205,15 @@ class Gallery:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
 
+    def _ipython_display_(self) -> None:
+        show_items(self, self.items[:TILES])
+
     def html(self) -> str:
         """Return the grid as HTML of bounded size: about 1.5 MB, videos beside it not counted."""
         shown = self.items[:TILES]
         tiles = draw_items(shown, self._fit(len(shown)), folder=self.folder)
-        lines = (self._tile(e, tile) for e, tile in zip(shown, tiles, strict=True))
+        marks = map(mark, shown, range(len(shown)))
+        lines = (self._tile(*parts) for parts in zip(shown, tiles, marks, strict=True))
         grid = f'<ul style="{_LIST}">{"".join(lines)}</ul>'
         left = len(self.items) - len(shown)
         words = self._summary() + (f" · {left} more are not shown" if left else "")
@@ -202,7 +230,7 @@ class Gallery:
             style=_FILLS,
         )
 
-    def _tile(self, item: GalleryItem, shown: str) -> str:
+    def _tile(self, item: GalleryItem, shown: str, button: str) -> str:
         facts, prompt = item.facts, item.facts.prompt or ""
         state = "" if facts.state == "completed" else f"{markup.status(facts.state)} · "
         price = "" if item.cost is None else markup.credits(item.cost)
@@ -215,7 +243,8 @@ class Gallery:
         return (
             f'<li style="display:inline"><details style="{_TILE};min-width:{self._across()}">'
             f'<summary style="display:block;cursor:pointer">{shown}{caption}</summary>'
-            f'<div style="width:{_WIDE}px;max-width:100%">{_more(item)}</div></details></li>'
+            f'<div style="width:{_WIDE}px;max-width:100%">{_more(item)}{button}</div>'
+            "</details></li>"
         )
 
     def _across(self) -> str:

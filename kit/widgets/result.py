@@ -14,6 +14,7 @@ from kit import wire
 from kit.widgets import markup
 from kit.widgets.accessibility import PageScript, name, script
 from kit.widgets.background import BackgroundRunner
+from kit.widgets.boxes import OpenedBox
 
 _DEFAULT = "Use as input for …"
 
@@ -74,7 +75,7 @@ class ResultCard(ipywidgets.VBox):
         self._message = new(ipywidgets.HTML, _dom_classes=("kit-status",))
         self._page = new(FileReceiver)
         self._takers = new(ipywidgets.Dropdown, options=[(_DEFAULT, "")], tooltip=_DEFAULT)
-        self._opened = new(ipywidgets.VBox, _dom_classes=("kit-opened",))
+        self._opened = new(OpenedBox, background=background)
         open_form = partial(self._open, None)
         has_file = facts.state == "completed"
         enlarge, download = partial(self._send, "enlarge"), partial(self._send, "download")
@@ -129,13 +130,10 @@ class ResultCard(ipywidgets.VBox):
     def _taker_chosen(self, change: Any) -> None:
         if change.new:
             self._open(change.new)
-
-    def _open(self, model_id: str | None) -> None:
-        def work() -> None:
-            self._opened.children = (self._service.open_form(self._facts, model_id),)
             self._takers.value = ""
 
-        self._background.begin(self._guarded(work))
+    def _open(self, model_id: str | None) -> None:
+        self._opened.fill(lambda: self._service.open_form(self._facts, model_id))
 
     def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
         """Return a call whose error is shown in the row."""

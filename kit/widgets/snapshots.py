@@ -61,10 +61,10 @@ class StaticSnapshot:
         publish: Callable[..., None] = publish_display_data
         whole = dict(bundle())
         html, self._words = whole.pop("text/html"), whole.pop("text/plain", "")
-        name = f"kit-snapshot-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
+        place = name(html)
         with self._lock:
             self._bundle, self._last, self._place = bundle, html, uuid.uuid4().hex
-            self._names = [*(n for n in self._names if n != name), name]
+            self._names = [*(n for n in self._names if n != place), place]
             self.style.value = "".join(map(hide_snapshot, self._names))
         publish(self._output(html), transient={"display_id": self._place})
         publish({**whole, "text/plain": ""})
@@ -90,6 +90,11 @@ class StaticSnapshot:
         Where a notebook is not trusted, the page passes over the widget and shows its words.
         """
         return {"text/plain": self._words, "text/html": render_snapshot(self._names[-1], html)}
+
+
+def name(html: str) -> str:
+    """Return the class of kept HTML; that of two runs of a cell is the same."""
+    return f"kit-snapshot-{hashlib.sha256(html.encode()).hexdigest()[:12]}"
 
 
 def render_snapshot(name: str, html: str) -> str:

@@ -1,6 +1,7 @@
 """Gallery and comparison in JupyterLab, also in a notebook that nobody has trusted."""
 
 import json
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
@@ -11,6 +12,7 @@ from tests.browser.notebook import Notebook
 
 pytestmark = pytest.mark.browser
 
+PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = (
     "import kit\nstudio = kit.connect()\n"
     'lake, hill = (studio.generate("poster", p, size=512, seed=3) for p in ("a lake", "a hill"))\n'
@@ -18,6 +20,12 @@ CELLS = (
     "kit.gallery([lake, hill, film], columns=3)",
     "kit.compare(lake, hill, film)",
 )
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
+    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
 
 
 def width(picture: Locator) -> float:
@@ -69,3 +77,53 @@ def test_they_work_with_and_without_trust(lab: Lab, browser: Browser) -> None:
         assert notebook.page.locator(".jp-mod-trusted").count() == 0
         is_seen(notebook)
         expect(notebook.output(2).get_by_text("≠ prompt")).to_be_visible()
+
+
+OPENED = (
+    "import kit\nstudio = kit.connect()\n"
+    'sweep = studio.sweep("flat", ["a lake", "a hill"], count=[1, 2])\nsweep.run()',
+    "kit.gallery(sweep, columns=4)",
+    "sweep.sheet(size=120)",
+    "kit.compare(*sweep[:2])",
+)
+
+
+def test_a_picture_of_a_gallery_a_sheet_or_a_comparison_opens_in_a_form(
+    lab: Lab, browser: Browser
+) -> None:
+    with opened(lab, browser, *OPENED) as notebook:
+        notebook.run_all()
+        assert notebook.errors() == []
+        for cell, words, count in ((1, "a hill", 4), (2, "a hill", 4), (3, "a hill", 2)):
+            shown = notebook.output(cell)
+            if cell == 1:
+                shown.locator("summary").last.click()
+            buttons = shown.get_by_role("button", name="Open", exact=True, include_hidden=True)
+            expect(buttons).to_have_count(count)
+            last = buttons.last
+            last.click()
+            card = shown.locator(".kit-result")
+            expect(card).to_contain_text(words if cell != 3 else "a lake")
+            expect(last).to_have_attribute("aria-expanded", "true")
+            card.get_by_role("button", name="Open in a form").click()
+            form = shown.locator(".kit-form")
+            expect(form.get_by_label("prompt")).to_have_value(words if cell != 3 else "a lake")
+            expect(form.get_by_role("textbox", name="count")).to_have_text("2")
+            look(notebook, f"opened-{cell}", f".jp-Cell:nth-of-type({cell + 1}) .kit-opener")
+            last.click()
+            expect(card).to_have_count(0)
+        assert notebook.errors() == []
+
+        # without its kernel nothing is offered that would not work
+        notebook.save()
+        notebook.page.reload()
+        expect(notebook.output(2).get_by_role("button", name="Open", exact=True)).to_have_count(4)
+        notebook.page.evaluate(
+            "() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
+        )
+        expect(notebook.output(2).get_by_role("button", name="Open", exact=True)).to_have_count(0)
+        expect(notebook.output(2).locator("img")).to_have_count(4)
+        notebook.page.reload()
+        expect(notebook.output(2).locator("img")).to_have_count(4)
+        expect(notebook.page.get_by_text("Error displaying widget")).to_be_hidden()
+        notebook.wait_idle()

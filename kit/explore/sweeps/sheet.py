@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
@@ -48,12 +48,15 @@ class Tile:
         What it cost, or why there is no picture.
     label : str
         Its values, for sheets without axes.
+    number : int or None
+        Of its request, by which the result is opened; None where there is none.
     """
 
     picture: str | None
     caption: str
     label: str = ""
     favorite: bool = False
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class Sheet:
         Labels; empty ones are not shown.
     tiles : mapping of (row, column) to Tile
         Where nothing was made there is none.
+    show : callable, optional
+        Shows a sheet in a notebook, with what opens its results.
     """
 
     title: str
@@ -73,12 +78,18 @@ class Sheet:
     rows: Sequence[str]
     tiles: Mapping[tuple[int, int], Tile]
     size: int = 200
+    show: Callable[[Sheet], None] | None = None
 
     def __repr__(self) -> str:
         return f"<Sheet {len(self.rows)} × {len(self.columns)}: {self.title}>"
 
     def _repr_html_(self) -> str:
         return self.html()
+
+    def _ipython_display_(self) -> None:
+        if self.show is None:
+            raise NotImplementedError  # IPython shows the HTML alone
+        self.show(self)
 
     def html(self) -> str:
         """Return the sheet as static HTML, with all pictures inside."""
@@ -120,7 +131,9 @@ class Sheet:
         label = f"<div>{escape(tile.label)}</div>" if tile.label else ""
         shown = f'<img src="{tile.picture}" alt="{escape(tile.label)}" style="{style}">'
         star = f'<span title="favorite">{_STAR}</span> ' if tile.favorite else ""
-        caption = f'<div style="{_FAINT}">{star}{escape(tile.caption)}</div>'
+        there = self.show is not None and tile.number is not None
+        opens = f' <span data-kit-result="{tile.number}"></span>' if there else ""
+        caption = f'<div style="{_FAINT}">{star}{escape(tile.caption)}{opens}</div>'
         return f'<td style="{_CELL}">{shown if tile.picture else ""}{caption}{label}</td>'
 
 

@@ -129,7 +129,7 @@ class AsyncStudio:
     ) -> None:
         self.client = client or AsyncClient(settings)
         operations = operations or Operations(settings)
-        self.session = Session(operations, self.client, AsyncGeneration)
+        self.session = Session(operations, self.client, AsyncGeneration).remember()
         self.titles = AsyncTitles(self.client, operations.billing)
         self.scripts = AsyncScripts(self.client, operations.billing)
         self.usage = AsyncUsage(self.client, operations)

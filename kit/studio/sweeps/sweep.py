@@ -133,7 +133,8 @@ def make_tile(
         caption = f"{result.status} · {caption}"
     if picture is None and held.facts.deletion:
         caption = f"{held.facts.deletion} · {caption}"
-    return Tile(picture, f"#{number} · {caption}", label, favorite=ratings[held.id] == BEST)
+    marked = ratings[held.id] == BEST
+    return Tile(picture, f"#{number} · {caption}", label, favorite=marked, number=number)
 
 
 class BaseSweep(Generic[H]):
@@ -250,7 +251,19 @@ class BaseSweep(Generic[H]):
         title = f"{self.title}: {self._describe()}" + (
             f", {spent:g} credits" if self._results else ""
         )
-        return lay_out_sheet(self.plan, tiles, title, x=x, y=y, size=size)
+        sheet = lay_out_sheet(self.plan, tiles, title, x=x, y=y, size=size)
+        return replace(sheet, show=self._show_sheet)
+
+    def _show_sheet(self, sheet: Sheet) -> None:
+        from kit.studio.views import result_card
+        from kit.widgets import opening
+
+        def card(number: int) -> Any:
+            facts = self._result(number).generation
+            assert facts is not None  # noqa: S101 - else there is no button
+            return result_card(self._session, facts.id)
+
+        opening.show(sheet.html(), repr(sheet), card)
 
     def best(self, *numbers: int) -> list[H]:
         """Mark cells as favorites, by their numbers, and return all favorites of this sweep."""

@@ -128,7 +128,7 @@ class Studio:
     ) -> None:
         self.client = client or Client(settings)
         operations = operations or Operations(settings)
-        self.session = Session(operations, self.client, Generation)
+        self.session = Session(operations, self.client, Generation).remember()
         self.titles = Titles(self.client, operations.billing)
         self.scripts = Scripts(self.client, operations.billing)
         self.usage = Usage(self.client, operations)

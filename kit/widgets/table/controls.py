@@ -20,7 +20,7 @@ import pandas as pd
 from kit.widgets import markup
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import BackgroundRunner
-from kit.widgets.boxes import close_all
+from kit.widgets.boxes import OpenedBox
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.drawing import TableColumn, classes, kind, sheet, tracks
@@ -60,9 +60,10 @@ def build(
     statuses: Sequence[str],
     models: Sequence[str],
     rows: int,
-    snapshot: Any,
+    snapshot: StaticSnapshot,
+    background: BackgroundRunner,
 ) -> Controls:
-    """Return the widgets of a table with `rows` rows a page; `snapshot` hides the static one."""
+    """Return the widgets of a table with `rows` rows a page; `snapshot` is its static one."""
     plain = {"description_width": "initial"}
     text = w.Text(
         _dom_classes=("kit-table-filter",),
@@ -94,7 +95,7 @@ def build(
         tooltip="refresh",
         layout=w.Layout(width="40px", display="none"),
     )
-    card, problem, style = w.VBox(), w.HTML(), w.HTML(sheet(shown))
+    card, problem, style = OpenedBox(background), w.HTML(), w.HTML(sheet(shown))
     problem.add_class("kit-status")
     head = w.GridBox(
         [style, w.HTML(), *heads.values()],
@@ -113,7 +114,7 @@ def build(
             problem,
             card,
             reach := Accessibility(),
-            snapshot,
+            snapshot.style,
         ],
         layout=w.Layout(width="100%", max_width="1100px"),
     )
@@ -219,7 +220,9 @@ class Screen:
         self.snapshot = StaticSnapshot(background=background)
         self._updating = False
         self._columns = drawing.columns(frame)
-        self.controls: Controls = build(self._columns, *_choices(frame), size, self.snapshot.style)
+        self.controls: Controls = build(
+            self._columns, *_choices(frame), size, self.snapshot, background
+        )
         self._connect(handlers)
 
     def show_choices(self, frame: pd.DataFrame) -> None:
@@ -270,13 +273,6 @@ class Screen:
         unseen = f'<span class="kit-screen-reader">{escape(order)}</span>'
         self.controls.words.value = markup.faint(words) + unseen
         self.controls.clear.layout.visibility = "visible" if chosen else "hidden"
-
-    def show_card(self, parts: Sequence[Any]) -> None:
-        """Show widgets, or HTML, below the table in the place of what stands there."""
-        shown = tuple(w.HTML(one) if isinstance(one, str) else one for one in parts)
-        before, self.controls.card.children = self.controls.card.children, shown
-        for one in before:
-            close_all(one)
 
     @contextmanager
     def _without_callbacks(self) -> Iterator[None]:

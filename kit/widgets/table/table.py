@@ -374,19 +374,7 @@ class HistoryTable:
         if self._screen is None or self._card is None:
             return
         last = next(reversed(self._chosen), None)
-        if last is None:
-            self._screen.show_card(())
-        else:
-            self._background.begin(partial(self._make_card, last, self._card))
-
-    def _make_card(self, name: str, make: Callable[[str], Any]) -> None:
-        try:
-            shown = make(name)
-        except (KitError, OSError) as problem:
-            shown = markup.card("", markup.warning(str(problem)))
-        with self._lock:
-            if self._screen and next(reversed(self._chosen), None) == name:
-                self._screen.show_card((shown,))
+        self._screen.controls.card.fill(None if last is None else partial(self._card, last))
 
 
 def _names(page: pd.DataFrame) -> list[str]:

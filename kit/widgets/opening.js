@@ -1,0 +1,45 @@
+// Static HTML above this widget gets a button at each of its results. A click has what can be done
+// with that result shown here; another one takes it away again.
+const LOOKS = "width:auto;height:24px;line-height:24px;margin:2px 0;padding:0 9px;font-size:12px;border-radius:4px";
+const TITLE = "Enlarge, download, open in a form, or use as an input";
+
+function render({ model, el }) {
+  const stop = new AbortController();
+  const buttons = [];
+  let timer;
+  const home = () => el.parentElement;
+  const arrived = new MutationObserver(() => {
+    if (!home()?.querySelector(".kit-result")) return;
+    arrived.disconnect();
+    home().scrollIntoView({ block: "nearest" });
+  });
+  const add = (mark) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", title: TITLE });
+    button.className = "jupyter-button";
+    button.style.cssText = LOOKS;
+    button.textContent = "Open";
+    button.ariaExpanded = "false";
+    button.onclick = () => {
+      const opens = button.ariaExpanded === "false";
+      for (const one of buttons) one.ariaExpanded = String(one === button && opens);
+      model.send({ open: opens ? Number(mark.dataset.kitResult) : null });
+      if (opens) arrived.observe(home(), { childList: true, subtree: true });
+    };
+    buttons.push(button);
+    mark.replaceChildren(button);
+  };
+  const begin = () => {
+    // The same results may be shown twice: those right above are meant.
+    const all = [...document.querySelectorAll(`.${model.get("place")}`)];
+    const above = (part) => part.compareDocumentPosition(el) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const root = el.isConnected && all.filter(above).at(-1);
+    if (!root) return (timer = setTimeout(begin, 100)); // not in the page yet
+    root.querySelectorAll("[data-kit-result]").forEach(add);
+  };
+  const end = () => (clearTimeout(timer), arrived.disconnect(), buttons.forEach((one) => one.remove()));
+  whenGone(model, stop.signal, end);
+  begin();
+  return () => (stop.abort(), end());
+}
+
+export default { render };
