@@ -120,6 +120,7 @@ def _find_service(
     from dataclasses import replace
 
     from kit.client import settings
+    from kit.errors import require_extra
     from kit.studio.operations import Operations
 
     found = settings.resolve(base_url, api_key, profile=profile, data=data)
@@ -127,7 +128,9 @@ def _find_service(
         found = replace(found, reuse=reuse)
         return found, Operations(found)
     from kit.client.location import ServiceLocation
-    from kit.local import LocalKeys, follower, prover, start_embedded
+
+    with require_extra("service", "the embedded service, without base_url or profile,"):
+        from kit.local import LocalKeys, follower, prover, start_embedded
 
     folder = settings.data_folder(data) if data else None
     url, key = start_embedded(folder)

@@ -36,11 +36,12 @@ a wire code meets its HTTP status.
 from __future__ import annotations
 
 import traceback
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from decimal import Decimal
 
 
@@ -103,6 +104,31 @@ def show_own_lines(error: BaseException) -> None:
 
 class ConfigError(KitError):
     """A setting is missing or makes no sense; the message says which and what to do."""
+
+
+@contextmanager
+def require_extra(extra: str, purpose: str) -> Iterator[None]:
+    """Say what to install where an import misses a package.
+
+    Raises
+    ------
+    ConfigError
+        A package is not installed.
+
+    Examples
+    --------
+    >>> with require_extra("history", "the synced history"):
+    ...     import pyarrow
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package == "kit":
+            raise
+        raise ConfigError(
+            f"{purpose} needs {package}: pip install 'creative-studio-kit[{extra}]'"
+        ) from None
 
 
 class NoAnswerError(KitError):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from kit.errors import BadRequestError, ConfigError, KitError
+from kit.errors import BadRequestError, ConfigError, KitError, require_extra
 from kit.version import __version__
 
 #: Exit codes: 1 it failed, 2 it was asked wrongly, 130 it was interrupted.
@@ -71,7 +72,11 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
 
 def build_parser(arguments: Sequence[str]) -> typer.Typer:
     """Return as much of the command line as some arguments need."""
-    return command_line(arguments[:1])
+    with (
+        report_errors(),
+        require_extra("service", f"`kit {arguments[0] if arguments else '--help'}`"),
+    ):
+        return command_line(arguments[:1])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -87,9 +92,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(app: typer.Typer, arguments: Sequence[str]) -> None:
-    """Run a command line; an error is one sentence and an exit code."""
-    try:
+    """Run a command line."""
+    with report_errors():
         app(args=arguments)
+
+
+@contextmanager
+def report_errors() -> Iterator[None]:
+    """Make an error one sentence and an exit code."""
+    try:
+        yield
     except (ConfigError, BadRequestError) as error:
         _exit(str(error), ASKED_WRONGLY)
     except KitError as error:

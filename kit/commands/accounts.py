@@ -6,18 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kit.commands.options import (
-    Data,
-    DatabaseUrl,
-    Json,
-    actor,
-    amount,
-    read,
-    settings_of,
-    show_json,
-    show_table,
-    transact,
-)
+from kit.commands.database import actor, read, settings_of, transact
+from kit.commands.options import Data, DatabaseUrl, Json, amount, show_json, show_table
 from kit.service.domain import accounts
 from kit.service.http.context import clock, format_time, to_credits
 

@@ -7,15 +7,8 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from kit.commands.options import (
-    Data,
-    DatabaseUrl,
-    Json,
-    read,
-    settings_of,
-    show_json,
-    show_table,
-)
+from kit.commands.database import read, settings_of
+from kit.commands.options import Data, DatabaseUrl, Json, show_json, show_table
 from kit.service.domain import audit
 from kit.service.http.context import format_time
 

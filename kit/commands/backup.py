@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from kit.commands.options import Data, DatabaseUrl, Json, actor, settings_of, show_json, transact
+from kit.commands.database import actor, settings_of, transact
+from kit.commands.options import Data, DatabaseUrl, Json, show_json
 from kit.service import backup
 from kit.service.domain import audit
 from kit.service.http.context import clock

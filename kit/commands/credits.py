@@ -6,17 +6,8 @@ from typing import Annotated
 
 import typer
 
-from kit.commands.options import (
-    Account,
-    Data,
-    DatabaseUrl,
-    Json,
-    actor,
-    amount,
-    settings_of,
-    show_json,
-    transact,
-)
+from kit.commands.database import actor, settings_of, transact
+from kit.commands.options import Account, Data, DatabaseUrl, Json, amount, show_json
 from kit.errors import ConfigError
 from kit.service.domain import credits
 from kit.service.http.context import clock, to_credits

@@ -16,8 +16,9 @@ import typer
 import kit
 from kit.client import profiles
 from kit.commands import jupyter
+from kit.commands.database import check_database
 from kit.commands.jupyter import Finding
-from kit.commands.options import Data, Json, check_database, show_json
+from kit.commands.options import Data, Json, show_json
 from kit.engines.configured.place import Listing, ModelSource
 from kit.engines.registry import installed, survey
 from kit.errors import KitError

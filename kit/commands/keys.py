@@ -6,19 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
+from kit.commands.database import actor, read, settings_of, transact
 from kit.commands.options import (
     Account,
     Data,
     DatabaseUrl,
     Json,
-    actor,
     amount,
     instant,
-    read,
-    settings_of,
     show_json,
     show_table,
-    transact,
 )
 from kit.service.domain import keys
 from kit.service.http.context import clock, format_time, to_credits

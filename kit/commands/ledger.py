@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from kit.commands.options import (
-    Data,
-    DatabaseUrl,
-    Json,
-    check_database,
-    read,
-    settings_of,
-    show_json,
-)
+from kit.commands.database import check_database, read, settings_of
+from kit.commands.options import Data, DatabaseUrl, Json, show_json
 from kit.service.domain import credits
 
 app = typer.Typer(help="The ledger: every credit that came and went.", no_args_is_help=True)

@@ -6,7 +6,8 @@ import asyncio
 
 import typer
 
-from kit.commands.options import Data, DatabaseUrl, settings_of
+from kit.commands.database import settings_of
+from kit.commands.options import Data, DatabaseUrl
 from kit.service.app import migrate_database
 
 

@@ -14,9 +14,6 @@ import kit
 from kit import wire
 from kit.client import settings
 from kit.commands.options import Data, Json, show_json, show_table
-from kit.engines.configured.place import ModelSource
-from kit.engines.registry import look
-from kit.service import settings as service_settings
 from kit.widgets.prices import usual
 
 
@@ -90,6 +87,10 @@ def list_left_out(data: Path | None) -> Iterator[str]:
     """
     if settings.resolve(None, None, data=data) is not None:
         return
+    from kit.engines.configured.place import ModelSource
+    from kit.engines.registry import look
+    from kit.service import settings as service_settings
+
     found = service_settings.load(data=data)
     # The service has just asked the others.
     listing = look(ModelSource(found.engines_file, found.engine_copies), refresh=False)

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from kit.commands.options import Data, settings_of, show_table
+from kit.commands.database import settings_of
+from kit.commands.options import Data, show_table
 from kit.errors import ConfigError
 from kit.service.move import move
 

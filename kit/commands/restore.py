@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from kit.commands.backup import report_sentence
-from kit.commands.options import Json, actor, settings_of, show_json, transact
+from kit.commands.database import actor, settings_of, transact
+from kit.commands.options import Json, show_json
 from kit.service import backup
 from kit.service.domain import audit
 from kit.service.http.context import clock

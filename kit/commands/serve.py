@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from kit.commands.options import Data, DatabaseUrl, settings_of, transact
+from kit.commands.database import settings_of, transact
+from kit.commands.options import Data, DatabaseUrl
 from kit.service import logs, server
 from kit.service.domain import accounts
 from kit.service.settings import describe_settings

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from kit.errors import BadRequestError, ConfigError
+from kit.errors import BadRequestError, require_extra
 
 #: Rows of a sheet below its head. Source: Microsoft, "Excel specifications and limits".
 _ROWS = 1_048_575
@@ -38,11 +38,7 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
     plain = pd.DataFrame(frame)
     for name in plain.select_dtypes("datetimetz").columns:  # Excel knows no time zones
         plain[name] = plain[name].dt.tz_localize(None)
-    try:
-        with pd.ExcelWriter(path, engine="xlsxwriter", engine_kwargs=_TEXTS) as writer:
-            plain.to_excel(writer, **{"freeze_panes": (1, 0), **options})
-    except ModuleNotFoundError:
-        raise ConfigError(
-            "xlsxwriter writes files of Excel and is not installed: "
-            "pip install 'creative-studio-kit[excel]'"
-        ) from None
+    with require_extra("excel", "a file of Excel"):
+        writer = pd.ExcelWriter(path, engine="xlsxwriter", engine_kwargs=_TEXTS)
+    with writer:
+        plain.to_excel(writer, **{"freeze_panes": (1, 0), **options})

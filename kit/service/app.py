@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from kit.engines.base import Engine
 from kit.engines.configured.place import ModelSource
 from kit.engines.registry import installed
-from kit.errors import ConfigError
+from kit.errors import ConfigError, require_extra
 from kit.private import tighten
 from kit.service.domain import catalog, queue
 from kit.service.domain.credits import Turnover
@@ -192,12 +192,8 @@ async def migrate_database(settings: ServiceSettings) -> int:
 
 def load_postgresql() -> ModuleType:
     """Return the module of a database that needs an extra."""
-    try:
+    with require_extra("postgres", "PostgreSQL"):
         from kit.service.store import postgresql
-    except ImportError:
-        raise ConfigError(
-            "PostgreSQL needs a driver: pip install 'creative-studio-kit[postgres]'"
-        ) from None
     return postgresql
 
 
@@ -237,12 +233,8 @@ def create_storage(settings: ServiceSettings, secret: bytes) -> Storage:
     if not settings.storage_url.startswith("s3://"):
         return LocalStorage(settings.objects, Signer(secret))
     bucket = parse_bucket(settings.storage_url, settings.aws)
-    try:
+    with require_extra("s3", "a storage in S3"):
         from kit.service.storage.s3 import S3Storage
-    except ImportError:
-        raise ConfigError(
-            "a storage in S3 needs obstore: pip install 'creative-studio-kit[s3]'"
-        ) from None
     return S3Storage(bucket, settings.objects)
 
 

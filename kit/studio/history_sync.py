@@ -24,7 +24,13 @@ from kit.client.actions import Flow, Reply, Sleep
 from kit.client.calls import Call
 from kit.client.journal import Journal
 from kit.client.settings import Settings
-from kit.errors import InsufficientScopeError, KitError, MethodNotAllowedError, NotFoundError
+from kit.errors import (
+    InsufficientScopeError,
+    KitError,
+    MethodNotAllowedError,
+    NotFoundError,
+    require_extra,
+)
 from kit.explore.filters import PAGE, HistoryFilter, check_words
 from kit.private import make_folder, write_private
 from kit.widgets.progress import ProgressUpdates
@@ -121,9 +127,9 @@ class HistorySync:
         self, on_progress: OnProgress = ignore_progress, *, usage: bool = False
     ) -> Flow[Synced]:
         """Bring the archive up to date."""
+        store = (yield from self.archive()).store
         from kit.explore.syncing import sync_generations, sync_usage
 
-        store = (yield from self.archive()).store
         found = yield from sync_generations(store, self, on_update=partial(on_progress, "history"))
         if self.has_ledger is not False and (usage or store.manifest().usage.parts):
             on_ledger = partial(on_progress, "ledger")
@@ -202,7 +208,7 @@ class HistorySync:
         """Log where a list is shorter than what was asked for and what was started here."""
         if limit is not None and len(listed) >= limit:
             return
-        started = {start.id for start in self.starts() if start.mine}
+        started = {entry.id for entry in self._journal.entries() if self._has_one_account()}
         if missing := len(started.difference(listed)):
             _log.warning(_SHORT, len(listed), f"{missing:,}")
 
@@ -223,7 +229,7 @@ class HistorySync:
         """Return what this computer has started at the service, after one of them."""
         from kit.explore.syncing import Start
 
-        alone = len(set(_read(_accounts(self._settings)).values())) == 1
+        alone = self._has_one_account()
         return [
             Start(
                 id=entry.id,
@@ -235,6 +241,10 @@ class HistorySync:
             )
             for entry in self._journal.entries(after)
         ]
+
+    def _has_one_account(self) -> bool:
+        """Whether the journal is certain to be of this account."""
+        return len(set(_read(_accounts(self._settings)).values())) == 1
 
     def one(self, generation_id: str) -> Flow[bytes]:
         """Ask for a generation and return the bytes of the answer."""
@@ -339,8 +349,9 @@ def _some(count: int, noun: str) -> str:
 
 def open_archive(settings: Settings, account: str) -> Archive:
     """Return the archive of an account as the last sync left it; it may be empty."""
-    from kit.explore.archive import Archive
-    from kit.explore.store import Store
+    with require_extra("history", "the synced history"):
+        from kit.explore.archive import Archive
+        from kit.explore.store import Store
 
     return Archive(Store(_folder(settings) / _hash(account)))
 

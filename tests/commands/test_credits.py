@@ -1,7 +1,7 @@
 import apsw
 import pytest
 
-from kit.commands.options import transact
+from kit.commands.database import transact
 from kit.service import settings as service_settings
 from tests.commands.conftest import Kit
 from tests.conftest import sql

@@ -144,7 +144,7 @@ def test_a_service_that_cannot_start_says_why(config: ServiceSettings) -> None:
 
 _SERVED = """
 import json, sys, urllib.request
-from kit.commands.options import transact
+from kit.commands.database import transact
 from kit.commands.serve import command
 from kit.service import server, settings
 from kit.service.domain import accounts, keys

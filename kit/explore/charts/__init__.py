@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kit.errors import ConfigError
+from kit.errors import ConfigError, require_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-#: Engine -> the module that draws with it.
-_ENGINES = {"matplotlib": "kit.explore.charts.figures", "altair": "kit.explore.charts.vega"}
+#: Engine -> the module that draws with it, and the extra that brings it.
+_ENGINES = {
+    "matplotlib": ("kit.explore.charts.figures", "charts"),
+    "altair": ("kit.explore.charts.vega", "altair"),
+}
 
 
 def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **options: Any) -> Any:
@@ -28,11 +31,7 @@ def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **option
     """
     if engine not in _ENGINES:
         raise ConfigError(f"charts are drawn by {' or '.join(_ENGINES)}, not by {engine!r}")
-    try:
-        module = import_module(_ENGINES[engine])
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"{str(error.name).partition('.')[0]} draws this chart and is not installed: "
-            "pip install 'creative-studio-kit[charts]'"
-        ) from None
+    name, extra = _ENGINES[engine]
+    with require_extra(extra, "a chart"):
+        module = import_module(name)
     return module.draw(chart, frame, **options)

@@ -1,0 +1,70 @@
+"""The service's own database and settings, as commands use them; the service may run or not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kit.errors import ConfigError
+from kit.service import machine
+from kit.service import settings as service_settings
+from kit.service.app import check_data_folder, open_database
+from kit.service.domain import queue
+from kit.service.settings import ServiceSettings
+from kit.service.store.database import Database, Transaction
+from kit.service.store.sqlite import RESTORE, damage
+
+T = TypeVar("T")
+
+
+def settings_of(data: Path | None, database: str | None = None, **given: Any) -> ServiceSettings:
+    """Return the service's settings as the command line and the environment have them."""
+    return service_settings.load(data=data, database_url=database, **given)
+
+
+def transact(settings: ServiceSettings, work: Transaction[T]) -> T:
+    """Run a transaction on the service's own database, whether the service runs or not."""
+    return _on(settings, lambda database: database.write(work))
+
+
+def read(settings: ServiceSettings, work: Transaction[T]) -> T:
+    """Run a transaction that only reads: however long it takes, a running service can write."""
+    return _on(settings, lambda database: database.read(work))
+
+
+def actor() -> str:
+    """Return who gives an order here, for the audit."""
+    return f"cli:{machine.user()}"
+
+
+def check_database(settings: ServiceSettings) -> str:
+    """Look through the service's database, if there is one, and say that nothing is wrong with it.
+
+    Raises
+    ------
+    ConfigError
+        The data folder is not whole; the sentence says what is wrong.
+    """
+    if not settings.embedded:
+        read(settings, queue.count_states())
+        return "the server answers, and has the schema of this version"
+    check_data_folder(settings)
+    path = settings.database_path
+    if not path.exists():
+        return f"there is none yet at {path}"
+    if wrong := damage(path):
+        raise ConfigError(f"the database {path} is damaged: {wrong}; {RESTORE}")
+    return f"{path} is whole"
+
+
+def _on(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
+    async def alone() -> T:
+        database = open_database(settings)
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(alone())
