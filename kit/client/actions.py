@@ -62,6 +62,13 @@ class DownloadFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FetchMedium:
+    """Fetch a file from the web, without the API key; the outcome is its path here."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sleep:
     """Let some seconds pass; the outcome is None.
 
@@ -140,8 +147,8 @@ def not_written(target: Path, error: OSError) -> NotWritten:
     return NotWritten(f"it could not be written to {target.parent}: {why}", lasting=True)
 
 
-Step: TypeAlias = SendRequest | UploadFile | DownloadFile | Sleep
-Outcome: TypeAlias = Reply | NoReply | None
+Step: TypeAlias = SendRequest | UploadFile | DownloadFile | FetchMedium | Sleep
+Outcome: TypeAlias = Reply | NoReply | Path | None
 Flow: TypeAlias = Generator[Step, Any, T]
 
 

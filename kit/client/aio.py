@@ -12,11 +12,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.client import loops
 from kit.client.actions import (
     DownloadFile,
+    FetchMedium,
     Flow,
     NoReply,
     Outcome,
@@ -122,6 +124,12 @@ class AsyncClient:
         """Do as `close` while the caller waits, on either face."""
         bridge.run(self.close())
 
+    async def _fetch(self, step: FetchMedium) -> Path:
+        from kit.client.transports.web import Web
+
+        web = Web(private=self.settings.private_media)
+        return await asyncio.to_thread(web.fetch, step.url, self.settings.uploads)
+
     async def _rest(self, step: Sleep) -> None:
         log_wait(step)
         await self._sleep(step.seconds)
@@ -143,5 +151,6 @@ _DO: dict[type, Callable[[AsyncClient, Any], Awaitable[Any]]] = {
     SendRequest: lambda client, step: client.http.send(step),
     UploadFile: lambda client, step: client.http.upload(step),
     DownloadFile: lambda client, step: client.http.download(step),
+    FetchMedium: lambda client, step: client._fetch(step),
     Sleep: lambda client, step: client._rest(step),
 }

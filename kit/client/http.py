@@ -81,7 +81,7 @@ class ConnectionPool(Generic[C]):
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
-                verify = _certificates() if target[0] == "https" else _no_certificates()
+                verify = certificates() if target[0] == "https" else _no_certificates()
                 transport = self._make(verify=verify, proxy=proxy(*target))
                 entry = _PooledConnection(transport, retired=not self._open)
                 if self._open:
@@ -110,7 +110,8 @@ class ConnectionPool(Generic[C]):
 
 
 @cache
-def _certificates() -> ssl.SSLContext:
+def certificates() -> ssl.SSLContext:
+    """Return the context of connections that are checked, loaded once."""
     return httpx.create_ssl_context()
 
 

@@ -17,6 +17,7 @@ from kit.client.location import ServiceLocation
 from kit.errors import ConfigError
 
 _APP = "creative-studio-kit"
+_OF_EVERY_SERVICE = ("KIT_DATA", "KIT_PROGRESS", "KIT_PRIVATE_MEDIA")
 _OFF = frozenset({"0", "false", "no", "off"})
 
 
@@ -36,6 +37,8 @@ class Settings:
         Where the service is now, if it is one that moves.
     reuse : bool
         Whether an equal request returns what it led to before.
+    private_media : bool
+        Whether media may be fetched from addresses of this machine and its network.
 
     Raises
     ------
@@ -50,6 +53,7 @@ class Settings:
     progress: bool = True
     moves: ServiceLocation | None = field(default=None, compare=False)
     reuse: bool = field(default=True, compare=False)
+    private_media: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", check_address(self.base_url))
@@ -68,6 +72,11 @@ class Settings:
         from kit.wire import api_keys
 
         return api_keys.looks_right(self.api_key)
+
+    @property
+    def uploads(self) -> Path:
+        """Where files are kept that had no path when they were chosen."""
+        return self.data / "notebook" / "uploads"
 
     @property
     def origin(self) -> tuple[str, str, int]:
@@ -116,7 +125,8 @@ def resolve(
         found = _from_profile(profiles, name, asked_for=bool(profile or env.get("KIT_PROFILE")))
     if found is None:
         return None
-    return Settings(*found, data=folder, name=name, progress=progress)
+    private = env.get("KIT_PRIVATE_MEDIA", "0").lower() not in _OFF
+    return Settings(*found, data=folder, name=name, progress=progress, private_media=private)
 
 
 def embedded_settings(
@@ -127,7 +137,7 @@ def embedded_settings(
     moves: ServiceLocation | None = None,
 ) -> Settings:
     """Return the settings of the embedded service, whose port changes but whose journal stays."""
-    env = {k: v for k, v in os.environ.items() if k in ("KIT_DATA", "KIT_PROGRESS")}
+    env = {k: v for k, v in os.environ.items() if k in _OF_EVERY_SERVICE}
     settings = resolve(base_url, api_key, data=data, environment=env)
     assert settings is not None  # noqa: S101 - both arguments are given
     return replace(settings, name="embedded", moves=moves)

@@ -12,11 +12,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.client import loops
 from kit.client.actions import (
     DownloadFile,
+    FetchMedium,
     Flow,
     NoReply,
     Outcome,
@@ -119,6 +121,12 @@ class Client:
         """Do as `close` while the caller waits, on either face."""
         self.close()
 
+    def _fetch(self, step: FetchMedium) -> Path:
+        from kit.client.transports.web import Web
+
+        web = Web(private=self.settings.private_media)
+        return web.fetch(step.url, self.settings.uploads)
+
     def _rest(self, step: Sleep) -> None:
         log_wait(step)
         self._sleep(step.seconds)
@@ -140,5 +148,6 @@ _DO: dict[type, Callable[[Client, Any], Any]] = {
     SendRequest: lambda client, step: client.http.send(step),
     UploadFile: lambda client, step: client.http.upload(step),
     DownloadFile: lambda client, step: client.http.download(step),
+    FetchMedium: lambda client, step: client._fetch(step),
     Sleep: lambda client, step: client._rest(step),
 }

@@ -30,6 +30,21 @@ from kit.parameters import file_name_problems, is_own
 _ENDED = frozenset({400, 401, 403, 410})
 
 
+#: How an address begins; a path may begin with the single letter of a drive.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
+
+
+def is_on_the_web(medium: Any) -> bool:
+    """Return whether a medium is an address that can be fetched.
+
+    Examples
+    --------
+    >>> is_on_the_web("https://host/lake.jpg"), is_on_the_web("lake.jpg")
+    (True, False)
+    """
+    return isinstance(medium, str) and medium.lower().startswith(("https://", "http://"))
+
+
 def ticket_problem(ticket: wire.Ticket, size: int) -> str:
     """Return why a file of so many bytes cannot be sent with a ticket, empty where it can.
 
@@ -84,10 +99,6 @@ def _sendable(name: str, value: str) -> bool:
         name.isascii() and bool(name) and all(c.isalnum() or c in "!#$%&'*+-.^_`|~" for c in name)
     )
     return token and value.isascii() and (value.isprintable() or not value)
-
-
-#: How an address begins; a path may begin with the single letter of a drive.
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +171,8 @@ def _find_source(medium: Any) -> FileSource:
     if isinstance(medium, (str, PurePath)):
         if _ADDRESS.match(str(medium)):
             raise ParameterError(
-                f"a medium is a path, and {str(medium).partition('?')[0][:80]!r} is an address: "
-                "download it first, then give the path of the file"
+                f"{str(medium).partition('?')[0][:80]!r} is an address that is not fetched: a "
+                "medium is a path or begins with https://"
             )
         return _from_path(Path(medium).expanduser())
     if isinstance(medium, (bytes, bytearray, memoryview)):
@@ -172,7 +183,7 @@ def _find_source(medium: Any) -> FileSource:
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(medium, getattr(loaded, attribute)):
             return _from_bytes(read(medium), "upload")
-    what = "a path, bytes, an open file, a picture or an array"
+    what = "a path, an https address, bytes, an open file, a picture, an array or an output"
     raise ParameterError(f"a medium is {what}, not a {type(medium).__name__}")
 
 

@@ -11,6 +11,7 @@ import typer
 
 import kit
 from kit import typed, wire
+from kit.client.uploads import is_on_the_web
 from kit.commands.options import Data, Json, show_json
 from kit.errors import ConfigError, GenerationFailedError
 from kit.parameters import suggest
@@ -25,7 +26,9 @@ def command(
     ] = None,
     media: Annotated[
         list[str] | None,
-        typer.Option("--media", metavar="NAME=FILE", help="An input file of the model."),
+        typer.Option(
+            "--media", metavar="NAME=FILE", help="An input file of the model, or its https address."
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
@@ -81,19 +84,19 @@ def read_settings(model: wire.Model, given: Sequence[str]) -> dict[str, Any]:
     return typed.parse_values(model, texts)
 
 
-def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[Path]]:
+def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[str]]:
     """Return input files by parameter name."""
     names = {p.name for p in model.media_parameters}
-    files: dict[str, list[Path]] = {}
+    files: dict[str, list[str]] = {}
     for text in given:
         name, value = _pair(text, "--media")
         if name not in names:
             raise ConfigError(
                 f"the model {model.id!r} has no medium {name!r}{suggest(name, names)}"
             )
-        if not Path(value).is_file():
+        if not is_on_the_web(value) and not Path(value).is_file():
             raise ConfigError(f"--media {name}: there is no file {value!r}")
-        files.setdefault(name, []).append(Path(value))
+        files.setdefault(name, []).append(value)
     return files
 
 

@@ -55,7 +55,7 @@ class FormService(PaidService):
     @property
     def uploads(self) -> Path:
         """The folder of the files that came through the browser."""
-        return self._operations.settings.data / "notebook" / "uploads"
+        return self._operations.settings.uploads
 
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, by the rule, the service, or the defaults."""
@@ -129,11 +129,9 @@ class FormService(PaidService):
 
     def path(self, medium: Any) -> Path:
         """Return where a medium is; what is no file yet becomes one."""
+        medium = self._client.block(resolve_media(medium))
         if isinstance(medium, (str, Path)):
             return Path(medium).expanduser()
-        if hasattr(medium, "_kit_file"):
-            found: Path = self._client.block(resolve_media(medium))
-            return found
         source = uploads.source(medium, ours=self._operations.settings.ours)
         with source.open() as file:
             return self.keep(source.name, file.read())

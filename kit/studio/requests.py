@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from kit import pricing, wire
-from kit.client.actions import Flow
+from kit.client import uploads
+from kit.client.actions import FetchMedium, Flow
 from kit.errors import ConfigError, ParameterError
 from kit.parameters import Problem, Request
 
@@ -243,7 +244,7 @@ def _whole_seconds(duration: float | str) -> str:
 
 
 def resolve_media(media: Any) -> Flow[Any]:
-    """Return input files with the kept file in the place of each generation and each output.
+    """Return input files with a file in the place of each generation, output and address.
 
     One that is not here yet is fetched.
     """
@@ -257,6 +258,8 @@ def resolve_media(media: Any) -> Flow[Any]:
         for value in media:
             several.append((yield from resolve_media(value)))
         return several
+    if uploads.is_on_the_web(media):
+        return (yield FetchMedium(media))
     return (yield from media._kit_file()) if hasattr(media, "_kit_file") else media
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +85,20 @@ def test_media_are_uploaded_first(studio: Studio, other: Server, media: Server) 
         "picture": "u-upload.png",
         "hints": ["u-upload.png", "u-upload.png"],
     }
+
+
+def test_an_address_is_an_input(settings: Settings, other: Server, media: Server) -> None:
+    address = f"{media.url}/out/9.png?sig=abc"
+    with Studio(replace(settings, private_media=True)) as studio:
+        form = studio.form("retouch", picture=address)
+        studio.generate("retouch", picture=address, media=None)
+
+    (path,) = form.value["media"]["picture"]
+    assert (Path(path).name, Path(path).read_bytes()) == ("9.png", png())
+    assert [seen.body for seen in media.requests("PUT")] == [png()]
+    assert not [seen for seen in media.seen if "authorization" in seen.headers]
+    with Studio(settings) as studio, pytest.raises(ParameterError, match="a private network"):
+        studio.estimate("retouch", picture=address)
 
 
 def test_titles_and_scripts_are_written(studio: Studio, other: Server) -> None:

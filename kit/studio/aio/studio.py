@@ -26,7 +26,7 @@ from kit.studio.aio.sweeps import AsyncSweeps
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
-from kit.studio.requests import merge_parameters, script_request
+from kit.studio.requests import merge_parameters, resolve_media, script_request, separate_media
 from kit.studio.starts import StartTrace
 from kit.studio.views import ScriptList, SuggestedTitle, describe_studio
 from kit.widgets import preview
@@ -251,7 +251,7 @@ class AsyncStudio:
         ----------
         model : str or Model
             Its id, or one of ``studio.models``.
-        media : mapping, path, bytes, picture, array, or a list of them
+        media : mapping, path, https address, bytes, picture, array, output, or a list of them
             Input files, by parameter name where the model takes several kinds; each may also be
             given by itself, as in ``image="cat.png"``.
         n : int
@@ -327,8 +327,9 @@ class AsyncStudio:
     ) -> Form:
         """Return a form for a model, with what is given filled in; show it to use it."""
         found = await self._run(self.session.operations.model(model))
-        given = merge_parameters(parameters, settings)
-        return forms.build_form(self.session, found, prompt, media, given)
+        media, given = separate_media(found, media, merge_parameters(parameters, settings))
+        files = await self._run(resolve_media(media))
+        return forms.build_form(self.session, found, prompt, files, given)
 
     async def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
         """Return a panel that suggests titles and writes scripts; show it to use it."""

@@ -1,0 +1,236 @@
+"""Files from the web: of bounded size and time, and never asked for with the API key.
+
+Only public addresses are asked, unless the others are allowed: a link may come from a stranger, and
+this machine reaches more than he does. What is connected to is the address that was checked, for a
+name may lead elsewhere a moment later, and a redirect is checked as the first address is.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+import httpcore
+import httpx
+
+from kit.client.file_types import sniff_type
+from kit.client.http import FAILURES, FileWriter, certificates
+from kit.errors import ParameterError
+
+#: Bytes of a file, seconds for all of it and for each step, and redirects that are followed.
+MOST, SECONDS, STEP, REDIRECTS = 1_000_000_000, 600.0, 20.0, 5
+#: Seconds for which a file is not asked for again: a price, a start and a sweep want the same one.
+FRESH = 60.0
+_HEADERS = {"Accept": "image/*, video/*, audio/*", "Accept-Encoding": "identity"}
+#: Networks that stand for one of IPv4, whose address is the last part.
+_TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
+
+
+def is_public(address: str) -> bool:
+    """Return whether an address is one of the open internet, also inside of another.
+
+    Examples
+    --------
+    >>> is_public("9.9.9.9"), is_public("10.0.0.1"), is_public("::ffff:169.254.169.254")
+    (True, False, False)
+    """
+    whole = ip_address(address.partition("%")[0])
+    inside = list(_inside(whole)) if isinstance(whole, IPv6Address) else []
+    return all(one.is_global and not one.is_multicast for one in (inside or [whole]))
+
+
+def _inside(address: IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
+    """Yield the addresses of IPv4 that one of IPv6 leads to."""
+    found: list[Any] = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if any(address in network for network in _TRANSLATED):
+        found.append(IPv4Address(int(address) & 0xFFFFFFFF))
+    yield from filter(None, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """What may be asked for; tests pass names and addresses of their own.
+
+    Parameters
+    ----------
+    private : bool
+        Whether addresses are allowed that are not public, to which http is good enough.
+    resolve : callable
+        Looks a name up, as `socket.getaddrinfo` does.
+    schemes : tuple of str
+        How an address begins that is public.
+    seconds : float
+        For a whole file.
+    """
+
+    private: bool = False
+    resolve: Callable[..., Any] = socket.getaddrinfo
+    public: Callable[[str], bool] = is_public
+    schemes: tuple[str, ...] = ("https",)
+    most: int = MOST
+    seconds: float = SECONDS
+
+    def fetch(self, url: str, folder: Path) -> Path:
+        """Return where the file of an address is, once it is here: in a folder by its content.
+
+        Raises
+        ------
+        ParameterError
+            The address is not allowed, or nothing that is a picture, a video or a sound came.
+        """
+        now, known = time.monotonic(), (self.private, url, folder)
+        when, path = _FETCHED.get(known, (0.0, folder))
+        if path.is_file() and now - when < FRESH:
+            return path
+        path = self._fetch(url, folder)
+        _FETCHED[known] = now, path
+        return path
+
+    def _fetch(self, url: str, folder: Path) -> Path:
+        shown = url.partition("?")[0][:80]
+        part = folder / f"{secrets.token_hex(8)}.part"
+        try:
+            with self._connect() as transport, closing(self._open(transport, url)) as response:
+                digest = self._receive(response, part)
+            target = folder / digest[:16] / _file_name(response.request.url)
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            return part.replace(target)
+        except _RefusedError as error:
+            raise ParameterError(f"the medium {shown!r} {error}") from None
+        except (*FAILURES, OSError) as error:
+            why = str(error) or type(error).__name__
+            raise ParameterError(f"the medium {shown!r} could not be fetched: {why}") from None
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _connect(self) -> httpx.HTTPTransport:
+        transport = httpx.HTTPTransport(verify=certificates(), trust_env=False)
+        backend = _CheckedBackend(self, time.monotonic() + self.seconds)
+        transport._pool = httpcore.ConnectionPool(certificates(), network_backend=backend)
+        return transport
+
+    def _open(self, transport: httpx.HTTPTransport, url: str) -> httpx.Response:
+        """Return the answer of an address, or of where that leads to."""
+        address = httpx.URL(url)
+        for _ in range(REDIRECTS + 1):
+            if not _is_whole(address):
+                raise _RefusedError("must be like https://host/file, without a user or a password")
+            if address.scheme not in self.schemes and self.public(self.choose(address.host, 80)):
+                raise _RefusedError("must begin with https://")
+            extensions = {"timeout": httpx.Timeout(STEP).as_dict()}
+            request = httpx.Request("GET", address, headers=_HEADERS, extensions=extensions)
+            response = transport.handle_request(request)
+            response.request = request
+            if not response.has_redirect_location:
+                return response
+            response.close()
+            address = address.join(response.headers["location"])
+        raise _RefusedError("leads from one address to another without an end")
+
+    def _receive(self, response: httpx.Response, part: Path) -> str:
+        """Write a file and return its hash."""
+        if response.status_code != 200:
+            raise _RefusedError(f"is not there: the answer is {response.status_code}")
+        head, size = b"", 0
+        with FileWriter(part) as writer:
+            for chunk in response.iter_bytes():
+                size += len(chunk)
+                if len(head) < 64:
+                    head += chunk[:64]
+                    if len(head) >= 64:
+                        _check_kind(head, response)
+                if size > self.most:
+                    raise _RefusedError(f"is larger than {self.most / 1e6:,.0f} MB")
+                writer.write(chunk)
+        _check_kind(head, response)
+        return writer.sha256
+
+    def choose(self, host: str, port: int) -> str:
+        """Return the address of a host to connect to: all that it has must be allowed."""
+        try:
+            found = self.resolve(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise httpcore.ConnectError(f"there is no {host}: {error}") from None
+        addresses = [str(each[4][0]) for each in found]
+        if not addresses or not (self.private or all(map(self.public, addresses))):
+            raise _RefusedError(f"leads to a private network{_ALLOW}")
+        return addresses[0]
+
+
+#: What was fetched when.
+_FETCHED: dict[tuple[bool, str, Path], tuple[float, Path]] = {}
+_ALLOW = "; download it first, or set KIT_PRIVATE_MEDIA=1 to allow that"
+
+
+class _RefusedError(Exception):
+    """Something that is not taken; the message ends a sentence about it."""
+
+
+class _CheckedBackend(httpcore.SyncBackend):
+    """Connections to addresses that were checked, up to a moment."""
+
+    def __init__(self, web: Web, ends: float) -> None:
+        self._web = web
+        self._ends = ends
+
+    def connect_tcp(self, host: str, port: int, *given: Any, **more: Any) -> _TimedStream:
+        address = self._web.choose(host, port)
+        return _TimedStream(super().connect_tcp(address, port, *given, **more), self._ends)
+
+
+class _TimedStream(httpcore.NetworkStream):
+    """A connection that breaks at a moment, however slowly something comes."""
+
+    def __init__(self, stream: httpcore.NetworkStream, ends: float) -> None:
+        self._stream = stream
+        self._ends = ends
+
+    def _left(self) -> float:
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise httpcore.ReadTimeout("it takes too long")
+        return min(STEP, left)
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._left())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._left())
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: Any = None
+    ) -> _TimedStream:
+        secured = self._stream.start_tls(ssl_context, server_hostname, self._left())
+        return _TimedStream(secured, self._ends)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def _is_whole(address: httpx.URL) -> bool:
+    known = address.scheme in ("https", "http") and address.host and (address.port or 1) < 1 << 16
+    return bool(known) and not address.userinfo
+
+
+def _check_kind(head: bytes, response: httpx.Response) -> None:
+    if sniff_type(head) is None:
+        said = response.headers.get("content-type", "something else").partition(";")[0][:40]
+        raise _RefusedError(f"is no picture, video or sound, but {said}")
+
+
+def _file_name(address: httpx.URL) -> str:
+    name = PurePosixPath(unquote(address.path)).name
+    return re.sub(r"[^\w.-]", "_", name)[-100:].lstrip(".") or "upload"
