@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from kit.errors import BadRequestError
 from kit.parameters import suggest
@@ -25,9 +25,32 @@ STATES = ("processing", "completed", "failed", "canceled")
 ASSET_TYPES = ("image", "video")
 #: Rows of a page where many are looked through.
 PAGE = 1000
-#: What the filters of a list may be called. Source: contract, "Generations".
-FILTERS = ("status", "asset_type", "model_id", "created_after", "created_before")
 _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
+
+
+class LongNames(TypedDict, total=False):
+    """Filters under the names that the query of a list has for them."""
+
+    model_id: str | None
+    created_after: Moment | None
+    created_before: Moment | None
+
+
+class ListFilters(LongNames, total=False):
+    """What may be asked of a list. Source: contract, "Generations"."""
+
+    status: str | None
+    asset_type: str | None
+
+
+class Filters(LongNames, total=False):
+    """What may be asked of a history: those of `HistoryFilter`."""
+
+    since: Moment | None
+    until: Moment | None
+    status: Words | None
+    model: Words | None
+    asset_type: Words | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +158,10 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
 def list_query(limit: int | None, filters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the query of a list; the default limit is not sent, services without one refuse it."""
     for name in filters:
-        if name not in FILTERS:
-            raise TypeError(f"there is no filter {name!r}; there is {', '.join(FILTERS)}")
+        if name not in ListFilters.__optional_keys__:
+            raise TypeError(
+                f"there is no filter {name!r}{suggest(name, ListFilters.__optional_keys__)}"
+            )
     return {**filters, "limit": page_size(limit)}
 
 

@@ -8,7 +8,14 @@ import pytest
 
 from kit.errors import BadRequestError
 from kit.explore.arrow import TIME
-from kit.explore.filters import parse_filter
+from kit.explore.filters import (
+    Filters,
+    HistoryFilter,
+    ListFilters,
+    LongNames,
+    list_query,
+    parse_filter,
+)
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 TABLE = pa.table(
@@ -72,6 +79,16 @@ def test_a_wrong_choice_is_named() -> None:
         parse_filter(modle="a")
     with pytest.raises(BadRequestError, match="not an ISO 8601 date or time: 'soon'"):
         parse_filter(since="soon")
+
+
+def test_the_filters_of_types_are_those_that_there_are() -> None:
+    long = LongNames.__optional_keys__
+
+    assert Filters.__optional_keys__ - long == set(HistoryFilter.__slots__)
+    assert parse_filter(**dict.fromkeys(Filters.__optional_keys__)) == HistoryFilter()
+    assert set(list_query(5, dict.fromkeys(ListFilters.__optional_keys__))) > long
+    with pytest.raises(TypeError, match="no filter 'stauts'; did you mean 'status'"):
+        list_query(5, {"stauts": "failed"})
 
 
 def test_a_status_that_there_is_not_is_no_empty_answer() -> None:

@@ -9,12 +9,20 @@ import asyncio
 import builtins
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from kit import wire
 from kit.client import calls, flows
 from kit.errors import NotFoundError
-from kit.explore.filters import Moment, Words, list_query, parse_filter
+from kit.explore.filters import (
+    Filters,
+    ListFilters,
+    LongNames,
+    Moment,
+    Words,
+    list_query,
+    parse_filter,
+)
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import ProgressLine
@@ -76,11 +84,12 @@ class AsyncHistory:
         except IndexError:
             raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
 
-    async def list(self, limit: int | None = 50, **filters: Any) -> builtins.list[AsyncGeneration]:
+    async def list(
+        self, limit: int | None = 50, **filters: Unpack[ListFilters]
+    ) -> builtins.list[AsyncGeneration]:
         """Return the newest generations, at most `limit`; None asks for all.
 
-        Filters are `kit.explore.filters.FILTERS`; a service that does not know them answers without
-        them.
+        A service that does not know the filters answers without them.
         """
         found: builtins.list[AsyncGeneration] = []
         query = list_query(limit, filters)
@@ -114,11 +123,12 @@ class AsyncHistory:
         until: Moment | None = None,
         status: Words | None = None,
         model: Words | None = None,
+        asset_type: Words | None = None,
         columns: Sequence[str] | None = None,
         parameters: bool = False,
         media: bool = False,
         sync: bool = True,
-        **filters: Any,
+        **filters: Unpack[LongNames],
     ) -> pd.DataFrame:
         """Return generations as a table, newest first; see `kit.explore.schema.GENERATIONS`.
 
@@ -129,7 +139,7 @@ class AsyncHistory:
             on this computer.
         since, until : str, date or datetime, optional
             Made at or after, made before; without a zone in UTC.
-        status, model : str or sequence of str, optional
+        status, model, asset_type : str or sequence of str, optional
             One or several.
         columns : sequence of str, optional
             Only these; ``parameters.NAME`` and ``media.NAME`` as well.
@@ -145,7 +155,8 @@ class AsyncHistory:
         BadRequestError
             There is no such column, status, model or asset type, or a moment is none.
         """
-        choice = parse_filter(since=since, until=until, status=status, model=model, **filters)
+        words: dict[str, Any] = {"status": status, "model": model, "asset_type": asset_type}
+        choice = parse_filter(since=since, until=until, **words, **filters)
         if limit is not None:
             from kit.explore.columns import Columns
 
@@ -184,14 +195,14 @@ class AsyncHistory:
         *,
         columns: Sequence[str] | None = None,
         sync: bool = True,
-        **filters: Any,
+        **filters: Unpack[Filters],
     ) -> Path:
         """Write the history to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return where it is.
 
         Parameters
         ----------
         **filters
-            As in `frame`: since, until, status, model.
+            As in `frame`: since, until, status, model, asset_type.
         """
         choice = parse_filter(**filters)
         write = (await self._archive(sync)).export
@@ -237,7 +248,7 @@ class AsyncHistory:
         *,
         frame: pd.DataFrame | None = None,
         size: int = 20,
-        **filters: Any,
+        **filters: Unpack[Filters],
     ) -> HistoryTable:
         """Return a table of the history: sort, filter, turn pages and choose in it.
 

@@ -1,0 +1,27 @@
+"""Mistyped keywords that mypy finds: it reports each comment here that is of no use.
+
+No test runs this. Parameters of models are known at run time only, where a typo is refused before
+anything is sent.
+"""
+
+from pathlib import Path
+
+from kit.studio import Studio
+
+
+def filters(studio: Studio) -> None:
+    studio.history.frame(since="2026-01-01", asset_type="video", created_before="2026-02-01")
+    studio.history.frame(stauts="failed")  # type: ignore[call-arg]
+    studio.history.frame(status=7)  # type: ignore[arg-type]
+    studio.history.list(5, asset_type="image")
+    studio.history.list(modle_id="poster")  # type: ignore[call-arg]
+    studio.history.table(model=["poster", "drift"])
+    studio.history.table(modle="poster")  # type: ignore[call-arg]
+    studio.history.export(Path("all.csv"), sicne="2026-01-01")  # type: ignore[call-arg]
+
+
+def calls(studio: Studio) -> None:
+    studio.scripts.write("SPACE", "A title", use_hok=True)  # type: ignore[call-arg]
+    studio.costs.by("model", sicne="2026-01-01")  # type: ignore[call-arg]
+    studio.costs.forecast(28, timezon="UTC")  # type: ignore[call-arg]
+    studio.generate("poster", "a lake", again="yes")  # type: ignore[call-overload]
