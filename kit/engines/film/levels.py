@@ -21,9 +21,10 @@ from kit.engines.painting.camera import Camera
 from kit.engines.painting.land.ground import grain, ripples
 from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.land.terrain import TEXEL, Terrain, develop_colors, mirror_texels
+from kit.engines.painting.noise import enlarge
 from kit.engines.painting.sky import paint_sky
 
-NEAR, END = 5.0, 1300.0  # where the world ends, it is long lost in the air
+END = 1300.0  # where the world ends, it is long lost in the air
 #: Smooth enlarging of marks swings so far to the other side of what is neither.
 SWING = 10
 _BAND = 64  # rows
@@ -192,8 +193,9 @@ def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], 
     soil = np.float32(_LIT / facing.std()) * facing + np.float32(_VARIED) * height
     soil *= np.float32(0.5 if sandy else 1.0)
     # What grows between crowns is seldom seen by the sun.
-    crown = _doubled(terrain.crowns[..., 0].astype(np.float32))
-    leaves = _doubled(np.float32(_LEAVES) * height - np.float32(0.35) * smooth_step(56, 10, crown))
+    crown = enlarge(terrain.crowns[..., 0].astype(np.float32), 2)
+    shady = np.float32(0.35) * smooth_step(56, 10, crown)
+    leaves = enlarge(np.float32(_LEAVES) * height - shady, 2)
     leaves -= leaves.mean()
     tiles = {}
     for fine, strength in _GRAINED.items():
@@ -223,13 +225,6 @@ def _spread(plane: Bytes, level: Level) -> Bytes:
     for axis, (start, length) in enumerate(zip(starts, level.plane.shape[:2], strict=True)):
         plane = plane.take(range(start, start + length), axis=axis, mode="wrap")
     return plane
-
-
-def _doubled(plane: Floats) -> Floats:
-    """Return a tile with twice as many texels each way."""
-    padded = np.pad(plane, 2, mode="wrap")
-    large = cv2.resize(padded, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
-    return np.ascontiguousarray(large[4:-4, 4:-4])
 
 
 def _bytes(plane: Floats) -> Bytes:

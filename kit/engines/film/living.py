@@ -35,7 +35,7 @@ from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.falling import kind_of
 from kit.engines.painting.families import paint
-from kit.engines.painting.painting import Mirrored, Painting
+from kit.engines.painting.painting import Painting
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import frame_size
@@ -229,6 +229,6 @@ def _ripples(
     if painting.water is None or not painting.water.any():
         return None
     water = cv2.resize(painting.water, near.shape[::-1], interpolation=cv2.INTER_AREA)
-    if any(isinstance(motion, Mirrored) for motion in painting.motions):
+    if painting.still:
         return Ripples((0.0006 + 0.0022 * near) * water, (48, 10), take, relief, rng)
     return Ripples(0.018 * near * water, (12, 5), take, relief, rng)

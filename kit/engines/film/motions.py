@@ -18,15 +18,14 @@ from kit.engines.film.filming import Take
 from kit.engines.film.relief import DepthRelief
 from kit.engines.media.clip import Frame
 from kit.engines.media.color import Floats
-from kit.engines.media.noise import smooth_step
+from kit.engines.media.noise import field, smooth_step
 from kit.engines.painting import noise
 from kit.engines.painting.painting import (
     Curtains,
     Fall,
     Lava,
-    Mirrored,
+    Motion,
     Painting,
-    Smoke,
     Spray,
     Window,
 )
@@ -270,7 +269,7 @@ class Ripples:
         moved = np.flatnonzero(amount.any(axis=1))
         self._top = int(moved[0]) if len(moved) else rows  # nothing stirs above the water
         self._fields = [
-            (noise.field(rng, rows, columns, cells=cells, octaves=2) * amount)[self._top :]
+            (field(rng, rows, columns, cells=cells, octaves=2) * amount)[self._top :]
             for _ in range(4)
         ]
 
@@ -279,22 +278,18 @@ class Ripples:
         turn = 2 * math.pi * self._turns * moment
         for part, fields in zip(maps, (self._fields[:2], self._fields[2:]), strict=True):
             below = part[self._top :]
-            for field, amount in zip(fields, (math.cos(turn), math.sin(turn)), strict=True):
-                cv2.scaleAdd(field, amount, below, dst=below)
+            for shift, amount in zip(fields, (math.cos(turn), math.sin(turn)), strict=True):
+                cv2.scaleAdd(shift, amount, below, dst=below)
 
 
 def layers_of(painting: Painting, canvas: LayerCanvas, seed: int) -> Iterator[MotionLayer]:
     """Yield what moves by itself in a painting, the farthest first; `seed` is of its randomness."""
     for number, motion in enumerate(painting.motions):
-        rng = np.random.default_rng([seed, 60 + number])
-        if not isinstance(motion, Mirrored):
-            how = _shimmer(motion, painting, canvas)
-            yield Shimmer(how, canvas, rng, night=isinstance(motion, Curtains))
+        rng, how = np.random.default_rng([seed, 60 + number]), _shimmer(motion, painting, canvas)
+        yield Shimmer(how, canvas, rng, night=isinstance(motion, Curtains))
 
 
-def _shimmer(
-    motion: Smoke | Lava | Fall | Spray | Curtains, painting: Painting, canvas: LayerCanvas
-) -> Noise:
+def _shimmer(motion: Motion, painting: Painting, canvas: LayerCanvas) -> Noise:
     pace, window = canvas.pace, getattr(motion, "window", None)
     free = np.ones(canvas.painted, np.float32) if painting.sky is None else painting.sky
     if isinstance(motion, Lava):

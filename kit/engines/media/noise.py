@@ -23,24 +23,27 @@ def line(
     *,
     octaves: int = 4,
     gain: float = 0.5,
-    sharp: bool = False,
 ) -> Floats:
     """Return noise at rising positions along a line, about -1 to 1.
 
     The wavelength is the distance between the random values of the first octave; each next one has
-    half of it. `sharp` gives straight stretches with uneven corners, like rock.
+    half of it. Between them a Catmull-Rom curve passes through them without corners.
     """
     total = np.zeros(len(at))
     weight, loudness = 1.0, 0.0
     for _ in range(octaves):
-        octave = _octave(rng, at, wavelength, sharp)
-        octave *= weight
-        total += octave
+        place = np.asarray((at - at[0]) / wavelength, np.float64)
+        values = rng.uniform(-1.0, 1.0, int(place[-1]) + 5)
+        place += 2.0 - rng.random()
+        cell = place.astype(np.intp)
+        place -= cell
+        a, b, c, d = (values[cell + step] for step in (-1, 0, 1, 2))
+        bend = a - 2.5 * b + 2.0 * c - 0.5 * d + place * (1.5 * (b - c) + 0.5 * (d - a))
+        total += weight * (b + place * (0.5 * (c - a) + place * bend))
         loudness += weight * weight
         weight *= gain
         wavelength /= 2
-    total *= 1.0 / math.sqrt(loudness)
-    return np.asarray(total, np.float32)
+    return np.asarray(total / math.sqrt(loudness), np.float32)
 
 
 def field(
@@ -54,8 +57,10 @@ def field(
 ) -> Floats:
     """Return a noise field of mean 0 and deviation 1, shape (height, width).
 
-    There are so many `cells` down and across; unequal numbers stretch what is grown.
+    There are so many `cells` down and across; unequal numbers stretch what is grown. It takes the
+    same from the generator at every size: a larger picture is only finer.
     """
+    rng = rng.spawn(1)[0]
     rows, columns = max(2, cells[0]), max(2, cells[1])
     acc = rng.standard_normal((rows, columns), np.float32)
     weight = 1.0
@@ -78,36 +83,3 @@ def smooth_step(low: float, high: float, value: NDArray[np.floating]) -> Floats:
     curve *= share
     curve *= share
     return np.asarray(curve, np.float32)
-
-
-def _octave(
-    rng: np.random.Generator, at: NDArray[np.floating], wavelength: float, sharp: bool
-) -> NDArray[np.float64]:
-    start = float(at[0])
-    count = int((float(at[-1]) - start) / wavelength) + 5
-    values = rng.uniform(-1.0, 1.0, count)
-    first = rng.random() - 2.0
-    position = np.asarray((at - start) / wavelength, np.float64)
-    if sharp:
-        knots = np.arange(first, first + count - 0.5) + rng.uniform(-0.3, 0.3, count)
-        return np.asarray(np.interp(position, knots, values))
-    position -= first  # from here on at least 1, and at most 2 less than there are values
-    cell = position.astype(np.intp)
-    position -= cell
-    return _cubic(values, cell - 1, position)
-
-
-def _cubic(
-    values: NDArray[np.float64], cell: NDArray[np.intp], share: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Interpolate with Catmull-Rom, which passes through its values without corners.
-
-    Each place lies a share of the way behind the value that follows the one of its cell.
-    """
-    a, b, c, d = values[:-3], values[1:-2], values[2:-1], values[3:]
-    one, two, three = (c - a) / 2, a - 2.5 * b + 2 * c - d / 2, 1.5 * (b - c) + (d - a) / 2
-    total = three.take(cell, mode="clip")
-    for step in (two, one, b):
-        total *= share
-        total += step.take(cell, mode="clip")
-    return total

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Bytes, Oklch, encode
 from kit.engines.media.noise import line, smooth_step
-from kit.engines.painting import noise
 from kit.engines.painting.framing import factor, focus, mirror_halves, pool, spotlight
-from kit.engines.painting.noise import Plane, blur, slopes, stretch
+from kit.engines.painting.noise import Plane, blobs, blur, slopes, stretch, warp
 from kit.engines.painting.painting import Painting
 from kit.engines.painting.tints import strength, tints_of
 from kit.engines.painting.tone import Film, blend, decode, gradient, light
@@ -175,16 +174,14 @@ def _paper(sheet: _Sheet, progress: Progress) -> Plane:
 def _raise_hills(sheet: _Sheet, cells: float, *, smooth: bool) -> Plane:
     """Return hills from 0 to 1, whose highest or only peak is where words put it."""
     height, width = sheet.brief.height, sheet.brief.width
-    blobs = noise.across(cells * max(1.0, sheet.zoom), height, width)
     octaves = ((3, 0.3) if smooth else (6, 0.42), (3, 0.4), (3, 0.4))
     hills, across, down = (
-        noise.field(sheet.rng, height, width, cells=blobs, octaves=count, gain=gain)
+        blobs(sheet.rng, (height, width), cells, octaves=count, gain=gain, zoom=sheet.zoom)
         for count, gain in octaves
     )
     # A warp rounds positions to fractions of a pixel, which shows as a jagged edge in flat ground.
-    hills = blur(noise.warp(hills, across, down, 51.2 * sheet.unit), 1.6 * sheet.unit)
-    if sheet.zoom < 1.0:
-        hills = noise.enlarge_middle(hills, 1.0 / sheet.zoom)
+    far = 51.2 * sheet.unit / min(1.0, sheet.zoom)
+    hills = blur(warp(hills, across, down, far), 1.6 * sheet.unit)
     x, y, reach, rest = sheet.subject
     if reach:
         peak = pool(height, width, (x, y), reach)
@@ -269,7 +266,7 @@ def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
     cell = max(brief.height, brief.width) / _GRID
     rows, columns = int(np.ceil(brief.height / cell)), int(np.ceil(brief.width / cell))
     paths = _trace_current(sheet, (rows, columns), count, int(length * _GRID / 2 / _STEP))
-    tones = noise.field(rng, rows, columns, cells=noise.across(2.5, rows, columns), octaves=3)
+    tones = blobs(rng, (rows, columns), 2.5, octaves=3)
     slim, wide = 0.0016 * sheet.bold, 0.017 * sheet.bold * sheet.mood
     widths = (slim + (wide - slim) * np.linspace(1.0, 0.0, count) ** 2.6) * _GRID
     gap = _GRID * (0.011 if sheet.minimal else 0.0022 * sheet.bold * (2.2 if calm else 1.0))
@@ -299,10 +296,8 @@ def _trace_current(sheet: _Sheet, shape: tuple[int, int], count: int, steps: int
     """Return paths along the contours of a height, both ways, shape (2 * steps + 1, n, 2)."""
     rng, inner = sheet.rng, np.array(shape[::-1])
     rows, columns = (length + 2 * _MARGIN for length in shape)
-    cells = noise.across(1.9 * max(1.0, sheet.zoom) * (0.75 + 0.25 * sheet.mood), rows, columns)
-    height = noise.field(rng, rows, columns, cells=cells, octaves=3)
-    if sheet.zoom < 1.0:
-        height = noise.enlarge_middle(height, 1.0 / sheet.zoom)
+    cells = 1.9 * (0.75 + 0.25 * sheet.mood)
+    height = blobs(rng, (rows, columns), cells, octaves=3, zoom=sheet.zoom)
     starts = rng.random((count, 2)) * inner
     x, y, reach, _ = sheet.subject
     if reach:

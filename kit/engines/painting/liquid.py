@@ -13,9 +13,8 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting import noise
 from kit.engines.painting.framing import factor, focus, mirror_halves, pool, spotlight, third
-from kit.engines.painting.noise import Plane, blur, slopes
+from kit.engines.painting.noise import Plane, blobs, blur, slopes, warp
 from kit.engines.painting.painting import Painting, paint_in_detail
 from kit.engines.painting.tints import Trio, strength, three_tints, tints_of
 from kit.engines.painting.tone import Film, blend, gradient, light
@@ -59,9 +58,7 @@ class _Liquid:
         return int(max(self.fast.shape))
 
     def grain(self, cells: float, gain: float = 0.5) -> Plane:
-        height, width = self.fast.shape
-        blobs = noise.across(cells * self.zoom, height, width)
-        return noise.field(self.rng, height, width, cells=blobs, octaves=6, gain=gain)
+        return blobs(self.rng, self.fast.shape, cells * self.zoom, octaves=6, gain=gain)
 
     def says(self, *words: str) -> bool:
         return not {*self.brief.composition, *self.brief.things}.isdisjoint(words)
@@ -109,20 +106,18 @@ def _stir(
     height, width, zoom = brief.height, brief.width, factor(brief, _ZOOMS)
     calm = brief.mood in ("calm", "pastel") or "minimal" in brief.composition
     amount = reach * (0.55 if calm else 1.0) / zoom * max(height, width)
-    blobs = noise.across(cells * max(1.0, zoom), height, width)
     octaves = min(octaves, _OCTAVES[brief.detail])
 
     def grown() -> Plane:
-        plane = noise.field(rng, height, width, cells=blobs, octaves=octaves, gain=gain)
-        return plane if zoom >= 1.0 else noise.enlarge_middle(plane, 1.0 / zoom)
+        return blobs(rng, (height, width), cells, octaves=octaves, gain=gain, zoom=zoom)
 
     drift, other = grown(), grown()
     progress.report(0.3)
-    slow = noise.warp(grown(), drift, other, amount)
+    slow = warp(grown(), drift, other, amount)
     progress.report(0.55)
-    middle = noise.warp(grown(), slow, drift, amount)
+    middle = warp(grown(), slow, drift, amount)
     progress.report(0.8)
-    fast = noise.warp(grown(), middle, slow, 1.25 * amount)
+    fast = warp(grown(), middle, slow, 1.25 * amount)
     mood = strength(brief)
     one, two, last = ((hue, chroma * mood) for hue, chroma in three_tints(rng, brief, _TRIOS))
     return _Liquid(

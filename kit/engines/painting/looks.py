@@ -151,7 +151,7 @@ def look_for(brief: Brief) -> HourLook:
     milky = brief.dark and not brief.covered and "milky_way" in brief.things
     starry = 0.5 * ("stars" in brief.lights) if brief.covered else sun
     look = replace(
-        _each(look, lambda color: (color[0], color[1] * chroma, color[2])),
+        each_color(look, lambda color: (color[0], color[1] * chroma, color[2])),
         clouds=_cover(brief, look.clouds * clouds, parted=parted),
         haze=look.haze * haze,
         mist=0.92 if brief.weather == "mist" else 0.0,
@@ -167,7 +167,7 @@ def look_for(brief: Brief) -> HourLook:
     if brief.weather == "fog":
         look = _add_fog(look, _DENSE if "dense_fog" in brief.things else _CLEAR)
     if brief.warmth:
-        look = _each(look, lambda color: warm(color, brief.warmth))
+        look = each_color(look, lambda color: warm(color, brief.warmth))
         look = replace(look, shade=warm(look.shade, brief.warmth))
     for factors in brief.select(_CHANGES):
         look = _change(look, factors)
@@ -265,7 +265,8 @@ def _change(look: HourLook, factors: Factors) -> HourLook:
     return replace(look, sky=sky, cloud_shade=(shade[0] * dark, *shade[1:]), **values)
 
 
-def _each(look: HourLook, change: Callable[[Oklch], Oklch]) -> HourLook:
+def each_color(look: HourLook, change: Callable[[Oklch], Oklch]) -> HourLook:
+    """Return a look whose light, air, clouds and sky are changed, color by color."""
     names = ("sun", "air", "far", "cloud_lit", "cloud_shade")
     colors = {name: change(getattr(look, name)) for name in names}
     return replace(look, sky=tuple(change(color) for color in look.sky), **colors)  # type: ignore[arg-type]

@@ -11,9 +11,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.engines.media import noise as base
 from kit.engines.media.color import Floats
-from kit.engines.media.noise import smooth_step
+from kit.engines.media.noise import field, smooth_step
 
 #: One number for each pixel, or three planes of them; painters make them float32.
 Plane: TypeAlias = NDArray[np.floating]
@@ -24,27 +23,28 @@ SIDE = 512
 _STEPS = ((0.20, 30.0), (0.34, 46.0), (0.55, 44.0))
 
 
-def across(cells: float, height: int, width: int) -> tuple[int, int]:
-    """Return blobs down and across for `cells` of them along the longer side."""
-    size = max(height, width)
-    return max(2, round(cells * height / size)), max(2, round(cells * width / size))
-
-
-def field(
+def blobs(
     rng: np.random.Generator,
-    height: int,
-    width: int,
+    shape: tuple[int, ...],
+    cells: float,
     *,
-    cells: tuple[int, int],
     octaves: int = 4,
     gain: float = 0.5,
+    zoom: float = 1.0,
 ) -> Floats:
-    """Return noise of mean 0 and deviation 1, shape (height, width).
+    """Return noise of mean 0 and deviation 1 with `cells` blobs along the longer side.
 
-    It takes the same from the generator at every size: a larger picture is only finer.
+    The zoom is a factor on how much of it is seen.
     """
-    own = rng.spawn(1)[0]
-    return base.field(own, height, width, cells=cells, octaves=octaves, gain=gain)
+    size = max(shape) / (cells * max(1.0, zoom))
+    down, across = (max(2, round(side / size)) for side in shape)
+    plane = field(rng, *shape, cells=(down, across), octaves=octaves, gain=gain)
+    if zoom >= 1.0:
+        return plane
+    rows, columns = (max(2, round(side * zoom)) for side in shape)
+    top, left = (shape[0] - rows) // 2, (shape[1] - columns) // 2
+    middle = plane[top : top + rows, left : left + columns]
+    return np.asarray(cv2.resize(middle, shape[::-1], interpolation=cv2.INTER_CUBIC))
 
 
 def tile(
@@ -63,10 +63,10 @@ def tile(
     weight, size = 1.0, cells
     while size < side and octaves > 1:
         size, weight, octaves = size * 2, weight * gain, octaves - 1
-        acc = _enlarge(acc, 2)
+        acc = enlarge(acc, 2)
         acc = cv2.scaleAdd(rng.standard_normal((size, size), np.float32), weight, acc)
     # In one step: twice as large again and again, it would be wavy.
-    acc = _enlarge(acc, side // size) if size < side else acc
+    acc = enlarge(acc, side // size) if size < side else acc
     mean, deviation = cv2.meanStdDev(acc)
     scale = 1 / float(deviation[0, 0])
     acc = acc * np.float32(scale)
@@ -74,7 +74,7 @@ def tile(
     return np.asarray(acc, np.float32)
 
 
-def _enlarge(plane: Floats, times: int) -> Floats:
+def enlarge(plane: Floats, times: int) -> Floats:
     """Return a plane that repeats, so many times as large."""
     padded = np.pad(plane, 2, mode="wrap")
     large = cv2.resize(padded, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
@@ -133,14 +133,11 @@ def sharp_crests(
     return stretch(total)
 
 
-def mesas(mass: Floats, tall: float = 1.0, wall: float = 0.085) -> Floats:
-    """Return tables with sheer walls over slopes of rubble where there is enough rock.
-
-    The more `wall`, the less upright these are.
-    """
+def mesas(mass: Floats, tall: float = 1.0) -> Floats:
+    """Return tables with sheer walls over slopes of rubble where there is enough rock."""
     heights = np.zeros_like(mass)
     for edge, step in _STEPS:
-        sheer = smooth_step(edge, edge + wall, mass)
+        sheer = smooth_step(edge, edge + 0.085, mass)
         rubble = smooth_step(edge - 0.17, edge + 0.01, mass)
         heights += np.float32(step * tall) * (0.62 * sheer + 0.38 * rubble)
     return heights
@@ -207,15 +204,6 @@ def blur(plane: Plane, sigma: float, *, wrap: bool = False) -> Floats:
     small = cv2.resize(plane, size, interpolation=cv2.INTER_AREA)
     small = cv2.GaussianBlur(small, (0, 0), sigma / step)
     return np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR))
-
-
-def enlarge_middle(plane: Plane, times: float) -> Floats:
-    """Return the middle of a plane, `times` as large, in the size of the whole."""
-    height, width = plane.shape
-    rows, columns = max(2, round(height / times)), max(2, round(width / times))
-    top, left = (height - rows) // 2, (width - columns) // 2
-    middle = plane[top : top + rows, left : left + columns]
-    return np.asarray(cv2.resize(middle, (width, height), interpolation=cv2.INTER_CUBIC))
 
 
 def stretch(plane: Floats) -> Floats:

@@ -79,19 +79,8 @@ class Curtains:
     light: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Mirrored:
-    """Still water, and which place of a painting each of its pixels mirrors."""
-
-    rows: slice  # where it is in the painting; all else has their shape
-    columns: Floats  # what is mirrored, in pixels of the painting
-    lines: Floats
-    share: Floats  # how much of its light is seen, 0 to 1
-    level: Floats  # meters to the water in each pixel
-
-
 #: Anything that moves by itself, or shows what does.
-Motion: TypeAlias = Smoke | Lava | Fall | Spray | Curtains | Mirrored
+Motion: TypeAlias = Smoke | Lava | Fall | Spray | Curtains
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +97,8 @@ class Painting:
         Meters to what each pixel shows, infinite in the sky; None of a flat picture.
     sky, water, emitters : ndarray of float32 or None
         Share of each pixel that is sky, open water, or a lamp, window, sign or star, 0 to 1.
+    still : bool
+        Whether the water mirrors what stands around it, as that of a lake does.
     motions : tuple of Motion
         What moves by itself, the farthest first.
     """
@@ -119,6 +110,7 @@ class Painting:
     water: Floats | None = None
     emitters: Floats | None = None
     motions: tuple[Motion, ...] = ()
+    still: bool = False
 
     def pixels(self) -> Bytes:
         """Return the picture, sRGB, shape (height, width, 3), uint8."""

@@ -11,15 +11,17 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from kit.engines.base import Progress
 from kit.engines.media.color import Oklch, mix
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting import noise
+from kit.engines.painting.camera import Camera
 from kit.engines.painting.framing import shot_of, third
-from kit.engines.painting.looks import HourLook, look_for
+from kit.engines.painting.looks import HourLook, each_color, look_for
 from kit.engines.painting.noise import Plane, distances
 from kit.engines.painting.painting import Canvas
+from kit.engines.painting.sky import paint_sky, sun_of
 from kit.engines.painting.tints import strength, tints_of
-from kit.engines.painting.tone import blend, even_stops, gradient, light
+from kit.engines.painting.tone import light
 from kit.engines.prompt.brief import LOW, Brief
 
 N = TypeVar("N")
@@ -47,7 +49,6 @@ class Hour:
     exposure: float
     signs: tuple[Oklch, ...]
     wet: float  # how much the ground mirrors
-    clouds: float  # how much of the sky they cover
 
     @property
     def sun(self) -> Plane:
@@ -72,10 +73,10 @@ _LIGHTS = {
     "sunset": (0.009, 1.5, 0.42, 0.14, 0.35, 1.1), "dawn": (0.010, 1.1, 0.50, 0.12, 0.25, 1.1),
     "day": (0.0042, 2.3, 0.72, 0.02, 0.05, 1.08),
 }  # fmt: skip
-#: Weather -> factor on the density of the air, wetness of the ground, amount of clouds.
+#: Weather -> factor on the density of the air, wetness of the ground.
 _WEATHERS = {
-    "clear": (1.0, 0.0, 0.35), "rain": (1.5, 1.0, 0.95), "mist": (2.8, 0.45, 0.7),
-    "fog": (4.0, 0.45, -1.0), "snow": (2.2, 0.25, 0.95), "overcast": (1.2, 0.0, 1.0),
+    "clear": (1.0, 0.0), "rain": (1.5, 1.0), "mist": (2.8, 0.45), "fog": (4.0, 0.45),
+    "snow": (2.2, 0.25), "overcast": (1.2, 0.0),
 }  # fmt: skip
 #: Hues that the glow over a city takes by night: near the ground, and high up.
 _GLOWS = ((335.0, 268.0), (305.0, 230.0), (205.0, 265.0), (55.0, 285.0), (285.0, 215.0))
@@ -171,6 +172,7 @@ def street_of(rng: np.random.Generator, brief: Brief) -> Street:
     focal = shot["lens"] * (0.52 * brief.width + 0.36 * min(brief.height, 1.4 * brief.width))
     right, down = distances(shape, x - 0.5, y - 0.5, focal)
     hour = _hour_of(rng, brief, shot["air"])
+    camera = Camera(brief.width, brief.height, focal, y, eye, aside=x - 0.5 * brief.width)
     low, high = light(hour.look.air), light(hour.look.far)
     # Warm below, and glowing toward a sun at the end of the street.
     air = low + (high - low) * smooth_step(0.0, 0.75, -down)
@@ -179,7 +181,7 @@ def street_of(rng: np.random.Generator, brief: Brief) -> Street:
         brief=brief, hour=hour, shot=shot, x=x, y=y, focal=focal, eye=eye, right=right, up=-down,
         buildings=_buildings(rng, brief, shot, eye),
         sunny=int(rng.choice([-1, 1])) if hour.power and not hour.ahead else 0,
-        air=np.asarray(air, np.float32), canvas=Canvas.over(_sky(rng, hour, right, -down)),
+        air=np.asarray(air, np.float32), canvas=Canvas.over(_sky(brief, hour, camera)),
     )  # fmt: skip
 
 
@@ -207,14 +209,13 @@ def pulse(at: Plane, start: float | Plane, long: float | Plane, step: Plane) -> 
 
 def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
     look, (thick, power, fill, lit, neon, exposure) = look_for(brief), _LIGHTS[brief.hour]
-    thicker, wet, clouds = _WEATHERS[brief.weather]
+    thicker, wet = _WEATHERS[brief.weather]
     signs, ahead, dark = _signs_of(rng, brief), brief.hour in LOW, brief.hour == "night"
     drawn = _GLOWS[int(rng.integers(len(_GLOWS)))]
     if dark and not tints_of(brief):
         look = _lit_by_town(look, *drawn)
     if brief.dim:  # clouds swallow the colors of a low sun
-        gray = [(0.92 * it[0], 0.025, 258.0) for it in (*look.sky, look.air, look.far)]
-        look = replace(look, sky=tuple(gray[:-2]), air=gray[-2], far=gray[-1])
+        look = each_color(look, lambda it: (0.92 * it[0], 0.025, 258.0))
     if brief.weather != "clear" and power:  # gray and soft, lights are on earlier
         power, fill, lit, neon = 0.35 * power * ahead, 1.15 * fill, lit + 0.16, neon + 0.45
     if brief.weather == "fog" and brief.dark:  # it shines by all lamps, up to the zenith
@@ -225,14 +226,14 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
     hour = Hour(
         look=look, thick=thick * thicker * dense * air, fill=fill, ahead=ahead, lit=lit * windows,
         power=power if brief.open and not brief.dim else 0.0, neon=neon, exposure=exposure,
-        signs=signs, wet=wet, clouds=clouds,
+        signs=signs, wet=wet,
     )  # fmt: skip
     if "minimal" in brief.composition:  # the air hides all but what is near
         low, high = look.air, look.far
         plain = (0.44 * (low[0] + high[0]) + 0.12, 0.35 * (low[1] + high[1]), low[2])
-        look = replace(look, sky=(plain,) * 2, air=plain, far=plain)
+        look = replace(look, sky=(plain,) * 2, air=plain, far=plain, clouds=0.0)
         thick = 4.5 * max(hour.thick, 0.010)
-        hour = replace(hour, look=look, thick=thick, lit=0.25 * lit, neon=0.3 * neon, clouds=-1.0)
+        hour = replace(hour, look=look, thick=thick, lit=0.25 * lit, neon=0.3 * neon)
     return hour
 
 
@@ -240,7 +241,13 @@ def _lit_by_town(look: HourLook, low: float, high: float) -> HourLook:
     """Return a night whose air shines in the hues of a town, near the ground and high up."""
     sky = (0.36, 0.10, low), (0.23, 0.075, low), (0.135, 0.05, high)
     return replace(
-        look, sky=sky, air=(0.38, 0.10, low), far=(0.23, 0.07, high), shade=(0.52, 0.06, high)
+        look,
+        sky=sky,
+        air=(0.38, 0.10, low),
+        far=(0.23, 0.07, high),
+        shade=(0.52, 0.06, high),
+        cloud_lit=(0.28, 0.07, low),
+        cloud_shade=(0.17, 0.05, high),
     )
 
 
@@ -291,27 +298,13 @@ def _buildings(
     return sorted(found, key=lambda it: -it.near)
 
 
-def _sky(rng: np.random.Generator, hour: Hour, right: Plane, up: Plane) -> Plane:
-    height, width = len(up), right.shape[1]
-    rise = np.clip(up / 0.62, 0.0, 1.0)
-    sun, bottom = hour.look.sun, hour.look.sky[0]
-    down, across = noise.across(3.4, height, width)
-    body = noise.field(rng, height, width, cells=(2 * down, across), octaves=7, gain=0.52)
-    clouds = smooth_step(0.9 - 1.7 * hour.clouds, 2.0 - 1.1 * hour.clouds, body)
-    low, top = light(bottom), light(hour.look.sky[-1])
-    color = light(sun, 0.75) if hour.ahead else light((0.93, 0.012, 250))
-    if hour.power == 0.0:
-        color = 0.45 * low + 0.3 * top if hour.fill < 0.4 else 0.85 * low
-    color = color * np.clip(0.75 + 0.22 * body, 0.4, 1.3)
-    sky = blend(
-        gradient(even_stops(hour.look.sky), rise**0.8),
-        color,
-        0.85 * clouds * np.minimum(rise * 5.0, 1.0),
-    )
-    if hour.ahead and hour.power:
-        disc = smooth_step(0.026, 0.021, np.hypot(right, up - np.float32(0.045)))
-        sky += light(sun) * (5.0 * disc + 0.9 * _glare(right, up))
-    return sky
+def _sky(brief: Brief, hour: Hour, camera: Camera) -> Plane:
+    """Return the sky of an hour; a low sun stands at the end of the street."""
+    low = hour.ahead and hour.power > 0.0
+    look = replace(hour.look, stars=0.0, milky=False, moon=False, named=False, disc=low)
+    look = replace(look, glow=look.glow * low)
+    sun = sun_of(look, camera, camera.middle / camera.columns, 0.75)
+    return paint_sky(look, camera, sun, np.random.default_rng([brief.seed, 54]), Progress()).light
 
 
 def _glare(right: Plane, up: Plane) -> Plane:

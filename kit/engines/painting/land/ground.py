@@ -252,15 +252,10 @@ def albedo_of(
     slope: Floats,
     speck: Floats,
     water: float,
-    low: Plane | None = None,
 ) -> Floats:
-    """Return the color of ground by its height, slope (1 - cosine) and noise of deviation 1.
-
-    What covers gentle slopes may be another than the ground's own.
-    """
-    if low is None:
-        patch = np.clip(0.5 + 0.42 * speck, 0.0, 1.0)
-        low = blend(light(ground.low), light(ground.low_other), patch)
+    """Return the color of ground by its height, slope (1 - cosine) and noise of deviation 1."""
+    patch = np.clip(0.5 + 0.42 * speck, 0.0, 1.0)
+    low = blend(light(ground.low), light(ground.low_other), patch)
     stone = np.clip(0.45 + 0.38 * speck, 0.0, 1.0)
     if ground.bands:
         level = height + 1.3 * speck

@@ -146,6 +146,7 @@ class Landscape:
     light: Floats  # of what is painted so far, shape (3, rows, columns)
     depth: Floats  # meters to it
     water: Floats | None = None  # share of each pixel that is water
+    still = False  # which mirrors what stands around it
     mist = 0.3  # how much of it lies in low places, 0 to 1
     clear = 25.0  # meters up to which there is no haze
     planted = 0  # kinds of plants so far
@@ -342,6 +343,7 @@ class Landscape:
             depth=np.where(open_, np.float32(np.inf), self.depth),
             sky=open_.astype(np.float32),
             water=self.water,
+            still=self.still,
             emitters=emitters,
             motions=tuple(self.motions),
         )

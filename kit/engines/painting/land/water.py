@@ -14,7 +14,6 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import Camera, accumulate
 from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.noise import Plane, sample, slopes, tile
-from kit.engines.painting.painting import Mirrored
 from kit.engines.painting.tints import of_water, turn_hue
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
@@ -58,7 +57,7 @@ def flood(
     Its edge is soft by the depth of the ground. Cloudy water shows its color where clear water,
     0, only mirrors; without wind, 0, it is a mirror.
     """
-    scene.water = wet.astype(np.float32)
+    scene.water, scene.still = wet.astype(np.float32), True
     wet_rows = np.flatnonzero(wet.any(axis=1))
     if not len(wet_rows):
         return
@@ -97,8 +96,6 @@ def flood(
         color += shine * (smooth_step(0.012, 0.06, wind * along) * path)
     mask = wet[rows] * (0.25 + 0.75 * smooth_step(0.0, 1.3, ground[rows]))
     scene.light[:, rows] += (color - scene.light[:, rows]) * mask
-    seen = np.asarray(share * mask * (above <= 0.0), np.float32)
-    scene.motions.append(Mirrored(rows, columns, lines, seen, z))
 
 
 def mirrored_rows(

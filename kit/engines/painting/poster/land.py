@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from kit.engines.media.color import Bytes, Floats, Oklch, encode, linear, mix, oklab
-from kit.engines.media.noise import line, smooth_step
+from kit.engines.media.noise import field, line, smooth_step
 from kit.engines.painting import noise
 from kit.engines.painting.poster.colors import Palette
 from kit.engines.painting.poster.planes import Plane, Touch, enlarge, fill, outline, solid
@@ -432,7 +432,7 @@ def _bank(setting: SkySetting, ridge: _Ridge) -> Plane:
     middle, half = ridge.foot - 0.02 * stage.height, 0.12 * stage.height
     top = int(min(max(middle - half, 0), stage.rows - 2))
     bottom = int(min(max(middle + half, top + 1), ridge.bottom))
-    drift = noise.field(ridge.rng, 24, 96, cells=(3, 5), octaves=3)
+    drift = field(ridge.rng, 24, 96, cells=(3, 5), octaves=3)
     down = np.linspace(-1.0, 1.0, 24, dtype=np.float32)[:, None]
     cover = np.clip((0.55 + 0.38 * drift) * (1 - down**2) ** 1.5, 0, 1)
     cover *= 255 * setting.mist * (1 - depth) ** 0.8

@@ -11,16 +11,7 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch, mix
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.noise import (
-    Plane,
-    across,
-    blur,
-    distances,
-    enlarge_middle,
-    field,
-    slopes,
-    warp,
-)
+from kit.engines.painting.noise import Plane, blobs, blur, distances, slopes, warp
 from kit.engines.painting.painting import Canvas
 from kit.engines.painting.space.bodies import CelestialBody, SpaceSky
 from kit.engines.painting.tone import blend, gradient, light
@@ -42,9 +33,7 @@ def _noises(
 
     def noise(cells: float, gain: float = 0.5) -> Plane:
         progress.report(0.07 * next(done))
-        blobs = across(cells / min(1.0, zoom), shape[0], shape[1])
-        plane = field(rng, shape[0], shape[1], cells=blobs, octaves=octaves, gain=gain)
-        return enlarge_middle(plane, zoom) if zoom > 1.0 else plane
+        return blobs(rng, shape, cells, octaves=octaves, gain=gain, zoom=1.0 / zoom)
 
     return noise
 

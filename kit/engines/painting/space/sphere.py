@@ -10,8 +10,8 @@ import numpy as np
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Oklch
-from kit.engines.media.noise import line, smooth_step
-from kit.engines.painting.noise import Plane, field, slopes, warp
+from kit.engines.media.noise import field, line, smooth_step
+from kit.engines.painting.noise import Plane, slopes, warp
 from kit.engines.painting.painting import Canvas
 from kit.engines.painting.space.bodies import CelestialBody
 from kit.engines.painting.tone import blend, gradient, light
