@@ -12,18 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Asset, Job, Progress
+from kit.engines.film import levels
 from kit.engines.film.filming import Take, read_take, record
-from kit.engines.film.levels import (
-    END,
-    SWING,
-    CameraPose,
-    ColorLevels,
-    SkyStrip,
-    bands,
-    box_of,
-    height_levels,
-    make_grain,
-)  # fmt: skip
 from kit.engines.film.weather import Weather
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes, Floats
@@ -69,7 +59,9 @@ _SHAPING = frozenset(
     ("heights", "open_water", "hills", "islands", "cliffs", "beach", "palms", "dunes", "rocks")
 )
 #: From the fourth channel of a land's colors to how much is under water.
-_WET = np.clip((np.arange(256) - OPEN - SWING) * (255 / (127 - SWING)), 0, 255).astype(np.uint8)
+_WET = np.clip(
+    (np.arange(256) - OPEN - levels.SWING) * (255 / (127 - levels.SWING)), 0, 255
+).astype(np.uint8)
 
 _FADES = 0.68  # share of the farthest distance from which the land's end dissolves
 _FOOT = 0.3  # height above the water from which there is none
@@ -157,17 +149,19 @@ class Flight:
         self._size, self._focal = (columns, rows), scene.camera.focal * columns / take.width
         self._poses, near = _route(terrain, take, self._lead)
         poses, widest = self._poses, scene.camera.widest
-        box = box_of(poses, widest)
+        box = levels.box_of(poses, widest)
         wooded = _WOODED * bool(terrain.woods.any() and land.woods.tall[1] > _TALL)
-        self._slices = spread_slices(near, END, 205 + rows // 6, 0.4 if wooded else 0.6, wooded)
-        self._heights = height_levels(terrain.surface, box)
+        self._slices = spread_slices(
+            near, levels.END, 205 + rows // 6, 0.4 if wooded else 0.6, wooded
+        )
+        self._heights = levels.height_levels(terrain.surface, box)
         colors = paint_terrain(terrain, rng[1], progress.part(0.5, 0.9))
-        grain = make_grain(terrain, rng[2])
-        self._colors = ColorLevels(colors, box, self._focal, grain)
+        grain = levels.make_grain(terrain, rng[2])
+        self._colors = levels.ColorLevels(colors, box, self._focal, grain)
         headings = [at.heading for at in poses]
         span = (min(headings) - widest - 0.05, max(headings) + widest + 0.05)
         top = max(at.horizon for at in poses) * rows / self._focal + 0.05
-        self._sky = SkyStrip(scene, span, self._focal, top)
+        self._sky = levels.SkyStrip(scene, span, self._focal, top)
         self._water, look = None, scene.look
         if terrain.wet:
             shine = np.broadcast_to(tone.light(look.sun, 2.5), (3, 1, 1))
@@ -223,7 +217,7 @@ class Flight:
         # Between two slices the foot of a shore has the colors of the water before it.
         np.copyto(wet, 0, where=sky | (height > _FOOT))
         fog = np.empty_like(z)
-        for band in bands(len(fog)):
+        for band in levels.bands(len(fog)):
             fog[band] = _fog(self._scene, z[band], height[band])
         air = np.empty((len(z), columns, 3), np.uint8)
         air[:] = self._sky.air(at.heading, camera.across)
@@ -256,8 +250,8 @@ def _fog(scene: Landscape, distance: Floats, height: Floats) -> Floats:
     fog = scene.haze(distance, height)
     # Colors are mixed as they are seen, not as light: it takes more of the air.
     fog *= np.float32(1.25) - np.float32(0.25) * fog
-    if distance.max() > _FADES * END:
-        far = np.clip((distance * np.float32(1 / END) - _FADES) / (1 - _FADES), 0.0, 1.0)
+    if distance.max() > _FADES * levels.END:
+        far = np.clip((distance * np.float32(1 / levels.END) - _FADES) / (1 - _FADES), 0.0, 1.0)
         fog += (1 - fog) * far * far
     return fog
 
@@ -268,7 +262,7 @@ def _last_row(plane: NDArray[Any]) -> int:
     return int(rows[-1]) if len(rows) else -1
 
 
-def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[CameraPose], float]:
+def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[levels.CameraPose], float]:
     """Return where the camera is at each frame, and a distance nearer than any ground in sight.
 
     It begins where the still is seen from, and is always above the ground that it comes to.
@@ -306,7 +300,7 @@ def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[CameraPose], f
             0.26 * cv2.GaussianBlur(turning, (0, 0), sigma, borderType=border)[0], -0.05, 0.05
         )
     places = zip(x, y, heading, height, horizon, bank, strict=True)
-    return [CameraPose(*map(float, values)) for values in places], 0.26 * camera.nearest
+    return [levels.CameraPose(*map(float, values)) for values in places], 0.26 * camera.nearest
 
 
 def _clear(

@@ -14,16 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kit.engines.base import (
-    Asset,
-    Definition,
-    Engine,
-    Job,
-    Order,
-    Problem,
-    Progress,
-    seed_parameter,
-)
+from kit.engines import base
+from kit.engines.base import Definition, Engine, Job, Order, Progress
 from kit.engines.configured.entries import read
 from kit.engines.configured.inputs import TakenNames, check_definition
 from kit.engines.remote.entries import EndpointEntry, ImagesEntry, VideosEntry
@@ -97,7 +89,7 @@ def _definition(entry: EndpointEntry) -> Definition:
             *style.settings,
             *((size,) if sizes else ()),
             *(setting.parameter() for setting in entry.parameters),
-            *((seed_parameter(),) if entry.seed else ()),
+            *((base.seed_parameter(),) if entry.seed else ()),
         ),
         media=style.media,
     )
@@ -113,12 +105,12 @@ class Endpoint(Engine):
         self.environment = entry.variables()
         self.definition = _definition(entry)
 
-    def check(self, order: Order) -> Iterator[Problem]:
+    def check(self, order: Order) -> Iterator[base.Problem]:
         """Yield that a mask comes without a picture."""
         if "mask_image" in order.media and "image" not in order.media:
             yield "mask_image", "needs the image that it is for"
 
-    def render(self, job: Job, progress: Progress) -> Asset:
+    def render(self, job: Job, progress: Progress) -> base.Asset:
         """Send the job to the endpoint and take what it makes."""
         from kit.engines.remote import orders, requests
 

@@ -12,17 +12,7 @@ from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting, volcano
-from kit.engines.painting.land.ground import (
-    DRY,
-    FOLIAGE,
-    FRONDS,
-    GRASS,
-    GROUNDS,
-    Ground,
-    Land,
-    Woods,
-    mixed_to,
-)
+from kit.engines.painting.land.ground import DRY, Ground, Land, Woods, mixed_to
 from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.water import flood
@@ -94,7 +84,7 @@ def _cone_of(scene: Landscape) -> volcano.Cone | None:
 
 
 def _ground_of(season: str, peak: float) -> Ground:
-    own = GROUNDS[season]
+    own = ground.GROUNDS[season]
     line = own.top_line * peak if peak > 70 or season == "winter" else 1e4
     return replace(own, top_line=max(line, 12.0))
 
@@ -170,7 +160,7 @@ def _woods_of(scene: Landscape, wooded: float, peak: float) -> Woods:
     clumps = 0.5 + 0.9 * octave(rng, 256, 22) + 0.6 * octave(rng, 256, 60)
     woods = Woods(
         density=np.clip(clumps * wooded + 0.12, 0.03, 1.0).astype(np.float32),
-        leaves=mixed_to(FOLIAGE[scene.brief.season], of_land(scene.brief)),
+        leaves=mixed_to(ground.FOLIAGE[scene.brief.season], of_land(scene.brief)),
         tall=(low * grown, high * grown),
         kind="broadleaf" if hills else "spruce",
         line=max(40.0, 0.36 * peak),
@@ -180,7 +170,13 @@ def _woods_of(scene: Landscape, wooded: float, peak: float) -> Woods:
         return woods
     tall, nearest = (8.0 * grown, 13.0 * grown), 15.0
     return replace(
-        woods, kind="palm", leaves=FRONDS, tall=tall, lowest=0.4, nearest=nearest, clearing=0.35
+        woods,
+        kind="palm",
+        leaves=ground.FRONDS,
+        tall=tall,
+        lowest=0.4,
+        nearest=nearest,
+        clearing=0.35,
     )
 
 
@@ -199,7 +195,7 @@ def _plant(land: Land) -> Plants:
     planting.plant(scene, trees.keep(~near), land.woods.kind, 0.76)
     grass = planting.strew(
         scene,
-        mixed_to(GRASS[scene.brief.season], of_land(scene.brief)),
+        mixed_to(ground.GRASS[scene.brief.season], of_land(scene.brief)),
         rng,
         count=round(1500 * min(1.0, framing["plants"])),
         tall=0.62 * max(1.0, framing["grown"]),

@@ -14,17 +14,7 @@ from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import soften_edges
 from kit.engines.painting.land import ground, planting, volcano
-from kit.engines.painting.land.ground import (
-    BARE,
-    CLIFF,
-    FOLIAGE,
-    FRONDS,
-    GROUNDS,
-    Ground,
-    Land,
-    Woods,
-    mixed_to,
-)
+from kit.engines.painting.land.ground import CLIFF, FOLIAGE, Ground, Land, Woods, mixed_to
 from kit.engines.painting.land.landscape import HORIZON, Landscape, grid
 from kit.engines.painting.land.water import Sea, colors_of, light_sea, sea_of
 from kit.engines.painting.noise import octave, sharp_crests, worn_hills
@@ -55,7 +45,7 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     cone = _cone_of(scene)
     heights = scene.part_for_sun(_heights(scene, shore, cone))
     heights = volcano.raise_cone(scene, heights, cone)
-    woods = _grove_of(scene) if shore == "beach" and scene.has("palms") else BARE
+    woods = _grove_of(scene) if shore == "beach" and scene.has("palms") else ground.BARE
     if shore in ("islands", "cliffs"):
         woods = _woods_of(scene)
     return Land(scene, heights, _ground_of(scene, shore, cone), 0.0, woods)
@@ -121,7 +111,7 @@ def _swell_of(scene: Landscape) -> float:
 
 def _ground_of(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Ground:
     brief = scene.brief
-    own, winter = GROUNDS[brief.season].tinted(of_land(brief)), brief.season == "winter"
+    own, winter = ground.GROUNDS[brief.season].tinted(of_land(brief)), brief.season == "winter"
     if shore != "beach":
         own = replace(own, top_line=20.0 if winter else 1e4, **CLIFF)  # type: ignore[arg-type]
         if shore == "islands" and not winter:
@@ -202,7 +192,9 @@ def _grove_of(scene: Landscape) -> Woods:
     aside = cv2.resize(scene.side(1.0), (256, 256), interpolation=cv2.INTER_AREA) * hand
     density = smooth_step(0.06, 0.25, aside) * smooth_step(1.4, 1.0, aside)
     density *= 0.1 if "minimal" in scene.words else 0.75
-    return Woods(density, FRONDS, (8.0, 13.0), "palm", lowest=0.75, nearest=15.0, clearing=-9.0)
+    return Woods(
+        density, ground.FRONDS, (8.0, 13.0), "palm", lowest=0.75, nearest=15.0, clearing=-9.0
+    )
 
 
 def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:
