@@ -7,6 +7,7 @@ meters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -140,6 +141,12 @@ def trace(heights: Heights, camera: Camera, slices: Floats, progress: Progress) 
     upper = np.take(tops, np.take(number, jump + camera.columns), mode="clip")
     edge.reshape(-1)[jump + first * camera.columns] = np.clip(np.ceil(upper) - upper, 1e-3, 1)
     return View(z, x, height, sky, edge, first)
+
+
+def unit(x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a vector of length 1 that points the same way."""
+    length = math.hypot(x, y, z)
+    return x / length, y / length, z / length
 
 
 def accumulate(way: np.ufunc, rows: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:

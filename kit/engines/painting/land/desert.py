@@ -10,9 +10,10 @@ import numpy as np
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
+from kit.engines.painting.camera import unit
 from kit.engines.painting.land import ground, planting, volcano
 from kit.engines.painting.land.ground import BARE, FRONDS, ROCK, SAND, Ground, Land, Mix, Woods
-from kit.engines.painting.land.landscape import Landscape, grid, unit
+from kit.engines.painting.land.landscape import Landscape, grid
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import dune_wave, mesas, octave, sharp_crests, worn_hills
 from kit.engines.painting.painting import Painting
@@ -46,8 +47,8 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     scene = Landscape(brief, progress, horizon=horizon, height=height, raised=2.6)
     scene.mist = 0.18
     if not rocky:  # light from low at the side, in which the far side of each crest is dark
-        scene.toward = unit((float(np.sign(scene.toward[0])) * 0.85, 0.25, 0.36))
-    cone, pool = _cone_of(scene), _pool_of(scene)
+        scene.toward = unit(float(np.sign(scene.toward[0])) * 0.85, 0.25, 0.36)
+    cone, pool = volcano.cone_of(scene), _pool_of(scene)
     heights = _tables(scene, sandy=sandy) if rocky else _dunes(scene)
     heights = scene.part_for_sun(heights)
     heights = heights if rocky else np.asarray(cv2.GaussianBlur(heights, (0, 0), 2.4))
@@ -56,14 +57,16 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     own = volcano.ashen(scene, _ground_of(brief, rocky=rocky), cone)
     if pool:
         return Land(scene, heights, own, pool.level, _palms_around(scene, pool))
-    return Land(scene, heights, own, woods=BARE if sandy else _scrub_of(scene))
+    scrub = np.clip(0.9 * octave(scene.dice(16), 256, 44) - 0.25, 0.0, 1.0).astype(np.float32)
+    bushes = Woods(scrub, _BUSHES, (1.0, 2.9), "broadleaf", nearest=24.0)
+    return Land(scene, heights, own, woods=BARE if sandy else bushes)
 
 
 def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted desert."""
     land = lay_out(brief, progress)
     scene, level = land.scene, np.float32(land.level)
-    cone, pool = _cone_of(scene), _pool_of(scene)
+    cone, pool = volcano.cone_of(scene), _pool_of(scene)
     sandy = not _is_rocky(brief) or "dunes" in brief.things
     scene.paint_sky(0.2)
     volcano.paint_smoke(scene, cone)
@@ -77,10 +80,6 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     if pool:
         _fill(land, pool)
     return scene.finish()
-
-
-def _cone_of(scene: Landscape) -> volcano.Cone | None:
-    return volcano.cone_of(scene, away=620.0)
 
 
 def _ground_of(brief: Brief, *, rocky: bool) -> Ground:
@@ -192,11 +191,6 @@ def _pool_of(scene: Landscape) -> _Pool | None:
     return _Pool(x, away, away * min(0.30, 0.62 * camera.widest) * dice.uniform(0.9, 1.1))
 
 
-def _scrub_of(scene: Landscape) -> Woods:
-    density = np.clip(0.9 * octave(scene.dice(16), 256, 44) - 0.25, 0.0, 1.0)
-    return Woods(density.astype(np.float32), _BUSHES, (1.0, 2.9), "broadleaf", nearest=24.0)
-
-
 def _palms_around(scene: Landscape, pool: _Pool) -> Woods:
     """Return palms around a pool; the view over it stays open."""
     x, z = grid(256)
@@ -226,7 +220,7 @@ def _sink(scene: Landscape, heights: Floats, pool: _Pool) -> Floats:
 def _fill(land: Land, pool: _Pool) -> None:
     """Plant what grows around a pool and let the water mirror what stands behind it."""
     scene = land.scene
-    rng, view = scene.dice(52), scene.view
+    rng = scene.dice(52)
     turn, away = rng.uniform(0.0, 2 * np.pi, 520), pool.reach * rng.uniform(1.0, 1.4, 520)
     x, z = pool.x + away * np.cos(turn), pool.z + away * np.sin(turn)
     tufts = planting.stand(scene, rng, x, z, rng.uniform(0.6, 2.0, 520), _REEDS)
@@ -234,7 +228,5 @@ def _fill(land: Land, pool: _Pool) -> None:
     palms = planting.forest(scene, land.woods, scene.dice(36), count=1800)
     behind = palms.z >= pool.z - 0.3 * pool.reach
     planting.plant(scene, palms.keep(behind), "palm", 0.86)
-    bottom = scene.land.height(view.x, view.z)
-    wet = ~view.sky & (bottom < pool.level) & (scene.depth > view.z * 0.999)
-    flood(scene, wet, pool.level - bottom, deep=(0.42, 0.060, 205), wind=0.5, level=pool.level)
+    flood(scene, deep=(0.42, 0.060, 205), wind=0.5, level=pool.level)
     planting.plant(scene, palms.keep(~behind), "palm", 0.9)

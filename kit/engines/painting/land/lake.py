@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
 from kit.engines.painting.land import ground, planting, volcano
-from kit.engines.painting.land.ground import DRY, Ground, Land, Woods, mixed_to
+from kit.engines.painting.land.ground import DRY, Land, Woods, mixed_to
 from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.water import flood
@@ -40,14 +39,15 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     peaks = float(dice.uniform(0.24, 0.34)) if hills else float(dice.uniform(0.95, 1.25))
     height = 6.5 if flooded else 9.0
     scene = Landscape(brief, progress, horizon=0.46, height=height, raised=7.0)
-    cone, falls = _cone_of(scene), _falls_of(scene)
+    cone, falls = volcano.cone_of(scene), _falls_of(scene)
     heights = volcano.raise_cone(scene, _heights(scene, peaks, flooded=flooded), cone)
     heights = _carve(scene, heights, falls) if falls else heights
-    own = _ground_of(brief.season, float(heights.max())).tinted(of_land(brief))
-    own = volcano.ashen(scene, own, cone)
+    own, peak = ground.GROUNDS[brief.season].tinted(of_land(brief)), float(heights.max())
+    line = own.top_line * peak if peak > 70 or brief.season == "winter" else 1e4
+    own = volcano.ashen(scene, replace(own, top_line=max(line, 12.0)), cone)
     if falls:  # rock in layers, dark with spray and overgrown where it can be
         own = replace(own, bands=0.25, rough=1.5, steep=0.26, rock=(0.36, 0.020, 70))
-    woods = _woods_of(scene, wooded * (0.5 if hills else 1.0), float(heights.max()))
+    woods = _woods_of(scene, wooded * (0.5 if hills else 1.0), peak)
     clouds = 0.55 if scene.look.elevation < 0.5 else 0.42
     return Land(scene, heights, own, 0.0 if flooded else DRY, woods, clouds)
 
@@ -56,7 +56,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted mountain lake, range or hill country."""
     land = lay_out(brief, progress)
     scene, level = land.scene, np.float32(land.level)
-    cone, falls = _cone_of(scene), _falls_of(scene)
+    cone, falls = volcano.cone_of(scene), _falls_of(scene)
     scene.paint_sky(0.15)
     volcano.paint_smoke(scene, cone)
     scene.lay_out(land.heights, clouds=land.clouds)
@@ -77,16 +77,6 @@ def paint(brief: Brief, progress: Progress) -> Painting:
 
 def _is_hilly(brief: Brief) -> bool:
     return "hills" in brief.things and "heights" not in brief.things
-
-
-def _cone_of(scene: Landscape) -> volcano.Cone | None:
-    return volcano.cone_of(scene, away=560.0)
-
-
-def _ground_of(season: str, peak: float) -> Ground:
-    own = ground.GROUNDS[season]
-    line = own.top_line * peak if peak > 70 or season == "winter" else 1e4
-    return replace(own, top_line=max(line, 12.0))
 
 
 def _heights(scene: Landscape, peaks: float, *, flooded: bool) -> Floats:
@@ -206,18 +196,13 @@ def _plant(land: Land) -> Plants:
 
 
 def _flood(scene: Landscape) -> None:
-    view = scene.view
-    depth = -scene.land.height(view.x, view.z)
-    # Between two slices a sheer cliff is neither in nor out of the water.
-    wet: NDArray[np.bool_] = ~view.sky & (depth > 0.0) & (view.height < 0.4)
-    wet &= scene.depth > view.z * 0.999
     calm = scene.brief.mood == "calm" or scene.has("still_water")
     tint = of_water(scene.brief)
     cloudy = _CLOUDY if tint and tint[1] > _GRAY else 0.0
     shine = 0.26 * min(1.0, scene.look.sun_power / 3.0) if cloudy else 0.0
     deep = turn_hue((0.40 + shine, 0.065, 215), tint, 0.9)
     rough = 2.2 if scene.brief.weather == "rain" else 0.35 if calm else 0.9
-    flood(scene, wet, depth, deep=deep, cloudy=cloudy, wind=rough)
+    flood(scene, deep=deep, cloudy=cloudy, wind=rough)
 
 
 @dataclass(frozen=True, slots=True)

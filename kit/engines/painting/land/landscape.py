@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kit.engines.base import Progress
 from kit.engines.media.color import Floats, Oklch
 from kit.engines.media.noise import smooth_step
-from kit.engines.painting.camera import FAR, Camera, Heights, View, spread_slices, trace
+from kit.engines.painting.camera import FAR, Camera, Heights, View, spread_slices, trace, unit
 from kit.engines.painting.looks import HourLook, look_for
 from kit.engines.painting.noise import Plane, blur, octave, slopes
 from kit.engines.painting.painting import Curtains, Motion, Painting, Window
@@ -182,7 +182,7 @@ class Landscape:
         # Light falls from the sun's side: raking where it is low, from behind by day.
         side = across - 0.5 or float(dice.choice([-1, 1])) * 0.1
         along = 0.55 if look.elevation < 0.5 else 0.05
-        self.toward = unit((side * 1.6 + math.copysign(0.8, side), along, look.high_light * 1.2))
+        self.toward = unit(side * 1.6 + math.copysign(0.8, side), along, look.high_light * 1.2)
         self.points, self.slices = _POINTS[brief.detail], _SLICES[brief.detail]
         self.motions: list[Motion] = []
 
@@ -388,9 +388,3 @@ def window(shape: tuple[int, ...], middle: Plane, aside: float, high: float) -> 
         for at, reach, end in zip(middle[::-1], (high, aside), shape[-2:], strict=True)
     )
     return rows, columns
-
-
-def unit(way: Direction) -> Direction:
-    """Return a direction of length 1."""
-    length = math.hypot(*way)
-    return way[0] / length, way[1] / length, way[2] / length

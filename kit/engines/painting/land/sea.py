@@ -42,12 +42,14 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     horizon = 0.47 - 0.40 * near
     scene = Landscape(brief, progress, horizon=horizon, height=height, raised=6.0)
     scene.mist = 0.2
-    cone = _cone_of(scene)
+    cone = volcano.cone_of(scene)
     heights = scene.part_for_sun(_heights(scene, shore, cone))
     heights = volcano.raise_cone(scene, heights, cone)
     woods = _grove_of(scene) if shore == "beach" and scene.has("palms") else ground.BARE
     if shore in ("islands", "cliffs"):
-        woods = _woods_of(scene)
+        density = np.clip(0.35 + 0.9 * octave(scene.dice(16), 128, 20), 0.0, 1.0)
+        leaves = mixed_to(FOLIAGE[brief.season], of_land(brief))
+        woods = Woods(density.astype(np.float32), leaves, (2.4, 4.6), "broadleaf", 70.0, 2.5, 60.0)
     return Land(scene, heights, _ground_of(scene, shore, cone), 0.0, woods)
 
 
@@ -55,7 +57,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted sea; words for land, sails and storms add them, the mood sets the waves."""
     land, shore = lay_out(brief, progress), shore_of(brief)
     scene, open_ = land.scene, shore == "none"
-    cone = _cone_of(scene)
+    cone = volcano.cone_of(scene)
     scene.paint_sky(0.2)
     volcano.paint_smoke(scene, cone)
     scene.lay_out(land.heights)
@@ -80,10 +82,6 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     if "sailboat" in brief.things:
         _draw_sailboat(scene)
     return scene.finish()
-
-
-def _cone_of(scene: Landscape) -> volcano.Cone | None:
-    return volcano.cone_of(scene, away=430.0, foot=_BOTTOM)
 
 
 def shore_of(brief: Brief) -> str:
@@ -178,12 +176,6 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
         raised = 84 * rock**1.3 * np.maximum(lift - 0.18, 0.0) * 1.22 * stature
         heights = np.maximum(heights, shelf + raised)
     return np.asarray(heights, np.float32)
-
-
-def _woods_of(scene: Landscape) -> Woods:
-    density = np.clip(0.35 + 0.9 * octave(scene.dice(16), 128, 20), 0.0, 1.0)
-    leaves = mixed_to(FOLIAGE[scene.brief.season], of_land(scene.brief))
-    return Woods(density.astype(np.float32), leaves, (2.4, 4.6), "broadleaf", 70.0, 2.5, 60.0)
 
 
 def _grove_of(scene: Landscape) -> Woods:

@@ -17,6 +17,8 @@ from kit.engines.painting.painting import Lava, Smoke
 from kit.engines.painting.tone import blend, even_stops, gradient, light
 
 _STEEP = 1.62  # exponent of the slope: it grows steeper toward the top
+#: Family -> how far away it stands, and the height of the ground that it stands on.
+_PLACES = {"lake": (560.0, 0.0), "desert": (620.0, 0.0), "sea": (430.0, -12.0)}
 #: What it does -> the share of the sky that it takes: smoke wants room above it.
 _PARTS = {"asleep": 0.70, "smoking": 0.56, "erupting": 0.48}
 #: From cooling lava to what comes out of the crater.
@@ -47,10 +49,11 @@ class Cone:
     snowy: bool
 
 
-def cone_of(scene: Landscape, *, away: float, foot: float = 0.0) -> Cone | None:
+def cone_of(scene: Landscape) -> Cone | None:
     """Return the volcano that a prompt asks for, as large as the frame has room, else None."""
     if not scene.has("volcano"):
         return None
+    away, foot = _PLACES[scene.brief.family]
     camera, dice, grown = scene.camera, scene.dice(30), scene.framing["part"]
     erupts = scene.has("eruption")
     snowy = not erupts and (scene.brief.season == "winter" or scene.has("snowcapped"))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from kit.engines.media.color import Bytes, Floats, Oklch
 from kit.engines.media.noise import smooth_step
@@ -43,20 +42,17 @@ def colors_of(brief: Brief) -> tuple[Oklch, Oklch]:
 
 
 def flood(
-    scene: Landscape,
-    wet: NDArray[np.bool_],
-    ground: Floats,
-    *,
-    deep: Oklch,
-    cloudy: float = 0.0,
-    wind: float = 1.0,
-    level: float = 0.0,
+    scene: Landscape, *, deep: Oklch, cloudy: float = 0.0, wind: float = 1.0, level: float = 0.0
 ) -> None:
-    """Turn pixels into still water: the scene upside down, bent by ripples, over its own color.
+    """Fill low ground with still water: the scene upside down, bent by ripples, over its own color.
 
     Its edge is soft by the depth of the ground. Cloudy water shows its color where clear water,
     0, only mirrors; without wind, 0, it is a mirror.
     """
+    view = scene.view
+    depth = level - scene.land.height(view.x, view.z)
+    # Between two slices a sheer cliff is neither in nor out of the water.
+    wet = ~view.sky & (depth > 0.0) & (view.height < level + 0.4) & (scene.depth > view.z * 0.999)
     scene.water, scene.still = wet.astype(np.float32), True
     wet_rows = np.flatnonzero(wet.any(axis=1))
     if not len(wet_rows):
@@ -69,7 +65,7 @@ def flood(
     z = np.asarray((camera.height - level) * focal / below + np.zeros_like(x), np.float32)
     aside = np.asarray((x - camera.columns / 2) * (z / focal), np.float32)
     right, along = sea_of(scene.dice(7), _BREEZE).slope(aside, z, focal)
-    first = scene.view.first
+    first = view.first
     inverse = np.asarray(1.0 / scene.depth[first:])
     drop, skip = (camera.height - level) * focal, max(0, rows.start - first)
     lines = mirrored_rows(inverse, first, 1, camera.horizons, drop, skip, 8)
@@ -94,7 +90,7 @@ def flood(
         shine = light(look.sun, look.glow * 1.6)
         shine *= np.float32(1.0 / light(look.sun).max())
         color += shine * (smooth_step(0.012, 0.06, wind * along) * path)
-    mask = wet[rows] * (0.25 + 0.75 * smooth_step(0.0, 1.3, ground[rows]))
+    mask = wet[rows] * (0.25 + 0.75 * smooth_step(0.0, 1.3, depth[rows]))
     scene.light[:, rows] += (color - scene.light[:, rows]) * mask
 
 

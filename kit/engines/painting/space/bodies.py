@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kit.engines.painting.camera import unit
 from kit.engines.painting.framing import focus, shot_of
 from kit.engines.painting.tints import Trio, strength, three_tints, tints_of
 from kit.engines.prompt.brief import Brief
@@ -223,9 +224,3 @@ def _kind(
     if kind == "banded" and "blue_giant" in brief.things:
         return kind, (240.0, 235.0)
     return kind, (own[0], own[-1]) if own else hues
-
-
-def unit(x: float, y: float, z: float) -> Vector:
-    """Return a vector scaled to length 1."""
-    length = float(np.sqrt(x * x + y * y + z * z))
-    return x / length, y / length, z / length
