@@ -80,7 +80,11 @@ def record(
     metadata: Mapping[str, Any],
 ) -> Asset:
     """Draw and encode all frames of a take, and return the clip."""
-    track = _soundtrack(job, take)  # first: a broken one costs no time
+    track = None
+    for path in job.media.get("soundtrack", ()):  # first: a broken one costs no time
+        heard = sound.normalize(soundfile.open_sound(path, seconds=take.seconds))
+        fade = 0.0 if take.loop else min(_FADE, take.seconds / 4)
+        track = sound.fit_length(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
     progress.report(0.02)
     return write_film(
         job,
@@ -135,15 +139,6 @@ def write_film(
         thumbnail=thumbnail,
         metadata=facts,
     )
-
-
-def _soundtrack(job: Job, take: Take) -> Sound | None:
-    paths = job.media.get("soundtrack")
-    if not paths:
-        return None
-    heard = sound.normalize(soundfile.open_sound(paths[0], seconds=take.seconds))
-    fade = 0.0 if take.loop else min(_FADE, take.seconds / 4)
-    return sound.fit_length(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
 
 
 class FilmView(NamedTuple):

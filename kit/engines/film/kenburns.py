@@ -140,9 +140,13 @@ class Rostrum:
         self, pixels: Bytes, path: tuple[Window, Window], take: Take, *, easing: str = "smooth"
     ) -> None:
         self._path, self._take, self._easing = path, take, easing
-        planes = _scale(pixels, path, take)
-        self._height, self._width = planes.shape[0] * 2 // 3, planes.shape[1]
+        height, width = pixels.shape[:2]
+        small, large = sorted(window.size for window in path)
+        span = small**_SHARP * large ** (1 - _SHARP) * _largest(width, height, take)
+        size = (max(2, 2 * round(side * take.width / span / 2)) for side in (width, height))
+        self._width, self._height = size
         self._largest = _largest(self._width, self._height, take)
+        planes = rgb_frame(np.ascontiguousarray(scaled(pixels, self._width, self._height)))
         self._planes = views(planes, self._width, self._height)
 
     def frame(self, number: int) -> Bytes:
@@ -179,11 +183,3 @@ class Rostrum:
 
 def _largest(width: int, height: int, take: Take) -> float:
     return min(width, height * take.width / take.height)
-
-
-def _scale(pixels: Bytes, path: tuple[Window, Window], take: Take) -> Bytes:
-    height, width = pixels.shape[:2]
-    small, large = sorted(window.size for window in path)
-    factor = take.width / (small**_SHARP * large ** (1 - _SHARP) * _largest(width, height, take))
-    size = (max(2, 2 * round(width * factor / 2)), max(2, 2 * round(height * factor / 2)))
-    return rgb_frame(np.ascontiguousarray(scaled(pixels, *size)))

@@ -199,7 +199,10 @@ def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], 
     leaves -= leaves.mean()
     tiles = {}
     for fine, strength in _GRAINED.items():
-        tiles[fine] = _bytes(np.float32(strength) * soil), _bytes(leaves)
+        tiles[fine] = tuple(
+            cv2.convertScaleAbs(np.clip(1 + plane, 0.3, 1.9), alpha=128.0)
+            for plane in (np.float32(strength) * soil, leaves)
+        )
         soil, leaves = (
             np.asarray(cv2.resize(plane, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
             for plane in (soil, leaves)
@@ -208,7 +211,11 @@ def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], 
     def roughen(level: Level) -> None:
         if level.scale not in tiles:
             return
-        own, leafage = (_spread(plane, level) for plane in tiles[level.scale])
+        own, leafage = tiles[level.scale]
+        for axis, offset in enumerate((level.down, level.across)):  # wherever in the world it is
+            start = round(0.5 * (level.scale / 2 - 1) - offset)
+            part = range(start, start + level.plane.shape[axis])
+            own, leafage = (plane.take(part, axis, mode="wrap") for plane in (own, leafage))
         luma, marks = (cv2.extractChannel(level.plane, channel) for channel in (0, 3))
         cv2.copyTo(leafage, cv2.compare(marks, _WOODED, cv2.CMP_LT), own)
         # Under water it would glitter, and there are ripples.
@@ -217,18 +224,6 @@ def make_grain(terrain: Terrain, rng: np.random.Generator) -> Callable[[Level], 
         cv2.insertChannel(cv2.multiply(luma, own, scale=1 / 128), level.plane, 0)
 
     return roughen
-
-
-def _spread(plane: Bytes, level: Level) -> Bytes:
-    """Return a tile laid out over a level, wherever in the world that begins."""
-    starts = (round(0.5 * (level.scale / 2 - 1) - offset) for offset in (level.down, level.across))
-    for axis, (start, length) in enumerate(zip(starts, level.plane.shape[:2], strict=True)):
-        plane = plane.take(range(start, start + length), axis=axis, mode="wrap")
-    return plane
-
-
-def _bytes(plane: Floats) -> Bytes:
-    return np.asarray(cv2.convertScaleAbs(np.clip(1 + plane, 0.3, 1.9), alpha=128.0))
 
 
 class SkyStrip:

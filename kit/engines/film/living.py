@@ -60,7 +60,9 @@ def film(job: Job, progress: Progress) -> Asset:
     width, height = large(take)
     scale = min(1.0, _MOST / max(width, height))
     brief = replace(brief, width=round(width * scale), height=round(height * scale))
-    hours, weather = _hours_of(brief), _weather(brief, values["weather"])
+    hours, weather = _HOURS[brief.hours] or (brief.hour,), _weather(brief, values["weather"])
+    if brief.covered and {"sun", "fire"}.isdisjoint(brief.lights):
+        hours = tuple("dusk" if hour == "sunset" else hour for hour in hours)
     end = 0.10 + 0.06 * len(hours)
     step = end / len(hours)
     paintings = [
@@ -137,7 +139,11 @@ class Living:
     def _draw_layers(self, moment: float) -> Blocks:
         night = 1.0
         if len(self._paintings) > 1:
-            first, share = self._hour(moment)
+            gone = 0.5 - 0.5 * math.cos(2 * math.pi * moment) if self._take.loop else moment
+            place = min(max(gone, 0.0), 1.0) * (len(self._paintings) - 1)
+            first = min(int(place), len(self._paintings) - 2)
+            # Each hour stays a while: half way between two of them a picture is neither.
+            share = float(smooth_step(0.15, 0.85, np.array(place - first)))
             one, other = self._paintings[first : first + 2]
             self._set(tuple(
                 cv2.addWeighted(before, 1 - share, after, share, 0.0)
@@ -158,14 +164,6 @@ class Living:
             self._blocks.chroma[: rows // 2] = pairs(*tints)
         return self._blocks
 
-    def _hour(self, moment: float) -> tuple[int, float]:
-        if self._take.loop:
-            moment = 0.5 - 0.5 * math.cos(2 * math.pi * moment)
-        place = min(max(moment, 0.0), 1.0) * (len(self._paintings) - 1)
-        first = min(int(place), len(self._paintings) - 2)
-        # Each hour stays a while: half way between two of them a picture is neither.
-        return first, float(smooth_step(0.15, 0.85, np.array(place - first)))
-
 
 def _nearness(depth: Floats | None, shape: tuple[int, int]) -> Floats:
     scale = _SIDE / max(shape)
@@ -184,12 +182,6 @@ def _density(brief: Brief) -> float:
     if "minimal" in brief.composition or "cloudless" in brief.things:
         return 0.0
     return 0.45 if "dark" in brief.tones or brief.mood == "gloomy" else 1.0
-
-
-def _hours_of(brief: Brief) -> tuple[str, ...]:
-    hours = _HOURS[brief.hours] or (brief.hour,)
-    hidden = brief.covered and {"sun", "fire"}.isdisjoint(brief.lights)
-    return tuple("dusk" if hour == "sunset" else hour for hour in hours) if hidden else hours
 
 
 def _without_motion(brief: Brief, hour: str) -> Brief:

@@ -164,8 +164,12 @@ def look_for(brief: Brief) -> HourLook:
         milky=milky,
         stars=look.stars * starry,
     )
-    if brief.weather == "fog":
-        look = _add_fog(look, _DENSE if "dense_fog" in brief.things else _CLEAR)
+    if brief.weather == "fog":  # air of one pale color up to the zenith
+        pale = (0.015 + 0.5 * (look.air[0] + look.sky[0][0]), 0.4 * look.air[1], look.air[2])
+        sky = tuple((pale[0] * share, *pale[1:]) for share in (1.0, 0.995, 0.98, 0.96))
+        dense = _DENSE if "dense_fog" in brief.things else _CLEAR
+        look = replace(look, sky=sky, air=pale, far=pale, haze=dense, mist=0.0, clouds=0.0)
+        look = replace(look, stars=0.0)
     if brief.warmth:
         look = each_color(look, lambda color: warm(color, brief.warmth))
         look = replace(look, shade=warm(look.shade, brief.warmth))
@@ -228,14 +232,6 @@ def _scale(look: HourLook, names: Mapping[str, Pair], sky: Sequence[Pair]) -> Ho
     colors = {name: scaled(getattr(look, name), by) for name, by in names.items()}
     own = tuple(scaled(color, by) for color, by in zip(look.sky, sky, strict=True))
     return replace(look, sky=own, **colors)  # type: ignore[arg-type]
-
-
-def _add_fog(look: HourLook, density: float) -> HourLook:
-    """Return a look in fog: air of one pale color up to the zenith, without stars."""
-    lightness, chroma, hue = look.air
-    pale = (0.015 + 0.5 * (lightness + look.sky[0][0]), 0.4 * chroma, hue)
-    sky = tuple((pale[0] * share, *pale[1:]) for share in (1.0, 0.995, 0.98, 0.96))
-    return replace(look, sky=sky, air=pale, far=pale, haze=density, mist=0.0, clouds=0.0, stars=0.0)
 
 
 def _tint(look: HourLook, top: Tint, middle: Tint, low: Tint) -> HourLook:

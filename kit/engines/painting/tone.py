@@ -61,7 +61,10 @@ def develop(light: Floats, film: Film) -> Bytes:
     """Return linear light, shape (3, height, width), as sRGB, shape (height, width, 3), uint8."""
     _, height, width = light.shape
     curve = _curve(film.contrast, film.lift, film.filmic)
-    falloff = _falloff(height, width, film.vignette) * np.float32(film.exposure / _BRIGHTEST)
+    down = np.linspace(-1.0, 1.0, height, dtype=np.float32)[:, None] ** 2
+    across = np.linspace(-1.0, 1.0, width, dtype=np.float32)[None] ** 2
+    corner = np.clip((down + across) * 0.5, 0.0, 1.0) ** np.float32(1.2)
+    falloff = (1.0 - np.float32(film.vignette) * corner) * np.float32(film.exposure / _BRIGHTEST)
     picture = np.empty((3, height, width), np.float32)
     for plane, out in zip(light, picture, strict=True):
         if film.bloom:
@@ -167,10 +170,3 @@ def _curve(contrast: float, lift: float, filmic: bool) -> Floats:
     curve = np.asarray(shown * (1.0 - lift) + lift, np.float32)
     curve.flags.writeable = False
     return curve
-
-
-def _falloff(height: int, width: int, amount: float) -> Floats:
-    down = np.linspace(-1.0, 1.0, height, dtype=np.float32)[:, None] ** 2
-    across = np.linspace(-1.0, 1.0, width, dtype=np.float32)[None] ** 2
-    corner = np.clip((down + across) * 0.5, 0.0, 1.0)
-    return np.asarray(1.0 - np.float32(amount) * corner ** np.float32(1.2), np.float32)

@@ -211,16 +211,20 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
     look, (thick, power, fill, lit, neon, exposure) = look_for(brief), _LIGHTS[brief.hour]
     thicker, wet = _WEATHERS[brief.weather]
     signs, ahead, dark = _signs_of(rng, brief), brief.hour in LOW, brief.hour == "night"
-    drawn = _GLOWS[int(rng.integers(len(_GLOWS)))]
-    if dark and not tints_of(brief):
-        look = _lit_by_town(look, *drawn)
+    low, high = _GLOWS[int(rng.integers(len(_GLOWS)))]
+    if dark and not tints_of(brief):  # the air shines in the hues of a town
+        look = replace(
+            look, sky=((0.36, 0.10, low), (0.23, 0.075, low), (0.135, 0.05, high)),
+            air=(0.38, 0.10, low), far=(0.23, 0.07, high), shade=(0.52, 0.06, high),
+            cloud_lit=(0.28, 0.07, low), cloud_shade=(0.17, 0.05, high),
+        )  # fmt: skip
     if brief.dim:  # clouds swallow the colors of a low sun
         look = each_color(look, lambda it: (0.92 * it[0], 0.025, 258.0))
     if brief.weather != "clear" and power:  # gray and soft, lights are on earlier
         power, fill, lit, neon = 0.35 * power * ahead, 1.15 * fill, lit + 0.16, neon + 0.45
     if brief.weather == "fog" and brief.dark:  # it shines by all lamps, up to the zenith
-        low, high = ((0.7 * it[0] + 0.3, 0.62 * it[1], it[2]) for it in (look.air, look.far))
-        look = replace(look, sky=(low, mix(low, high, 0.5), high), air=low, far=high)
+        near, far = ((0.7 * it[0] + 0.3, 0.62 * it[1], it[2]) for it in (look.air, look.far))
+        look = replace(look, sky=(near, mix(near, far, 0.5), far), air=near, far=far)
     windows, shining, dense = _MOODS.get("" if brief.glows else brief.mood, (1.0, 1.0, 1.0))
     neon = shining * (max(neon, 0.5) * 1.15 if "neon" in brief.things else neon)
     hour = Hour(
@@ -229,26 +233,12 @@ def _hour_of(rng: np.random.Generator, brief: Brief, air: float) -> Hour:
         signs=signs, wet=wet,
     )  # fmt: skip
     if "minimal" in brief.composition:  # the air hides all but what is near
-        low, high = look.air, look.far
-        plain = (0.44 * (low[0] + high[0]) + 0.12, 0.35 * (low[1] + high[1]), low[2])
+        near, far = look.air, look.far
+        plain = (0.44 * (near[0] + far[0]) + 0.12, 0.35 * (near[1] + far[1]), near[2])
         look = replace(look, sky=(plain,) * 2, air=plain, far=plain, clouds=0.0)
         thick = 4.5 * max(hour.thick, 0.010)
         hour = replace(hour, look=look, thick=thick, lit=0.25 * lit, neon=0.3 * neon)
     return hour
-
-
-def _lit_by_town(look: HourLook, low: float, high: float) -> HourLook:
-    """Return a night whose air shines in the hues of a town, near the ground and high up."""
-    sky = (0.36, 0.10, low), (0.23, 0.075, low), (0.135, 0.05, high)
-    return replace(
-        look,
-        sky=sky,
-        air=(0.38, 0.10, low),
-        far=(0.23, 0.07, high),
-        shade=(0.52, 0.06, high),
-        cloud_lit=(0.28, 0.07, low),
-        cloud_shade=(0.17, 0.05, high),
-    )
 
 
 def _signs_of(rng: np.random.Generator, brief: Brief) -> tuple[Oklch, ...]:

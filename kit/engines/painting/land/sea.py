@@ -61,7 +61,10 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     scene.paint_sky(0.2)
     volcano.paint_smoke(scene, cone)
     scene.lay_out(land.heights)
-    water = sea_of(scene.dice(8), _swell_of(scene))
+    mood = "dramatic" if "dramatic" in scene.words else brief.mood
+    rough = 2.1 if scene.has("rough") or brief.weather == "rain" else 1.0
+    swell = min(1.5, _SWELLS.get(mood, 0.55) * scene.framing["swell"] * rough)
+    water = sea_of(scene.dice(8), 0.12 if scene.has("glassy") else swell)
     progress.report(0.4)
     scene.see(
         lambda x, z: np.maximum(scene.land.height(x, z), water.height(x, z)),
@@ -97,14 +100,6 @@ def shore_of(brief: Brief) -> str:
     if "minimal" in words:
         land = "none" if "sailboat" in things else "islands"
     return "islands" if land == "none" and ("volcano" in things or "dramatic" in words) else land
-
-
-def _swell_of(scene: Landscape) -> float:
-    if scene.has("glassy"):
-        return 0.12
-    mood = "dramatic" if "dramatic" in scene.words else scene.brief.mood
-    rough = 2.1 if scene.has("rough") or scene.brief.weather == "rain" else 1.0
-    return min(1.5, _SWELLS.get(mood, 0.55) * scene.framing["swell"] * rough)
 
 
 def _ground_of(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Ground:

@@ -66,7 +66,11 @@ def palette_for(brief: Brief, look: HourLook) -> Palette:
     chroma, light = _DULL.get(brief.weather, (1.0, 1.0))
     lively = _LIVELY[brief.hour == "day"]
     sky = tuple((color[0], lively * color[1], color[2]) for color in reversed(look.sky))
-    land = _tint_land(_LAND[brief.hour], _tint_of_land(brief))
+    land: tuple[Oklch, ...] = _LAND[brief.hour]
+    if tint := _tint_of_land(brief):
+        (hue, strong), (far, middle, near) = tint, land
+        faint = (far[1] + 0.55 * strong) / 2
+        land = (far[0], faint, hue), (middle[0], strong, hue), (near[0], 0.7 * strong, hue)
     if brief.weather == "fog":
         land = tuple(mix(look.air, one, share) for one, share in zip(land, _IN_FOG, strict=True))
     elif not brief.open or brief.dim:
@@ -96,14 +100,6 @@ def _tint_of_land(brief: Brief) -> Tint | None:
         return _BARE if day else None
     own = _GROUNDS.get(brief.place) if day else None
     return own if own and brief.place == "desert" else _SEASONS.get(brief.season, own)
-
-
-def _tint_land(land: tuple[Oklch, ...], tint: Tint | None) -> tuple[Oklch, ...]:
-    if tint is None:
-        return land
-    (far, middle, near), (hue, chroma) = land, tint
-    faint = (far[1] + 0.55 * chroma) / 2
-    return (far[0], faint, hue), (middle[0], chroma, hue), (near[0], 0.7 * chroma, hue)
 
 
 def _grade(color: Oklch, grade: _Grade) -> Oklch:

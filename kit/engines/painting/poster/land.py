@@ -270,7 +270,10 @@ def _cut(
     if band.kind in ("hills", "dunes"):
         crest = cv2.blur(crest[None], (2 * round(0.5 / step) + 1, 1))[0]
     slopes = heights = rows = np.zeros((0, 0), np.float32)
-    free = _free_light(setting)
+    free, light = np.full_like(columns, -1e6), setting.light
+    if light.named:  # a saddle lies before it
+        beside = np.maximum(np.abs(columns - light.x) - _SADDLE * light.radius, 0.0)
+        free[:] = light.y + _CLEAR * light.radius - _STEEP * beside
     if band.kind != "hills" and depth < _DARK:
         slopes = look_up(relief.slopes, _SLICES, _FINE)
         heights = rise(_SLICES, _FINE, low, scale)
@@ -297,14 +300,6 @@ def _layout(setting: SkySetting, recipe: Recipe, depth: float) -> tuple[Band, fl
         return band, height, stage.y(foot), stage.rows
     foot = far + (shore + 0.012 - far) * depth / _WATER_FAR
     return band, height, stage.y(foot), round(stage.y(shore))
-
-
-def _free_light(setting: SkySetting) -> Floats:
-    light, columns = setting.light, np.arange(setting.stage.columns, dtype=np.float32)
-    if not light.named:
-        return np.full_like(columns, -1e6)
-    beside = np.maximum(np.abs(columns - light.x) - _SADDLE * light.radius, 0.0)
-    return np.asarray(light.y + _CLEAR * light.radius - _STEEP * beside, np.float32)
 
 
 def _tone(palette: Palette, depth: float) -> Oklch:
