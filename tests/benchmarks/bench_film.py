@@ -108,7 +108,7 @@ def living(prompt: str) -> Draw:
     take = Take(width=1280, height=720, fps=24, frames=FRAMES, camera="push", motion=0.6)
     width, height = large(take)
     brief = replace(read(prompt, PROMPT, 1), width=width, height=height)
-    scene = Living(brief, [paint(brief, Progress())], take, weather="none", clouds=True)
+    scene = Living(brief, [paint(brief, Progress())], take, clouds=True)
     return scene.frame
 
 

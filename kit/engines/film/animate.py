@@ -14,7 +14,6 @@ from kit.engines.film.filming import Draw, FilmView, Take, read_take, record, vi
 from kit.engines.film.kenburns import MOVES, CropRoom, Rostrum
 from kit.engines.film.relief import GROWTH, STRENGTH, Blocks, DepthRelief, blocks_of, large
 from kit.engines.film.sheets import Sheet, lay_sheet
-from kit.engines.film.weather import Weather, dull
 from kit.engines.media import stills
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
@@ -64,30 +63,15 @@ def animate(job: Job, progress: Progress) -> Asset:
     progress.report(0.02)
     technique, alpha = _chosen(values["technique"], pixels)
     progress.report(0.06)
-    rng = np.random.default_rng([job.seed, 61])
+    if values["weather"] == "rain":  # the picture may have been taken in the sun
+        gray = np.repeat(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)[..., None], 3, axis=2)
+        pixels = np.asarray(cv2.addWeighted(pixels, 0.8, gray, 0.13, 0.0))
     shot = Shot(pixels, alpha, focus)
     draw = _TECHNIQUES[technique](shot, take, progress.part(0.06, 0.25))
     progress.report(0.25)
-    kind, size = values["weather"], (take.width, take.height)
-    weather = None if kind == "none" else Weather(kind, size, rng, take.seconds, take.loop)
-
-    def weathered(number: int) -> Bytes:
-        out = draw(number)
-        if weather is not None:
-            frame = views(out, *size)
-            if kind == "rain":
-                dull(frame)  # the picture may have been taken in the sun
-            weather.draw(frame, take.moment(number))
-        return out
-
-    return record(
-        job,
-        progress.part(0.25, 1.0),
-        take,
-        weathered,
-        name="animated",
-        metadata={"technique": technique, "weather": kind},
-    )
+    drawing, air = progress.part(0.25, 1.0), values["weather"]
+    facts = {"technique": technique, "weather": air}
+    return record(job, drawing, take, draw, name="animated", metadata=facts, weather=air)
 
 
 def _chosen(technique: str, pixels: Bytes) -> tuple[str, Bytes]:

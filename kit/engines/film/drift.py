@@ -14,7 +14,6 @@ import numpy as np
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.filming import CAMERAS, REACH, FilmView, Take, read_take, record, view
 from kit.engines.film.sheets import Matrix, Sheet, lay_sheet, sheet_of, to_yuv, warp_sheet
-from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.painting.falling import clouds, kind_of
@@ -40,7 +39,8 @@ def fly(job: Job, progress: Progress) -> Asset:
     flight = DriftFlight(brief, take, progress.part(0.0, 0.08))
     drawing = progress.part(0.08, 1.0)
     facts = {**brief.facts(), "camera": camera}
-    return record(job, drawing, take, flight.frame, name="drift", metadata=facts)
+    air = kind_of(brief) or "none"
+    return record(job, drawing, take, flight.frame, name="drift", metadata=facts, weather=air)
 
 
 class _Layer(NamedTuple):
@@ -81,9 +81,7 @@ class DriftFlight:
         self._waves = [wet.wave(number) for number in (0, 1)] if wet else []
         self._surface = self._merge(wet.planes if wet else (), rng)
         progress.report(0.85)
-        kind, size = kind_of(brief), (take.width, take.height)
-        self._air = Weather(kind, size, rng, take.seconds, take.loop) if kind else None
-        shimmer = clouds(rng, *size[::-1], cells=128, most=255, octaves=1, floor=64)
+        shimmer = clouds(rng, take.height, take.width, cells=128, most=255, octaves=1, floor=64)
         self._shimmer = np.tile(shimmer, (1, 2))
         progress.report(1.0)
 
@@ -99,8 +97,6 @@ class DriftFlight:
             self._reflect(frame, self._water, matrix, moment)
             self._lay_all(frame, self._surface, seen, moment)
         self._lay_all(frame, self._front, seen, moment)
-        if self._air is not None:
-            self._air.draw(frame, moment)
         return out
 
     def _lay_all(

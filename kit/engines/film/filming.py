@@ -9,9 +9,12 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from kit.engines.base import Asset, Job, Progress
+from kit.engines.film.weather import Weather
 from kit.engines.media import sound, soundfile
-from kit.engines.media.clip import FORMATS, Clip, rgb_of
+from kit.engines.media.clip import FORMATS, Clip, rgb_of, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.picture import write_thumbnail
 from kit.engines.media.sound import Sound
@@ -78,20 +81,32 @@ def record(
     *,
     name: str,
     metadata: Mapping[str, Any],
+    weather: str = "none",
 ) -> Asset:
-    """Draw and encode all frames of a take, and return the clip."""
+    """Draw and encode all frames of a take with what is in the air, and return the clip."""
     track = None
     for path in job.media.get("soundtrack", ()):  # first: a broken one costs no time
         heard = sound.normalize(soundfile.open_sound(path, seconds=take.seconds))
         fade = 0.0 if take.loop else min(_FADE, take.seconds / 4)
         track = sound.fit_length(heard, take.seconds, loop=True, fade_in=fade / 4, fade_out=fade)
     progress.report(0.02)
+    air, size = None, (take.width, take.height)
+    if weather != "none":
+        rng = np.random.default_rng([job.seed, 61])
+        air = Weather(weather, size, rng, take.seconds, take.loop)
+
+    def draw_all(number: int) -> Bytes:
+        frame = draw(number)
+        if air is not None:
+            air.draw(views(frame, *size), take.moment(number))
+        return frame
+
     return write_film(
         job,
         progress.part(0.02, 1.0),
-        map(draw, range(take.frames)),
+        map(draw_all, range(take.frames)),
         name=name,
-        size=(take.width, take.height),
+        size=size,
         fps=take.fps,
         count=take.frames,
         sound=track,

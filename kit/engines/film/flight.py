@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film import levels
 from kit.engines.film.filming import Take, read_take, record
-from kit.engines.film.weather import Weather
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
@@ -110,7 +109,8 @@ def render_flight(job: Job, progress: Progress) -> Asset:
     flight = Flight(brief, take, progress.part(0.0, 0.1), values["land"])
     facts = {**brief.facts(), "land": flight.land, "camera": camera}
     drawing = progress.part(0.1, 1.0)
-    return record(job, drawing, take, flight.frame, name="flythrough", metadata=facts)
+    air = brief.weather if brief.weather in ("rain", "snow") else "none"
+    return record(job, drawing, take, flight.frame, name="flythrough", metadata=facts, weather=air)
 
 
 def _flown(brief: Brief, take: Take, name: str) -> Brief:
@@ -138,7 +138,7 @@ class Flight:
     def __init__(self, brief: Brief, take: Take, progress: Progress, name: str = "auto") -> None:
         self._take = take
         brief = _flown(brief, take, name)
-        rng = [np.random.default_rng([brief.seed, 70 + part]) for part in range(5)]
+        rng = [np.random.default_rng([brief.seed, 70 + part]) for part in range(4)]
         land = _LAYOUTS[brief.family](brief, progress.part(0.0, 0.2))
         self._scene = scene = land.scene
         self.land = name if name in _LANDS else brief.family
@@ -169,10 +169,6 @@ class Flight:
             glitter = min(1.0, look.glow + 0.2) if look.elevation > 0 and look.disc else 0.0
             sun = math.atan((scene.sun.x - scene.camera.middle) / scene.camera.focal)
             self._water = MovingWater(rng[3], shine=color, sun=sun, glitter=glitter)
-        self._weather = None
-        if brief.weather in ("rain", "snow"):
-            size = (take.width, take.height)
-            self._weather = Weather(brief.weather, size, rng[4], take.seconds, take.loop)
         progress.report(1.0)
 
     def frame(self, number: int) -> Bytes:
@@ -185,8 +181,6 @@ class Flight:
             other = self._compose(before, (number - take.frames) / take.fps)
             share = (before + 1) / (lead + 1)
             out = cv2.addWeighted(out, 1 - share, self._enlarge(other), share, 0.0)
-        if self._weather is not None:
-            self._weather.draw(views(out, take.width, take.height), number / take.frames)
         return out
 
     def _enlarge(self, picture: Bytes) -> Bytes:

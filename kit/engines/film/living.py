@@ -29,7 +29,6 @@ from kit.engines.film.relief import (
     large,
     pairs,
 )
-from kit.engines.film.weather import Weather
 from kit.engines.media.clip import Frame, views
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
@@ -60,7 +59,7 @@ def film(job: Job, progress: Progress) -> Asset:
     width, height = large(take)
     scale = min(1.0, _MOST / max(width, height))
     brief = replace(brief, width=round(width * scale), height=round(height * scale))
-    hours, weather = _HOURS[brief.hours] or (brief.hour,), _weather(brief, values["weather"])
+    hours, air = _HOURS[brief.hours] or (brief.hour,), _weather(brief, values["weather"])
     if brief.covered and {"sun", "fire"}.isdisjoint(brief.lights):
         hours = tuple("dusk" if hour == "sunset" else hour for hour in hours)
     end = 0.10 + 0.06 * len(hours)
@@ -70,10 +69,11 @@ def film(job: Job, progress: Progress) -> Asset:
         for number, hour in enumerate(hours)
     ]
     progress.report(end)
-    living = Living(brief, paintings, take, hours=hours, weather=weather, clouds=values["clouds"])
-    facts = {**brief.facts(), "camera": camera, "weather": weather, "hours": list(hours)}
+    living = Living(brief, paintings, take, hours=hours, clouds=values["clouds"])
+    facts = {**brief.facts(), "camera": camera, "weather": air, "hours": list(hours)}
     drawing = progress.part(end + 0.03, 1.0)
-    return record(job, drawing, take, living.frame, name="living-scene", metadata=facts)
+    draw = living.frame
+    return record(job, drawing, take, draw, name="living-scene", metadata=facts, weather=air)
 
 
 class Living:
@@ -86,11 +86,10 @@ class Living:
         take: Take,
         *,
         hours: Sequence[str] = (),
-        weather: str = "none",
         clouds: bool = True,
     ) -> None:
         self._take = take
-        dice = [np.random.default_rng([brief.seed, 40 + part]) for part in range(5)]
+        dice = [np.random.default_rng([brief.seed, 40 + part]) for part in range(4)]
         # What shines by night is known best by night, and lava that glows then is none by day.
         first = paintings[0]
         self._dark = hours.index("night") if "night" in hours else 0
@@ -114,10 +113,6 @@ class Living:
         rows = max((layer.rows for layer in self._layers), default=0)
         self._rows = min(self._relief.height, rows + rows % 2)
         self._ripples = _ripples(brief, first, near, take, self._relief, dice[3])
-        self._weather = None
-        if weather != "none":
-            size = (take.width, take.height)
-            self._weather = Weather(weather, size, dice[4], take.seconds, take.loop)
         self._set(self._paintings[0])
 
     def frame(self, number: int) -> Bytes:
@@ -128,8 +123,6 @@ class Living:
         stir = None if self._ripples is None else partial(self._ripples.stir, moment)
         seen = view(take, number)
         self._relief.look(self._draw_layers(moment), seen, stir).spread(frame)
-        if self._weather is not None:
-            self._weather.draw(frame, moment)
         return out
 
     def _set(self, planes: Frame) -> None:

@@ -15,8 +15,7 @@ from kit.engines.painting.falling import clouds, layers
 KINDS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
 _SWINGS, _SHIMMERS = 5.0, 9.0  # seconds
 _GLIMMERS = ("dust", "fireflies", "embers")
-_DULL, _GRAY = 0.93, 0.86  # shares of light and of color that are left
-_BLACK, _NEUTRAL = 16, 128
+_NEUTRAL = 128
 #: Kind -> share of its light that is added, how strongly it colors what it covers, and that color.
 _INKS = {
     "rain": (1.0, 0.0, (128, 128)),
@@ -26,13 +25,6 @@ _INKS = {
     # Color has half the size: a spark smaller than its pixels would be white.
     "embers": (0.75, 1.9, (58, 196)),
 }
-
-
-def dull(frame: Frame) -> None:
-    """Take light and color from a frame that was not made for rain, in place."""
-    cv2.convertScaleAbs(frame[0], dst=frame[0], alpha=_DULL, beta=(1 - _DULL) * _BLACK)
-    for chroma in frame[1:]:
-        cv2.convertScaleAbs(chroma, dst=chroma, alpha=_GRAY, beta=(1 - _GRAY) * _NEUTRAL)
 
 
 def lay(frame: Frame, patch: Bytes, kind: str) -> None:
