@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,7 +21,7 @@ from kit.errors import KitError, ParameterError
 from kit.parameters import suggest
 from kit.private import make_folder
 from kit.studio import requests
-from kit.studio.generation import BaseGeneration, Session
+from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.requests import resolve_media
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from kit.widgets.writing import Writing, WritingOrder
 
 T = TypeVar("T")
+
+#: Earlier results that are offered as an input, and files that are fetched at the same time.
+EARLIER, _AT_ONCE = 24, 6
 
 
 class PaidService:
@@ -98,6 +102,22 @@ class FormService(PaidService):
     def original(self, facts: wire.Generation) -> Path:
         """Return the file of a generation, fetched where it is not here yet."""
         return self._client.block(downloads.output(self._operations.cache, facts))
+
+    def earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
+        """Return the newest results of a kind with their pictures, fetched side by side."""
+        listed = calls.list_generations(limit=EARLIER, status="completed", asset_type=kind)
+        found = self._client.block(flows.ask(listed))
+        fitting = [one for one in found if one.state == "completed" and one.asset_type == kind]
+        fitting = [one for one in fitting if not one.deletion][:EARLIER]
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-earlier") as pool:
+            pictures = list(pool.map(self._picture, fitting))
+        return [(one, small) for one, small in zip(fitting, pictures, strict=True) if small]
+
+    def _picture(self, facts: wire.Generation) -> bytes | None:
+        try:
+            return fetch_thumbnail(self._session.hold(facts))
+        except (KitError, OSError):
+            return None  # one that is lost takes no other away
 
     def takers(self, facts: wire.Generation) -> list[wire.Model]:
         """Return the models with a parameter for what was made."""

@@ -50,12 +50,16 @@ function keepFocus(root, signal) {
   const instead = () => {
     const page = last.closest(".kit-page");
     if (page?.isConnected && !seen(page)) return root.querySelector(TAB);
-    const at = around.indexOf(last);
-    const near = [...around.slice(at + 1), ...around.slice(0, at).reverse()];
+    const before = around;
     const twin = !last.isConnected && anew();
-    if (!twin) return [home, ...near].find((part) => part && free(part) && !is(part));
-    if (typed) goOn(last, twin);
-    return twin;
+    if (twin && free(twin)) {
+      if (typed) goOn(last, twin);
+      return twin;
+    }
+    const all = twin ? around : before;
+    const at = all.indexOf(twin || last);
+    const near = [...all.slice(at + 1), ...all.slice(0, at).reverse()];
+    return [home, ...near].find((part) => part && free(part) && !is(part));
   };
   // Of two ways to go, one rests at the end where the other is needed.
   const other = (part) => part.matches(".kit-paging") && free(part);

@@ -44,6 +44,11 @@ _SEEN = """part => {
     const there = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 60));
     return part.contains(there);
 }"""
+# What a widget leaves behind follows it a second later: then there is more to save.
+_SAVED = """() => {
+    if (!jupyterapp.shell.currentWidget.context.model.dirty) return true;
+    jupyterapp.commands.execute('docmanager:save');
+}"""
 _LOCAL = ("http://127.0.0.1", "http://localhost", "data:", "blob:", "about:")
 
 
@@ -144,7 +149,7 @@ class Notebook:
     def save(self) -> Any:
         """Save the notebook and return it as it lies on disk."""
         self.command("docmanager:save")
-        self.page.wait_for_function("() => !jupyterapp.shell.currentWidget.context.model.dirty")
+        self.page.wait_for_function(_SAVED, polling=1000)
         return json.loads((self.lab.root / self.path).read_text(encoding="utf-8"))
 
     def output(self, cell: int) -> Locator:

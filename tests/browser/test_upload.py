@@ -97,7 +97,7 @@ def test_files_of_any_size_arrive_and_are_used(
     notebook: Notebook, files: Path, tmp_path: Path
 ) -> None:
     portrait, voice = zone(notebook, "portrait"), zone(notebook, "voice")
-    box = notebook.page.get_by_label("voice", exact=True)
+    chip = notebook.page.locator(".kit-chip")
     edge = portrait.evaluate(WIDEST)
     assert edge <= 0, f"something stands {edge} pixels out of the card"
 
@@ -105,11 +105,10 @@ def test_files_of_any_size_arrive_and_are_used(
         choose(notebook, "voice", files / name)
         expect(voice.get_by_role("progressbar")).to_be_visible()
         expect(voice.get_by_role("status")).to_have_text(f"Arrived: {name}")
-        expect(box).to_have_value(
-            f"{tmp_path}/data/notebook/uploads/{digest(files / name)[:16]}/{name}"
-        )
+        expect(chip).to_contain_text(f"{name} · ")
     assert kept(tmp_path) == {n: digest(files / n) for n in ("short.wav", "long.wav")}
-    box.fill("")
+    notebook.page.get_by_role("button", name="Remove long.wav").click()
+    expect(chip).to_have_count(0)
 
     # what does not fit is said before anything is sent, where it was chosen
     choose(notebook, "portrait", files / "huge.png")
@@ -158,3 +157,63 @@ def test_an_upload_that_breaks_off_says_so_and_leaves_nothing(
     page.evaluate(f"() => {{ {Notebook.KERNEL}.restart(); }}")
     expect(voice.get_by_role("alert")).to_contain_text("The kernel was restarted")
     assert kept(tmp_path) == {}
+
+
+CHOSEN = (
+    "import kit\nstudio = kit.connect()\n"
+    'made = [studio.generate("poster", p, size=512, seed=3) for p in ("a lake", "a red hill")]\n'
+    'made[0].save("own picture.png")\nopen("broken.png", "w").write("no picture")',
+    'clay = studio.form("clay")\nclay',
+    'print([p.rpartition("/")[2] for p in clay.value["media"].get("portrait", ())])',
+)
+
+
+def test_files_are_typed_picked_by_picture_ordered_and_taken_away(
+    lab: Lab, browser: Browser
+) -> None:
+    with opened(lab, browser, *CHOSEN) as notebook:
+        notebook.run_all()
+        form = notebook.page.locator(".kit-form")
+        box, chips = form.get_by_label("portrait *", exact=True), form.locator(".kit-chip")
+        alert = form.get_by_role("alert")
+
+        # what is wrong is said while it is typed
+        box.press_sequentially("own picture", delay=20)
+        expect(alert.filter(has_text="there is no file 'own picture'")).to_be_visible()
+        expect(box).to_have_attribute("aria-invalid", "true")
+        box.fill("broken.png")
+        expect(chips).to_have_count(1)
+        expect(alert.filter(has_text="'broken.png' cannot be read as a picture")).to_be_visible()
+        look(notebook, "files-broken", ".kit-form")
+        form.get_by_role("button", name="Remove broken.png").click()
+        expect(alert.filter(has_text="is required")).to_be_visible()
+        box.fill(str(notebook.lab.root / "own picture.png"))
+        expect(chips).to_contain_text(["own picture.png"])
+        expect(box).to_have_value("")
+        expect(form.locator(".kit-file img")).to_be_visible()
+
+        # earlier results are pictures
+        form.get_by_role("button", name="Earlier").first.click()
+        expect(form.locator(".kit-earlier")).to_have_count(2)
+        look(notebook, "files-earlier", ".kit-form")
+        form.get_by_role("button", name="a red hill").click()
+        expect(chips).to_contain_text(["own picture.png", "a red hill"])
+        expect(form.locator(".kit-earlier")).to_have_count(0)
+
+        # the order is changed by keyboard, and the focus stays
+        up = form.get_by_role("button", name="Move a red hill earlier")
+        up.focus()
+        notebook.page.keyboard.press("Enter")
+        expect(chips).to_contain_text(["a red hill", "own picture.png"])
+        expect(form.locator(":focus")).to_have_count(1)
+        look(notebook, "files", ".kit-form")
+        expect(form).not_to_contain_text(str(notebook.lab.root))
+        form.get_by_role("button", name="Generate").click()
+        expect(form.get_by_text("completed")).to_be_visible()
+        form.get_by_role("button", name="Remove a red hill").click()
+        expect(chips).to_have_count(1)
+        expect(form.locator(":focus")).to_have_count(1)
+        notebook.page.locator(".jp-Notebook .jp-Cell").nth(2).click()
+        notebook.command("notebook:run-cell")
+        expect(notebook.output(2)).to_contain_text("['own picture.png']")
+        assert notebook.errors() == []

@@ -59,6 +59,17 @@ def test_what_was_made_opens_in_a_form_and_is_an_input_of_others(studio: Studio)
     assert Path(path).read_bytes() == png()
 
 
+def test_earlier_results_are_offered_with_their_pictures(studio: Studio) -> None:
+    service = FormService(studio.session)
+    made = [studio.generate("paint", prompt) for prompt in ("a lake", "a hill")]
+
+    found = service.earlier("image")
+
+    assert [facts.id for facts, _ in found] == [made[1].id, made[0].id]
+    assert [content for _, content in found] == [png(), png()]
+    assert service.earlier("video") == []
+
+
 def test_each_submit_is_a_new_start(studio: Studio, other: Server) -> None:
     form = studio.form("paint", "a lake")
 

@@ -72,6 +72,7 @@ class Shop:
     resumed: list[str] = field(default_factory=list)
     cannot_cancel: bool = False
     followers: list[Callable[[], None]] = field(default_factory=list)
+    results: list[tuple[wire.Generation, bytes]] = field(default_factory=list)
 
     def subscribe(self, call: Callable[[], None]) -> None:
         self.followers.append(call)
@@ -136,6 +137,9 @@ class Shop:
         path = self.folder / f"{facts.id}.png"
         path.write_bytes(b"all pixels")
         return path
+
+    def earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
+        return self.results
 
     def takers(self, facts: wire.Generation) -> list[wire.Model]:
         return [wire.Model(id="restyle", title="Restyle")]

@@ -1,20 +1,24 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ipywidgets import HTML, Select
 from PIL import Image
 
 from kit import wire
 from kit.errors import ParameterError, UploadError
 from kit.widgets.form import Form
-from kit.widgets.form.files import Picker, describe_drop_zone, entries, explain_refusal, preview
+from kit.widgets.form.files import describe_drop_zone, explain_refusal, preview
 from kit.widgets.form.parts import WidgetFactory
+from kit.widgets.form.picking import Picker, entries
 from kit.widgets.form.uploads import Offer
 from tests.widgets.dropping import Page
-from tests.widgets.forming import RULE, Shop, Stage, control, model, note
+from tests.widgets.forming import RULE, Shop, Stage, click, control, model, note
+from tests.widgets.tree import below, every, find, styled
 
 PORTRAIT = wire.Parameter(name="portrait", type="image", media=True, required=True, max_items=2)
 VOICE = wire.Parameter(name="voice", type="audio", media=True)
@@ -43,6 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (here / "voice.mp3").write_bytes(b"ID3")
     (here / ".hidden.png").write_bytes(picture())
     (here / "notes.txt").write_text("x")
+    (here / "empty.png").write_bytes(b"")
     monkeypatch.chdir(here)
     return here
 
@@ -58,9 +63,22 @@ def widget(form: Form, path: str) -> Any:
     return form.fields[path].widget
 
 
-def browse(form: Form, path: str) -> Any:
-    """The button that opens the picker."""
-    return widget(form, path).children[0].children[1]
+def typed(form: Form, path: str) -> Any:
+    """The box in which a path is typed."""
+    return widget(form, path).box
+
+
+def chips(form: Form, path: str = "mediaUploads.portrait") -> list[Any]:
+    return list(styled(widget(form, path), "kit-chips").children)
+
+
+def names(form: Form) -> list[str]:
+    return [re.sub("<[^>]*>| ·.*", "", chip.children[0].value) for chip in chips(form)]
+
+
+def press(form: Form, words: str) -> None:
+    """Click a button of a chip."""
+    next(one for one in below(form) if getattr(one, "tooltip", "") == words).click()
 
 
 def page(form: Form, path: str, stage: Stage) -> Page:
@@ -68,43 +86,115 @@ def page(form: Form, path: str, stage: Stage) -> Page:
     return Page(widget(form, path).children[1], stage.run)
 
 
-def test_a_path_can_be_typed(form: Form, stage: Stage) -> None:
-    control(form, "mediaUploads.portrait").value = "a face.png\n  faces/b.png \n"
-    control(form, "mediaUploads.voice").value = '"voice.mp3"'
+def test_a_path_that_is_typed_becomes_a_chip_with_its_name_alone(
+    form: Form, stage: Stage, folder: Path
+) -> None:
+    box = typed(form, "mediaUploads.portrait")
+    box.value = str(folder / "a fa")
+    stage.wait()
+    assert "there is no file &#x27;a fa&#x27;" in note(form, "mediaUploads.portrait")
+    assert chips(form) == []
 
-    assert form.value["media"] == {
-        "portrait": ["a face.png", "faces/b.png"],
-        "voice": ["voice.mp3"],
-    }
-    assert (
-        form.code()
-        == (
-            'studio.generate("flat", media={"portrait": ["a face.png", "faces/b.png"], '
-            '"voice": "voice.mp3"})'
-        )
-        or "media=" in form.code()
+    box.value = f'"{folder / "a face.png"}"'
+    stage.wait()
+    assert box.value == ""
+    assert names(form) == ["a face.png"]
+    assert str(folder) not in "".join(one.value for one in every(form, HTML))
+    typed(form, "mediaUploads.voice").value = "voice.mp3"  # it counts before it is a chip
+
+    assert form.value["media"] == {"portrait": ["a face.png"], "voice": ["voice.mp3"]}
+    assert '"voice": "voice.mp3"' in form.code()
+
+
+def test_chips_are_removed_and_reordered(form: Form, stage: Stage) -> None:
+    control(form, "mediaUploads.portrait").value = ("a face.png", "faces/b.png")
+    stage.run()
+    assert [one.disabled for one in chips(form)[0].children[1:]] == [True, False, False]
+
+    press(form, "Move b.png earlier")
+    assert form.value["media"]["portrait"] == ["faces/b.png", "a face.png"]
+    assert names(form) == ["b.png", "a face.png"]
+
+    press(form, "Remove b.png")
+    assert form.value["media"]["portrait"] == ["a face.png"]
+    assert [one.tooltip for one in chips(form)[0].children[1:]] == ["Remove a face.png"]
+
+
+def test_an_earlier_result_is_picked_by_its_picture(
+    form: Form, shop: Shop, stage: Stage, folder: Path
+) -> None:
+    shop.original = lambda facts: folder / "faces" / "b.png"  # type: ignore[method-assign]
+    shop.results = [(wire.Generation(id="gen_1", prompt="a <lake>"), picture())]
+    find(widget(form, "mediaUploads.portrait"), "Earlier").click()
+    stage.run()
+    sheet = styled(form, "kit-pictures").children[0].value
+    assert "background-image:url(data:image/" in sheet
+
+    press(form, "a <lake>")
+    stage.run()
+
+    assert form.value["media"]["portrait"] == ["faces/b.png"]
+    assert names(form) == ["a &lt;lake&gt;"]
+    assert not styled(form, "kit-opened").children
+    with pytest.raises(StopIteration):
+        find(widget(form, "mediaUploads.voice"), "Earlier")
+
+
+def test_a_result_that_is_gone_is_said(form: Form, shop: Shop, stage: Stage) -> None:
+    def gone(_: wire.Generation) -> Path:
+        raise UploadError("the output is gone")
+
+    shop.results = [(wire.Generation(id="gen_1"), picture())]
+    shop.original = gone  # type: ignore[method-assign]
+    find(widget(form, "mediaUploads.portrait"), "Earlier").click()
+    stage.run()
+    press(form, "gen_1")
+    stage.run()
+
+    assert "the output is gone" in styled(form, "kit-opened").children[0].value
+
+
+def test_a_picture_that_cannot_be_read_is_told_at_the_field_before_it_is_sent(
+    form: Form, stage: Stage, folder: Path, shop: Shop
+) -> None:
+    (folder / "broken.png").write_bytes(b"no picture")
+    control(form, "mediaUploads.portrait").value = ("broken.png",)
+    stage.wait()
+
+    assert "&#x27;broken.png&#x27; cannot be read as a picture" in note(
+        form, "mediaUploads.portrait"
     )
+    click(form, stage)
+    assert shop.orders == []
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("gone.png", "there is no file"),
-        ("faces", "a folder is at &#x27;faces&#x27;"),
+        ("nowhere/a.png", "no file &#x27;a.png&#x27;, nor a folder &#x27;nowhere&#x27;"),
+        ("faces", "&#x27;faces&#x27; is a folder: name a file in it"),
+        ("empty.png", "&#x27;empty.png&#x27; is empty"),
         ("notes.txt", "&#x27;notes.txt&#x27; is of type text/plain"),
         ("voice.mp3", "takes a picture, and &#x27;voice.mp3&#x27; is a sound"),
-        ("a face.png\nfaces/b.png\na face.png", "holds 3 files, at most 2 are allowed"),
     ],
 )
-def test_what_does_not_fit_is_told_at_the_field(
+def test_what_does_not_fit_is_told_at_the_field_while_it_is_typed(
     form: Form, stage: Stage, text: str, sentence: str
 ) -> None:
-    control(form, "mediaUploads.portrait").value = text
+    typed(form, "mediaUploads.portrait").value = text
     stage.wait()
 
     assert sentence in note(form, "mediaUploads.portrait")
     with pytest.raises(ParameterError):
         form.submit()
+
+
+def test_too_many_files_are_told_at_the_field(form: Form, stage: Stage) -> None:
+    control(form, "mediaUploads.portrait").value = ("a face.png", "faces/b.png", "a face.png")
+    stage.wait()
+
+    assert "holds 3 files, at most 2 are allowed" in note(form, "mediaUploads.portrait")
 
 
 def test_a_medium_that_is_no_file_becomes_one(stage: Stage, shop: Shop) -> None:
@@ -116,25 +206,23 @@ def test_a_medium_that_is_no_file_becomes_one(stage: Stage, shop: Shop) -> None:
 
 
 def test_a_chosen_picture_is_shown(form: Form, stage: Stage) -> None:
-    control(form, "mediaUploads.portrait").value = "a face.png"
+    control(form, "mediaUploads.portrait").value = ("a face.png",)
     stage.run()
 
-    shown = widget(form, "mediaUploads.portrait").children[-1].value
+    shown = chips(form)[0].children[0].value
 
     assert "data:image/" in shown
     assert "a face.png" in shown
     assert len(shown) < 20_000
-    control(form, "mediaUploads.portrait").value = ""
+    control(form, "mediaUploads.portrait").value = ()
     stage.run()
-    assert len(widget(form, "mediaUploads.portrait").children) == 2
+    assert chips(form) == []
 
 
-def test_a_short_sound_can_be_heard_and_a_broken_picture_is_only_named(folder: Path) -> None:
-    (folder / "broken.png").write_bytes(b"no picture")
+def test_a_short_sound_can_be_heard(folder: Path) -> None:
     (folder / "a<b.png").write_bytes(picture())
 
     assert "<audio controls" in preview(folder / "voice.mp3")
-    assert "<img" not in preview(folder / "broken.png")
     assert "a&lt;b.png" in preview(folder / "a<b.png")
 
 
@@ -147,7 +235,7 @@ def test_dropped_files_are_kept_and_stand_in_the_box(form: Form, stage: Stage) -
     kept = [Path(path) for path in form.value["media"]["portrait"]]
     assert [path.name for path in kept] == ["one.png", "two.png"]
     assert kept[0].read_bytes() == picture()
-    assert "two.png" in widget(form, "mediaUploads.portrait").children[-1].value
+    assert names(form) == ["one.png", "two.png"]
 
 
 def test_a_field_of_one_file_takes_the_last_dropped(form: Form, stage: Stage) -> None:
@@ -161,7 +249,7 @@ def test_a_field_of_one_file_takes_the_last_dropped(form: Form, stage: Stage) ->
 
 def test_what_is_dropped_is_refused_before_it_is_sent(form: Form, stage: Stage) -> None:
     dropped = page(form, "mediaUploads.portrait", stage)
-    control(form, "mediaUploads.portrait").value = "a face.png\nfaces/b.png"
+    control(form, "mediaUploads.portrait").value = ("a face.png", "faces/b.png")
 
     answer = dropped.give(("c.png", picture()))
 
@@ -271,37 +359,37 @@ def test_a_file_that_cannot_be_kept_is_said(shop: Shop, stage: Stage) -> None:
     assert form.value["media"] == {}
 
 
-def test_a_file_can_be_chosen_in_the_folders_of_the_kernel(form: Form, stage: Stage) -> None:
-    button = browse(form, "mediaUploads.portrait")
-    button.click()
-    picker = widget(form, "mediaUploads.portrait").children[2]
-    listing, choose, _ = picker.children[1].children
-    assert tuple(label for label, _ in listing.options) == ("⬑ ..", "faces/", "a face.png")
+def choose(form: Form, path: str, stage: Stage, *entries: str) -> None:
+    """Open the folders, and choose one entry after another."""
+    find(widget(form, path), "Browse").click()
+    stage.run()
+    for entry in entries:
+        (listing,) = every(widget(form, path), Select)
+        listing.value = dict(listing.options)[entry]
+        find(widget(form, path), "Choose").click()
 
-    listing.index = 1
-    choose.click()
-    assert tuple(label for label, _ in listing.options) == ("⬑ ..", "b.png")
-    listing.index = 1
-    choose.click()
+
+def test_a_file_can_be_chosen_in_the_folders_of_the_kernel(form: Form, stage: Stage) -> None:
+    choose(form, "mediaUploads.portrait", stage)
+    (listing,) = every(widget(form, "mediaUploads.portrait"), Select)
+    assert tuple(label for label, _ in listing.options) == (
+        "⬑ ..", "faces/", "a face.png", "empty.png"
+    )  # fmt: skip
+    find(widget(form, "mediaUploads.portrait"), "Browse").click()
+    assert every(widget(form, "mediaUploads.portrait"), Select) == []
+
+    choose(form, "mediaUploads.portrait", stage, "faces/", "b.png")
 
     assert form.value["media"] == {"portrait": ["faces/b.png"]}
-    assert picker.layout.display == "none"
-    button.click()
-    assert picker.layout.display is None
+    assert every(widget(form, "mediaUploads.portrait"), Select) == []
 
 
-def test_a_parameter_of_one_file_takes_the_last_chosen(folder: Path) -> None:
+def test_a_parameter_of_one_file_takes_the_last_chosen(folder: Path, stage: Stage) -> None:
     one = wire.Parameter(name="picture", type="image", media=True)
-    form = Form(model(media_parameters=[one]), background=Stage().background)
-    row = widget(form, "mediaUploads.picture")
-    row.children[0].children[1].click()
-    listing, choose, _ = row.children[2].children[1].children
+    form = Form(model(media_parameters=[one]), background=stage.background)
 
-    listing.value = folder / "a face.png"
-    choose.click()
-    row.children[0].children[1].click()
-    listing.value = folder / "a face.png"
-    choose.click()
+    choose(form, "mediaUploads.picture", stage, "faces/", "b.png")
+    choose(form, "mediaUploads.picture", stage, "a face.png")
 
     assert form.value["media"] == {"picture": ["a face.png"]}
 
@@ -316,6 +404,6 @@ def test_a_folder_that_cannot_be_read_is_said_and_left(folder: Path) -> None:
 
 
 def test_folders_come_first_and_hidden_files_never(folder: Path) -> None:
-    assert [path.name for path in entries(folder, "image")] == ["faces", "a face.png"]
+    assert [path.name for path in entries(folder, "image")] == ["faces", "a face.png", "empty.png"]
     assert [path.name for path in entries(folder, "audio")] == ["faces", "voice.mp3"]
-    assert len(entries(folder, "")) == 4
+    assert len(entries(folder, "")) == 5

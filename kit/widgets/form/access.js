@@ -29,6 +29,7 @@ function render({ model, el }) {
     const cells = cellsOf();
     for (let at = 1; at < cells.length; at += 2) dress(cells[at - 1], cells[at]);
     for (const icon of form.querySelectorAll("button > i")) icon.ariaHidden = true; // else spelled
+    for (const picture of form.querySelectorAll(".kit-earlier")) picture.ariaLabel = picture.title;
     for (const more of form.querySelectorAll(".kit-more"))
       more.ariaExpanded = !more.nextElementSibling.matches(".kit-hidden");
   };

@@ -1,7 +1,7 @@
-"""Media fields: paths in a box, a picker of the kernel's files, and a zone to drop files on.
+"""Media fields: chosen files as chips, and four ways to choose: a box, folders, results, a zone.
 
 What comes through the browser becomes a file in the kit's folder, so a field always holds paths:
-they can be typed, pasted, saved in a preset and written as code.
+they can be saved in a preset and written as code. Shown are names only.
 """
 
 from __future__ import annotations
@@ -9,115 +9,27 @@ from __future__ import annotations
 import base64
 import mimetypes
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
+import traitlets
 
+from kit import wire
 from kit.widgets import media
-from kit.widgets.background import BackgroundRunner
+from kit.widgets.background import BackgroundRunner, Debounced
+from kit.widgets.boxes import OpenedBox, close_all
 from kit.widgets.form import controls, parts
 from kit.widgets.form.fields import Field, build_note
 from kit.widgets.form.parts import WidgetFactory
+from kit.widgets.form.picking import Picker, thumbnails
 from kit.widgets.form.service import Service
 from kit.wire import MEDIA_TYPES, Parameter
 
 if TYPE_CHECKING:
-    from kit.widgets.form.parts import WidgetFactory
     from kit.widgets.form.uploads import Offer
-
-#: Entries of a folder that are shown at most.
-FOLDER_LIMIT = 500
-_UP = "⬑ .."
-
-
-class Picker:
-    """A list of one folder; choosing a folder opens it, choosing a file takes it.
-
-    Parameters
-    ----------
-    kind : str
-        ``image``, ``video`` or ``audio``: other files are not shown; any other word shows all.
-    take : callable
-        Called with the file that was chosen.
-    """
-
-    def __init__(
-        self,
-        stock: WidgetFactory,
-        kind: str,
-        take: Callable[[Path], None],
-        *,
-        start: Path | None = None,
-    ) -> None:
-        self._kind = kind
-        self._take = take
-        self.list = stock.new(ipywidgets.Select, rows=8)
-        self.choose = stock.new(ipywidgets.Button, description="Choose", icon="check")
-        self._close = stock.new(ipywidgets.Button, description="Close")
-        self._where = stock.new(ipywidgets.HTML)
-        parts = (self.list, self.choose, self._close)
-        row = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-row",))
-        # its own layout: it is hidden and shown
-        self.widget = ipywidgets.VBox((self._where, row), _dom_classes=("kit-picker",))
-        self.choose.on_click(lambda _: self.act())
-        self._close.on_click(lambda _: self.toggle())
-        self.open(start or Path.cwd())
-
-    def toggle(self) -> None:
-        """Show or hide it; what is shown again is read anew."""
-        hidden = self.widget.layout.display == "none"
-        self.widget.layout.display = None if hidden else "none"
-        if hidden:
-            self.open(self.folder)
-
-    def open(self, folder: Path) -> None:
-        """Show a folder."""
-        try:
-            found = entries(folder, self._kind)
-        except OSError as problem:
-            self._where.value = escape(f"{folder.name} cannot be read: {problem.strerror}")
-            return
-        self.folder = folder
-        self._where.value = f'<span class="kit-note">{escape(str(folder))}</span>'
-        self.list.options = [(_UP, folder.parent), *((_name(path), path) for path in found)]
-        self.list.index = 1 if found else 0
-
-    def act(self) -> None:
-        """Do what the chosen entry asks for."""
-        path: Any = self.list.value
-        if path is None:
-            return
-        if path.is_dir():
-            self.open(path)
-        else:
-            self._take(path)
-            self.toggle()
-
-
-def entries(folder: Path, kind: str) -> list[Path]:
-    """Return the folders, then the files of a kind in a folder, by name; hidden ones are left out.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be read.
-    """
-    found = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    shown = [path for path in found if path.is_dir() or _is_of_kind(path, kind)]
-    return sorted(shown, key=lambda path: (path.is_file(), path.name.lower()))[:FOLDER_LIMIT]
-
-
-def _is_of_kind(path: Path, kind: str) -> bool:
-    if kind not in MEDIA_TYPES:
-        return True
-    return (mimetypes.guess_type(path.name)[0] or "").startswith(f"{kind}/")
-
-
-def _name(path: Path) -> str:
-    return f"{path.name}/" if path.is_dir() else path.name
-
 
 _WORDS = {"image": "a picture", "video": "a video", "audio": "a sound"}
 _MANY = {"image": "pictures", "video": "videos", "audio": "sounds"}
@@ -130,8 +42,12 @@ _VAGUE = ("", "application/octet-stream", "application/mp4", "application/ogg")
 _SOUND_LIMIT, _THUMBNAIL_LIMIT = 2_000_000, 12_000
 
 
-class Files:
-    """The control of a media parameter.
+#: Seconds of quiet after which a file that was typed becomes a chip.
+QUIET = 0.4
+
+
+class FileField(ipywidgets.VBox):
+    """The control of a media parameter: a box to type in, and a chip for each chosen file.
 
     Parameters
     ----------
@@ -143,30 +59,33 @@ class Files:
         Whether the model is of this service, whose limits are known; see `parameters.is_own`.
     """
 
+    #: The paths of the chips, as text. Who observes it hears of typing, too.
+    value = traitlets.Tuple()
+    children: Any
+
     def __init__(
         self,
+        *,
         parameter: Parameter,
         stock: WidgetFactory,
-        *,
         service: Service | None,
         background: BackgroundRunner,
         own: bool,
+        **traits: Any,
     ) -> None:
         from kit.widgets.form.uploads import Drop  # loads anywidget, which only this needs
 
-        self.parameter = parameter
-        self._own = own
-        self._stock = stock
+        self._parameter = parameter
+        self._own, self._stock, self._service = own, stock, service
         self._background = background
-        self._picker: Picker | None = None
         self._several = controls.several(parameter)
+        self._names: dict[str, str] = {}
+        self._previews: dict[str, str] = {}
+        self._broken: dict[str, str] = {}
+        self._open = ""
         self.box = stock.new(
-            ipywidgets.Textarea if self._several else ipywidgets.Text,
-            description=parts.label(parameter),
-            placeholder="paths, one a line" if self._several else "path of a file",
-            **({"rows": 2} if self._several else {}),
+            ipywidgets.Text, description=parts.label(parameter), placeholder="type or paste a path"
         )
-        browse = stock.new(ipywidgets.Button, description="Browse", icon="folder-open")
         self.drop = stock.new(
             Drop,
             label=parameter.name.replace("_", " "),
@@ -177,76 +96,170 @@ class Files:
             background=background,
             folder=service.uploads if service else None,
         )
-        self._shown = stock.new(ipywidgets.HTML)
-        row = stock.new(ipywidgets.HBox, children=(self.box, browse), _dom_classes=("kit-row",))
-        self._always = (row, self.drop)
-        self.widget = stock.new(ipywidgets.VBox, children=self._always, _dom_classes=("kit-wide",))
-        browse.on_click(lambda _: self._toggle_picker())
-        self.box.observe(lambda _: self._draw_soon(), "value")
+        row = [self.box, self._button("Browse", "folder-open", self._toggle_folders)]
+        if service is not None and parameter.type in ("image", "video"):
+            tooltip = "Choose among earlier results"
+            row.append(self._button("Earlier", "history", self._toggle_results, tooltip=tooltip))
+        line = stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-row",))
+        self._chips = stock.new(ipywidgets.VBox, _dom_classes=("kit-chips",))
+        self._opened = stock.new(OpenedBox, background=background)
+        super().__init__(
+            children=(line, self.drop, self._chips, self._opened),
+            _dom_classes=("kit-wide",),
+            **traits,
+        )
+        self._take_soon = Debounced(self._take_typed, QUIET, background)
+        self.box.observe(lambda _: self._typed(), "value")
 
     def read(self) -> list[Path] | None:
         """Return the chosen files; raises `ValueError` where one is not there or does not fit."""
-        paths = [Path(line).expanduser() for line in self._read_lines()]
-        for path in paths:
-            if not path.is_file():
-                what = "a folder is at" if path.is_dir() else "there is no file"
-                raise ValueError(f"{what} {str(path)!r}")
-            self._check_kind(path)
-        return paths or None
+        lines = self._lines()
+        for line in lines:
+            if problem := self._broken.get(line) or self._find_problem(Path(line).expanduser()):
+                raise ValueError(problem)
+        return [Path(line).expanduser() for line in lines] or None
 
-    def write(self, value: list[Path] | None) -> None:
+    def write(self, value: Sequence[Path] | None) -> None:
         """Show chosen files."""
-        text = "\n".join(map(str, value or ()))
-        if self.box.value != text:
-            self.box.value = text
+        self.box.value, self.value = "", tuple(map(str, value or ()))
 
-    def add(self, path: Path) -> None:
-        """Take one more file, or another one where there can only be one."""
-        kept = self.box.value.split("\n") if self._several else []
-        self.box.value = "\n".join([*filter(None, kept), _shorten_path(path)])
+    def add(self, path: Path, name: str = "") -> None:
+        """Take one more file, or another one where there can only be one.
+
+        Parameters
+        ----------
+        name : str
+            What it is called; by default as its file.
+        """
+        line = _shorten_path(path)
+        self._names[line] = name or path.name
+        self.value = (*(self.value if self._several else ()), line)
+
+    def _lines(self) -> tuple[str, ...]:
+        """Return the chosen paths, and last the one that is being typed."""
+        typed = self.box.value.strip().strip('"')
+        kept = self.value if self._several or not typed else ()
+        return (*kept, *filter(None, [typed]))
+
+    def _typed(self) -> None:
+        self._announce()
+        self._take_soon()
+
+    def _announce(self) -> None:
+        """Have the field read anew."""
+        same = self.value
+        change = {"name": "value", "type": "change", "owner": self, "old": same, "new": same}
+        self.notify_change(traitlets.Bunch(change))
+
+    def _take_typed(self) -> None:
+        """Make a chip of what was typed, where that is the name of a whole file."""
+        typed = Path(self.box.value.strip().strip('"')).expanduser()
+        if typed.suffix and self._find_problem(typed) is None:
+            self.box.value = ""
+            self.add(typed)
+
+    def _find_problem(self, path: Path) -> str | None:
+        """Return what is wrong with a file, as far as its name and its size tell."""
+        if path.is_dir():
+            return f"{path.name!r} is a folder: name a file in it"
+        if not path.is_file():
+            lost = "" if path.parent.is_dir() else f", nor a folder {path.parent.name!r}"
+            return f"there is no file {path.name!r}{lost}"
+        return _explain_refusal(self._parameter.type, path.name, "", path.stat().st_size, self._own)
 
     def _refusal(self, offers: Sequence[Offer]) -> str | None:
-        return explain_refusal(self.parameter, offers, held=len(self._read_lines()), own=self._own)
+        held = len(self._lines())
+        return explain_refusal(self._parameter, offers, held=held, own=self._own)
 
-    def _read_lines(self) -> list[str]:
-        lines = [line.strip().strip('"') for line in self.box.value.split("\n")]
-        return [line for line in lines if line]
+    # ── ways to choose ───────────────────────────────────────────────────────────────────────────
 
-    def _check_kind(self, path: Path) -> None:
-        kind_found = mimetypes.guess_type(path.name)[0] or ""
-        found = _name_other_kind(self.parameter.type, kind_found, own=self._own)
-        if found:
-            raise ValueError(f"takes {_WORDS[self.parameter.type]}, and {path.name!r} is {found}")
+    def _button(self, word: str, icon: str, act: Callable[[], None], **traits: Any) -> Any:
+        button = self._stock.new(ipywidgets.Button, description=word, icon=icon, **traits)
+        button.on_click(lambda _: act())
+        return button
 
-    def _toggle_picker(self) -> None:
-        if self._picker is None:
-            self._picker = Picker(self._stock, self.parameter.type, self.add)
-            self._show_parts()
-        else:
-            self._picker.toggle()
+    def _toggle(self, name: str, make: Callable[[], Any]) -> None:
+        """Open a way to choose in the place of another one, or close it."""
+        self._open = "" if self._open == name else name
+        self._opened.fill(make if self._open else None)
 
-    def _draw_soon(self) -> None:
-        self._background.begin(self._draw)
+    def _toggle_folders(self) -> None:
+        kind = self._parameter.type
+        self._toggle("folders", lambda: Picker(self._stock, kind, self._take).widget)
 
-    def _draw(self) -> None:
-        text = self.box.value
+    def _toggle_results(self) -> None:
+        def make() -> Any:
+            assert self._service is not None  # noqa: S101 - else there is no button
+            found = self._service.earlier(self._parameter.type)
+            return thumbnails(self._stock, found, self._take_result)
+
+        self._toggle("results", make)
+
+    def _take(self, path: Path, name: str = "") -> None:
+        self._open = ""
+        self._opened.fill(None)
+        self.add(path, name)
+
+    def _take_result(self, facts: wire.Generation) -> None:
+        def fetch() -> Any:
+            assert self._service is not None  # noqa: S101 - as above
+            self._take(self._service.original(facts), facts.prompt or "")
+            return self._stock.new(ipywidgets.HTML)
+
+        self._opened.fill(fetch)
+
+    # ── chips ────────────────────────────────────────────────────────────────────────────────────
+
+    @traitlets.observe("value")  # type: ignore[untyped-decorator]
+    def _show_chips(self, change: Any) -> None:
+        if change.old == change.new:
+            return
+        before = self._chips.children
+        self._chips.children = tuple(map(self._chip, range(len(self.value))))
+        for one in before:
+            close_all(one)
+
+    def _chip(self, index: int) -> Any:
+        """Return a file with what can be done with it."""
+        line, last = self.value[index], len(self.value) - 1
+        name = self._names.setdefault(line, Path(line).name)
+        shown = self._stock.new(ipywidgets.HTML, value=self._previews.get(line, _caption(name)))
+        if line not in self._previews:
+            self._background.begin(partial(self._draw, line, shown))
+        row = [shown]
+        for icon, by, word in (("arrow-up", -1, "earlier"), ("arrow-down", 1, "later")):
+            if last:
+                row.append(self._button("", icon, partial(self._move, index, by)))
+                row[-1].tooltip = f"Move {name} {word}"
+                row[-1].disabled = not 0 <= index + by <= last
+        row.append(self._button("", "times", partial(self._remove, index)))
+        row[-1].tooltip = f"Remove {name}"
+        return self._stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-chip",))
+
+    def _remove(self, index: int) -> None:
+        self.value = (*self.value[:index], *self.value[index + 1 :])
+
+    def _move(self, index: int, by: int) -> None:
+        lines = list(self.value)
+        lines.insert(index + by, lines.pop(index))
+        self.value = tuple(lines)
+
+    def _draw(self, line: str, shown: Any) -> None:
+        """Put a small picture onto a chip, or say at the field that there can be none."""
+        path = Path(line).expanduser()
         try:
-            drawn = "".join(map(preview, self.read() or ()))
-        except (ValueError, OSError):
-            drawn = ""
-        if text == self.box.value:  # else typing went on, and the next preview is on its way
-            self._show_preview(drawn)
+            self._previews[line] = shown.value = preview(path, self._names[line])
+        except OSError as problem:
+            if isinstance(problem, FileNotFoundError):
+                return  # the check of the field says it
+            self._refuse(line, path)
+        except Exception:  # noqa: BLE001 - a picture may be broken or too large in many ways
+            self._refuse(line, path)
 
-    def _show_preview(self, html: str) -> None:
-        self._shown.value = html
-        self._show_parts()
-
-    def _show_parts(self) -> None:
-        """Show what is needed, and no more."""
-        picker = (self._picker.widget,) if self._picker else ()
-        shown = (self._shown,) if self._shown.value else ()
-        # what stands behind a change is drawn anew, and that would break off an upload
-        self.widget.children = (*self._always, *picker, *shown)
+    def _refuse(self, line: str, path: Path) -> None:
+        what = _WORDS.get(self._parameter.type, "a file")
+        self._broken[line] = f"{path.name!r} cannot be read as {what}"
+        self._announce()
 
 
 def build(
@@ -257,18 +270,17 @@ def build(
     background: BackgroundRunner,
     own: bool = True,
 ) -> Field:
-    """Return the field of a media parameter; see `Files`."""
-    files = Files(parameter, stock, service=service, background=background, own=own)
-    path = f"mediaUploads.{parameter.name}"
-    return Field(
-        path,
-        parameter,
-        files.widget,
-        build_note(parameter, stock),
-        files.read,
-        files.write,
-        files.box,
+    """Return the field of a media parameter; see `FileField`."""
+    made = stock.new(
+        FileField,
+        parameter=parameter,
+        stock=stock,
+        service=service,
+        background=background,
+        own=own,
     )
+    path, note = f"mediaUploads.{parameter.name}", build_note(parameter, stock)
+    return Field(path, parameter, made, note, made.read, made.write, made)
 
 
 def describe_drop_zone(parameter: Parameter, *, own: bool = True) -> dict[str, Any]:
@@ -301,38 +313,37 @@ def explain_refusal(
         return f"{_count_files(len(offers))} and {held} chosen before: at most {most} are allowed"
     if not several and len(offers) > 1:
         return f"takes one file, not {len(offers)}"
-    return next(
-        filter(None, (_explain_refusal(parameter.type, offer, own) for offer in offers)), None
-    )
+    found = (_explain_refusal(parameter.type, o.name, o.type, o.size, own) for o in offers)
+    return next(filter(None, found), None)
 
 
-def preview(path: Path) -> str:
-    """Return a small picture of a file, or a player for a short sound, with name and size."""
+def preview(path: Path, name: str = "") -> str:
+    """Return a small picture of a file, or a player for a short sound, with name and size.
+
+    Raises
+    ------
+    Exception
+        The file is none of what its name says.
+    """
     kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
-    try:
-        drawn = _DRAWN[kind](path) if kind in _DRAWN else ""
-    except Exception:  # noqa: BLE001 - a picture may be broken or too large in many ways
-        drawn = ""  # the check of the field or the service says what is wrong
-    size = _format_size(path.stat().st_size)
-    return (
-        f'<span class="kit-file">{drawn}'
-        f'<span class="kit-note">{escape(path.name)} · {size}</span></span>'
-    )
+    drawn = _DRAWN[kind](path) if kind in _DRAWN else ""
+    return _caption(f"{name or path.name} · {_format_size(path.stat().st_size)}", drawn)
 
 
-def _explain_refusal(wanted: str, offer: Offer, own: bool) -> str | None:
+def _caption(words: str, drawn: str = "") -> str:
+    return f'<span class="kit-file">{drawn}<span class="kit-note">{escape(words)}</span></span>'
+
+
+def _explain_refusal(wanted: str, name: str, kind: str, size: int, own: bool) -> str | None:
     """Return why a file is none of a kind; what is unknown is taken."""
-    kind_found = offer.type or mimetypes.guess_type(offer.name)[0] or ""
-    found = _name_other_kind(wanted, kind_found, own=own)
+    found = _name_other_kind(wanted, kind or mimetypes.guess_type(name)[0] or "", own=own)
     if found:
-        return f"takes {_WORDS[wanted]}, and {offer.name!r} is {found}"
-    if offer.size < 1:
-        return f"{offer.name!r} is empty"
-    if own and offer.size > UPLOAD_LIMITS.get(wanted, offer.size):
+        return f"takes {_WORDS[wanted]}, and {name!r} is {found}"
+    if size < 1:
+        return f"{name!r} is empty"
+    if own and size > UPLOAD_LIMITS.get(wanted, size):
         most = f"at most {UPLOAD_LIMITS[wanted] // 1_000_000:,} MB"
-        return (
-            f"{offer.name!r} has {_format_size(offer.size)}, and {_WORDS[wanted]} may have {most}"
-        )
+        return f"{name!r} has {_format_size(size)}, and {_WORDS[wanted]} may have {most}"
     return None
 
 
@@ -349,7 +360,7 @@ def _name_other_kind(wanted: str, kind_found: str, *, own: bool) -> str:
 
 def _thumbnail(content: bytes) -> str:
     address = media.picture(content, limit=_THUMBNAIL_LIMIT, width=160)
-    return f'<img src="{address}" alt="" style="max-height:64px;border-radius:4px">'
+    return f'<img src="{address}" alt="" style="border-radius:4px">'
 
 
 def _picture(path: Path) -> str:

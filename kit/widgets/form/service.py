@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
@@ -63,6 +63,9 @@ class Service(ResultService, Protocol):
         on_update, on_wait : callable
             As those of `generate`.
         """
+
+    def earlier(self, kind: str) -> Sequence[tuple[wire.Generation, bytes]]:
+        """Return the newest results of a kind, ``image`` or ``video``, each with its picture."""
 
     def held(self, facts: wire.Generation) -> Any:
         """Return a generation as its user holds it."""

@@ -1,0 +1,131 @@
+"""Ways to choose a file: in the folders of the kernel, and among earlier results."""
+
+from __future__ import annotations
+
+import mimetypes
+import secrets
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+
+from kit import wire
+from kit.widgets import markup, media
+from kit.widgets.form.parts import WidgetFactory
+from kit.wire import MEDIA_TYPES
+
+#: Entries of a folder that are shown at most.
+FOLDER_LIMIT = 500
+_UP = "⬑ .."
+
+
+class Picker:
+    """A list of one folder; choosing a folder opens it, choosing a file takes it.
+
+    Parameters
+    ----------
+    kind : str
+        ``image``, ``video`` or ``audio``: other files are not shown; any other word shows all.
+    take : callable
+        Called with the file that was chosen.
+    """
+
+    def __init__(
+        self,
+        stock: WidgetFactory,
+        kind: str,
+        take: Callable[[Path], None],
+        *,
+        start: Path | None = None,
+    ) -> None:
+        self._kind = kind
+        self._take = take
+        self.list = stock.new(ipywidgets.Select, rows=8)
+        self.choose = stock.new(ipywidgets.Button, description="Choose", icon="check")
+        self._where = stock.new(ipywidgets.HTML)
+        row = stock.new(
+            ipywidgets.HBox, children=(self.list, self.choose), _dom_classes=("kit-row",)
+        )
+        self.widget = stock.new(
+            ipywidgets.VBox, children=(self._where, row), _dom_classes=("kit-picker",)
+        )
+        self.choose.on_click(lambda _: self.act())
+        self.open(start or Path.cwd())
+
+    def open(self, folder: Path) -> None:
+        """Show a folder."""
+        try:
+            found = entries(folder, self._kind)
+        except OSError as problem:
+            self._where.value = markup.problem(f"{folder.name} cannot be read: {problem.strerror}")
+            return
+        self.folder = folder
+        self._where.value = f'<span class="kit-note">{escape(folder.name or "/")}</span>'
+        self.list.options = [(_UP, folder.parent), *((_name(path), path) for path in found)]
+        self.list.index = 1 if found else 0
+
+    def act(self) -> None:
+        """Do what the chosen entry asks for."""
+        path: Any = self.list.value
+        if path is None:
+            return
+        (self.open if path.is_dir() else self._take)(path)
+
+
+def entries(folder: Path, kind: str) -> list[Path]:
+    """Return the folders, then the files of a kind in a folder, by name; hidden ones are left out.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be read.
+    """
+    found = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    shown = [path for path in found if path.is_dir() or _is_of_kind(path, kind)]
+    return sorted(shown, key=lambda path: (path.is_file(), path.name.lower()))[:FOLDER_LIMIT]
+
+
+def _is_of_kind(path: Path, kind: str) -> bool:
+    if kind not in MEDIA_TYPES:
+        return True
+    return (mimetypes.guess_type(path.name)[0] or "").startswith(f"{kind}/")
+
+
+def _name(path: Path) -> str:
+    return f"{path.name}/" if path.is_dir() else path.name
+
+
+#: Bytes of a small picture, and pixels across.
+_SMALL, _ACROSS = 8_000, 192
+
+
+def thumbnails(
+    stock: WidgetFactory,
+    results: Sequence[tuple[wire.Generation, bytes]],
+    take: Callable[[wire.Generation], None],
+) -> Any:
+    """Return earlier results as pictures to click.
+
+    Parameters
+    ----------
+    results : sequence of (Generation, bytes)
+        Each with its picture.
+    take : callable
+        Called with the one that was clicked.
+    """
+    token, sheet, buttons = secrets.token_hex(4), "", []
+    for number, (facts, content) in enumerate(results):
+        address = media.picture(content, limit=_SMALL, width=_ACROSS)
+        sheet += f".kit-{token}-{number}{{background-image:url({address})}}"
+        words = facts.prompt or facts.model_id or facts.id
+        classes = ("kit-earlier", f"kit-{token}-{number}")
+        button = stock.new(ipywidgets.Button, tooltip=words, _dom_classes=classes)
+        button.on_click(lambda _, facts=facts: take(facts))
+        buttons.append(button)
+    said = "" if buttons else markup.note("there are no earlier results of this kind")
+    style = stock.new(ipywidgets.HTML, value=f"<style>{sheet}</style>{said}")
+    return stock.new(
+        ipywidgets.HBox, children=(style, *buttons), _dom_classes=("kit-picker", "kit-pictures")
+    )
