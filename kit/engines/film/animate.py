@@ -158,7 +158,7 @@ def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int,
     Its colors, laid over the background, give the picture again, or the nearest ones; outside the
     subject's own go on, so that a part of a pixel's move shows no seam.
     """
-    color = clean_rim(pixels, alpha).copy()
+    color = clean_rim(pixels.copy(), alpha)
     edge = (alpha > _TRACE) & (alpha < 255)
     share = alpha[edge][:, None] * np.float32(1 / 255)
     behind = background[edge].astype(np.float32)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.scaling import fit_size, scaled
+from kit.engines.media.scaling import blur, fit_size, scaled
 from kit.engines.media.subject import likely
 
 __all__ = ["LEAST", "Cutout", "clean_rim", "cut_out"]
@@ -27,7 +27,7 @@ __all__ = ["LEAST", "Cutout", "clean_rim", "cut_out"]
 LEAST = 0.5
 
 _SIDE, _GUESS_SIDE = 352, 120  # of the pictures that color models are fitted to
-_EDGE_SIDE = 2048  # of the picture that leads the edges
+_EDGE_SIDE = 2560  # of the picture that leads the edges, at most
 _ROUNDS = 2
 _EMPTY = 0.004  # of the picture: a smaller subject is none
 _CLOSER, _WIDER = 0.6, 0.3  # of the picture: smaller subjects are looked at again, with a margin
@@ -81,10 +81,13 @@ def cut_out(
     found = _remove_crumbs(found)
     if found.mean() < _EMPTY:
         return Cutout(np.zeros(pixels.shape[:2], np.uint8), 1.0)
-    guide = _shrink_to(pixels, _EDGE_SIDE)
+    guide, longer = pixels, max(pixels.shape)
+    if longer > _EDGE_SIDE:  # to halve is quick, all else is not
+        guide = _shrink_to(pixels, longer // (1 << (longer // _EDGE_SIDE).bit_length()))
     share = _refine_edge(guide, small, *_open_gaps(small, found))
     on_report(0.95)
-    alpha = np.rint(255 * smooth_step(0.12, 0.88, share)).astype(np.uint8)
+    steps = np.rint(255 * smooth_step(0.12, 0.88, np.arange(256) / 255)).astype(np.uint8)
+    alpha = cv2.LUT(cv2.convertScaleAbs(np.maximum(share, 0.0), alpha=255), steps)
     return Cutout(np.asarray(cv2.resize(alpha, pixels.shape[1::-1])), sure)
 
 
@@ -305,8 +308,8 @@ def _backdrop(small: Bytes, found: Bytes) -> _Backdrop | None:
     for reach in (0.5, 0.2, 0.06):
         sigma = reach * max(found.shape)
         weight = behind * (np.linalg.norm(lab - colors, axis=2) < 18 if reach < 0.5 else 1)
-        total = cv2.GaussianBlur(weight, (0, 0), sigma)[..., None] + 0.02
-        rest = cv2.GaussianBlur((lab - colors) * weight[..., None], (0, 0), sigma)
+        total = blur(weight, sigma)[..., None] + 0.02
+        rest = blur((lab - colors) * weight[..., None], sigma)
         colors = colors + rest / total
     away = np.linalg.norm(lab - colors, axis=2)[behind > 0]
     if (away < 9).mean() < 0.8:
@@ -355,8 +358,10 @@ def _refine_edge(guide: Bytes, small: Bytes, found: Bytes, back: _Backdrop | Non
     slope = np.linalg.solve(spread, with_mask[..., None])[..., 0]
     offset = mean_mask - (slope * mean).sum(axis=2)
     size = guide.shape[1::-1]
-    plane = cv2.resize(np.dstack([cv2.blur(slope, box), cv2.blur(offset, box)]), size)
-    share = np.einsum("ijk,ijk->ij", plane[..., :3], guide * np.float32(1 / 255)) + plane[..., 3]
+    share = cv2.resize(cv2.blur(offset, box), size)
+    for own, color in zip(cv2.split(cv2.blur(slope, box)), cv2.split(guide), strict=True):
+        large = cv2.resize(own, size)
+        share += cv2.multiply(large, color, dst=large, scale=1 / 255, dtype=cv2.CV_32F)
     return np.asarray(
         share if back is None or back.rough > 4 else _key_out(guide, found, back, share)
     )
@@ -369,8 +374,8 @@ def _key_out(guide: Bytes, found: Bytes, back: _Backdrop, share: Floats) -> Floa
     rest = _to_lab(less) - cv2.resize(back.colors, size)
     weight = np.maximum(np.linalg.norm(rest, axis=2) - 16.0, 0.0) ** 2
     reach = 0.008 * max(size)
-    own = cv2.GaussianBlur(rest * weight[..., None], (0, 0), reach)
-    own /= np.maximum(cv2.GaussianBlur(weight, (0, 0), reach), 1e-2)[..., None]
+    own = blur(rest * weight[..., None], reach)
+    own /= np.maximum(blur(weight, reach), 1e-2)[..., None]
     apart = np.maximum(np.linalg.norm(own, axis=2), 1.0)
     told = np.einsum("ijk,ijk->ij", rest, own) / apart**2
     off = np.linalg.norm(rest - told[..., None] * own, axis=2)
@@ -392,36 +397,26 @@ _SURELY = 250  # coverage from which on a pixel shows nothing but the subject
 _ROWS = 256  # of a band in which single pixels are changed
 
 
-def clean_rim(pixels: Bytes, alpha: Bytes, on_report: _Report = lambda _: None) -> Bytes:
-    """Return pixels whose half-covered ones show the subject's own color, not the old background's.
+def clean_rim(pixels: Bytes, alpha: Bytes) -> Bytes:
+    """Give half-covered pixels the subject's own color, not the old background's, in place.
 
-    Without this a cutout carries a rim of its old background onto the new one. `on_report` is as of
-    `cut_out`.
+    Without this a cutout carries a rim of its old background onto the new one.
     """
-    half = (alpha > 0) & (alpha <= _SURELY)
-    if not half.any() or not (alpha > _SURELY).any():
-        return pixels
-    on_report(0.1)
     small = _shrink_to(pixels, 1200)
     sure = (_resize_like(alpha, small) > _SURELY).astype(np.float32)
     reach = max(2.0, max(small.shape) / 300)
-    weight = cv2.GaussianBlur(sure, (0, 0), reach)
-    near = cv2.GaussianBlur(small * sure[..., None], (0, 0), reach)
+    weight, near = blur(sure, reach), blur(small * sure[..., None], reach)
     near /= np.maximum(weight, 1e-4)[..., None]
-    whole = alpha.shape[::-1]
-    colors = cv2.resize(np.rint(near).clip(0, 255).astype(np.uint8), whole)
-    known = cv2.resize(smooth_step(0.002, 0.02, weight), whole)
-    out = pixels.copy()
+    colors = np.rint(np.dstack([near, 255 * smooth_step(0.002, 0.02, weight)])).clip(0, 255)
+    colors = cv2.resize(colors.astype(np.uint8), alpha.shape[::-1])
     # In bands: to pick single pixels keeps every other thread waiting.
-    for top in range(0, len(out), _ROWS):
-        rows = slice(top, top + _ROWS)
-        edge = half[rows]
-        share = known[rows][edge] * smooth_step(1.0, 0.8, alpha[rows][edge] / np.float32(255))
-        seen = pixels[rows][edge]
-        mixed = seen + share[:, None] * (colors[rows][edge].astype(np.float32) - seen)
-        out[rows][edge] = np.rint(mixed).clip(0, 255).astype(np.uint8)
-        on_report(0.4 + 0.6 * min(1.0, rows.stop / len(out)))
-    return out
+    for top in range(0, len(pixels), _ROWS):
+        cover, part = alpha[top : top + _ROWS], pixels[top : top + _ROWS]
+        edge = np.nonzero((cover > 0) & (cover <= _SURELY))
+        wanted, seen = colors[top : top + _ROWS][edge] * np.float32(1 / 255), part[edge]
+        share = wanted[:, 3:] * smooth_step(1.0, 0.8, cover[edge] / np.float32(255))[:, None]
+        part[edge] = np.rint(seen + share * (255 * wanted[:, :3] - seen))
+    return pixels
 
 
 def _shrink_to(pixels: Bytes, side: int) -> Bytes:

@@ -20,6 +20,7 @@ from kit.engines.media import breaking
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.fonts import path_of, with_letters
 from kit.engines.media.fonts.wording import composed
+from kit.engines.media.scaling import blur
 from kit.errors import EngineError
 
 _MEASURE = 100
@@ -29,8 +30,6 @@ _CLOSE = 1.06  # a further line must make the letters this much larger
 _GIVEN, _WHOLE = 0.38, 0.6
 #: Red, green, blue, 0 to 255.
 Color: TypeAlias = tuple[int, int, int]
-
-_FINE = 5.0  # deviation of the widest blur that is made in full size, in pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +256,7 @@ def sprite(
         around = mask(block, stroke=wide, margin=margin, align=align)
         shift = np.array([[1, 0, 0], [0, 1, 0.5 * reach]], np.float32)
         moved = cv2.warpAffine(around, shift, around.shape[::-1])
-        layers.append((soften(moved, max(0.5, 0.6 * reach)), shadow_color))
+        layers.append((blur(moved, max(0.5, 0.6 * reach)), shadow_color))
     if wide:
         layers.append((mask(block, stroke=wide, margin=margin, align=align), stroke_color))
     return _stack([*layers, (letters, fill)])
@@ -277,18 +276,6 @@ def stamp(pixels: Bytes, picture: Bytes, left: int, top: int) -> None:
     below = pixels[rows, columns].astype(np.uint16)
     alpha = part[..., 3:].astype(np.uint16)
     pixels[rows, columns] = (part[..., :3] * alpha + below * (255 - alpha) + 127) // 255
-
-
-def soften(letters: Bytes, sigma: float) -> Bytes:
-    """Return a mask blurred by a deviation in pixels; a wide blur is made in a smaller copy."""
-    scale = min(1.0, _FINE / sigma)
-    if scale == 1.0:
-        return np.asarray(cv2.GaussianBlur(letters, (0, 0), sigma))
-    height, width = letters.shape
-    size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    small = cv2.resize(letters, size, interpolation=cv2.INTER_AREA)
-    soft = cv2.GaussianBlur(small, (0, 0), _FINE)
-    return np.asarray(cv2.resize(soft, (width, height), interpolation=cv2.INTER_CUBIC))
 
 
 def _draw(

@@ -1,10 +1,12 @@
-"""Scaling: pictures and planes in another size."""
+"""Scaling: pictures and planes in another size, and wide blurs, which need no detail."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import cv2
+
+_FINE = 3.0  # deviation of the widest blur that is made in full size, in pixels
 
 
 def scaled(pixels: Any, width: int, height: int) -> Any:
@@ -25,3 +27,12 @@ def fit_size(shape: tuple[int, ...], side: float, least: int = 1) -> tuple[int, 
     """Return the width and height of a picture made smaller, so that no side passes `side`."""
     share = min(1.0, side / max(shape[:2]))
     return max(least, round(shape[1] * share)), max(least, round(shape[0] * share))
+
+
+def blur(pixels: Any, sigma: float) -> Any:
+    """Return a picture or a plane blurred by a deviation in pixels."""
+    if sigma <= _FINE or min(pixels.shape[:2]) < 2:
+        return cv2.GaussianBlur(pixels, (0, 0), sigma)
+    height, width = pixels.shape[:2]
+    half = cv2.resize(pixels, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
+    return cv2.resize(blur(half, (sigma**2 - 1) ** 0.5 / 2), (width, height))

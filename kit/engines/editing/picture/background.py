@@ -66,17 +66,16 @@ def change_background(job: Job, progress: Progress) -> Asset:
         alpha = np.minimum(soft, alpha)
     strength, pixels, kept = job.parameters["blur_strength"], still.pixels, still.alpha
     if operation == "remove":
-        clean = clean_rim(pixels, alpha, progress.part(0.6, 0.75).report)
+        pixels, kept = clean_rim(pixels, alpha), alpha
         # What nobody sees would only make the file larger.
-        pixels, kept = np.where(alpha[..., None] > 0, clean, np.uint8(255)), alpha
+        cv2.add(pixels, (255, 255, 255, 0), dst=pixels, mask=cv2.compare(alpha, 0, cv2.CMP_EQ))
     elif operation == "replace":
-        kept = None
-        pixels = _set_before(
-            pixels, alpha, _make_backdrop(job, alpha, backdrop, progress), progress
-        )
+        back, kept = _make_backdrop(job, alpha, backdrop, progress), None
+        pixels = composite(back, clean_rim(pixels, alpha), alpha)
     elif strength:
         radius = max(1.0, _WIDEST * strength * max(alpha.shape))
-        pixels = _set_before(pixels, alpha, _defocus(pixels, alpha, radius, progress), progress)
+        back = _defocus(pixels, alpha, radius, progress)
+        pixels = composite(back, clean_rim(pixels, alpha), alpha)
     progress.report(0.8)
     facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
     if sure is not None:
@@ -178,12 +177,6 @@ def _make_backdrop(job: Job, alpha: Bytes, backdrop: Bytes | None, progress: Pro
     if job.prompt.strip():
         return paint_backdrop(job.prompt, width, height, job.seed, progress)
     return np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
-
-
-def _set_before(pixels: Bytes, alpha: Bytes, back: Bytes, progress: Progress) -> Bytes:
-    progress.report(0.7)
-    front = clean_rim(pixels, alpha, progress.part(0.7, 0.75).report)
-    return composite(back, front, alpha)
 
 
 def _defocus(pixels: Bytes, alpha: Bytes, radius: float, progress: Progress) -> Bytes:

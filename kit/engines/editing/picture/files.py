@@ -18,7 +18,6 @@ from kit.engines.prompt.colors import no_color, rgb_of
 from kit.engines.sizes import MOST
 from kit.errors import EngineError
 
-_ROWS = 256  # of a band in which pictures are laid on each other
 _SHAPES = 0.02  # by which the shapes of a mask and of its picture may differ
 
 
@@ -107,12 +106,10 @@ def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:
 
 def composite(below: Bytes, above: Bytes, alpha: Bytes) -> Bytes:
     """Return one picture lying on another; `alpha` has shape (height, width)."""
-    out = np.empty_like(above)
-    # In bands: at once it would take nine times the memory of a picture.
-    for rows, _, _ in bands(len(above), _ROWS):
-        share = alpha[rows, :, None].astype(np.uint16)
-        out[rows] = (above[rows] * share + below[rows] * (255 - share) + 127) // 255
-    return out
+    cover = cv2.merge([alpha] * 3)
+    out = cv2.multiply(above, cover, scale=1 / 255)
+    rest = cv2.multiply(below, cv2.bitwise_not(cover, dst=cover), dst=cover, scale=1 / 255)
+    return np.asarray(cv2.add(out, rest, dst=out))
 
 
 def bands(height: int, rows: int, overlap: int = 0) -> Iterator[tuple[slice, slice, slice]]:

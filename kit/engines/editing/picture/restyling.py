@@ -19,7 +19,7 @@ from kit.engines.editing.title.layout import Title
 from kit.engines.editing.title.titling import set_title
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.noise import field, smooth_step
-from kit.engines.media.scaling import fit_size, scaled
+from kit.engines.media.scaling import blur, fit_size, scaled
 from kit.engines.media.stills import Still
 from kit.engines.prompt.styles import read_style
 from kit.engines.sizes import MOST, MOST_IN_BANDS
@@ -151,7 +151,7 @@ def _paint(pixels: Bytes, progress: Progress) -> Bytes:
     unit = max(pixels.shape) / 1024
     out = pixels
     for radius in progress.over([max(2, round(size * unit)) for size in (7, 4, 3)]):
-        out = _smear(out, radius, progress)
+        out = _smear(out, radius)
     hsv = cv2.cvtColor(sharpen(out, 1.6 * unit, 0.9), cv2.COLOR_RGB2HSV)
     hsv[..., 1] = cv2.convertScaleAbs(hsv[..., 1], alpha=1.18)
     out = cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB)
@@ -166,22 +166,27 @@ def _paint(pixels: Bytes, progress: Progress) -> Bytes:
     return np.asarray(np.rint(out + light).clip(0, 255), np.uint8)
 
 
-def _smear(pixels: Bytes, radius: int, progress: Progress) -> Bytes:
+def _smear(pixels: Bytes, radius: int) -> Bytes:
     """Return each pixel as the mean of that quarter around it which varies least.
 
     Source: Kuwahara et al. (1976); soft weights after Papari et al. (IEEE TIP 2007).
     """
-    value = pixels.astype(np.float32)
-    gray = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY).astype(np.float32)
-    square, total = gray * gray, np.zeros_like(value)
-    weights, side = np.zeros((*gray.shape, 1), np.float32), (radius + 1, radius + 1)
-    for anchor in ((0, 0), (radius, 0), (0, radius), (radius, radius)):
-        progress.check()
-        mean, first, second = (cv2.blur(p, side, anchor=anchor) for p in (value, gray, square))
-        weight = ((1.0 + np.maximum(second - first * first, 0.0)) ** -4)[..., None]
-        total += weight * mean
-        weights += weight
-    return np.asarray(np.rint(total / np.maximum(weights, 1e-30)), np.uint8)
+    wide = cv2.copyMakeBorder(pixels, *[radius] * 4, cv2.BORDER_REFLECT)
+    gray = cv2.cvtColor(wide, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    # All quarters are the same squares, seen from another corner.
+    side, (height, width) = (radius + 1, radius + 1), pixels.shape[:2]
+    mean, first, second = (
+        cv2.blur(plane, side, anchor=(0, 0)) for plane in (np.float32(wide), gray, gray * gray)
+    )
+    rough = 1.0 + np.maximum(second - first * first, 0.0)
+    rough *= rough
+    weight = 1.0 / (rough * rough)
+    sums = cv2.merge([*cv2.split(mean * weight[..., None]), weight])
+    corners = [(0, 0), (0, radius), (radius, 0), (radius, radius)]
+    parts = (sums[down : down + height, right : right + width] for down, right in corners)
+    total = reduce(cv2.add, parts)
+    mixed = total[..., :3] / np.maximum(total[..., 3:], 1e-30)
+    return np.asarray(cv2.convertScaleAbs(mixed))
 
 
 def _sketch(pixels: Bytes, progress: Progress) -> Bytes:
@@ -192,15 +197,14 @@ def _sketch(pixels: Bytes, progress: Progress) -> Bytes:
     calm = cv2.bilateralFilter(gray, 7, 40, 5).astype(np.float32)
     # Dividing by the surroundings leaves lines where the tone changes, as a pencil draws them.
     lines, fine = (
-        np.minimum(calm / np.maximum(cv2.GaussianBlur(calm, (0, 0), wide * unit), 1.0), 1.0)
-        for wide in (9, 2.2)
+        np.minimum(calm / np.maximum(blur(calm, wide * unit), 1.0), 1.0) for wide in (9, 2.2)
     )
     progress.report(0.6)
     ink = np.clip(1.06 * lines * fine**2.5, 0.0, 1.0)
     tone = _hatch(calm / 255.0, unit)
     paper = 1.0 + 0.018 * field(np.random.default_rng(12), *gray.shape, cells=(160, 160), octaves=3)
     page = np.clip(ink**1.6 * tone * paper, 0.0, 1.0)[..., None]
-    graphite, white = np.array([52, 50, 54.0]), np.array([249, 246, 238.0])
+    graphite, white = np.float32([52, 50, 54]), np.float32([249, 246, 238])
     return np.asarray(np.rint(graphite + page * (white - graphite)).clip(0, 255), np.uint8)
 
 

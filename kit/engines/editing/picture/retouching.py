@@ -16,6 +16,7 @@ from kit.engines.editing.attending import keep_reporting
 from kit.engines.editing.picture.files import bands, read_mask, read_picture, write_result
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.fill import POOR, Filled, erase
+from kit.engines.media.scaling import blur
 from kit.engines.media.stills import Still, origin
 from kit.engines.sizes import MOST, MOST_IN_BANDS
 from kit.errors import EngineError
@@ -149,7 +150,7 @@ def _sharpen(job: Job, still: Still, progress: Progress) -> Still:
     def sharpen_part(pixels: Bytes) -> Bytes:
         fine = sharpen(pixels, 1.0, 1.6 * strength)
         # A second, wider and weaker pass lifts local contrast, which the eye takes for sharpness.
-        soft = cv2.GaussianBlur(fine, (0, 0), 6.0)
+        soft = blur(fine, 6.0)
         return np.asarray(cv2.addWeighted(fine, 1 + 0.3 * strength, soft, -0.3 * strength, 0.0))
 
     return _work_in_bands(job, still, sharpen_part, 24, progress)

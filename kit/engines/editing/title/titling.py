@@ -30,9 +30,9 @@ from kit.engines.editing.title.layout import (
 )
 from kit.engines.media.color import Bytes, Floats, encode, lab_of, linear, paint
 from kit.engines.media.fonts.wording import Wording, wording
-from kit.engines.media.lettering import Block, Color, extent, mask, soften, sprite, stamp
+from kit.engines.media.lettering import Block, Color, extent, mask, sprite, stamp
 from kit.engines.media.noise import smooth_step
-from kit.engines.media.scaling import scaled
+from kit.engines.media.scaling import blur, scaled
 from kit.engines.media.subject import crop
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import longest_side
@@ -309,7 +309,7 @@ def _shine(out: Bytes, block: Block, at: tuple[int, int], align: str, color: Col
     letters = mask(block, margin=reach, align=align)
     glow = np.zeros(letters.shape, np.float32)
     for share, amount in _GLOWS:
-        glow += amount / 255 * soften(letters, max(1.0, share * block.size))
+        glow += amount / 255 * blur(letters, max(1.0, share * block.size))
     left, top = at[0] - reach, at[1] - reach
     rows = slice(max(0, top), min(out.shape[0], top + letters.shape[0]))
     columns = slice(max(0, left), min(out.shape[1], left + letters.shape[1]))
