@@ -44,7 +44,7 @@ POOR = 0.35
 
 
 def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
-    """Return a picture, filled with what surrounds it where a mask is 255."""
+    """Fill a picture, in place, with what surrounds it where a mask is 255."""
     grown = max(3, round(max(mask.shape) / 250)) | 1
     mask = cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown)))
     x, y, width, height = cv2.boundingRect(mask)
@@ -66,9 +66,8 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
         large = cv2.resize(filled, part.shape[1::-1], interpolation=cv2.INTER_CUBIC)
         filled = cv2.add(large, _grain(part, hole, filled.shape, moves), dtype=cv2.CV_8U)
     share = np.maximum(cv2.GaussianBlur(hole, (0, 0), 1.2), hole)[..., None] / np.float32(255)
-    out = pixels.copy()
-    out[rows, columns] = np.rint(part + share * (filled.astype(np.float32) - part))
-    return Filled(out, fit)
+    part[:] = np.rint(part + share * (filled - part.astype(np.float32)))
+    return Filled(pixels, fit)
 
 
 def _shrink(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:

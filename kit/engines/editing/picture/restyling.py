@@ -171,12 +171,13 @@ def _smear(pixels: Bytes, radius: int) -> Bytes:
 
     Source: Kuwahara et al. (1976); soft weights after Papari et al. (IEEE TIP 2007).
     """
-    wide = cv2.copyMakeBorder(pixels, *[radius] * 4, cv2.BORDER_REFLECT)
+    wide = cv2.copyMakeBorder(pixels, radius, radius, radius, radius, cv2.BORDER_REFLECT)
     gray = cv2.cvtColor(wide, cv2.COLOR_RGB2GRAY).astype(np.float32)
     # All quarters are the same squares, seen from another corner.
     side, (height, width) = (radius + 1, radius + 1), pixels.shape[:2]
     mean, first, second = (
-        cv2.blur(plane, side, anchor=(0, 0)) for plane in (np.float32(wide), gray, gray * gray)
+        cv2.blur(plane, side, anchor=(0, 0))
+        for plane in (wide.astype(np.float32), gray, gray * gray)
     )
     rough = 1.0 + np.maximum(second - first * first, 0.0)
     rough *= rough
@@ -204,7 +205,7 @@ def _sketch(pixels: Bytes, progress: Progress) -> Bytes:
     tone = _hatch(calm / 255.0, unit)
     paper = 1.0 + 0.018 * field(np.random.default_rng(12), *gray.shape, cells=(160, 160), octaves=3)
     page = np.clip(ink**1.6 * tone * paper, 0.0, 1.0)[..., None]
-    graphite, white = np.float32([52, 50, 54]), np.float32([249, 246, 238])
+    graphite, white = np.array([[52, 50, 54], [249, 246, 238]], np.float32)
     return np.asarray(np.rint(graphite + page * (white - graphite)).clip(0, 255), np.uint8)
 
 

@@ -223,7 +223,7 @@ def _upscale(job: Job, still: Still, progress: Progress) -> Still:
 def _double(pixels: Bytes, strength: float) -> Bytes:
     height, width = pixels.shape[:2]
     size = (2 * width, 2 * height)
-    smooth = cv2.resize(pixels, size, interpolation=cv2.INTER_LANCZOS4)
+    smooth = cv2.resize(pixels, size, interpolation=cv2.INTER_CUBIC)
     crisp = sharpen(smooth, 1.3, 1.4 * strength)
     # Shrunk again it must be the picture that came in: what is off is added back.
     back = cv2.resize(crisp, (width, height), interpolation=cv2.INTER_AREA)

@@ -170,22 +170,25 @@ def _shade(
     limit = (ink + 0.05) / _AIM - 0.05 if light else min(0.95, (ink + 0.05) * _AIM - 0.05)
     calm = 0.8 * limit if light else limit + 0.25 * (1.0 - limit)
     bound = 255 * float(encode(np.array(max(limit, 0.0))))
-    base, sign = (0.0, 1.0) if light else (255.0, -1.0)
     tint, bound = (tint, bound) if light else (1.0 - tint, 255.0 - bound)
+    # In a haze all keeps its own color; that of its negative would be glaring.
+    hue = tint / max(1e-3, float(tint @ LUMA)) if light else np.ones(3)
+    # Bent so that nothing passes the bound: a sun becomes a soft light in the color of its sky.
+    gray = np.maximum(np.arange(256.0), 1e-3)[:, None]
+    rest = max(1e-3, (1.0 - _KNEE) * bound)
+    above = np.maximum(gray - _KNEE * bound, 0.0)
+    kept = (np.minimum(gray, _KNEE * bound) + rest * (1.0 - np.exp(-above / rest))) / gray
+    bent = kept * (1.0 + (1.0 - kept) * (hue - 1.0))
 
-    hue = tint / max(1e-3, float(tint @ LUMA))
+    def shaded(part: Bytes, share: float, weight: Any = 1.0) -> Bytes:
+        part, dim = part if light else cv2.bitwise_not(part), 1.0 + share * (tint - 1.0)
+        gray, gains = cv2.transform(part, (LUMA * dim)[None]), (dim * bent - 1.0).astype(np.float32)
+        factors = (1.0 + weight * cv2.LUT(gray, gain) for gain in gains.T)
+        planes = zip(cv2.split(part), factors, strict=True)
+        out = cv2.merge([cv2.multiply(plane, own, dtype=cv2.CV_8U) for plane, own in planes])
+        return np.asarray(out if light else cv2.bitwise_not(out))
 
-    def shaded(part: Floats, share: float) -> Floats:
-        dim = (base + sign * part) * (1.0 + share * (tint - 1.0))
-        # Bent so that nothing passes the bound: a sun becomes a soft light in the color of its sky.
-        gray = np.maximum(dim @ LUMA, 1e-3)[..., None]
-        rest = max(1e-3, (1.0 - _KNEE) * bound)
-        above = np.maximum(gray - _KNEE * bound, 0.0)
-        bent = np.minimum(gray, _KNEE * bound) + rest * (1.0 - np.exp(-above / rest))
-        kept = bent / gray
-        return np.asarray(base + sign * dim * kept * (1.0 + (1.0 - kept) * (hue - 1.0)), np.float32)
-
-    behind, strength = _average(_cut(pixels, layout.box)), 1.0
+    behind, strength = np.rint(_average(_cut(pixels, layout.box))).astype(np.uint8), 1.0
     for share in np.linspace(0.0, 1.0, 26):
         found = luminance(shaded(behind, share))
         middle, worst = np.percentile(found, (70, 99.5) if light else (30, 0.5))
@@ -195,16 +198,14 @@ def _shade(
             break
     (height, width), (left, top, right, bottom) = pixels.shape[:2], layout.box
     down = _FADE[1] * (height + 2 * (bottom - top))
-    weight = _gradient(height, top, bottom, down)[:, None, None]
+    weight = _gradient(height, top, bottom, down)[:, None]
     if layout.side != "center":
-        weight = weight * _gradient(width, left, right, _FADE[0] * width)[None, :, None]
+        weight = weight * _gradient(width, left, right, _FADE[0] * width)
     out = pixels.copy()
     for first in range(0, height, 48):
         rows = slice(first, first + 48)
         if weight[rows].max() > 1 / 512:
-            old = pixels[rows].astype(np.float32)
-            new = old + weight[rows] * (shaded(old, strength) - old)
-            out[rows] = np.rint(new).clip(0, 255).astype(np.uint8)
+            out[rows] = shaded(pixels[rows], strength, weight[rows])
     return out
 
 
