@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 #: May be imported from everywhere: no logic, no imports of its own.
 NEUTRAL = {"kit.version"}
 GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"} | {
+    "kit.file_metadata",
     "kit.containers",
     "kit.pictures",
     "kit.private",
@@ -37,6 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.pricing": {"kit.errors", "kit.wire"},
     "kit.typed": {"kit.errors", "kit.wire", "kit.parameters"},
     "kit.containers": {"kit.errors"},
+    "kit.file_metadata": set(),
     "kit.pictures": set(),
     "kit.private": set(),
     # the notebook wing

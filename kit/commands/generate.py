@@ -18,7 +18,7 @@ from kit.parameters import suggest
 
 
 def command(
-    model: Annotated[str, typer.Argument(help="Model id, as `kit models` shows it.")],
+    model: Annotated[str | None, typer.Argument(help="Model id, as `kit models` shows it.")] = None,
     prompt: Annotated[str | None, typer.Argument(help="What to make.")] = None,
     parameter: Annotated[
         list[str] | None,
@@ -33,6 +33,12 @@ def command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
     ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="A file to make again, by what it says made it.", show_default=False
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Pay anew for what was made before.")
     ] = False,
@@ -43,12 +49,19 @@ def command(
     if output is not None and not output.absolute().parent.is_dir():
         raise ConfigError(f"the folder {output.absolute().parent} does not exist")
     with kit.connect(data=data) as studio:
-        definition = studio.models[model]
+        name = model or (studio.read(like).model if like else None)
+        if name is None:
+            raise ConfigError("name a model, or with --from a file that says by which it was made")
+        definition = studio.models[name]
         values = read_settings(definition, parameter or ())
-        files = read_media(definition, media or ())
-        generation = studio.generate(
-            model, prompt, media=files or None, again=again, parameters=values
-        )
+        files = read_media(definition, media or ()) or None
+        if like is None:
+            generation = studio.generate(
+                definition, prompt, media=files, again=again, parameters=values
+            )
+        else:
+            values |= {} if prompt is None else {"prompt": prompt}
+            generation = studio.recreate(like, model=definition, media=files, again=again, **values)
         if generation.status != "completed":
             raise GenerationFailedError(generation.error or f"it is {generation.status}")
         path = generation.output.save(output if output is not None else Path.cwd())

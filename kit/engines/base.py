@@ -167,6 +167,8 @@ class Engine(ABC):
     #: to take turns with those of all such engines, in one process that is kept for them. Neither
     #: memory nor the size of files nor processor time is bounded there; the wall clock is.
     resident: bool = False
+    #: Whether what it makes comes of weights that were trained on media; its files say so.
+    trained: bool = False
     #: Names of the environment variables that it reads, such as that of a key. A render process has
     #: those of the system, of locale, threads, GPUs, caches and proxies; these are added for the
     #: engine's own jobs.

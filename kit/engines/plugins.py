@@ -112,8 +112,9 @@ def _check_engine(engine: Engine, name: str) -> Engine:
         "definition": getattr(engine, "definition", None),
         "resident": engine.resident,
         "environment": engine.environment,
+        "trained": engine.trained,
     }
-    definition, resident, environment = facts.values()
+    definition, resident, environment, _ = facts.values()
     if not isinstance(definition, Definition):
         if definition is None:
             raise ConfigError("it has no definition")

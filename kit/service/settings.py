@@ -68,6 +68,8 @@ class ServiceSettings:
     job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int
         Wall clock, processor time and address space that one render may use; engines that keep
         large weights are bound by the first one only.
+    file_metadata : bool
+        Whether results say in themselves what made them: model, prompt, parameters and seed.
     account_upload_bytes : int
         What the uploads of one account may take together.
     inspection_seconds : float
@@ -114,6 +116,7 @@ class ServiceSettings:
         }
     )
     keep_outputs_days: float | None = None
+    file_metadata: bool = True
     account_upload_bytes: int = 100_000 * MEGABYTE
     lease_seconds: float = 30.0
     attempts: int = 3

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
-from kit import wire
+from kit import file_metadata, wire
 from kit.client import downloads, file_types
 from kit.client.actions import Flow
 from kit.client.addresses import absolute_url
 from kit.errors import ConfigError, NoAnswerError
+from kit.file_metadata import FileMetadata
 from kit.pictures import open_picture
 from kit.studio.operations import Operations
 
@@ -211,10 +212,11 @@ def fetch_output(generation: BaseGeneration) -> Flow[Path]:
     return (yield from downloads.output(generation.operations.cache, generation.facts))
 
 
-def save_to(file: Path | str, generation: BaseGeneration) -> Callable[[Path], Path]:
+def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Callable[[Path], Path]:
     """Return what copies a file to another, or into a folder under the generation's id.
 
-    A picture is converted where the name asks for another format.
+    A picture is converted where the name asks for another format. `metadata` is whether it says in
+    itself what made it.
     """
 
     def save(path: Path) -> Path:
@@ -232,14 +234,30 @@ def save_to(file: Path | str, generation: BaseGeneration) -> Callable[[Path], Pa
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         if kept:
-            return Path(shutil.copyfile(path, target))
-        picture = read_picture(path, f"it cannot be saved as {target.suffix}")
-        if asked == "image/jpeg":
-            picture = picture.convert("RGB")
-        picture.save(target, quality=95)
+            shutil.copyfile(path, target)
+        else:
+            picture = read_picture(path, f"it cannot be saved as {target.suffix}")
+            if asked == "image/jpeg":
+                picture = picture.convert("RGB")
+            picture.save(target, quality=95)
+        if metadata:
+            file_metadata.embed(target, describe_request(generation, path))
+        else:
+            file_metadata.remove(target)
         return target
 
     return save
+
+
+def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata:
+    """Return what a copy of an output is to say of itself: what the file says, or what is known."""
+    facts = generation.facts
+    return file_metadata.read(path) or FileMetadata(
+        model=facts.model_id,
+        prompt=facts.prompt,
+        parameters=facts.parameters or {},
+        generation_id=facts.id,
+    )
 
 
 def read_picture(path: Path, otherwise: str) -> Any:

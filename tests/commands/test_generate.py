@@ -34,6 +34,16 @@ def test_a_medium_is_sent_from_a_file(kit: Kit, tmp_path: Path) -> None:
     assert (tmp_path / "b.png").read_bytes() == (tmp_path / "a.png").read_bytes()
 
 
+def test_a_file_is_made_again_by_what_it_says(kit: Kit, tmp_path: Path) -> None:
+    kit("generate", "flat", "a lake", "-p", "count=3", "-p", "seed=7", "-o", "a.png")
+
+    done = kit("generate", "--from", "a.png", "-p", "count=2", "--json")
+
+    assert done.json["modelId"] == "flat"
+    assert (done.json["parameters"]["count"], done.json["parameters"]["seed"]) == (2, 7)
+    assert "name a model" in kit("generate").err
+
+
 def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
     kit: Kit, party: ThirdParty, other: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

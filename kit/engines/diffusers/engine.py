@@ -19,7 +19,7 @@ class Pipeline(Engine):
     `load` takes the entry and returns the `LoadedPipeline`, instead of loading its weights.
     """
 
-    resident = True
+    resident = trained = True
 
     def __init__(
         self,

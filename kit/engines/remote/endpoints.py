@@ -99,6 +99,8 @@ def _definition(entry: EndpointEntry) -> Definition:
 class Endpoint(Engine):
     """Has its pictures or clips made by an endpoint on another machine."""
 
+    trained = True
+
     def __init__(self, entry: EndpointEntry, copies: Path) -> None:
         self._entry = entry
         self._notes = copies / "underway"

@@ -22,17 +22,19 @@ from typing import Any, NoReturn
 
 import orjson
 
-from kit.engines.base import CanceledError, Job, Progress, SpentError
+from kit.engines.base import CanceledError, Engine, Job, Progress, SpentError
 from kit.engines.configured.place import ModelSource
 from kit.engines.media.lengths import priced
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
+from kit.file_metadata import ALGORITHMIC, COMPOSITE, ENHANCED, TRAINED, FileMetadata
 from kit.private import make_folder
 from kit.service.storage.output_folder import OutputFolder
 from kit.service.worker.environment import set_variables
 from kit.service.worker.progress import ProgressReporter
 from kit.service.worker.results import store_result
 from kit.service.worker.sandbox import block_network, limit_cpu, limit_memory, lower_priority
+from kit.version import __version__
 
 #: The threads of this process that are not an engine's.
 _THREADS = {"MainThread", "parent", "progress"}
@@ -117,10 +119,24 @@ def _render_in(folder: Path, task: Mapping[str, Any], progress: Progress) -> dic
         asset = engine.render(job, progress)
     seconds = time.perf_counter() - started
     made = engine.definition.asset_type
-    facts = store_result(
-        asset, made, task["generation_id"], folder, OutputFolder(Path(task["outputs"]))
-    )
+    outputs = OutputFolder(Path(task["outputs"]))
+    metadata = _describe(task, engine) if task.get("file_metadata") else None
+    facts = store_result(asset, made, task["generation_id"], folder, outputs, metadata)
     return {**facts, "seconds": seconds}
+
+
+def _describe(task: Mapping[str, Any], engine: Engine) -> FileMetadata:
+    """Return what the file of a job says of itself."""
+    kinds = (COMPOSITE, ENHANCED) if task["media"] else (TRAINED, ALGORITHMIC)
+    return FileMetadata(
+        model=task["model_id"],
+        prompt=task["prompt"] or None,
+        parameters=task["parameters"],
+        generation_id=task["generation_id"],
+        service="Creative Studio",
+        software=f"creative-studio-kit {__version__}",
+        source_type=kinds[0] if engine.trained else kinds[1],
+    )
 
 
 @contextmanager

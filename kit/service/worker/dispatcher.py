@@ -315,7 +315,7 @@ class Dispatcher:
     async def _build_task(self, row: Any) -> dict[str, Any]:
         files = await self._database.read(uploads.of_generations([row]))
         try:
-            task = await build_task(row, files, self._storage, self._settings.scratch)
+            task = await build_task(row, files, self._storage, self._settings)
         except NotFoundError:
             raise JobError("an input file is gone; send it again", "input_gone") from None
         places = (self._settings.engines_file, self._settings.engine_copies)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import orjson
 
 from kit.errors import NotFoundError
+from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.storage.keys import upload_key
 
@@ -17,7 +17,7 @@ _log = logging.getLogger("kit.worker")
 
 
 async def build_task(
-    row: Any, files: Mapping[str, Any], storage: Storage, scratch: Path
+    row: Any, files: Mapping[str, Any], storage: Storage, settings: ServiceSettings
 ) -> dict[str, Any]:
     """Return the task of a generation.
 
@@ -25,8 +25,6 @@ async def build_task(
     ----------
     files : mapping of str to row
         The uploads that are left of those that it uses, by id.
-    scratch : Path
-        Where inputs are put that lie elsewhere.
 
     Raises
     ------
@@ -37,7 +35,7 @@ async def build_task(
     if any(upload_id not in files for group in media.values() for upload_id in group):
         raise NotFoundError("the file is gone")
     paths = {
-        upload_id: str(await storage.local(upload_key(file), scratch))
+        upload_id: str(await storage.local(upload_key(file), settings.scratch))
         for upload_id, file in files.items()
     }
     return {
@@ -48,6 +46,7 @@ async def build_task(
         "prompt": row.prompt,
         "parameters": orjson.loads(row.parameters),
         "seed": row.seed,
+        "file_metadata": settings.file_metadata,
         "media": {name: [paths[i] for i in group] for name, group in media.items()},
         "seconds": {
             name: [files[i].duration_ms / 1000 for i in group]

@@ -20,6 +20,7 @@ from kit.containers import open_media
 from kit.engines.base import Asset
 from kit.engines.media.inspection import IMAGES, MAGIC
 from kit.errors import EngineError
+from kit.file_metadata import FileMetadata, embed
 from kit.pictures import open_picture
 from kit.service.storage.keys import SUFFIXES, output_key
 from kit.service.storage.output_folder import OutputFolder
@@ -36,7 +37,12 @@ _METADATA = 64_000
 
 
 def store_result(
-    asset: Asset, asset_type: str, generation_id: str, folder: Path, outputs: OutputFolder
+    asset: Asset,
+    asset_type: str,
+    generation_id: str,
+    folder: Path,
+    outputs: OutputFolder,
+    metadata: FileMetadata | None = None,
 ) -> dict[str, Any]:
     """Store a job's files and return what the row of its generation says of them.
 
@@ -46,6 +52,8 @@ def store_result(
         ``image`` or ``video``: what the model makes.
     folder : Path
         The job's; every file of the asset has to lie in it.
+    metadata : FileMetadata, optional
+        What the file is to say of itself.
 
     Raises
     ------
@@ -62,6 +70,8 @@ def store_result(
     facts = _read_facts(asset)
     facts |= _true_size(path, facts, size)
     thumbnail = _thumbnail(asset, path, folder, facts)
+    if metadata:
+        embed(path, metadata)
     digest, length = _hash_file(path)
     facts |= {
         "key": output_key(generation_id, digest, SUFFIXES[asset.content_type]),

@@ -53,9 +53,9 @@ class AsyncGeneration(BaseGeneration):
         """Where the service serves its file; signed, and valid for a while only."""
         return self.output.url
 
-    async def save(self, file: Path | str) -> Path:
+    async def save(self, file: Path | str, *, metadata: bool = True) -> Path:
         """Copy its file to another, or into a folder, and return where it is; see `Output.save`."""
-        return await self.output.save(file)
+        return await self.output.save(file, metadata=metadata)
 
     async def image(self) -> PIL.Image.Image:
         """Return its picture as one of Pillow.
@@ -154,18 +154,21 @@ class AsyncOutput:
         """Return the content of the file."""
         return (await self.path()).read_bytes()
 
-    async def save(self, file: Path | str) -> Path:
+    async def save(self, file: Path | str, *, metadata: bool = True) -> Path:
         """Copy it to a file, or into a folder, and return where it is.
 
         Parameters
         ----------
         file : path
             A picture is converted to PNG, JPEG or WebP where its name ends so and it is another.
+        metadata : bool
+            Whether it says in itself what made it: model, prompt, parameters and seed. A file that
+            another service has signed stays as it is.
 
         Raises
         ------
         ConfigError
             The name asks for a format that it is not converted to.
         """
-        flow = map_result(fetch_output(self.generation), save_to(file, self.generation))
+        flow = map_result(fetch_output(self.generation), save_to(file, self.generation, metadata))
         return await self.generation._run(flow)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from kit import wire
@@ -17,7 +18,8 @@ from kit.client.sync import Client
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
-from kit.studio import accounts, completion, forms, panel
+from kit.file_metadata import FileMetadata
+from kit.studio import accounts, completion, forms, panel, recreation
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
@@ -312,6 +314,55 @@ class Studio:
             )
         begun = [self.start(model, prompt, media=media, parameters=given) for _ in range(count)]
         return [generation.wait(timeout) for generation in begun]
+
+    def read(self, file: Path | str) -> FileMetadata:
+        """Return what a file says made it: model, prompt, parameters, seed.
+
+        Raises
+        ------
+        ConfigError
+            It says nothing.
+        """
+        return recreation.read_file(file)
+
+    def recreate(
+        self,
+        file: Path | str,
+        *,
+        model: str | wire.Model | None = None,
+        media: Any = None,
+        timeout: float | None = None,
+        again: bool = False,
+        **changes: Any,
+    ) -> Generation:
+        """Make what a file shows by the request that made it, or by one that differs in something.
+
+        The request is checked and priced before it is sent. Outputs that the file was made of are
+        its inputs again.
+
+        Parameters
+        ----------
+        model : str or Model, optional
+            Another than its own; settings that this one has not got are left out.
+        media : mapping, path, bytes, picture, array, or a list of them
+            Other input files.
+        **changes
+            The prompt or settings that are to differ, such as ``seed=8``.
+
+        Raises
+        ------
+        ConfigError
+            The file says nothing, or its model is none of this service's.
+        """
+        found = recreation.read_file(file)
+        with_model = recreation.find_model(found, model, self._models(refresh=False))
+        if media is None and with_model.media_parameters and found.inputs:
+            media = [self.history[one] for one in found.inputs]
+        prompt = changes.pop("prompt", found.prompt if with_model.supports_prompt else None)
+        settings = recreation.settings_for(found, with_model, changes)
+        return self.generate(
+            with_model, prompt, media=media, timeout=timeout, again=again, parameters=settings
+        )
 
     def form(
         self,

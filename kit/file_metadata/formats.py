@@ -1,0 +1,297 @@
+"""Where PNG, JPEG, WebP and MP4 keep XMP and texts; nothing of a picture is decoded.
+
+Source: PNG, third edition, 11.3.3; XMP part 3, "JPEG", "PNG", "WebP", "MPEG-4"; C2PA 2.2, A.3.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8"
+_XMP_PNG = b"XML:com.adobe.xmp"
+_XMP_JPEG = b"http://ns.adobe.com/xap/1.0/\0"
+_XMP_MP4 = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+_SIGNED_MP4 = bytes.fromhex("d8fec3d61b0e483c92975828877ec481")
+#: Brands of the pictures that have the container of MP4.
+_PICTURES_IN_MP4 = (b"avi", b"hei", b"hev", b"mif", b"msf")
+#: Bytes of a segment of a JPEG, of a text that is read, and of a picture.
+_SEGMENT, _TEXT, _PICTURE = 65_000, 1_000_000, 200_000_000
+#: Parts of a file that are looked at.
+_PARTS = 10_000
+
+
+class _LeaveAloneError(Exception):
+    """The file is of another format, has XMP already, is signed or damaged."""
+
+
+class _Part(NamedTuple):
+    """A chunk, segment or box: its name, and where its content begins and ends."""
+
+    name: bytes
+    start: int
+    end: int
+
+
+def insert(path: Path, packet: bytes, text: str) -> bool:
+    """Write XMP, and into a PNG a text ``parameters``, into a file; return whether it was done."""
+    if len(packet) > _SEGMENT:
+        return False
+    return _rewrite(
+        path,
+        lambda file: _append_to_mp4(file, packet),
+        lambda data, kind: _WRITERS[kind](data, packet, text),
+    )
+
+
+def remove(path: Path) -> bool:
+    """Take XMP and the text ``parameters`` out of a file; return whether it was done."""
+    return _rewrite(path, _blank_in_mp4, _without_packet)
+
+
+def _rewrite(
+    path: Path, in_place: Callable[[IO[bytes]], None], change: Callable[[bytes, str], bytes]
+) -> bool:
+    try:
+        with path.open("r+b") as file:
+            kind = _format(_head(file))
+            if kind == "mp4":
+                in_place(file)
+                return True
+            made = change(_read_picture(file), kind)
+    except (_LeaveAloneError, struct.error, IndexError, KeyError):
+        return False
+    part = path.with_name(f"{path.name}.part")
+    part.write_bytes(made)
+    part.replace(path)
+    return True
+
+
+def _without_packet(data: bytes, kind: str) -> bytes:
+    """Return a picture without the parts that this module writes."""
+    kept, at = [], 0
+    for name, start, end in _PARTS_OF[kind](data):
+        before, after = _FRAMES[kind]
+        first = b"" if name == b"XMP " else data[start : start + 40].split(b"\0")[0]
+        if name + first in _OURS:
+            kept.append(data[at : start - before])
+            at = end + after + (end - start) % 2 * (kind == "webp")
+    if not kept:
+        raise _LeaveAloneError
+    made = b"".join([*kept, data[at:]])
+    return b"RIFF" + struct.pack("<I", len(made) - 8) + made[8:] if kind == "webp" else made
+
+
+def extract(path: Path) -> tuple[str, dict[str, str]]:
+    """Return the XMP of a file and its texts by name, as far as there are any."""
+    packet, texts = b"", {}
+    try:
+        with path.open("rb") as file:
+            kind = _format(_head(file))
+            if kind == "mp4":
+                packet = _mp4_packet(file)
+            elif kind == "png":
+                texts = _png_texts(_read_picture(file))
+                packet = texts.pop(_XMP_PNG.decode(), "").encode()
+            elif kind:
+                packet = _picture_packet(_read_picture(file), kind)
+    except (_LeaveAloneError, struct.error, IndexError, zlib.error):
+        pass
+    return packet[:_TEXT].decode("utf-8", "replace"), texts
+
+
+def _picture_packet(data: bytes, kind: str) -> bytes:
+    for name, start, end in _jpeg_segments(data) if kind == "jpeg" else _chunks(data):
+        if name == b"XMP ":
+            return data[start:end]
+        if name == b"\xe1" and data.startswith(_XMP_JPEG, start):
+            return data[start + len(_XMP_JPEG) : end]
+    return b""
+
+
+def _head(file: IO[bytes]) -> bytes:
+    head = file.read(16)
+    file.seek(0)
+    return head
+
+
+def _format(head: bytes) -> str:
+    marks = {"png": head[:8] == _PNG, "jpeg": head[:2] == _JPEG, "mp4": head[4:8] == b"ftyp"}
+    marks["mp4"] &= head[8:11] not in _PICTURES_IN_MP4
+    marks["webp"] = (head[:4], head[8:12]) == (b"RIFF", b"WEBP")
+    return next((name for name, found in marks.items() if found), "")
+
+
+def _read_picture(file: IO[bytes]) -> bytes:
+    data = file.read(_PICTURE + 1)
+    if len(data) > _PICTURE:
+        raise _LeaveAloneError
+    return data
+
+
+# PNG
+
+
+def _png_chunks(data: bytes) -> Iterator[_Part]:
+    at = len(_PNG)
+    for _ in range(_PARTS):
+        length, name = struct.unpack_from(">I4s", data, at)
+        yield _Part(name, at + 8, at + 8 + length)
+        if name == b"IEND":
+            return
+        at += 12 + length
+
+
+def _png_with(data: bytes, packet: bytes, text: str) -> bytes:
+    for name, start, _ in _png_chunks(data):
+        if name == b"caBX" or (name == b"iTXt" and data.startswith(_XMP_PNG, start)):
+            raise _LeaveAloneError
+    chunks = b"".join(
+        struct.pack(">I4s", len(body), b"iTXt")
+        + body
+        + struct.pack(">I", zlib.crc32(b"iTXt" + body))
+        for keyword, content in ((_XMP_PNG, packet), (b"parameters", text.encode()))
+        for body in [keyword + b"\0\0\0\0\0" + content]
+    )
+    after_header = len(_PNG) + 25
+    return data[:after_header] + chunks + data[after_header:]
+
+
+def _png_texts(data: bytes) -> dict[str, str]:
+    texts = {}
+    for name, start, end in _png_chunks(data):
+        if name not in (b"tEXt", b"zTXt", b"iTXt") or end - start > _TEXT:
+            continue
+        keyword, _, rest = data[start:end].partition(b"\0")
+        packed = name == b"zTXt"
+        if name == b"iTXt":
+            packed, rest = bool(rest[0]), rest[2:].split(b"\0", 2)[2]
+        elif packed:
+            rest = rest[1:]
+        content = zlib.decompressobj().decompress(rest, _TEXT) if packed else rest
+        encoding = "utf-8" if name == b"iTXt" else "latin-1"
+        texts[keyword.decode("latin-1")] = content.decode(encoding, "replace")
+    return texts
+
+
+# JPEG
+
+
+def _jpeg_segments(data: bytes) -> Iterator[_Part]:
+    at = 2
+    for _ in range(_PARTS):
+        marker = data[at + 1 : at + 2]
+        if data[at] != 0xFF or marker in (b"\xda", b"\xd9"):
+            return
+        (length,) = struct.unpack_from(">H", data, at + 2)
+        yield _Part(marker, at + 4, at + 2 + length)
+        at += 2 + length
+
+
+def _jpeg_with(data: bytes, packet: bytes, _text: str) -> bytes:
+    place = 2
+    for marker, start, end in _jpeg_segments(data):
+        if marker == b"\xeb" or (marker == b"\xe1" and data.startswith(_XMP_JPEG, start)):
+            raise _LeaveAloneError
+        if marker in (b"\xe0", b"\xe1"):  # JFIF and Exif come first
+            place = end
+    body = _XMP_JPEG + packet
+    return data[:place] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + data[place:]
+
+
+# WebP
+
+
+def _chunks(data: bytes) -> Iterator[_Part]:
+    at = 12
+    for _ in range(_PARTS):
+        if at + 8 > len(data):
+            return
+        name, length = struct.unpack_from("<4sI", data, at)
+        yield _Part(name, at + 8, at + 8 + length)
+        at += 8 + length + length % 2
+
+
+def _webp_with(data: bytes, packet: bytes, _text: str) -> bytes:
+    names = {part.name: part for part in _chunks(data)}
+    if names.keys() & {b"XMP ", b"C2PA"}:
+        raise _LeaveAloneError
+    if b"VP8X" in names:
+        flags = names[b"VP8X"].start
+        body = data[12:flags] + bytes([data[flags] | 0x04]) + data[flags + 1 :]
+    else:
+        body = _extended_header(data, names) + data[12:]
+    body += b"\0" * (len(body) % 2)
+    chunk = b"XMP " + struct.pack("<I", len(packet)) + packet + b"\0" * (len(packet) % 2)
+    return b"RIFF" + struct.pack("<I", 4 + len(body) + len(chunk)) + b"WEBP" + body + chunk
+
+
+def _extended_header(data: bytes, names: dict[bytes, _Part]) -> bytes:
+    """Return the chunk that says that a WebP of a single picture holds XMP, too."""
+    if b"VP8L" in names:
+        (bits,) = struct.unpack_from("<I", data, names[b"VP8L"].start + 1)
+        width, height, alpha = bits & 0x3FFF, bits >> 14 & 0x3FFF, bits >> 28 & 1
+    else:
+        width, height = struct.unpack_from("<HH", data, names[b"VP8 "].start + 6)
+        width, height, alpha = (width & 0x3FFF) - 1, (height & 0x3FFF) - 1, 0
+    sizes: bytes = width.to_bytes(3, "little") + height.to_bytes(3, "little")
+    return b"VP8X" + struct.pack("<II", 10, 0x04 | alpha << 4) + sizes
+
+
+# MP4
+
+
+def _boxes(file: IO[bytes]) -> Iterator[_Part]:
+    end = file.seek(0, 2)
+    at = 0
+    for _ in range(_PARTS):
+        if at + 8 > end:
+            return
+        file.seek(at)
+        length, name, long = struct.unpack(">I4sQ", file.read(16).ljust(16, b"\0"))
+        header = 16 if length == 1 else 8
+        length = long if length == 1 else length or end - at
+        if length < header or at + length > end:
+            raise _LeaveAloneError
+        yield _Part(name, at + header, at + length)
+        at += length
+
+
+def _mp4_packet(file: IO[bytes]) -> bytes:
+    for box in _boxes(file):
+        file.seek(box.start)
+        if box.name == b"uuid" and file.read(16) == _XMP_MP4:
+            content: bytes = file.read(min(box.end - box.start - 16, _TEXT))
+            return content
+    return b""
+
+
+def _append_to_mp4(file: IO[bytes], packet: bytes) -> None:
+    """Add a box at the end: what is before it stays where it is."""
+    for box in _boxes(file):
+        file.seek(box.start)
+        if box.name == b"uuid" and file.read(16) in (_XMP_MP4, _SIGNED_MP4):
+            raise _LeaveAloneError
+    file.seek(0, 2)
+    file.write(struct.pack(">I4s", 24 + len(packet), b"uuid") + _XMP_MP4 + packet)
+
+
+def _blank_in_mp4(file: IO[bytes]) -> None:
+    for box in _boxes(file):
+        file.seek(box.start)
+        if box.name == b"uuid" and file.read(16) == _XMP_MP4:
+            file.seek(box.start - 4)
+            file.write(b"free" + b"\0" * (box.end - box.start))
+            return
+    raise _LeaveAloneError
+
+
+_WRITERS = {"png": _png_with, "jpeg": _jpeg_with, "webp": _webp_with}
+_PARTS_OF = {"png": _png_chunks, "jpeg": _jpeg_segments, "webp": _chunks}
+#: Bytes of a part before and after its content.
+_FRAMES = {"png": (8, 4), "jpeg": (4, 0), "webp": (8, 0)}
+#: Name and first words of the parts that are written here.
+_OURS = {b"iTXt" + _XMP_PNG, b"iTXtparameters", b"\xe1" + _XMP_JPEG[:-1], b"XMP "}

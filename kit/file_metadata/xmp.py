@@ -1,0 +1,110 @@
+"""XMP: what made a file, as the packet of RDF that other programs read."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from kit.file_metadata.facts import FileMetadata
+
+_IPTC = "http://cv.iptc.org/newscodes/digitalsourcetype/"
+_PACKET = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/"
+ xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:xmpMM="http://ns.adobe.com/xap/1.0/mm/"
+ xmlns:stRef="http://ns.adobe.com/xap/1.0/sType/ResourceRef#"
+ xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
+ xmlns:kit="urn:creative-studio-kit:1#"{attributes}>{elements}
+</rdf:Description></rdf:RDF></x:xmpmeta>
+<?xpacket end="w"?>"""
+#: What XML cannot hold.
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_SOURCE = re.compile(r"digitalsourcetype/(\w{1,64})")
+
+
+def write(metadata: FileMetadata) -> bytes:
+    """Return the packet."""
+    source = metadata.source_type
+    attributes = {
+        "xmp:CreatorTool": metadata.software,
+        "xmpMM:DocumentID": metadata.generation_id,
+        "Iptc4xmpExt:DigitalSourceType": source and _IPTC + source,
+        "Iptc4xmpExt:AISystemUsed": metadata.model,
+        "kit:request": json.dumps(_request(metadata), ensure_ascii=False, separators=(",", ":")),
+    }
+    elements = ""
+    if metadata.prompt:
+        text = escape(_FORBIDDEN.sub("", metadata.prompt))
+        item = f'<rdf:Alt><rdf:li xml:lang="x-default">{text}</rdf:li></rdf:Alt>'
+        elements += f"\n<dc:description>{item}</dc:description>"
+    if metadata.inputs:
+        items = "".join(
+            f'<rdf:li rdf:parseType="Resource"><stRef:documentID>{escape(one)}</stRef:documentID>'
+            "</rdf:li>"
+            for one in metadata.inputs
+        )
+        elements += f"\n<xmpMM:Ingredients><rdf:Bag>{items}</rdf:Bag></xmpMM:Ingredients>"
+    shown = "".join(f"\n {name}={quoteattr(value)}" for name, value in attributes.items() if value)
+    return _PACKET.format(attributes=shown, elements=elements).encode()
+
+
+def _request(metadata: FileMetadata) -> dict[str, Any]:
+    known = {
+        "model": metadata.model,
+        "prompt": metadata.prompt,
+        "parameters": dict(metadata.parameters),
+        "generationId": metadata.generation_id,
+        "service": metadata.service,
+        "inputs": list(metadata.inputs),
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def read(packet: str) -> FileMetadata | None:
+    """Return what a packet says, or None; it is not parsed as XML, which could be made to hurt."""
+    found = re.search(r'\bkit:request=(["\'])(.*?)\1', packet, re.DOTALL)
+    try:
+        request: Any = json.loads(html.unescape(found.group(2))) if found else {}
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(request, Mapping):
+        return None
+    tool = re.search(r'\bxmp:CreatorTool(?:="([^"]*)"|>([^<]*)<)', packet)
+    source = _SOURCE.search(packet)
+    described = re.search(r"<dc:description>.*?<rdf:li[^>]*>([^<]*)<", packet, re.DOTALL)
+    if not (request or source):
+        return None
+    parameters, inputs = request.get("parameters"), request.get("inputs")
+    return FileMetadata(
+        model=_text(request.get("model")),
+        prompt=_text(request.get("prompt")) or (html.unescape(described[1]) if described else None),
+        parameters=parameters if isinstance(parameters, Mapping) else {},
+        generation_id=_text(request.get("generationId")),
+        service=_text(request.get("service")),
+        software=html.unescape(tool[1] or tool[2] or "") or None if tool else None,
+        source_type=source[1] if source else None,
+        inputs=[str(one) for one in inputs] if isinstance(inputs, list) else (),
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def summarize(metadata: FileMetadata) -> str:
+    """Return the text ``parameters`` that other programs of the field show.
+
+    Examples
+    --------
+    >>> print(summarize(FileMetadata(model="poster", prompt="a lake", parameters={"seed": 7})))
+    a lake
+    Seed: 7, Model: poster
+    """
+    named = {("Seed" if name == "seed" else name): v for name, v in metadata.parameters.items()}
+    known = {**named, "Model": metadata.model, "Version": metadata.software}
+    line = ", ".join(f"{name}: {value}" for name, value in known.items() if value is not None)
+    return "\n".join(filter(None, [metadata.prompt, line]))

@@ -1,0 +1,68 @@
+"""From a file back to the request that made it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kit import file_metadata, wire
+from kit.errors import ConfigError
+from kit.file_metadata import FileMetadata
+from kit.parameters import suggest
+
+_log = logging.getLogger("kit")
+
+
+def read_file(file: Path | str) -> FileMetadata:
+    """Return what a file says made it.
+
+    Raises
+    ------
+    ConfigError
+        There is no such file, or it says nothing.
+    """
+    path = Path(file).expanduser()
+    if not path.is_file():
+        raise ConfigError(f"there is no file {str(file)!r}")
+    found = file_metadata.read(path)
+    if found is None:
+        raise ConfigError(
+            f"{path.name} does not say what made it: it holds no XMP of this toolkit and no text "
+            "of AUTOMATIC1111 or ComfyUI"
+        )
+    return found
+
+
+def find_model(
+    found: FileMetadata, model: str | wire.Model | None, models: Mapping[str, wire.Model]
+) -> wire.Model:
+    """Return the model to make a file anew with: that which is asked for, or its own.
+
+    Raises
+    ------
+    ConfigError
+        The service has not got it.
+    """
+    name = model.id if isinstance(model, wire.Model) else model or found.model
+    if name is None:
+        raise ConfigError("the file does not say by which model it was made: say model=")
+    if name not in models:
+        sentence = f"this service has no model {name!r}{suggest(name, models)}"
+        raise ConfigError(f"{sentence}; say model= to make it with another")
+    return models[name]
+
+
+def settings_for(
+    found: FileMetadata, model: wire.Model, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the settings of a file that a model has, with those that are to change.
+
+    What the model has not got is left out, and a line of the log names it.
+    """
+    known = {parameter.name for parameter in model.setting_parameters}
+    if dropped := [name for name in found.parameters if name not in known]:
+        _log.warning("the model %s has no %s: left out", model.id, ", ".join(sorted(dropped)))
+    kept = {name: value for name, value in found.parameters.items() if name in known}
+    return {**kept, **changes}

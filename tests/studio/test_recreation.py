@@ -1,0 +1,113 @@
+"""From a file back to the request that made it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import kit
+from kit.errors import ConfigError, ParameterError
+from kit.file_metadata import ALGORITHMIC, ENHANCED
+from kit.studio import Studio
+from tests.conftest import ALL_SCOPES, Service
+
+SMALL = {"size": 512, "palette": "ember"}
+
+
+@pytest.fixture
+def ours(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
+    """A studio of our own service."""
+    with kit.connect(service.url, key, data=tmp_path / "client") as studio:
+        yield studio
+
+
+def test_a_result_says_what_made_it(ours: Studio, tmp_path: Path) -> None:
+    lake = ours.generate("poster", "a lake at dawn", **SMALL)
+
+    found = ours.read(lake.save(tmp_path / "lake.jpg"))
+
+    assert (found.model, found.prompt, found.parameters) == (
+        "poster",
+        "a lake at dawn",
+        lake.parameters,
+    )
+    assert (found.generation_id, found.source_type) == (lake.id, ALGORITHMIC)
+    assert ours.read(lake.save(tmp_path / "lake.png")) == found
+    edited = ours.generate("retouch", media=lake)
+    assert ours.read(edited.output.path()).source_type == ENHANCED
+
+
+def test_a_copy_may_say_nothing(ours: Studio, tmp_path: Path) -> None:
+    lake = ours.generate("poster", "a lake at dawn", **SMALL)
+
+    for name in ("lake.jpg", "lake.png"):
+        with pytest.raises(ConfigError, match=f"{name} does not say what made it"):
+            ours.read(lake.save(tmp_path / name, metadata=False))
+
+
+def test_a_file_is_made_again_and_changed(ours: Studio, tmp_path: Path) -> None:
+    lake = ours.generate("poster", "a lake at dawn", **SMALL)
+    file = lake.save(tmp_path / "lake.png")
+
+    same = ours.recreate(file)
+    other = ours.recreate(file, seed=8, prompt="a lake at night")
+
+    assert (same.prompt, same.parameters) == (lake.prompt, lake.parameters)
+    assert (same.array() == lake.array()).all()
+    assert (other.prompt, other.parameters) == ("a lake at night", {**lake.parameters, "seed": 8})
+
+
+def test_another_model_takes_what_it_has(
+    ours: Studio, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = ours.generate("poster", "a lake at dawn", seed=3, **SMALL).save(tmp_path / "lake.png")
+
+    with caplog.at_level(logging.WARNING, "kit"):
+        made = ours.recreate(file, model="title-card")
+
+    assert (made.model_id, made.parameters["seed"]) == ("title-card", 3)
+    assert (
+        "the model title-card has no grain, layers, mist, palette, stars: left out" in caplog.text
+    )
+
+
+def test_what_cannot_be_made_again_says_why(ours: Studio, tmp_path: Path) -> None:
+    file = ours.generate("poster", "a lake at dawn", **SMALL).save(tmp_path / "lake.png")
+
+    with pytest.raises(ConfigError, match="no model 'sceen'; did you mean 'scene'"):
+        ours.recreate(file, model="sceen")
+    with pytest.raises(ParameterError, match="palete"):
+        ours.recreate(file, palete="ember")
+    with pytest.raises(ConfigError, match="there is no file"):
+        ours.recreate(tmp_path / "none.png")
+
+
+def test_awaited(service: Service, key: str, tmp_path: Path) -> None:
+    async def work() -> bool:
+        async with await kit.aconnect(service.url, key, data=tmp_path / "client") as studio:
+            lake = await studio.generate("poster", "a lake at dawn", **SMALL)
+            same = await studio.recreate(await lake.save(tmp_path / "lake.png"))
+            return same.parameters == lake.parameters
+
+    assert asyncio.run(work())
+
+
+def test_a_copy_of_another_services_file_says_what_is_known(studio: Studio, tmp_path: Path) -> None:
+    made = studio.generate("paint", "a lake")
+
+    found = studio.read(made.save(tmp_path / "lake.png"))
+
+    assert (found.model, found.prompt, found.generation_id) == ("paint", "a lake", made.id)
+    assert made.output.path().read_bytes() != (tmp_path / "lake.png").read_bytes()
+
+
+def test_a_service_may_leave_it_out(start_service: Callable[..., Service], tmp_path: Path) -> None:
+    service = start_service(file_metadata=False)
+    key = service.key(service.account(), *ALL_SCOPES)
+    with kit.connect(service.url, key, data=tmp_path / "client") as studio:
+        lake = studio.generate("poster", "a lake", **SMALL)
+
+        with pytest.raises(ConfigError, match="does not say"):
+            studio.read(lake.output.path())
