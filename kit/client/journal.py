@@ -11,7 +11,9 @@ import errno
 import itertools
 import json
 import os
+import statistics
 import threading
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -24,6 +26,11 @@ from kit import wire
 from kit.client import records
 from kit.client.settings import Settings
 from kit.private import make_folder
+
+#: Durations that are kept of a model, and those of a size that count, the newest.
+_KEPT, _RECENT = 200, 9
+#: Seconds beyond which an end was not seen in time, but a day later.
+_LONGEST = 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +180,22 @@ class Journal:
         with self._read() as contents:
             return contents.credits.get(generation_id)
 
+    def usual_seconds(self, model_id: str, credits: Decimal | None) -> float | None:
+        """Return how long a generation takes from here: the median of what such ones took.
+
+        Parameters
+        ----------
+        credits : Decimal or None
+            What it is charged, which goes with its size. Where none of that size is known, the
+            others of its model tell, in proportion.
+        """
+        with self._read() as contents:
+            known = list(contents.took.get(model_id, ()))
+        same = [seconds for charged, seconds in known if charged == credits]
+        if not same and credits:
+            same = [s * float(credits / charged) for charged, s in known if charged]
+        return statistics.median(same[-_RECENT:]) if same else None
+
     def find_earlier(self, request: str) -> list[str]:
         """Return what this very request led to, oldest first, without what failed.
 
@@ -249,6 +272,7 @@ class _JournalContents:
     requests: dict[str, list[str]] = field(default_factory=dict)
     intents: dict[str, Intent] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
+    took: dict[str, deque[tuple[Decimal | None, float]]] = field(default_factory=dict)
 
     def add(self, content: bytes) -> None:
         """Take more of the file; a line that is still being written is left for the next time."""
@@ -275,9 +299,17 @@ class _JournalContents:
             self.shown[entry.id] = entry.shown
         if entry.state != "processing":
             self.ends[entry.id] = entry.state
+            if entry.state == "completed" and entry.id in self.starts:
+                self._note_seconds(self.starts[entry.id], entry)
             return
         self.starts[entry.id] = entry
         self.requests.setdefault(entry.request, []).append(entry.id)
+
+    def _note_seconds(self, start: JournalEntry, end: JournalEntry) -> None:
+        passed = datetime.fromisoformat(end.at) - datetime.fromisoformat(start.at)
+        if 0 <= passed.total_seconds() <= _LONGEST:
+            took = self.took.setdefault(start.model_id, deque(maxlen=_KEPT))
+            took.append((self.credits.get(start.id), passed.total_seconds()))
 
 
 def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:

@@ -87,6 +87,11 @@ class FormService(PaidService):
         """Wait on for what was started, and return it with its output in the cache."""
         return self._hold_result(self._wait_and_fetch(generation_id, on_update), on_wait)
 
+    def usual_seconds(self, facts: wire.Generation) -> float | None:
+        """Return how long generations of its model and size took from this computer."""
+        charged = self._operations.find_charge(facts)
+        return self._operations.journal.usual_seconds(facts.model_id or "", charged)
+
     def held(self, facts: wire.Generation) -> Any:
         """Return a generation as the user of this face holds it."""
         return self._session.hold(facts)

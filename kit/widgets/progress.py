@@ -20,6 +20,8 @@ from kit import wire
 #: Least seconds between two updates; Jupyter drops messages where there are too many.
 EVERY = 0.1
 
+#: Share of a run from which its own pace tells something.
+_TELLING = 0.05
 _BAR = (
     '<div style="display:flex;align-items:center;gap:8px;max-width:480px;'
     'font:13px var(--jp-ui-font-family,system-ui);color:var(--jp-ui-font-color1,inherit)">'
@@ -117,6 +119,59 @@ def progress(
     finally:
         if shown is not None:
             shown.close()
+
+
+class TimeEstimate:
+    """How long a run still takes: by what such runs took, then more and more by its own pace.
+
+    What it says never rises by more than it fell just before.
+
+    Examples
+    --------
+    >>> estimate = TimeEstimate()
+    >>> estimate.expect(20.0)
+    >>> estimate.text(0.0, 5.0), estimate.text(0.5, 5.0), estimate.text(0.6, 40.0)
+    ('about 15 s left', 'about 10 s left', 'about 15 s left, longer than usual')
+    """
+
+    def __init__(self) -> None:
+        self._expected: float | None = None
+        self._last: float | None = None
+        self._fell = 0.0
+
+    def expect(self, seconds: float | None) -> None:
+        """Take what such runs took in all, as far as that is known."""
+        self._expected = seconds
+
+    def left(self, fraction: float | None, seconds: float) -> float | None:
+        """Return the seconds that are left; None where that cannot be said.
+
+        Parameters
+        ----------
+        fraction : float or None
+            How much is done, 0 to 1.
+        seconds : float
+            How long it has run.
+        """
+        done = fraction or 0.0
+        usual = None if self._expected is None else max(0.0, self._expected - seconds)
+        pace = seconds * (1 - done) / done if done >= _TELLING and seconds >= 1 else usual
+        if pace is None or done >= 1:
+            return None
+        guess = pace if usual is None else done * pace + (1 - done) * usual
+        if self._last is not None:
+            guess = min(guess, self._last + self._fell)
+            self._fell = max(0.0, self._last - guess)
+        self._last = guess
+        return guess
+
+    def text(self, fraction: float | None, seconds: float) -> str:
+        """Return the same in words; nothing where nothing is known."""
+        left = self.left(fraction, seconds) or 0.0
+        slow = self._expected is not None and seconds > 1.5 * self._expected + 2
+        amount = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+        words = (f"about {amount} left" if left >= 1 else "", "longer than usual" if slow else "")
+        return ", ".join(filter(None, words))
 
 
 class NotebookLine:

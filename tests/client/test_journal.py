@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -242,3 +243,25 @@ def test_starts_are_listed_in_their_order_and_state(journal: Journal) -> None:
     assert journal.entries("c") == []
     assert len(journal.entries("unknown")) == 3
     assert {(entry.model_id, entry.credits) for entry in journal.entries()} == {("m", "0.50")}
+
+
+def test_how_long_a_generation_takes_is_learned_by_model_and_price(path: Path) -> None:
+    def line(name: str, at: str, **fields: str) -> str:
+        return json.dumps({"id": name, "at": f"2026-01-02T03:{at}.000Z", **fields}) + "\n"
+
+    path.parent.mkdir()
+    with path.open("w") as file:
+        for n, (model, credits, took) in enumerate(
+            [("m", "0.5", 10), ("m", "0.5", 12), ("m", "0.5", 59), ("m", "1.0", 30), ("o", "9", 1)]
+        ):
+            file.write(line(f"{n}", f"0{n}:00", model_id=model, credits=credits))
+            file.write(line(f"{n}", f"0{n}:{took:02}", state="completed"))
+        file.write(line("bad", "10:00", model_id="m", credits="0.5"))
+        file.write(line("bad", "10:01", state="failed"))
+    journal = Journal(path)
+
+    assert journal.usual_seconds("m", Decimal("0.5")) == 12
+    assert journal.usual_seconds("m", Decimal("1.0")) == 30
+    assert journal.usual_seconds("m", Decimal("2.0")) == pytest.approx(54)
+    assert journal.usual_seconds("m", None) is None
+    assert journal.usual_seconds("unknown", Decimal(1)) is None

@@ -72,6 +72,7 @@ class Shop:
     resumed: list[str] = field(default_factory=list)
     cannot_cancel: bool = False
     followers: list[Callable[[], None]] = field(default_factory=list)
+    usual: float | None = None
     results: list[tuple[wire.Generation, bytes]] = field(default_factory=list)
 
     def subscribe(self, call: Callable[[], None]) -> None:
@@ -140,6 +141,9 @@ class Shop:
 
     def earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
         return self.results
+
+    def usual_seconds(self, facts: wire.Generation) -> float | None:
+        return self.usual
 
     def takers(self, facts: wire.Generation) -> list[wire.Model]:
         return [wire.Model(id="restyle", title="Restyle")]

@@ -86,19 +86,6 @@ def test_what_is_waited_for_again_can_be_canceled(form: Form, stage: Stage, shop
     assert shop.canceled == ["gen_1"]
 
 
-def test_the_time_of_a_break_is_no_time_of_the_model(form: Form, stage: Stage, shop: Shop) -> None:
-    shop.error = NoAnswerError("the line is dead")
-    click(form, stage)
-    stage.wait(500)
-    shop.error = None
-    form.runs[0].resume()
-    stage.run()
-
-    run = form.submit()
-
-    assert "in all" not in run.widget.children[0].value
-
-
 def test_what_is_made_is_being_fetched(form: Form, stage: Stage, shop: Shop) -> None:
     said: list[str] = []
 

@@ -204,14 +204,22 @@ def test_time_goes_on_between_two_answers(form: Form, stage: Stage) -> None:
     assert "3 s" in run.widget.children[0].value
 
 
-def test_the_last_one_tells_how_long_the_next_may_take(
+def test_what_such_runs_took_tells_how_long_it_may_take(
     form: Form, stage: Stage, shop: Shop
 ) -> None:
-    shop.during = lambda: setattr(stage, "now", stage.now + 4)
-    click(form, stage)
-    run = form.submit()
+    said: list[str] = []
 
-    assert "about 8 s in all" in run.widget.children[0].value
+    def during() -> None:
+        stage.now += 2
+        said.append(shown(form)[0])
+
+    shop.during, shop.usual = during, 8.0
+    shop.updates = [{}, {"progress": 0.01}, {"progress": 0.5}]
+    click(form, stage)
+
+    assert "about 8 s left" in said[0]
+    assert "about 6 s left" in said[1]
+    assert "about 4 s left" in said[2]
 
 
 def test_a_failure_is_shown_with_its_refund(form: Form, stage: Stage, shop: Shop) -> None:

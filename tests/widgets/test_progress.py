@@ -5,8 +5,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kit.widgets.progress import NotebookLine, TerminalLine, bar, line_of_cell, progress
+from kit.widgets.progress import (
+    NotebookLine,
+    TerminalLine,
+    TimeEstimate,
+    bar,
+    line_of_cell,
+    progress,
+)
 from kit.wire import Generation
 
 
@@ -144,3 +153,33 @@ def test_pictures_are_shown_as_they_arrive() -> None:
 
     assert "sweep · 1 of 2" in display.published[-2]["text/html"]
     assert 'src="data:image/webp;base64,AAAA"' in display.published[-2]["text/html"]
+
+
+@given(
+    st.one_of(st.none(), st.floats(0, 600)),
+    st.lists(st.tuples(st.one_of(st.none(), st.floats(0, 1)), st.floats(0, 20)), max_size=40),
+)
+def test_an_estimate_never_rises_by_more_than_it_fell(
+    expected: float | None, steps: list[tuple[float | None, float]]
+) -> None:
+    estimate, seconds, told = TimeEstimate(), 0.0, list[float]()
+    estimate.expect(expected)
+    for fraction, passed in steps:
+        seconds += passed
+        if (left := estimate.left(fraction, seconds)) is not None:
+            told.append(left)
+
+    for before, last, now in zip(told, told[1:], told[2:], strict=False):
+        assert now - last <= max(0.0, before - last) + 1e-6
+    assert all(now <= told[0] + 1e-6 for now in told[1:2])
+
+
+def test_what_such_runs_took_tells_at_first_and_the_own_pace_in_the_end() -> None:
+    estimate = TimeEstimate()
+    estimate.expect(10.0)
+
+    assert estimate.left(None, 2.0) == 8.0
+    assert estimate.left(0.1, 2.0) == pytest.approx(8.0)  # the pace says 18, and weighs a tenth
+    assert estimate.left(0.9, 5.0) == pytest.approx(1.0)
+    assert estimate.left(1.0, 6.0) is None
+    assert TimeEstimate().left(None, 5.0) is None

@@ -22,7 +22,7 @@ from kit.widgets.boxes import close_all
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.service import Service
 from kit.widgets.markup import faint
-from kit.widgets.progress import EVERY, bar
+from kit.widgets.progress import EVERY, TimeEstimate, bar
 
 #: Seconds between two looks at the clock, and at a run that is awaited: the signal behind a
 #: notebook's Stop button does not wake an idle loop.
@@ -36,8 +36,6 @@ class Run:
     ----------
     card : callable
         Takes a run that is completed and the widget of its result; returns what shows both.
-    expected : float or None
-        Seconds that the last one took.
     on_start, on_end : callable
         Called with this run: once when the service has taken it, and whenever it has ended.
     """
@@ -50,7 +48,6 @@ class Run:
         *,
         background: BackgroundRunner,
         card: Callable[[Run, Any], Any],
-        expected: float | None = None,
         on_start: Callable[[Run], None] = lambda _: None,
         on_end: Callable[[Run], None] = lambda _: None,
     ) -> None:
@@ -58,12 +55,10 @@ class Run:
         self._card = card
         self.facts: wire.Generation | None = None
         self.error: BaseException | None = None
-        self.seconds: float | None = None
-        self._resumed = False
         self.html = ""
         self._service = service
         self._background = background
-        self._expected = expected
+        self._time = TimeEstimate()
         self._calls = on_start, on_end
         self._stock = stock
         self._lock = threading.RLock()
@@ -118,7 +113,6 @@ class Run:
             if self.facts is None or not self.resumable:
                 return
             known = self.facts.id
-            self._resumed = True
             self._prepare()
         self._begin(lambda: self._service.resume(known, self._update, self._show_wait))
 
@@ -194,10 +188,11 @@ class Run:
             self.facts = facts
             unwanted = self._cancel_requested
         if first:
+            self._time.expect(self._service.usual_seconds(facts))
             self._calls[0](self)
             if unwanted:
                 self._background.begin(lambda: self._request_cancel(facts.id))
-        self._draw_soon()
+        (self._draw if first else self._draw_soon)()
 
     def _draw_soon(self) -> None:
         if self._background.clock() - self._drawn >= EVERY:
@@ -212,8 +207,6 @@ class Run:
 
     def _finish(self, made: Any, error: BaseException | None, html: str) -> None:
         self.error = error
-        # the time of a resumed one says nothing about the next
-        self.seconds = None if self._resumed else self._background.clock() - self._began
         with self._lock:
             self.html = "" if self._panel_closed else html
             self._fill(*(() if self._panel_closed else self._result_widgets(html)))
@@ -248,7 +241,7 @@ class Run:
         self._drawn = self._background.clock()
         seconds = self._drawn - self._began
         fraction = self.facts.progress if self.facts else self._sent_share
-        words = [self._phase(), _time_left(fraction, seconds, self._expected)]
+        words = [self._phase(), self._time.text(fraction, seconds)]
         shown = bar(" · ".join(filter(None, words)), fraction, seconds)
         cost = self._cancel_cost()
         if self._cancel.tooltip != cost:
@@ -281,15 +274,6 @@ class Run:
         while not self._future.done():
             await asyncio.sleep(HEARTBEAT)
         return self._future.result()
-
-
-def _time_left(fraction: float | None, seconds: float, expected: float | None) -> str:
-    """Return how long it will take, by its own pace or by the last one's."""
-    if fraction and fraction >= 1:
-        return ""
-    if fraction and fraction >= 0.05 and seconds >= 1:
-        return f"about {max(1.0, seconds * (1 - fraction) / fraction):.0f} s left"
-    return f"about {max(1.0, expected):.0f} s in all" if expected else ""
 
 
 def _result(stock: WidgetFactory, html: str) -> Any:
@@ -352,13 +336,11 @@ class Runs:
 
     def begin(self, request: Request, service: Service) -> Run:
         """Start a request and return its run at once."""
-        past = [run.seconds for run in self.all if run.state == "completed" and run.seconds]
         run = Run(
             request,
             service,
             self._stock,
             background=self._background,
-            expected=past[-1] if past else None,
             **self._calls,
         )
         self.all.append(run)

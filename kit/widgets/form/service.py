@@ -67,6 +67,9 @@ class Service(ResultService, Protocol):
     def earlier(self, kind: str) -> Sequence[tuple[wire.Generation, bytes]]:
         """Return the newest results of a kind, ``image`` or ``video``, each with its picture."""
 
+    def usual_seconds(self, facts: wire.Generation) -> float | None:
+        """Return how long such a generation took before on this computer, if it is known."""
+
     def held(self, facts: wire.Generation) -> Any:
         """Return a generation as its user holds it."""
 
