@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kit import errors
     from kit.client.settings import Settings
+    from kit.explore.sweeps.templates import template
     from kit.logins import login, logout
     from kit.studio import AsyncStudio, Studio
     from kit.studio.operations import Operations
@@ -32,6 +33,7 @@ __all__ = [
     "gallery",
     "login",
     "logout",
+    "template",
 ]
 
 #: Public name -> the module that holds it; a module's own name stands for the module.
@@ -43,6 +45,7 @@ _WHERE = {
     "gallery": "kit.studio.views",
     "login": "kit.logins",
     "logout": "kit.logins",
+    "template": "kit.explore.sweeps.templates",
 }
 
 

@@ -19,6 +19,7 @@ NAMES = {
     "connect",
     "errors",
     "gallery",
+    "template",
 }
 
 

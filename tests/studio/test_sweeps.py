@@ -16,6 +16,7 @@ from kit.client.flows import find_error
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import BudgetError, ConfigError, InsufficientCreditsError, ParameterError
+from kit.explore.sweeps.templates import template
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
 from kit.studio.sweeps.runner import SweepRun
@@ -525,3 +526,15 @@ def test_the_awaited_twin_does_the_same(astudio: AsyncStudio, other: Server) -> 
 
     assert asyncio.run(cell()) == (["completed", "completed"], ["completed"], 2, 2)
     assert len(starts(other)) == 2
+
+
+def test_what_a_template_chose_stands_beside_the_results(studio: Studio) -> None:
+    lakes = template("a {red|blue} __place__", place=["lake"])
+
+    swept = studio.sweep("paint", lakes).run().frame()
+    rows = lakes.frame()
+    batch = rows.join(studio.generate_many(rows, model="paint").frame())
+
+    assert swept["choice.1"].to_list() == batch["choice.1"].to_list() == ["red", "blue"]
+    assert swept["prompt"].to_list() == batch["prompt"].to_list() == ["a red lake", "a blue lake"]
+    assert set(batch["status"]) == {"completed"}

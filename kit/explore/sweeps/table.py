@@ -15,6 +15,8 @@ import pandas as pd
 
 from kit import wire
 from kit.explore.sweeps.grid import SweepPlan
+from kit.explore.sweeps.templates import PREFIX as CHOICE
+from kit.explore.sweeps.templates import choice_columns
 
 PREFIX = "parameters."
 #: What a request has besides its settings -> its column in a history.
@@ -80,6 +82,7 @@ def table(
     requests = [{**plan.fixed, **request} for request in plan.requests]
     names = [*plan.axes, *(plan.fixed if constants else ())]
     values = {name_column(name): [request.get(name) for request in requests] for name in names}
+    values |= choice_columns([request.get("prompt") for request in requests])
     return pd.concat([pd.DataFrame(values, index=index), made], axis=1)
 
 
@@ -91,6 +94,8 @@ def name_column(name: str) -> str:
     >>> name_column("size"), name_column("parameters.model"), name_column("prompt")
     ('parameters.size', 'parameters.model', 'prompt')
     """
+    if name.startswith(CHOICE):
+        return name
     return _OWN.get(name) or f"{PREFIX}{name.removeprefix(PREFIX)}"
 
 

@@ -18,6 +18,7 @@ from kit import wire
 from kit.client.actions import Flow
 from kit.errors import BadRequestError, ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.json_lines import JsonLines
+from kit.explore.sweeps import templates
 from kit.explore.sweeps.grid import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.parameters import Request
 from kit.studio.billing import most_expected
@@ -163,7 +164,9 @@ def plan_rows(
 
 def _request(model: str, media: Any, values: Mapping[str, Any]) -> Asked:
     settings = {
-        name.removeprefix(_PARAMETER): value for name, value in values.items() if name not in _OWN
+        name.removeprefix(_PARAMETER): value
+        for name, value in values.items()
+        if name not in _OWN and not name.startswith(templates.PREFIX)
     }
     return model, values.get(PROMPT), media, settings
 

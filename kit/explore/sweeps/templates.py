@@ -1,0 +1,265 @@
+"""Prompt templates: one text with choices in it, which stands for many prompts.
+
+The words are those of the field: ``{red|blue}`` is one of them, ``{2$$fog|rain|snow}`` two, joined
+by commas, ``{1-2$$ and $$fog|rain}`` one or two, joined by `` and ``, and ``__place__`` one of a
+named list. A backslash keeps a brace as it is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kit.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PREFIX", "PromptTemplate", "PromptVariant", "template"]
+
+#: What columns of choices begin with.
+PREFIX = "choice."
+#: Prompts that are listed at once, ways to pick some of a list, levels of choices in choices, and
+#: characters of a template.
+MOST, _WAYS, _DEEPEST, _LONGEST = 10_000, 10_000, 8, 20_000
+_MARK = re.compile(r"\\([{}|\\_])|(\{)|(\})|(\|)|__([A-Za-z][\w-]{0,63}?)__")
+_COUNT = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?\$\$(?:([^${}|]{0,20})\$\$)?")
+
+
+class PromptVariant(str):
+    """A prompt that knows what was chosen for it."""
+
+    __slots__ = ("choices",)
+    choices: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    text: str
+
+    @property
+    def count(self) -> int:
+        return 1
+
+    def at(self, number: int) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Sequence:
+    parts: Sequence[_Text | _Choice]
+
+    @property
+    def count(self) -> int:
+        return math.prod(part.count for part in self.parts)
+
+    def split(self, number: int) -> list[str]:
+        """Return the text of each part; the last one changes fastest."""
+        found = []
+        for part in reversed(self.parts):
+            number, place = divmod(number, part.count)
+            found.append(part.at(place))
+        return found[::-1]
+
+    def at(self, number: int) -> str:
+        return "".join(self.split(number))
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Some of several options: the ways to pick them, one after the other."""
+
+    name: str
+    ways: Sequence[Sequence[_Sequence]]
+    separator: str = ", "
+
+    @property
+    def count(self) -> int:
+        return sum(math.prod(option.count for option in way) for way in self.ways)
+
+    def at(self, number: int) -> str:
+        for way in self.ways:
+            size = math.prod(option.count for option in way)
+            if number < size:
+                texts = []
+                for option in reversed(way):
+                    number, place = divmod(number, option.count)
+                    texts.append(option.at(place))
+                return self.separator.join(reversed(texts))
+            number -= size
+        raise IndexError(number)
+
+
+class PromptTemplate:
+    """What a template stands for: its prompts, all of them or some that are drawn.
+
+    Give it to a sweep as its prompt, or its `frame` to `generate_many`: the results have what was
+    chosen as columns ``choice.NAME``.
+
+    Examples
+    --------
+    >>> barns = template("a {red|blue} barn in {fog|rain}")
+    >>> len(barns), list(barns)[0], list(barns)[0].choices
+    (4, 'a red barn in fog', {'1': 'red', '2': 'fog'})
+    """
+
+    def __init__(self, text: str, parts: _Sequence) -> None:
+        self.text, self._parts = text, parts
+
+    def __len__(self) -> int:
+        return self._parts.count
+
+    def __iter__(self) -> Iterator[PromptVariant]:
+        if len(self) > MOST:
+            raise ConfigError(
+                f"this template stands for {len(self):,} prompts, at most {MOST:,} are listed; "
+                ".sample(100) draws a hundred of them"
+            )
+        return map(self._at, range(len(self)))
+
+    def sample(self, count: int, seed: int = 0) -> list[PromptVariant]:
+        """Return some of its prompts, drawn at random; the same ones for the same seed."""
+        if count < 1:
+            raise ConfigError("a template draws at least one prompt")
+        chance, size = random.Random(seed), len(self)  # noqa: S311 - no secret
+        if count >= size:
+            return list(self)
+        if size <= MOST:
+            return [self._at(number) for number in sorted(chance.sample(range(size), count))]
+        picked: dict[int, None] = {}
+        while len(picked) < min(count, MOST):  # of so many, hardly one is drawn twice
+            picked[chance.randrange(size)] = None
+        return [self._at(number) for number in sorted(picked)]
+
+    def frame(self, count: int | None = None, seed: int = 0) -> pd.DataFrame:
+        """Return its prompts, or some of them, as a table with what was chosen for each."""
+        import pandas as pd
+
+        found = list(self) if count is None else self.sample(count, seed)
+        return pd.DataFrame({"prompt": pd.Series(found, dtype=object), **choice_columns(found)})
+
+    def __repr__(self) -> str:
+        return f"<PromptTemplate {self.text!r} · {len(self):,} prompts>"
+
+    def _at(self, number: int) -> PromptVariant:
+        texts = self._parts.split(number)
+        found = PromptVariant(" ".join("".join(texts).split()))
+        pairs = zip(self._parts.parts, texts, strict=True)
+        found.choices = {part.name: text for part, text in pairs if isinstance(part, _Choice)}
+        return found
+
+
+def choice_columns(prompts: Sequence[object]) -> dict[str, list[str | None]]:
+    """Return what was chosen for each prompt of a template, by column."""
+    chosen = [prompt.choices if isinstance(prompt, PromptVariant) else {} for prompt in prompts]
+    names = dict.fromkeys(name for choices in chosen for name in choices)
+    return {f"{PREFIX}{name}": [choices.get(name) for choices in chosen] for name in names}
+
+
+def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]) -> PromptTemplate:
+    """Return the prompts that a text with choices stands for.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Where named lists are looked for: ``__place__`` is a line of ``place.txt``.
+    **lists
+        Named lists themselves.
+
+    Raises
+    ------
+    ConfigError
+        A brace is never closed, or there is no such list.
+
+    Examples
+    --------
+    >>> lakes = template("a lake in __season__, {2$$fog|rain|snow}", season=["spring", "autumn"])
+    >>> len(lakes), lakes.sample(2, seed=1)
+    (6, ['a lake in spring, fog, snow', 'a lake in autumn, fog, snow'])
+    """
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        raise ConfigError(f"a template is a text of at most {_LONGEST:,} characters")
+    reader = _Reader(text, {name: list(found) for name, found in lists.items()}, folder)
+    return PromptTemplate(text, reader.read())
+
+
+class _Reader:
+    def __init__(
+        self, text: str, lists: Mapping[str, Sequence[str]], folder: Path | str | None
+    ) -> None:
+        self._text, self._lists, self._folder = text, lists, folder
+        self._at = self._choices = 0
+
+    def read(self) -> _Sequence:
+        parts = self._sequence(0)
+        if self._at < len(self._text):
+            raise ConfigError("the template closes a brace that was never opened; \\} is a brace")
+        return parts
+
+    def _sequence(self, depth: int) -> _Sequence:
+        """Read up to the end of an option, or of the text."""
+        parts: list[_Text | _Choice] = []
+        while True:
+            found = _MARK.search(self._text, self._at)
+            end = found.start() if found else len(self._text)
+            parts.append(_Text(self._text[self._at : end]))
+            self._at = end
+            if not found:
+                return _Sequence(parts)
+            kept, opened, closed, bar, name = found.groups()
+            if (closed or bar) and (depth or closed):
+                return _Sequence(parts)
+            self._at = found.end()
+            if opened:
+                parts.append(self._choice(depth + 1))
+            elif name:
+                options = [_Sequence([_Text(one)]) for one in self._list(name)]
+                parts.append(_Choice(name, [[option] for option in options]))
+            else:
+                parts.append(_Text(kept or bar))
+
+    def _choice(self, depth: int) -> _Choice:
+        if depth > _DEEPEST:
+            raise ConfigError(f"a template has at most {_DEEPEST} levels of choices in choices")
+        self._choices += depth == 1
+        name, low, high, separator = str(self._choices), 1, 1, ", "
+        if found := _COUNT.match(self._text, self._at):
+            low = int(found[1])
+            high, separator = int(found[2] or low), found[3] if found[3] is not None else ", "
+            self._at = found.end()
+        options = [self._sequence(depth)]
+        while self._text[self._at : self._at + 1] == "|":
+            self._at += 1
+            options.append(self._sequence(depth))
+        if self._text[self._at : self._at + 1] != "}":
+            raise ConfigError("the template opens a brace that is never closed; \\{ is a brace")
+        self._at += 1
+        if not low <= high <= len(options):
+            raise ConfigError(f"{{{low}-{high}$$...}} picks more than its {len(options)} options")
+        sizes = range(low, high + 1)
+        if sum(math.comb(len(options), size) for size in sizes) > _WAYS:
+            raise ConfigError(f"there are over {_WAYS:,} ways to pick of {len(options)} options")
+        ways = [way for size in sizes for way in itertools.combinations(options, size)]
+        return _Choice(name, ways, separator)
+
+    def _list(self, name: str) -> Sequence[str]:
+        if name in self._lists:
+            found = [str(one) for one in self._lists[name]]
+        else:
+            path = Path(self._folder or ".").expanduser() / f"{name}.txt"
+            if self._folder is None or not path.is_file():
+                raise ConfigError(
+                    f"there is no list {name!r}: give it as {name}=[...], or a folder with "
+                    f"{name}.txt"
+                )
+            lines = path.read_text("utf-8").splitlines()
+            found = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        if not found or len(found) > MOST:
+            raise ConfigError(f"the list {name!r} has {len(found):,} entries, not 1 to {MOST:,}")
+        return found
