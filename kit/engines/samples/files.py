@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from shutil import copy
 
 import cv2
 import numpy as np
@@ -12,12 +13,14 @@ import numpy as np
 from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.picture import encode
+from kit.engines.media.scaling import scaled
 from kit.engines.media.sound import Sound, cut
+from kit.engines.media.stills import open_still
 from kit.engines.samples import views
-from kit.engines.samples.face import draw_portrait
 from kit.engines.samples.sounds import play_music, speak, write_wav
 
 _SIZE, _CLOSE = (640, 360), (384, 480)  # of films of places and of the face
+_PORTRAIT = Path(__file__).with_name("portrait.jpg")  # an invented face
 _FPS, _SECONDS = 25, 3.0
 #: Prompt and seed of the places that are filmed; a balloon flies over the first.
 _PLACES = (
@@ -53,9 +56,10 @@ def _film_place(number: int, folder: Path) -> Path:
 
 
 def _film_face(folder: Path) -> Path:
-    path, (width, height) = folder / "speaker.mp4", _CLOSE
-    ground = draw_portrait(width + 2 * _EDGE, height + 2 * _EDGE)
-    with Clip(path, width, height, fps=_FPS) as clip:
+    path, width = folder / "speaker.mp4", _CLOSE[0] + 2 * _EDGE
+    portrait = open_still(_PORTRAIT).pixels
+    ground = np.asarray(scaled(portrait, width, round(width * len(portrait) / portrait.shape[1])))
+    with Clip(path, *_CLOSE, fps=_FPS) as clip:
         for moved in _shake(seed=3):
             clip.add(_cut_out(ground, _EDGE - moved, _CLOSE))
     return path
@@ -77,7 +81,7 @@ def _shake(seed: int) -> Floats:
 
 #: Name -> what writes it into a folder.
 FILES: Mapping[str, Callable[[Path], Path]] = {
-    "portrait": partial(_write_picture, draw_portrait, "portrait.jpg"),
+    "portrait": lambda folder: Path(copy(_PORTRAIT, folder)),
     "picture": partial(_write_picture, views.draw_lake, "picture.jpg"),
     "mask": partial(_write_picture, views.draw_mask, "mask.png"),
     "grainy": partial(_write_picture, views.draw_grainy, "grainy.jpg"),
