@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from kit.engines.base import Engine, Order, Problem, seed_parameter
 from kit.engines.painting.families import FAMILIES
-from kit.engines.painting.poster.palettes import NAMED
+from kit.engines.painting.tints import NAMED
 from kit.engines.prompt.reading import AUTO, prompt_problems
 from kit.engines.sizes import ASPECTS, BOX, QUALITIES
 from kit.wire import Multiplier, Parameter, Rule, UnitPrice

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from kit.engines.media.color import Oklch
-from kit.engines.painting.poster.palettes import warm
-from kit.engines.painting.tints import mean_tint, of_light
+from kit.engines.painting.tints import mean_tint, of_light, warm
 from kit.engines.painting.tone import Film
 from kit.engines.prompt.brief import LOW, Brief
 from kit.engines.prompt.vocabulary import Tint

@@ -1,20 +1,38 @@
-"""Tints: which colors a brief gives to the light, the land, the water, or to an abstract."""
+"""Tints: which colors a brief gives to the light, the land, the water, or to an abstract.
+
+Forms read the named palettes, so there is no numpy here.
+"""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import cmath
+import math
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
-from kit.engines.media.color import Oklch
-from kit.engines.painting.poster.palettes import NAMED
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from kit.engines.media.color import Oklch
+
 Trio: TypeAlias = tuple[Tint, Tint, Tint]
 
+#: Named palette -> the tints of the land, the sky's top, its middle and its horizon.
+NAMED: dict[str, tuple[Tint, Tint, Tint, Tint]] = {
+    "ember": ((22, 0.14), (8, 0.13), (32, 0.16), (70, 0.14)),
+    "coral": ((345, 0.11), (300, 0.09), (12, 0.12), (55, 0.10)),
+    "lagoon": ((205, 0.09), (215, 0.10), (188, 0.08), (90, 0.07)),
+    "meadow": ((150, 0.09), (205, 0.08), (165, 0.06), (105, 0.08)),
+    "lavender": ((290, 0.10), (285, 0.10), (312, 0.09), (345, 0.07)),
+    "midnight": ((262, 0.10), (268, 0.10), (250, 0.11), (215, 0.08)),
+    "sand": ((55, 0.07), (75, 0.04), (70, 0.06), (85, 0.08)),
+    "ink": ((255, 0.008), (255, 0.008), (255, 0.006), (80, 0.006)),
+}
 #: The dust in the air of Mars, from the zenith to the horizon.
 _MARTIAN: Trio = ((50.0, 0.075), (56.0, 0.085), (66.0, 0.075))
+_WARM = 0.011 + 0.030j  # what warm light adds to a color, along a and b of OKLab
 _GRAY = 0.03  # chroma below which a tint has no color
 _STRENGTHS = {"pastel": 0.6, "vivid": 1.3, "calm": 0.85, "gloomy": 0.65}
 
@@ -101,3 +119,9 @@ def _gray(brief: Brief) -> Tint | None:
     """Return the gray that everything turns to under a light without color, else None."""
     light = of_light(brief)
     return light[0] if light and is_gray(brief) else None
+
+
+def warm(color: Oklch, warmth: float) -> Oklch:
+    """Return an OKLCH color in warmer light, or in cooler light where `warmth` is negative."""
+    place = cmath.rect(color[1], math.radians(color[2])) + _WARM * warmth
+    return color[0], abs(place), math.degrees(cmath.phase(place)) % 360

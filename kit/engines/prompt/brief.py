@@ -57,7 +57,7 @@ class Brief:
     lens: float = 1.0  # factor on the focal length
     camera: str = ""  # how it moves, as the setting or the prompt says; empty where neither does
     hours: str = "fixed"  # which pass: or night_to_day, day_to_night
-    palette: str = "auto"  # or a named one of `kit.engines.painting.poster.palettes`
+    palette: str = "auto"  # or a named one of `kit.engines.painting.tints`
     width: int  # in pixels
     height: int
     detail: str = "standard"  # or low, high: how much time to spend

@@ -18,7 +18,7 @@ from kit.engines import base
 from kit.engines.base import Definition, Engine, Job, Order, Progress
 from kit.engines.configured.entries import read
 from kit.engines.configured.inputs import TakenNames, check_definition
-from kit.engines.remote.entries import EndpointEntry, ImagesEntry, VideosEntry
+from kit.engines.remote.site import EndpointEntry, ImagesEntry, VideosEntry
 from kit.errors import ConfigError
 from kit.wire import AssetType, Parameter
 

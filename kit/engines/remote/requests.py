@@ -16,9 +16,9 @@ from kit.engines.base import Job
 from kit.engines.media.picture import encode
 from kit.engines.media.stills import open_still
 from kit.engines.remote import orders
-from kit.engines.remote.entries import EndpointEntry, ImagesEntry, VideosEntry
 from kit.engines.remote.http import FILE_BYTES, RemoteCaller, RemoteReply, RemoteRequest
 from kit.engines.remote.reasons import find_sentence
+from kit.engines.remote.site import EndpointEntry, ImagesEntry, VideosEntry
 from kit.errors import EngineError
 from kit.wire import FINISHED
 

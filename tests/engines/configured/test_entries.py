@@ -17,8 +17,8 @@ from kit.engines.configured.inputs import TakenNames, check_definition
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.listing import KINDS
 from kit.engines.remote.endpoints import images, videos
-from kit.engines.remote.entries import ImagesEntry, VideosEntry
 from kit.engines.remote.services import ServicesEntry, define
+from kit.engines.remote.site import ImagesEntry, VideosEntry
 from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 

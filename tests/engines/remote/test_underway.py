@@ -10,9 +10,9 @@ import pytest
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.configured.entries import read
 from kit.engines.remote.endpoints import videos as engines
-from kit.engines.remote.entries import VideosEntry
 from kit.engines.remote.orders import keep_note
 from kit.engines.remote.requests import order_of
+from kit.engines.remote.site import VideosEntry
 from tests.engines.remote.conftest import Answer, Jobs, Server, png
 
 START = ("POST", "/v1/videos")

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from kit.engines.media.color import Oklch, mix
 from kit.engines.painting.looks import HourLook
-from kit.engines.painting.poster.palettes import warm
-from kit.engines.painting.tints import of_land
+from kit.engines.painting.tints import of_land, warm
 from kit.engines.prompt.brief import Brief
 from kit.engines.prompt.vocabulary import Tint
 
