@@ -196,10 +196,7 @@ class RemoteCaller:
 
     def is_own(self, url: str) -> bool:
         """Whether an address is of the site's own origin."""
-        try:
-            return origin(url) == origin(self.site.url)
-        except ValueError:  # a port or a host that cannot be
-            return False
+        return origin(url) == origin(self.site.url)
 
     def safe(self, url: str) -> str:
         """Return the whole address of a file: of the site's origin or encrypted, else an error."""

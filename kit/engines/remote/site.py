@@ -68,9 +68,12 @@ class Site:
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port of an address; raises ValueError where it is none."""
-    parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    """Return scheme, host and port of an address, empty where it is none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return "", "", None
     return parts.scheme, parts.hostname or "", port
 
 
@@ -86,10 +89,7 @@ def same_server(url: str, other: str) -> str:
     >>> same_server("http://0.0.0.0:8001/a.png", "http://localhost:8000")
     'http://0.0.0.0:8001/a.png'
     """
-    try:
-        (scheme, host, port), there = origin(url), origin(other)
-    except ValueError:  # no address at all: the request fails on it
-        return url
+    (scheme, host, port), there = origin(url), origin(other)
     if (scheme, port) != (there[0], there[2]) or not (_is_local(host) and _is_local(there[1])):
         return url
     return urlsplit(url)._replace(netloc=urlsplit(other).netloc).geturl()
@@ -105,10 +105,11 @@ def _is_local(host: str) -> bool:
 
 def _base(url: str) -> str:
     try:
-        parts, (scheme, host, _) = urlsplit(url), origin(url)
+        parts = urlsplit(url)
+        begins = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # such as a port that cannot be
         raise ValueError("is no address that can be; write it as https://host:port") from None
-    if scheme not in ("http", "https") or not host:
+    if not begins:
         raise ValueError("must begin with http:// or https://")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must be a plain address; name the key's variable in 'key_env'")

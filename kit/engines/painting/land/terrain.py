@@ -105,17 +105,16 @@ def _crowns(
     x = (corner[None] + rng.uniform(0, cell, (count, count))).astype(int) % SIDE
     y = (corner[:, None] + rng.uniform(0, cell, (count, count))).astype(int) % SIDE
     seeds[y, x] = rng.uniform(0.45, 1.0, (count, count))
-    grown, own = np.zeros_like(seeds), np.zeros_like(seeds)
-    reach = 0.78 * cell
-    for step in range(round(reach) + 1):
-        ring = cv2.dilate(np.pad(seeds, cell, mode="wrap"), _disc(step))[cell:-cell, cell:-cell]
-        share = min(1.0, step / reach)
-        cone, round_ = (1.0 - share) ** 1.4, (1.0 - share * share) ** 0.5
-        raised = ring * np.float32(tall * (round_ + (cone - round_) * pointed))
-        # The height that a tree was given tells it from its neighbors.
-        np.copyto(own, ring, where=raised > grown)
-        np.maximum(grown, raised, out=grown)
-    soft = blur(grown, 0.6, wrap=True)
+    # Each place belongs to the nearest tree, whose height tells it from its neighbors.
+    wide = np.pad(seeds, cell, mode="wrap")
+    far, nearest = cv2.distanceTransformWithLabels(
+        (wide == 0).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    inner = slice(cell, -cell)
+    own = wide[wide > 0][nearest[inner, inner] - 1]
+    share = np.minimum(far[inner, inner] / np.float32(0.78 * cell), 1.0)
+    cone, round_ = (1.0 - share) ** 1.4, np.sqrt(1.0 - share * share)
+    soft = blur(own * np.float32(tall) * (round_ + (cone - round_) * pointed), 0.6, wrap=True)
     share = np.clip(soft / np.maximum(own * np.float32(tall), 0.1), 0.0, 1.0) * (own > 0)
     numbers = (own * np.float32(9973.0)).astype(np.int32) & 255
     crowns = cv2.merge([cv2.convertScaleAbs(share, alpha=255.0), numbers.astype(np.uint8)])

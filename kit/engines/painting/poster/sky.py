@@ -152,13 +152,6 @@ def _discs(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
     down = np.clip((np.arange(top, bottom) - y) / (2 * radius) + 0.5, 0.0, 1.0)
     shaded = ramp([(0.0, color), (1.0, mix(color, glow, 0.6))], down)
     yield Plane("sun", 0.02, top, solid(color) if light.moon else shaded, mask)
-    if light.moon and not light.crescent:
-        seas = np.zeros_like(mask)
-        turn, far = rng.uniform(0, 2 * np.pi, 7), radius * rng.uniform(0.1, 0.62, 7)
-        sizes = radius * rng.uniform(0.11, 0.28, 7)
-        places = [x + far * np.cos(turn), y + far * np.sin(turn), sizes]
-        discs(seas, np.stack(places, axis=1), top=top, values=[34] * 7)
-        yield Plane("sun", 0.021, top, solid(glow), cv2.min(seas, mask))
 
 
 def _shafts(rng: np.random.Generator, setting: SkySetting) -> Iterator[Plane]:
