@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import cv2
 import numpy as np
@@ -21,7 +21,7 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.media.scaling import blur, fit_size, scaled
 from kit.engines.media.subject import likely
 
-__all__ = ["LEAST", "Cutout", "clean_rim", "cut_out"]
+__all__ = ["LEAST", "Box", "Cutout", "clean_rim", "cut_out"]
 
 #: Less certainty is no cutout that anybody would use.
 LEAST = 0.5
@@ -36,12 +36,18 @@ _LEAST, _MOST, _RIM = 0.008, 0.97, 0.8
 _KEPT, _BEYOND = 0.03, 0.06  # how far inside and outside of a mark all is sure, of the longer side
 _RUN_AWAY = 0.7  # a color model that overlaps its marks by less has taken something else
 _PART, _CRUMB, _NEAR = 0.12, 0.008, 0.06  # of the largest piece: what is left out, also near it
+_NEVER = 0.03  # how likely a place is to the network that is none of the subject
+_INSIDE = 0.6  # of a thing that is meant
+#: Overlap with a box from which on no other way is tried: of what was found elsewhere, and in it.
+_ENOUGH, _FITTING = 0.75, (0.6, 0.15)
 _HOLE = 0.01  # a hole smaller than this share of the picture is filled
 
 BACK, FRONT = np.uint8(cv2.GC_BGD), np.uint8(cv2.GC_FGD)
 MAYBE_BACK, MAYBE_FRONT = np.uint8(cv2.GC_PR_BGD), np.uint8(cv2.GC_PR_FGD)
 
 _Report = Callable[[float], None]
+#: Rows and columns.
+Box: TypeAlias = tuple[slice, slice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,30 +59,33 @@ class Cutout:
 
 
 def cut_out(
-    pixels: Bytes, on_report: _Report = lambda _: None, *, near: Bytes | None = None
+    pixels: Bytes, on_report: _Report = lambda _: None, *, near: Bytes | Box | None = None
 ) -> Cutout:
     """Return the subject of a picture.
 
     `on_report` is called with the share of the work done, 0 to 1; what it raises passes through.
-    Where `near` is given, nothing is looked for but where that mask is over 127.
+    Where `near` is given, nothing is looked for but in that box or where that mask is over 127.
 
     Source: Rother, Kolmogorov and Blake, "GrabCut" (SIGGRAPH 2004); He, Sun and Tang, "Guided image
     filtering" (TPAMI 2013).
     """
     small = _shrink_to(pixels, _SIDE)
-    hint = None if near is None else _resize_like(near, small) > 127
+    hint = _resize_like(near, small) > 127 if isinstance(near, np.ndarray) else None
     on_report(0.1)
     found, sure = _find_by_network(pixels, small, hint)
     on_report(0.4)
+    enough = _ENOUGH
     if hint is not None:
         # Where the network sees something else, the hint itself is what is known.
         if _overlap_of(found > 0, hint) < _LEAST * 50:
             found = _find_by_color(small, _marks_around(hint))
         sure = 1.0
     elif sure < LEAST:
-        guess = _guess(small, lambda: on_report(0.5))
+        guess, enough = _guess(small, lambda: on_report(0.5)), 1.0
         if guess[1] >= sure:
             found, sure = guess
+    if isinstance(near, tuple):
+        found, sure = _fit_box(pixels, small, near, found, enough), 1.0
     on_report(0.8)
     found = _remove_crumbs(found)
     if found.mean() < _EMPTY:
@@ -101,24 +110,83 @@ def _find_by_network(
     x, y, wide, high = cv2.boundingRect(told.astype(np.uint8))
     if 0 < wide * high < _CLOSER * told.size:
         margin = _WIDER * max(wide, high)
-        left, top = max(0, round(x - margin)), max(0, round(y - margin))
-        right, bottom = min(width, round(x + wide + margin)), min(height, round(y + high + margin))
-        rows, columns = pixels.shape[0] / height, pixels.shape[1] / width
-        part = pixels[int(top * rows) : math.ceil(bottom * rows)]
-        part = part[:, int(left * columns) : math.ceil(right * columns)]
-        cover = np.zeros_like(cover)
-        cover[top:bottom, left:right] = cv2.resize(likely(part), (right - left, bottom - top))
+        rows = slice(max(0, round(y - margin)), min(height, round(y + high + margin)))
+        columns = slice(max(0, round(x - margin)), min(width, round(x + wide + margin)))
+        cover = _look_closer(pixels, small, (rows, columns))
     inside = cover > 0.5
     if not _LEAST < inside.mean() < _MOST or inside[0].mean() > _RIM:
         return np.zeros(inside.shape, np.uint8), 0.0
     doubt = np.count_nonzero((cover > 0.2) & (cover < 0.8)) / np.count_nonzero(inside)
-    found = _find_by_color(small, _marks_around(inside, cover > 0.85))
+    marks = _marks_around(inside, cover > 0.85)
+    marks[cover < _NEVER] = BACK
+    found = _keep_inside(_find_by_color(small, marks), inside)
     alike = _overlap_of(found > 0, inside)
     if alike < _RUN_AWAY:
         found = inside.astype(np.uint8)
     sure = float(cover[inside].mean()) - 0.5 * doubt + 0.3 * alike - 0.15
     clear = min(max(2.8 * _measure_outline(small, found) - 0.4, 0.0), 1.0)
     return found, clear * min(max(sure, 0.0), 1.0)
+
+
+def _look_closer(pixels: Bytes, small: Bytes, box: Box) -> Floats:
+    """Return how likely each place of a smaller picture belongs to the subject of a part of it."""
+    scales = (whole / less for whole, less in zip(pixels.shape, small.shape[:2], strict=False))
+    part = pixels[
+        tuple(
+            slice(int(side.start * scale), math.ceil(side.stop * scale))
+            for side, scale in zip(box, scales, strict=True)
+        )
+    ]
+    cover = np.zeros(small.shape[:2], np.float32)
+    cover[box] = cv2.resize(likely(part), cover[box].shape[::-1])
+    return cover
+
+
+def _fit_box(pixels: Bytes, small: Bytes, box: Box, found: Bytes, enough: float) -> Bytes:
+    """Return 1 for the subject in a box of a picture: what is bounded by it best.
+
+    That is what was `found` without the box; or, where that overlaps it by less than `enough`, what
+    the network sees when it is shown nothing else,
+    or, where neither has about the size of the box, what differs in color from all around it; where
+    nothing does, what is in the middle of it.
+    """
+    height, width = small.shape[:2]
+    rows, columns = (
+        slice(int(side.start * less / whole), max(1, math.ceil(side.stop * less / whole)))
+        for side, less, whole in zip(box, (height, width), pixels.shape, strict=False)
+    )
+    inside = np.zeros((height, width), bool)
+    inside[rows, columns] = True
+    cover, middle = _look_closer(pixels, small, (rows, columns)), np.zeros(inside.shape, np.uint8)
+    sides = columns.stop - columns.start, rows.stop - rows.start
+    box_of = ((columns.start + sides[0] / 2, rows.start + sides[1] / 2), sides, 0)
+    cv2.ellipse(middle, box_of, 1, -1)
+    ways = [
+        np.where(inside, _marks_around(cover > 0.5, cover > 0.85), BACK),
+        np.where(inside, MAYBE_FRONT, BACK),
+        _marks_around(middle > 0),
+    ]
+
+    def fit(thing: Bytes) -> float:
+        x, y, wide, high = cv2.boundingRect(thing)
+        around = np.zeros((height, width), bool)
+        around[y : y + high, x : x + wide] = True
+        return _overlap_of(around, inside)
+
+    best = _keep_inside(found, inside)
+    for marks, least in zip(ways, (enough, *_FITTING), strict=True):
+        if fit(best) < least:
+            best = max(best, _find_by_color(small, marks), key=fit)
+    return best
+
+
+def _keep_inside(found: Bytes, inside: NDArray[np.bool_]) -> Bytes:
+    """Return the things that are mostly inside of what is told, or else the part that is in it."""
+    _, parts = cv2.connectedComponents(found)
+    within = np.bincount(parts[inside], minlength=int(parts.max()) + 1)
+    meant = within > _INSIDE * np.bincount(parts.ravel())
+    meant[0] = False
+    return np.asarray(meant[parts] if meant.any() else found & inside, np.uint8)
 
 
 def _marks_around(inside: NDArray[np.bool_], surely: NDArray[np.bool_] | None = None) -> Bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -18,7 +17,7 @@ from kit.engines.editing.picture.files import (
     write_result,
 )
 from kit.engines.media.color import Bytes, dither, encode, lab_of, linear, paint
-from kit.engines.media.cutout import LEAST, clean_rim, cut_out
+from kit.engines.media.cutout import LEAST, Box, clean_rim, cut_out
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.stills import Still
@@ -30,9 +29,6 @@ from kit.engines.sizes import BOX
 from kit.errors import EngineError
 
 _POINTED = (0.001, 0.97)  # shares of the picture that a mask may cover
-_FULL = 0.94  # of half a box's sides: what is taken for the subject in it at first
-_FITTING = 0.6  # overlap of a box with the bounds of what it is drawn around
-_INSIDE = 0.6  # of a thing that is meant by a box
 _LEAST = 0.004  # of the picture: less is no subject
 _OPAQUE = 0.9  # of a picture, on average, that is not cut out; round corners are not
 _DISC = 9  # pixels of the blur's radius in the reduced picture
@@ -41,9 +37,6 @@ _UNSURE = 0.75  # a less certain cutout is handed over with a note
 _HELP = "say where it is, by a mask or by subject_x, subject_y, subject_width and subject_height"
 _LARGEST = 2048  # pixels a side that are painted; flat shapes bear being enlarged
 _NARROWEST, _STRIP = 64, 4  # pixels a side, and how long: of a narrower strip the middle is taken
-
-#: Rows and columns.
-Box: TypeAlias = tuple[slice, slice]
 
 
 @keep_reporting
@@ -97,44 +90,6 @@ def _read_hint(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
     return slice(top, max(top + 1, bottom)), slice(left, max(left + 1, right))
 
 
-def _search_box(pixels: Bytes, box: Box, progress: Progress) -> Bytes:
-    """Return how far each pixel belongs to the subject in a box.
-
-    What is found without the box goes before what is found from it where it is drawn around that,
-    so a right box never makes it worse.
-    """
-    alpha = _keep_inside(cut_out(pixels, progress.part(0.0, 0.5).report).alpha, box)
-    if _overlap(alpha, box) < _FITTING:
-        near = np.zeros(pixels.shape[:2], np.uint8)
-        wide, high = box[1].stop - box[1].start, box[0].stop - box[0].start
-        center = (box[1].start + wide // 2, box[0].start + high // 2)
-        axes = (max(1, round(_FULL * wide / 2)), max(1, round(_FULL * high / 2)))
-        cv2.ellipse(near, center, axes, 0, 0, 360, 255, -1)
-        other = _keep_inside(cut_out(pixels, progress.part(0.5, 1.0).report, near=near).alpha, box)
-        alpha = max(alpha, other, key=lambda found: _overlap(found, box))
-    return alpha
-
-
-def _keep_inside(alpha: Bytes, box: Box) -> Bytes:
-    """Return the things of a cutout that are mostly in a box, or else the part that is in it."""
-    _, parts = cv2.connectedComponents((alpha > 0).astype(np.uint8))
-    inside = np.bincount(parts[box].ravel(), minlength=int(parts.max()) + 1)
-    meant = inside > _INSIDE * np.bincount(parts.ravel())
-    meant[0] = False
-    out = np.zeros_like(alpha)
-    out[box] = alpha[box]
-    return np.where(meant[parts], alpha, np.uint8(0)) if meant.any() else out
-
-
-def _overlap(alpha: Bytes, box: Box) -> float:
-    x, y, wide, high = cv2.boundingRect((alpha > 127).astype(np.uint8))
-    rows = min(y + high, box[0].stop) - max(y, box[0].start)
-    columns = min(x + wide, box[1].stop) - max(x, box[1].start)
-    both = max(0, rows) * max(0, columns)
-    area = (box[0].stop - box[0].start) * (box[1].stop - box[1].start)
-    return float(both / (wide * high + area - both))
-
-
 def _find_subject(
     still: Still, near: Bytes | Box | None, progress: Progress, *, blurs: bool
 ) -> tuple[Bytes, float | None]:
@@ -149,12 +104,8 @@ def _find_subject(
             # Only hidden pixels would come to light.
             sentence = "the picture has no background to blur: it is see-through around its subject"
             raise EngineError(sentence, code="no_background")
-    sure = 1.0
-    if isinstance(near, tuple):
-        alpha = _search_box(still.flatten(), near, progress)
-    else:
-        found = cut_out(still.flatten(), progress.report, near=near)
-        alpha, sure = found.alpha, found.certainty
+    found = cut_out(still.flatten(), progress.report, near=near)
+    alpha, sure = found.alpha, found.certainty
     alpha = alpha if still.alpha is None else np.minimum(alpha, still.alpha)
     alpha = _require_subject(alpha, known=near is not None)
     if sure < LEAST:
