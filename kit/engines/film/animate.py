@@ -17,7 +17,8 @@ from kit.engines.film.sheets import Sheet, lay_sheet
 from kit.engines.media import stills
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes, Floats
-from kit.engines.media.cutout import clean_rim, cut_out
+from kit.engines.media.cutout import cut_out
+from kit.engines.media.edges import clean_rim
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.subject import find

@@ -17,7 +17,8 @@ from kit.engines.editing.picture.files import (
     write_result,
 )
 from kit.engines.media.color import Bytes, dither, encode, lab_of, linear, paint
-from kit.engines.media.cutout import LEAST, Box, clean_rim, cut_out
+from kit.engines.media.cutout import LEAST, Box, cut_out
+from kit.engines.media.edges import clean_rim
 from kit.engines.media.noise import smooth_step
 from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.stills import Still
