@@ -15,7 +15,17 @@ from kit.service.app import migrate_database
 
 #: Every table but that of the version, those first that refer to others.
 TABLES = (
-    *("audit", "checks", "removals", "idempotency", "ledger", "scripts", "titles", "uploads"),
+    *(
+        "audit",
+        "checks",
+        "removals",
+        "idempotency",
+        "ledger",
+        "scripts",
+        "tags",
+        "titles",
+        "uploads",
+    ),
     *("generations", "keys", "accounts"),
 )
 

@@ -45,3 +45,4 @@ class Entry(Wire):
     model_id: str | None = None
     key_prefix: str | None = None
     details: dict[str, Any] | None = None
+    tags: dict[str, str] | None = None

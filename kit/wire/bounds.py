@@ -5,10 +5,18 @@ Lengths that depend on a model are checked by `kit.parameters`.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, LiteralString
 
-from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -21,6 +29,8 @@ PARAMETERS = 65_536
 #: Characters of a file's name, a script's title and its hook angle.
 FILE_NAME, TITLE, HOOK = 255, 200, 300
 _LONGEST_ID = 200
+#: Tags of a generation, what a key of one is, and characters of a value.
+TAGS, TAG_KEY, TAG_VALUE = 10, "[a-z][a-z0-9_.-]{0,63}", 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,33 @@ def too_long(length: int, most: float) -> str:
     return f"has {length:,} characters, at most {most:,} are allowed"
 
 
+def tag_problems(tags: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
+    """Yield field and sentence for each tag that breaks a rule. Source: contract, "Tags".
+
+    Examples
+    --------
+    >>> [*tag_problems({"campaign": "winter", "Team": "a"})]
+    [('tags.Team', 'is no key: a-z first, then a-z, 0-9, "_", "." and "-", at most 64')]
+    """
+    if len(tags) > TAGS:
+        yield "tags", too_many(len(tags), TAGS)
+        return
+    for key, value in tags.items():
+        field = f"tags.{str(key)[:64]}"
+        if not re.fullmatch(TAG_KEY, str(key)):
+            yield field, 'is no key: a-z first, then a-z, 0-9, "_", "." and "-", at most 64'
+        elif not isinstance(value, str):
+            yield field, "must be text"
+        elif not (1 <= len(value) <= TAG_VALUE and value.isprintable()):
+            yield field, f"must have 1 to {TAG_VALUE} printable characters"
+
+
+def _tags(tags: dict[str, str]) -> dict[str, str]:
+    for field, sentence in tag_problems(tags):
+        raise _error("tags", f"{field.removeprefix('tags').lstrip('.')} {sentence}".strip())
+    return tags
+
+
 def _error(kind: LiteralString, sentence: str) -> PydanticCustomError:
     return PydanticCustomError(kind, "{sentence}", {"sentence": sentence})
 
@@ -70,6 +107,18 @@ def _reference(value: Any) -> Any:
 
 #: The name by which something is known.
 Id = Annotated[str, Field(max_length=_LONGEST_ID)]
+#: What a generation is filed under.
+Tags = Annotated[
+    dict[str, str],
+    AfterValidator(_tags),
+    AtMost(TAGS),
+    Field(
+        json_schema_extra={
+            "propertyNames": {"pattern": f"^{TAG_KEY}$"},
+            "additionalProperties": {"type": "string", "minLength": 1, "maxLength": TAG_VALUE},
+        }
+    ),
+]
 #: One upload, or several for a parameter that takes several.
 Reference = Annotated[
     str | Annotated[list[str], Field(max_length=ITEMS)], BeforeValidator(_reference)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from kit.wire.base import Body, Credits, Instant, Wire, WireShape
-from kit.wire.bounds import ITEMS, TEXT, AtMost, Id, Reference
+from kit.wire.bounds import ITEMS, TEXT, AtMost, Id, Reference, Tags
 from kit.wire.words import FINISHED
 
 
@@ -35,6 +35,7 @@ class StartGeneration(Body):
     prompt: Annotated[str, Field(json_schema_extra={"maxLength": TEXT})] | None = None
     parameters: Annotated[dict[str, Any], AtMost(ITEMS)] = Field(default_factory=dict)
     media_uploads: Annotated[dict[str, Reference], AtMost(ITEMS)] = Field(default_factory=dict)
+    tags: Tags = Field(default_factory=dict)
 
 
 class Receipt(Wire):
@@ -93,6 +94,7 @@ class Generation(WireShape):
     output: Output | None = None
     outputs_deleted_at: Instant | None = None
     metadata: dict[str, Any] | None = None
+    tags: dict[str, str] | None = None
 
     @property
     def unused_words(self) -> list[str]:

@@ -88,6 +88,7 @@ MORE_OF_GENERATION = {
     "errorCode",
     "output",
     "outputsDeletedAt",
+    "tags",
     "metadata",
 }
 ORDER = {"modelId": "flat", "prompt": "a lake"}

@@ -134,6 +134,7 @@ def test_the_ledger_is_paged_and_adds_up(http: httpx.Client, service: Service) -
         "modelId",
         "keyPrefix",
         "details",
+        "tags",
     }
     assert round(sum(e["credits"] for e in entries), 3) == entries[0]["balanceAfter"] == 99.4
     assert entries[1]["keyPrefix"].startswith("cs_live_")

@@ -6,13 +6,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
 from kit.commands.demo_data.story import Event
 from kit.pricing import MILLI
-from kit.service.store import generations, ids, ledger, writing
+from kit.service.store import generations, ids, ledger, tags, writing
 from kit.service.store.database import Transaction
 from kit.service.store.statements import Step
 
@@ -45,8 +46,12 @@ def write_history(
             subject = f"grt_demo_{number}"
             yield book.entry(event.created, "grant", MORE, subject=subject, note="top-up")
         name = _id("gen", event.created, number)
-        yield generations.add(**_row(name, account_id, key.id, event))
-        paid = {"subject": name, "generation": name, "model": event.model.id}
+        tagged = _tags(number, event)
+        text = orjson.dumps(tagged).decode() if tagged else None
+        yield generations.add(**_row(name, account_id, key.id, event), tags=text)
+        for tag in tagged.items():
+            yield tags.add(account_id=account_id, tag="=".join(tag), generation_id=name)
+        paid: Any = {"subject": name, "generation": name, "model": event.model.id, "tags": text}
         yield book.entry(event.created, "generation", -event.millicredits, **paid)
         if event.refunded:
             why = event.error or "canceled before a worker began"
@@ -77,6 +82,7 @@ class _Book:
         generation: str | None = None,
         model: str | None = None,
         note: str = "",
+        tags: str | None = None,
     ) -> Step:
         """Return the statement of the next entry."""
         self._number += 1
@@ -96,8 +102,17 @@ class _Book:
             key_id=None if granted else self._key.id,
             key_prefix=None if granted else self._key.prefix,
             details=json.dumps(details) if note else None,
+            tags=tags,
             created_at=moment,
         )
+
+
+def _tags(number: int, event: Event) -> dict[str, str]:
+    """Return what a generation is filed under: a campaign of its season, but for one in five."""
+    month = datetime.fromtimestamp(event.created / 1000, UTC).month
+    campaign = ("winter", "spring", "summer", "autumn")[month % 12 // 3]
+    team = "film" if event.model.asset_type == "video" else "print"
+    return {"campaign": campaign, "team": team} if number % 5 else {}
 
 
 def _texts(number: int) -> Iterator[tuple[str, int]]:

@@ -49,6 +49,8 @@ class Reason:
         ``grant``, ``generation``, ``title``, ``script`` or ``refund``.
     subject : str
         Id of what is paid for; it has one entry of a kind, so nothing is paid twice.
+    tags : str or None
+        Those of the generation, as JSON.
     """
 
     kind: str
@@ -56,6 +58,7 @@ class Reason:
     generation_id: str | None = None
     model_id: str | None = None
     details: dict[str, Any] | None = None
+    tags: str | None = None
 
 
 def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
@@ -99,6 +102,7 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
         generation_id=row.id,
         model_id=row.model_id,
         details={"reason": sentence},
+        tags=row.tags,
     )
     key = (yield from one(keys.find(id=row.key_id))) if row.key_id else None
     payer = Payer(row.account_id, row.key_id or None, key.prefix if key else None)
@@ -274,5 +278,6 @@ def _enter(payer: Payer, amount: int, reason: Reason, now: int) -> Step:
         key_id=payer.key_id,
         key_prefix=payer.key_prefix,
         details=orjson.dumps(reason.details).decode() if reason.details else None,
+        tags=reason.tags,
         created_at=now,
     )

@@ -21,7 +21,7 @@ from kit.parameters import shorten
 from kit.service.domain import credits, queue
 from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
-from kit.service.store import generations, ids, uploads
+from kit.service.store import generations, ids, tags, uploads
 from kit.service.store.database import Rows, Transaction, every, one
 from kit.service.store.statements import merge
 from kit.wire import CATEGORIES, Model, Quote, StartGeneration
@@ -47,6 +47,7 @@ class StartPlan:
     media: Mapping[str, Sequence[str]]
     quote: Quote
     asked: Order
+    tags: Mapping[str, str]
 
 
 def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[StartPlan]:
@@ -76,7 +77,7 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     seconds = _known_seconds(lengths)
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     quote = pricing.price(pricing.rule_of(model), values, lengths)
-    return StartPlan(model, prompt, values, media, quote, asked)
+    return StartPlan(model, prompt, values, media, quote, asked, order.tags)
 
 
 def media_of(order: StartGeneration) -> dict[str, list[str]]:
@@ -118,6 +119,7 @@ def start(
     generation_id = ids.new("gen", now)
     amount = pricing.millicredits(plan.quote.total)
     model = plan.model
+    tagged = orjson.dumps(plan.tags).decode() if plan.tags else None
     # Before the account, as the sweeper has it: so none waits for another that waits for it.
     for upload_id in sorted({upload for group in plan.media.values() for upload in group}):
         if (yield from one(uploads.use(id=upload_id, now=now))) is None:
@@ -130,6 +132,7 @@ def start(
             subject=generation_id,
             generation_id=generation_id,
             model_id=model.id,
+            tags=tagged,
         ),
         now,
     )
@@ -160,9 +163,14 @@ def start(
         "queue_round": 0 if claim else (yield from queue.next_round(payer.account_id)),
         "created_at": now,
         "updated_at": now,
+        "tags": tagged,
     }
     row = {**_EMPTY, **row, **(_claim_columns(claim, now) if claim else {})}
     yield generations.add(**row)
+    for key, value in plan.tags.items():
+        yield tags.add(
+            account_id=payer.account_id, tag=f"{key}={value}", generation_id=generation_id
+        )
     return SimpleNamespace(**row)
 
 
@@ -192,6 +200,7 @@ def page(
     state: str | None = None,
     asset_type: str | None = None,
     model: str | None = None,
+    tag: str | None = None,
 ) -> Transaction[Rows]:
     """Return an account's generations, newest first.
 
@@ -207,10 +216,14 @@ def page(
         Ids that all that count come before.
     state : str, optional
         A status outside.
+    tag : str, optional
+        As ``key=value``; it goes with no other choice but those of ids.
     """
     own: list[dict[str, str]] = [{}]
     given: dict[str, Any] = {"account_id": account_id, "after": after or ids.floor("gen", 0)}
     given["until"] = min((bound for bound in until if bound), default=ids.ceiling("gen"))
+    if tag:
+        return (yield from every(tags.page(tag=tag, most=most, **given)))
     run = "run" if whole else "versions"
     if state or asset_type or model:
         run += "_of_model" if model else "_of_state"

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from kit import wire
+from kit.errors import BadRequestError
 from kit.pricing import credits
 from kit.service.domain import accounts, generations, idempotency, keys, outputs, uploads
 from kit.service.domain.generations import STATUSES, StartPlan
@@ -35,6 +36,7 @@ from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, 
 from kit.service.http.uploads import receive_uploads
 from kit.service.store import ids
 from kit.service.store.database import Transaction
+from kit.wire.bounds import tag_problems
 
 router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
 _POLL_SECONDS = "1"
@@ -102,8 +104,12 @@ async def list_generations(
     created_after: Annotated[Moment | None, Query(alias="createdAfter")] = None,
     created_before: Annotated[Moment | None, Query(alias="createdBefore")] = None,
 ) -> Response:
-    """Return the account's generations, newest first; the Link header leads to the next page."""
+    """Return the account's generations, newest first; the Link header leads to the next page.
+
+    `tag.<key>=<value>` returns those with a tag, e.g. `tag.campaign=winter`.
+    """
     filters = {
+        "tag": _tag_filter(request, status, asset_type, model_id),
         "state": status,
         "asset_type": asset_type,
         "model": model_id,
@@ -251,6 +257,24 @@ async def _serialize(request: Request, rows: list[Any]) -> list[bytes]:
             context.responses.put(caller, base, row, body, now)
             bodies.append(body)
     return bodies
+
+
+def _tag_filter(request: Request, *others: str | None) -> str | None:
+    """Return what ``tag.<key>=<value>`` asks for, as a tag is written in the store.
+
+    It goes with times and pages only: a page is one run of an index, whatever there is beside it.
+    """
+    found = [(k, v) for k, v in request.query_params.multi_items() if k.startswith("tag.")]
+    if not found:
+        return None
+    (name, value), *more = found
+    problems = [(name, sentence) for _, sentence in tag_problems({name[4:]: value})]
+    if more or any(others):
+        sentence = "goes with limit, cursor, createdAfter and createdBefore only"
+        problems.append((name, f"{sentence}, and is given once"))
+    if problems:
+        raise BadRequestError.fields(problems)
+    return f"{name[4:]}={value}"
 
 
 def _first_id(instant: datetime | None) -> str | None:

@@ -80,6 +80,7 @@ class GenerationSerializer:
             "output": self._output(output, deleted) if output else None,
             "outputsDeletedAt": format_time(deleted),
             "metadata": _words(output) if output else {},
+            "tags": orjson.Fragment(row.tags or "{}"),
         }
 
     def _output(self, output: dict[str, Any], deleted: int | None) -> dict[str, Any]:
@@ -136,4 +137,5 @@ def serialize_entry(row: Any) -> dict[str, Any]:
         "modelId": row.model_id,
         "keyPrefix": row.key_prefix,
         "details": orjson.loads(row.details) if row.details else None,
+        "tags": orjson.loads(row.tags) if row.tags else {},
     }

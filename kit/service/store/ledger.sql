@@ -10,11 +10,11 @@ WITH moved AS (
 )
 INSERT INTO ledger (
     id, account_id, kind, subject, millicredits, balance_after, generation_id, model_id, key_id,
-    key_prefix, details, created_at, charged_after, refunded_after
+    key_prefix, details, tags, created_at, charged_after, refunded_after
 )
 SELECT
     :id, :account_id, :kind, :subject, :amount, balance, :generation_id, :model_id, :key_id,
-    :key_prefix, :details, :created_at, charged, refunded
+    :key_prefix, :details, :tags, :created_at, charged, refunded
 FROM moved
 RETURNING balance_after
 
@@ -26,11 +26,11 @@ SET balance = balance + :amount, charged = charged + :charged, refunded = refund
 WHERE id = :account_id AND balance + :amount >= 0;
 INSERT INTO ledger (
     id, account_id, kind, subject, millicredits, balance_after, generation_id, model_id, key_id,
-    key_prefix, details, created_at, charged_after, refunded_after
+    key_prefix, details, tags, created_at, charged_after, refunded_after
 )
 SELECT
     :id, :account_id, :kind, :subject, :amount, balance, :generation_id, :model_id, :key_id,
-    :key_prefix, :details, :created_at, charged, refunded
+    :key_prefix, :details, :tags, :created_at, charged, refunded
 FROM accounts WHERE id = :account_id AND changes() = 1
 RETURNING balance_after
 

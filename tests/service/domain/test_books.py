@@ -102,7 +102,8 @@ def test_entries_that_two_processes_numbered_otherwise_than_they_wrote_them_are_
 def granted(payer: Payer, now: int) -> Transaction[None]:
     """Grant a credit as a process does that numbers its entries by a clock of its own."""
     name = ids.floor("led", now)
-    nothing = dict.fromkeys(("generation_id", "model_id", "key_id", "key_prefix", "details"))
+    empty = ("generation_id", "model_id", "key_id", "key_prefix", "details", "tags")
+    nothing = dict.fromkeys(empty)
     about = {"id": name, "subject": name, "kind": "grant", "created_at": now, **nothing}
     yield ledger.enter(account_id=payer.account_id, amount=1000, charged=0, refunded=0, **about)
 

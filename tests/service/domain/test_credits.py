@@ -128,7 +128,7 @@ def charged(generation: str, payer: Payer) -> Any:
     """Return a generation that two credits were charged for, as far as a refund looks at it."""
     row: Any = type("Row", (), {})()
     row.id, row.model_id, row.account_id = generation, "flat", payer.account_id
-    row.key_id, row.millicredits = payer.key_id, 2000
+    row.key_id, row.millicredits, row.tags = payer.key_id, 2000, None
     return row
 
 

@@ -23,6 +23,11 @@ from tests.benchmarks.bench_pages import DAY_MS, write_history
 NOW = 1_700_000_000_000
 SMALL, LARGE = 600, 6_000
 SECRET = b"s" * 32
+_TAGS = """
+INSERT INTO tags (account_id, tag, generation_id)
+SELECT account_id, 'campaign=' || CASE WHEN state = 'failed' THEN 'rare' ELSE 'usual' END, id
+FROM generations
+"""
 _TITLES = """
 INSERT INTO titles (id, account_id, topic, title, created_at)
 SELECT replace(id, 'gen_', 'ttl_'), account_id, 'SPACE', id, created_at FROM generations
@@ -38,6 +43,7 @@ class History:
         self.connection = apsw.Connection(str(path))
         self.connection.execute("UPDATE ledger SET key_id = ?", (self.payer.key_id,))
         self.connection.execute(_TITLES)
+        self.connection.execute(_TAGS)
 
     def steps(self, work: Transaction[Any]) -> int:
         """Return how many steps a transaction takes; nothing of it stays."""
@@ -110,6 +116,19 @@ def test_a_page_of_any_filter_takes_as_many_steps(
             for it in histories
         )
         assert many <= 1.05 * few + 200, filters
+
+
+@pytest.mark.parametrize("tag", ["campaign=usual", "campaign=rare", "campaign=none"])
+@pytest.mark.parametrize("until", _VALUES["until"])
+def test_a_page_of_a_tag_takes_as_many_steps(
+    histories: tuple[History, History], tag: str, until: tuple[str, ...]
+) -> None:
+    few, many = (
+        it.steps(generations.page(it.payer.account_id, most=51, tag=tag, until=until))
+        for it in histories
+    )
+
+    assert many <= 1.05 * few + 200
 
 
 _READS: dict[str, Callable[[History], Transaction[Any]]] = {

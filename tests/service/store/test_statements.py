@@ -29,7 +29,7 @@ RUNS = {
     for count in counts
 }
 STATEMENTS = {**NAMED, **RUNS}
-OWNED = ("generations", "idempotency", "keys", "ledger", "scripts", "titles", "uploads")
+OWNED = ("generations", "idempotency", "keys", "ledger", "scripts", "tags", "titles", "uploads")
 #: Whole tables are what these are about; nothing runs them for a request.
 WHOLE = {
     "accounts.all",

@@ -30,6 +30,9 @@ SELECT 'gen_' || lpad(n::text, 9, '0'), 'acc_' || greatest(n % 60 - 39, 1), '',
     CASE WHEN n < 2000 THEN 'model-1' ELSE 'model-2' END, '', '', '', '',
     0, 0, 0, 0, 1, 0, 0, n, n
 FROM generate_series(1, 60000) AS n;
+INSERT INTO tags (account_id, tag, generation_id)
+SELECT account_id, CASE WHEN id < 'gen_000002000' THEN 'a=rare' ELSE 'a=usual' END, id
+FROM generations;
 ANALYZE;
 """
 _TYPES = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = 'explained'"
@@ -109,17 +112,20 @@ def test_a_page_of_any_filter_reads_as_little(on_history: Callable[[Any], list[A
         "whole": (True, False),
     }
 
+    every = [dict(zip(filters, it, strict=True)) for it in itertools.product(*filters.values())]
+    tagged = ("a=rare", "a=usual", "a=none")
+    every += [{"tag": tag, "until": until} for tag in tagged for until in filters["until"]]
+
     async def blocks(connection: Any) -> list[tuple[int, dict[str, Any]]]:
         found = []
-        for chosen in itertools.product(*filters.values()):
-            given = dict(zip(filters, chosen, strict=True))
+        for given in every:
             step = next(generations.page("acc_1", most=51, **given))
             plan = await explain(connection, step.statement, step.values, ", ANALYZE, BUFFERS")
             found.append((plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], given))
         return found
 
     found = on_history(blocks)
-    assert len(found) == 192
+    assert len(found) == 198
     for number, given in found:
         assert number <= MOST_BLOCKS, given
 

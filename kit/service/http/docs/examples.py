@@ -29,6 +29,7 @@ BODIES: Mapping[str, Any] = {
         "modelId": "poster",
         "prompt": "a quiet lake below snowy mountains at dusk",
         "parameters": {"seed": 7},
+        "tags": {"campaign": "winter"},
     },
     "SuggestTitle": {"topic": "SPACE"},
     "WriteScripts": {
@@ -66,6 +67,8 @@ _VALUES: Mapping[str, Any] = {
     "Problem.code": "validation_error",
     "Problem.message": "prompt is required",
     "Problem.details": [{"field": "prompt", "message": "is required"}],
+    "Generation.tags": {"campaign": "winter"},
+    "Entry.tags": {"campaign": "winter"},
     "Generation.metadata": {"words": {"used": ["lake", "dawn"], "unused": ["cat"]}},
     "Output.metadata": {},
     "Script.id": "scr_01JMVN4Z8C6S0P2QK9T3XW7YAF",

@@ -18,6 +18,7 @@ TABLES = {
     **dict.fromkeys(("titles", "scripts", "audit"), "id"),
     "idempotency": "account_id, key",
     "removals": "key",
+    "tags": "account_id, tag, generation_id",
     "checks": "name",
 }
 #: Columns and rows of a table, the rows in its order.

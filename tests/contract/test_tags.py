@@ -1,0 +1,96 @@
+"""Tags: what a generation is filed under, in its facts, in the ledger and as a filter."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.conftest import ALL_SCOPES, Service
+from tests.waiting import GENERATIONS, finished, read, started
+
+WINTER = {"campaign": "winter", "team": "print"}
+
+
+def listed(http: httpx.Client, **query: Any) -> list[str]:
+    found: list[str] = []
+    page = http.get(GENERATIONS, params=query)
+    while True:
+        assert page.status_code == 200, page.text
+        found += [item["id"] for item in page.json()]
+        if "next" not in page.links:
+            return found
+        page = http.get(page.links["next"]["url"])
+
+
+def test_a_generation_and_its_entries_have_the_tags_of_its_start(http: httpx.Client) -> None:
+    tagged = started(http, does="fails", tags=WINTER)
+    plain = started(http)
+    finished(http, tagged)
+
+    assert (read(http, tagged)["tags"], read(http, plain)["tags"]) == (WINTER, {})
+    entries = http.get("/v1/usage").json()
+    assert {e["kind"]: e["tags"] for e in entries if e["generationId"] == tagged} == {
+        "generation": WINTER,
+        "refund": WINTER,
+    }
+    assert [e["tags"] for e in entries if e["generationId"] == plain] == [{}]
+
+
+def test_a_list_is_filtered_by_a_tag_page_by_page(http: httpx.Client) -> None:
+    made = [started(http, tags=WINTER if i % 2 else {"campaign": "summer"}) for i in range(6)]
+    instant = read(http, made[0])["createdAt"]
+
+    for limit in (1, 2, 50):
+        assert listed(http, **{"tag.campaign": "winter", "limit": limit}) == made[5::-2]
+    assert listed(http, **{"tag.team": "print", "createdAfter": instant}) == made[5::-2]
+    assert listed(http, **{"tag.campaign": "winter", "createdBefore": instant}) == []
+    assert listed(http, **{"tag.campaign": "spring"}) == []
+
+
+def test_a_tag_of_another_account_is_not_found(http: httpx.Client, service: Service) -> None:
+    started(http, tags=WINTER)
+
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as other:
+        assert listed(other, **{"tag.campaign": "winter"}) == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "said"),
+    [
+        ({"Campaign": "x"}, "Campaign is no key: a-z first"),
+        ({"c" * 65: "x"}, "is no key"),
+        ({"campaign": ""}, "campaign must have 1 to 64 printable characters"),
+        ({"campaign": "x" * 65}, "1 to 64 printable characters"),
+        ({"campaign": "a\x00b"}, "1 to 64 printable characters"),
+        ({f"k{i}": "x" for i in range(11)}, "holds 11 items, at most 10"),
+        ({"campaign": 7}, "must be text"),
+        ("winter", "must be an object"),
+    ],
+)
+def test_a_tag_that_breaks_a_rule_is_named_and_costs_nothing(
+    http: httpx.Client, tags: Any, said: str
+) -> None:
+    body = {"modelId": "flat", "prompt": "a lake", "tags": tags}
+    answer = http.post(GENERATIONS, json=body)
+
+    assert answer.status_code == 400
+    assert said in answer.json()["error"]["message"]
+    assert http.get("/v1/account").json()["credits"] == 100
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"tag.campaign": "winter", "status": "completed"},
+        {"tag.campaign": "winter", "tag.team": "print"},
+        {"tag.Campaign": "winter"},
+        {"tag.campaign": ""},
+    ],
+)
+def test_a_tag_filter_that_cannot_be_answered_is_named(
+    http: httpx.Client, query: dict[str, str]
+) -> None:
+    answer = http.get(GENERATIONS, params=query)
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["details"][0]["field"] == next(iter(query))
