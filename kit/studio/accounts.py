@@ -312,7 +312,7 @@ def account_panel(
         keys=keys,
         profiles=switcher,
         on_close=connections.close,
-        subscribe=session.operations.billing.changes.subscribe,
+        subscribe=session.subscribe,
     )
 
 

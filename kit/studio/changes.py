@@ -6,9 +6,12 @@ Widgets follow the service, whichever cell, form or sweep of this kernel has use
 from __future__ import annotations
 
 import functools
+import math
 import threading
 import weakref
 from collections.abc import Callable
+
+from kit.errors import KitError
 
 
 class Changes:
@@ -37,6 +40,65 @@ class Changes:
         for _, call in found:
             if call is not None:
                 call()
+
+
+#: Seconds between two looks of a studio for what others have changed, at least.
+_PAUSE = 5.0
+
+
+class ChangeWatch:
+    """Looks for what other kernels, programs and people have changed at a service.
+
+    It does so when it is asked to, in the background, and never twice at a time or soon after
+    another look: a page asks as long as it is seen.
+
+    Parameters
+    ----------
+    clock : callable
+        Seconds.
+    begin : callable
+        Runs a function elsewhere.
+    """
+
+    def __init__(
+        self,
+        changes: Changes,
+        clock: Callable[[], float],
+        begin: Callable[[Callable[[], None]], None] = lambda work: _run_elsewhere(work),
+    ) -> None:
+        self._changes, self._clock, self._begin = changes, clock, begin
+        self._lock = threading.Lock()
+        self._next = clock()
+        self._known: object = None
+
+    def look(self, newest: Callable[[], object]) -> None:
+        """Tell of a change, if what is the newest is something else than the last time.
+
+        Parameters
+        ----------
+        newest : callable
+            Returns it; it may block, and raise a `KitError`.
+        """
+        with self._lock:
+            if self._clock() < self._next:
+                return
+            self._next = math.inf
+        self._begin(functools.partial(self._compare, newest))
+
+    def _compare(self, newest: Callable[[], object]) -> None:
+        try:
+            found = newest()
+        except KitError:
+            found = self._known  # it cannot be reached now; another look may tell
+        finally:
+            self._next = self._clock() + _PAUSE
+        before, self._known = self._known, found
+        if before is not None and before != found:
+            self._changes.notify()
+
+
+def _run_elsewhere(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="kit-form", daemon=True).start()
 
 
 @functools.cache

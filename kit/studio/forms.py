@@ -44,9 +44,9 @@ class PaidService:
         self._operations = session.operations
         self._client = session.client
 
-    def subscribe(self, call: Callable[[], None]) -> None:
-        """Have a method called after each change at the service."""
-        self._operations.billing.changes.subscribe(call)
+    def subscribe(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Have a method called after each change at the service; return what looks for others'."""
+        return self._session.subscribe(call)
 
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not report it."""

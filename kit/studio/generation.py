@@ -339,6 +339,12 @@ class Session(Generic[G]):
     client: Client | AsyncClient
     generation: type[G]
 
+    def subscribe(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Have a method called after each change at the service; return what looks for others'."""
+        client, operations = self.client, self.operations
+        operations.billing.changes.subscribe(call)
+        return lambda: operations.watch.look(lambda: client.block(operations.newest()))
+
     def remember(self) -> Self:
         """Have generations of its service that are unpickled later belong to it; return it."""
         _SESSIONS[service_key(self.operations.settings)] = self

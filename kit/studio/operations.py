@@ -15,7 +15,7 @@ from typing import Any
 from kit import parameters, wire
 from kit.client import calls, downloads, flows, uploads
 from kit.client.actions import Flow
-from kit.client.flows import PATIENT, Policy
+from kit.client.flows import ONCE, PATIENT, Policy
 from kit.client.journal import Journal
 from kit.client.records import Notices
 from kit.client.settings import Settings
@@ -25,6 +25,7 @@ from kit.parameters import Request
 from kit.studio import requests, starts
 from kit.studio.billing import Billing
 from kit.studio.catalog import ModelCatalog
+from kit.studio.changes import ChangeWatch
 from kit.studio.history_sync import HistorySync
 from kit.studio.requests import body_of, digest_of, fingerprint, resolve_media, separate_media
 from kit.studio.reuse import ReusableResults
@@ -38,6 +39,8 @@ OnSent = Callable[[str, float], None]
 _UNSUPPORTED = (NotFoundError, MethodNotAllowedError)
 #: How many generations of an equal request are looked at before it is made anew.
 _LOOKED_AT = 10
+#: How many of the newest generations are looked at for what others have changed.
+_WATCHED = 5
 
 
 class Operations:
@@ -78,6 +81,7 @@ class Operations:
         self.notices = Notices()
         self.billing = Billing(settings, policy=policy, notices=self.notices, models=self.models)
         self.history_sync = HistorySync(settings, self.models, self.journal)
+        self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)
         self._catalog = catalog or ModelCatalog(policy)
         self._starts = Starts(settings, policy, self.journal, self.billing, self.notices)
@@ -263,6 +267,13 @@ class Operations:
                 f"this service cannot delete the files of a generation ({error})"
             ) from None
         return (yield from self.get(generation_id))
+
+    def newest(self) -> Flow[tuple[object, ...]]:
+        """Return what there is to spend, and how the newest generations are."""
+        account = yield from flows.ask(calls.get_account(), ONCE)
+        listed = yield from flows.ask(calls.list_generations(limit=_WATCHED), ONCE)
+        states = ((one.id, one.state, one.credits_refunded) for one in listed[:_WATCHED])
+        return account.credits, *states
 
     def pending(self) -> Flow[list[wire.Generation]]:
         """Return what was started from here and was not seen to end; an end is reported once."""

@@ -215,7 +215,7 @@ class PanelPages:
         ]
         place = self.library.connections.describe(self._connection)
         shown = "" if place.own else banner(place.remark, place.code)
-        subscribe = self._operations.billing.changes.subscribe
+        subscribe = self._session.subscribe
         return PageSet(pages, heading=self.heading, banner=shown, subscribe=subscribe)
 
     def heading(self) -> str:

@@ -137,7 +137,7 @@ def history_table(
         card=partial(result_card, session),
         get=get,
         renew=renew,
-        subscribe=operations.billing.changes.subscribe,
+        subscribe=session.subscribe,
         size=size,
     )
 

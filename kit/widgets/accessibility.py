@@ -7,13 +7,14 @@ loading that takes longer than a form does, and so would making a class for each
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
+from typing import Any
 
 import ipywidgets
 import traitlets
 
-_SHARED = ("shortcuts.js", "focus.js", "clicks.js")
+_SHARED = ("shortcuts.js", "focus.js", "clicks.js", "following.js")
 
 
 class PageScript(ipywidgets.DOMWidget):
@@ -24,6 +25,8 @@ class PageScript(ipywidgets.DOMWidget):
 
     #: The id of that box, by which the script finds all that is in it.
     box = traitlets.Unicode().tag(sync=True)
+    #: Whether the page has it look for changes; see `follow`.
+    follows = traitlets.Bool(False).tag(sync=True)
 
     _model_module = traitlets.Unicode("anywidget").tag(sync=True)
     _model_module_version = traitlets.Unicode("*").tag(sync=True)
@@ -35,6 +38,22 @@ class PageScript(ipywidgets.DOMWidget):
     def belong(self, box: ipywidgets.Box) -> None:
         """Tell the page which box it is that the script is in."""
         self.box = box.model_id
+
+    def follow(self, look: Callable[[], None] | None) -> None:
+        """Have something called again and again while the box is seen in a page.
+
+        Parameters
+        ----------
+        look : callable or None
+            Returns at once; it looks for what others have changed at a service.
+        """
+
+        def receive(_: Any, message: Any, __: Any) -> None:
+            if look is not None and message == {"look": True}:
+                look()
+
+        self.follows = look is not None
+        self.on_msg(receive)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -48,7 +67,7 @@ def name(words: str) -> traitlets.Unicode[str, str]:
 def script(package: str, file: str, shared: Sequence[str] = _SHARED) -> traitlets.Unicode[str, str]:
     """Return the trait that holds a script, without space and comments: every widget sends it.
 
-    Before it stands what scripts share: ``ownKeys``, ``keepFocus`` and ``inTurn``.
+    Before it stands what scripts share: ``ownKeys``, ``keepFocus``, ``inTurn``, ``lookAround``.
     """
     before = (resources.files(__package__) / one for one in shared)
     files = (*before, resources.files(package) / file)

@@ -83,8 +83,10 @@ class Throttled:
         self._call()
 
 
+#: What looks for changes that others have made; it returns at once.
+Look = Callable[[], None] | None
 #: Has a method called after each change at a service, for as long as its object lives.
-Subscribe = Callable[[Callable[[], None]], None]
+Subscribe = Callable[[Callable[[], None]], Look]
 #: Seconds after a change until a widget asks what there is now.
 FOLLOWING = 0.4
 

@@ -45,6 +45,7 @@ function render({ model, el }) {
     ownKeys(root, stop.signal);
     keepFocus(root, stop.signal);
     inTurn(model, root, stop.signal);
+    lookAround(model, root, stop.signal);
     watcher.observe(root, { attributeFilter: ["class"], childList: true, subtree: true });
     look();
   };

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 
+from kit.errors import NoAnswerError
 from kit.studio import Studio
-from kit.studio.changes import Changes, changes_at
-from tests.client.third_party import Server
+from kit.studio.changes import Changes, ChangeWatch, changes_at
+from tests.client.third_party import Server, ThirdParty
 
 
 class Follower:
@@ -52,3 +54,83 @@ def test_nothing_is_kept_alive_by_following() -> None:
     changes.notify()
 
     assert two.count == 1
+
+
+class Others:
+    """What others change, and when it is looked for."""
+
+    def __init__(self) -> None:
+        self.now, self.looks = 0.0, 0
+        self.newest: object = "a"
+        self.waiting: list[Callable[[], None]] = []
+        self.changes = Changes()
+        self.watch = ChangeWatch(self.changes, lambda: self.now, self.waiting.append)
+
+    def ask(self) -> object:
+        self.looks += 1
+        if isinstance(self.newest, Exception):
+            raise self.newest
+        return self.newest
+
+    def look(self, after: float = 60.0) -> None:
+        self.now += after
+        self.watch.look(self.ask)
+        while self.waiting:
+            self.waiting.pop()()
+
+
+def test_what_others_change_is_told_once() -> None:
+    others, here = Others(), Follower()
+    others.changes.subscribe(here.follow)
+    others.look()
+    others.look()
+    assert here.count == 0
+
+    others.newest = "b"
+    others.look()
+    others.look()
+
+    assert here.count == 1
+
+
+def test_many_pages_look_once_in_a_while() -> None:
+    others = Others()
+    for _ in range(100):
+        others.look(after=0.1)
+
+    assert others.looks == 2
+
+
+def test_a_look_that_waits_is_the_only_one() -> None:
+    others = Others()
+    for _ in range(3):
+        others.watch.look(others.ask)
+
+    assert len(others.waiting) == 1
+
+
+def test_a_service_that_is_away_for_a_while_has_changed_nothing() -> None:
+    others, here = Others(), Follower()
+    others.changes.subscribe(here.follow)
+    others.look()
+    others.newest = NoAnswerError("away")
+    others.look()
+    others.newest = "a"
+    others.look()
+
+    assert here.count == 0
+    assert others.looks == 3
+
+
+def test_balance_and_newest_generations_tell_of_others(
+    studio: Studio, party: ThirdParty, other: Server
+) -> None:
+    def ask() -> object:
+        return studio.client.block(studio.session.operations.newest())
+
+    assert ask() == (None,)
+    party.orders["theirs"] = {"modelId": "paint", "prompt": "a hill", "polled": 0}
+    assert ask() == (None, ("theirs", "processing", None))
+    party.orders["theirs"]["polled"] = 9
+    assert ask() == (None, ("theirs", "completed", None))
+    assert len(other.requests("GET", "/v1/account")) == 3

@@ -383,7 +383,7 @@ class AccountPanel(ipywidgets.VBox):
         super().__init__(children=parts, _dom_classes=("kit-account",))
         reach.belong(self)
         self._follow = Throttled(partial(self._guarded, self._show_facts), FOLLOWING, later)
-        subscribe(self._follow.request)
+        reach.follow(subscribe(self._follow.request))
         self.refresh()
 
     def __repr__(self) -> str:

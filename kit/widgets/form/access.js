@@ -55,6 +55,7 @@ function render({ model, el }) {
     ownKeys(form, stop.signal, ".kit-submit");
     keepFocus(form, stop.signal);
     inTurn(model, form, stop.signal);
+    lookAround(model, form, stop.signal);
     on("input", ({ target }) => target.matches(".widget-readout") && (edited = target));
     for (const kind of ["keydown", "blur"]) on(kind, settle);
     watcher.observe(form, { attributeFilter: ["class"], childList: true, subtree: true });

@@ -108,6 +108,7 @@ class Form(ipywidgets.VBox):
         )
         super().__init__(children=(self._face.root,), _dom_classes=("kit-form",))
         self._face.access.belong(self)
+        self._face.access.follow(self._prices.look)
         self._write(self._initial)
         for one in self._fields:
             one.control.observe(self._watch(one), "value")

@@ -43,8 +43,8 @@ class Prices:
         self._balance: Decimal | None = None
         self._soon = Debounced(self._ask, ASKING, background)
         self._follow = Throttled(self.refresh, FOLLOWING, background)
-        if service is not None:
-            service.subscribe(self._follow.request)
+        #: Looks for what others have changed at the service.
+        self.look = None if service is None else service.subscribe(self._follow.request)
 
     def best(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, and whether the balance allows it."""

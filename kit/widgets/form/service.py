@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from kit import wire
 from kit.parameters import Request
+from kit.widgets.background import Look
 from kit.widgets.result import ResultService
 
 Settle = Callable[[Path], bool]
@@ -22,8 +23,8 @@ class Service(ResultService, Protocol):
     def uploads(self) -> Path:
         """The folder of the files that came through the browser; it need not be there yet."""
 
-    def subscribe(self, call: Callable[[], None]) -> None:
-        """Have a method called, on any thread, after each start and each end at the service."""
+    def subscribe(self, call: Callable[[], None]) -> Look:
+        """Have a method called, on any thread, after each change; return what looks for others'."""
 
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, from the best source there is."""

@@ -18,7 +18,7 @@ import ipywidgets
 from kit import wire
 from kit.widgets import examples, prices
 from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import FOLLOWING, BackgroundRunner, Subscribe, Throttled
+from kit.widgets.background import FOLLOWING, BackgroundRunner, Look, Subscribe, Throttled
 from kit.widgets.markup import (
     card,
     credits,
@@ -143,6 +143,8 @@ class PageSet:
         subscribe: Subscribe = lambda _: None,
     ) -> None:
         self.subscribe = subscribe
+        #: Looks for what others have changed at the service.
+        self.look: Look = None
         self.pages = tuple(pages)
         self.heading = heading
         self.banner = banner
@@ -164,7 +166,7 @@ class Panel(ipywidgets.VBox):
 
     Examples
     --------
-    >>> from kit.widgets.background import FOLLOWING, BackgroundRunner, Subscribe, Throttled
+    >>> from kit.widgets.background import BackgroundRunner
     >>> at_once = BackgroundRunner(begin=lambda work: work())
     >>> hello = PanelPage("Hello", lambda: ipywidgets.HTML("<b>hello</b>"))
     >>> panel = Panel([hello], background=at_once)
@@ -206,6 +208,7 @@ class Panel(ipywidgets.VBox):
         parts = (top, self._banner, self._tabs, self._snapshot.style, reach)
         super().__init__(children=parts, _dom_classes=("kit-panel",))
         reach.belong(self)
+        reach.follow(self._look)
         self._tabs.observe(self._page_opened, "selected_index")
         self._open()
 
@@ -276,9 +279,13 @@ class Panel(ipywidgets.VBox):
         """Show pages where they were left."""
         if self._page_set not in self._followed:
             self._followed.append(self._page_set)
-            self._page_set.subscribe(self._follow.request)
+            self._page_set.look = self._page_set.subscribe(self._follow.request)
         self._banner.value = self._page_set.banner
         self._page_opened()
+
+    def _look(self) -> None:
+        if self._page_set.look is not None:
+            self._page_set.look()
 
     def _refresh_clicked(self, _: Any) -> None:
         self.refresh()

@@ -52,6 +52,7 @@ class Controls:
     card: Any
     problem: Any
     style: Any
+    reach: Any
     whole: Any
 
 
@@ -123,7 +124,7 @@ def build(
     whole.add_class(kind(shown))
     return Controls(
         text, status, model, since, until, heads, page, boxes,
-        back, number, forward, renew, words, clear, card, problem, style, whole,
+        back, number, forward, renew, words, clear, card, problem, style, reach, whole,
     )  # fmt: skip
 
 

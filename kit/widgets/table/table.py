@@ -174,8 +174,7 @@ class HistoryTable:
         self._patience = patience
         self._background = background or BackgroundRunner()
         self._follow = Throttled(self._reload_frame, FOLLOWING, self._background)
-        if renew is not None:
-            subscribe(self._follow.request)
+        self._look = None if renew is None else subscribe(self._follow.request)
         self._thumbnails = Thumbnails(thumbnail, near)
         self._lock = threading.RLock()
         self._screen: Screen | None = None
@@ -281,6 +280,7 @@ class HistoryTable:
                 )
                 parts = self._frame, self._size, handlers, self._lock, self._background
                 self._screen = Screen(*parts)
+                self._screen.controls.reach.follow(self._look)
                 if self._renew is not None:
                     self._screen.controls.renew.layout.display = None
                 self._draw()

@@ -17,7 +17,7 @@ import ipywidgets
 from kit import wire
 from kit.errors import KitError
 from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import FOLLOWING, BackgroundRunner, Throttled
+from kit.widgets.background import FOLLOWING, BackgroundRunner, Look, Throttled
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.markup import error_text, note, problem
 from kit.widgets.snapshots import StaticSnapshot
@@ -55,8 +55,8 @@ class WritingBackend(Protocol):
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not say."""
 
-    def subscribe(self, call: Callable[[], None]) -> None:
-        """Have a method called, on any thread, after each change at the service."""
+    def subscribe(self, call: Callable[[], None]) -> Look:
+        """Have a method called, on any thread, after each change; return what looks for others'."""
 
     def captions(self, text: str) -> Any:
         """Return a widget that puts these captions on a video."""
@@ -108,7 +108,7 @@ class Writing(ipywidgets.VBox):
         self._connect()
         self._show_prices()
         self._follow = Throttled(self._load_balance, FOLLOWING, self._background)
-        writer.subscribe(self._follow.request)
+        reach.follow(writer.subscribe(self._follow.request))
         self._background.begin(self._load_balance)
 
     @property

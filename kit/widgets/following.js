@@ -1,0 +1,25 @@
+// While it is seen, a widget that follows its service has the kernel look there for what others
+// have changed: a while after the last look was heard, and never for a page that is hidden.
+const PAUSE = 10_000; // ms
+const LOST = 60_000; // ms after which a look was not heard
+
+function lookAround(model, root, signal) {
+  let timer;
+  const after = (pause) => {
+    clearTimeout(timer);
+    if (!signal.aborted) timer = setTimeout(look, pause);
+  };
+  const status = ({ content }) => content.execution_state === "idle" && after(PAUSE);
+  const look = () => {
+    const shown = !document.hidden && seen(root);
+    after(shown ? LOST : PAUSE);
+    if (shown) model.send({ look: true }, { iopub: { status } });
+  };
+  const end = () => clearTimeout(timer);
+  if (!model.get("follows")) return;
+  document.addEventListener("visibilitychange", () => document.hidden || after(0), { signal });
+  whenGone(model, signal, end);
+  signal.addEventListener("abort", end);
+  after(PAUSE);
+}
+
