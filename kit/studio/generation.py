@@ -44,7 +44,6 @@ def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[st
         path, small = fetch_files(generation, whole=True)
         if path is None:
             return "", "no preview"
-        fit = fit or media.PREVIEW
         return media.html(path, name=generation.id, poster=small, title=title, fit=fit), ""
     except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
         return "", explain_missing(problem)

@@ -278,13 +278,12 @@ def _preview(generation: BaseGeneration) -> str:
     """Return the preview of a generation inside a widget, where relative addresses lead nowhere."""
     from kit.widgets import media, preview
 
-    fit = media.Fit(embed=_LIVE, style="max-width:min(100%,340px);height:auto;border-radius:4px")
+    style = "max-width:min(100%,340px);height:auto;border-radius:4px"
+    fit = media.Fit(embed=_LIVE, beside=False, style=style)
     facts, weight = generation.facts, (generation.facts.output or wire.Output()).size_bytes
     if facts.asset_type == "video" and (weight is None or weight > _LIVE):
-        small = fetch_thumbnail(generation)
-        shown = media.still(small, title=generation.prompt or "", fit=fit) if small else ""
-        hint = facts.deletion or "show the generation itself to see the video"
-        note = "" if shown else hint
+        small, title = fetch_thumbnail(generation), generation.prompt or ""
+        shown, note = media.large_video(small, weight, title=title, fit=fit), facts.deletion or ""
     else:
         shown, note = render_media(generation, fit)
     return preview.generation(facts, generation.credits, media=shown, note=note)

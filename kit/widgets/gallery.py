@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from kit import wire
 from kit.errors import KitError
 from kit.widgets import markup, media, preview
+from kit.widgets.hosts import find_host
 from kit.widgets.markup import FAINT
 
 #: Files that are fetched at the same time.
@@ -185,7 +186,7 @@ class Gallery:
         Pixels across of a closed tile.
     embed : bool
         Whether short videos are put inside the document, so that it can be mailed; otherwise they
-        are files in ``outputs/`` beside it.
+        are files in ``outputs/`` beside it, at a host that plays those.
     folder : Path or None
         Where the notebook is; None: here.
     """
@@ -222,12 +223,15 @@ class Gallery:
 
     def _fit(self, count: int) -> media.Fit:
         limit = max(LEAST, min(MOST, TOTAL // max(count, 1)))
+        host = find_host()
+        embed = self.embed or not host.beside
         return media.Fit(
             limit=limit,
-            poster=min(limit, media.POSTER_LIMIT),
+            poster=min(limit // 2, media.POSTER_LIMIT),
             width=max(self.size, 480),
-            embed=min(EMBED, TOTAL // max(count, 1) * 4) if self.embed else 0,
+            embed=min(EMBED, TOTAL // max(count, 1) * 4) if embed else 0,
             style=_FILLS,
+            host=host,
         )
 
     def _tile(self, item: GalleryItem, shown: str, button: str) -> str:

@@ -10,14 +10,20 @@ import base64
 import io
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kit.containers import open_media, shown_stream
 from kit.errors import EngineError
 from kit.pictures import open_picture
+from kit.widgets.hosts import Host, find_host
+from kit.widgets.markup import faint
+from kit.widgets.markup import size as size_text
+
+T = TypeVar("T")
 
 #: Bytes of a picture that are put into a notebook as they are; a bigger one gets a preview.
 IMAGE_LIMIT = 100_000
@@ -58,8 +64,10 @@ class Fit:
         Pixels across of a preview.
     aspect : float or None
         Width by height that pictures are cut to around their center; None leaves them whole.
-    embed : int
-        Bytes up to which a video is put inside the document; a bigger one is a file beside it.
+    embed : int or None
+        Bytes up to which a video is put inside the document; None leaves that to the host.
+    beside : bool
+        Whether a bigger video may be a file beside the document; else its still is shown.
     style : str
         CSS of the element.
     """
@@ -68,11 +76,10 @@ class Fit:
     poster: int = POSTER_LIMIT
     width: int = WIDTH
     aspect: float | None = None
-    embed: int = 0
+    embed: int | None = None
+    beside: bool = True
     style: str = _STYLE
-
-
-PREVIEW = Fit()
+    host: Host = field(default_factory=find_host)
 
 
 def html(
@@ -82,7 +89,7 @@ def html(
     poster: bytes | None = None,
     title: str = "",
     folder: Path | None = None,
-    fit: Fit = PREVIEW,
+    fit: Fit | None = None,
 ) -> str:
     """Return the element that shows a media file.
 
@@ -95,15 +102,30 @@ def html(
     folder : Path, optional
         Where the notebook is; a video is copied to ``outputs/`` in it. Default: here.
     """
+    fit = fit or Fit()
     if is_video(path):
         return _video(path, name, poster, title, folder or Path(), fit)
     return still(path.read_bytes(), title=title, fit=fit)
 
 
-def still(content: bytes, *, title: str = "", fit: Fit = PREVIEW) -> str:
+def still(content: bytes, *, title: str = "", fit: Fit | None = None) -> str:
     """Return the element that shows a picture."""
-    address = picture(content, limit=fit.limit, width=fit.width, aspect=fit.aspect)
+    fit = fit or Fit()
+    return _image(picture(content, limit=fit.limit, width=fit.width, aspect=fit.aspect), title, fit)
+
+
+def _image(address: str, title: str, fit: Fit) -> str:
     return f'<img src="{address}" alt="{escape(title)}" style="{fit.style}">'
+
+
+def large_video(poster: bytes | None, size: int | None, *, title: str = "", fit: Fit) -> str:
+    """Return what stands for a video that is not played here: its still, and how large it is."""
+    shown = still(poster, title=title, fit=fit) if poster else ""
+    return f"{shown}<div>{faint(_weight(size))}</div>"
+
+
+def _weight(size: int | None) -> str:
+    return f"video · {size_text(size)}" if size else "video"
 
 
 def is_video(path: Path) -> bool:
@@ -142,16 +164,7 @@ def picture(
 
 def first_frame(path: Path) -> bytes | None:
     """Return the first frame of a video as a JPEG, or None where PyAV cannot."""
-    try:
-        import av
-    except ImportError:
-        return None
-    try:
-        with open_media(path) as container:
-            frame = next(container.decode(shown_stream(container)), None)
-            image: Any = None if frame is None else frame.to_image()
-    except (av.FFmpegError, EngineError):
-        return None
+    image: Any = _read_video(path, _first_image)
     if image is None:
         return None
     buffer = io.BytesIO()
@@ -159,21 +172,50 @@ def first_frame(path: Path) -> bytes | None:
     return buffer.getvalue()
 
 
+def _first_image(container: Any) -> Any:
+    frame = next(container.decode(shown_stream(container)), None)
+    return frame and frame.to_image()
+
+
+def _codec(container: Any) -> str:
+    return str(shown_stream(container).codec_context.name)
+
+
+def _read_video(path: Path, read: Callable[[Any], T]) -> T | None:
+    """Return what is read of an opened video, or None where PyAV cannot."""
+    try:
+        import av
+    except ImportError:
+        return None
+    try:
+        with open_media(path) as container:
+            return read(container)
+    except (av.FFmpegError, EngineError):
+        return None
+
+
 def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path, fit: Fit) -> str:
-    small = path.stat().st_size <= fit.embed
+    size, host = path.stat().st_size, fit.host
+    played = host.codecs is None or _read_video(path, _codec) in (None, *host.codecs)
+    embedded = played and size <= (host.embed if fit.embed is None else fit.embed)
+    kept = fit.beside and (host.opens or host.beside) and not embedded
     ending = path.suffix.lower() if path.suffix.lower() in _VIDEOS else _video_ending(path)
-    source = (
-        _data(_VIDEOS[ending], path.read_bytes()) if small else _beside(path, name, folder, ending)
-    )
-    frame = poster or first_frame(path)
+    source = _beside(path, name, folder, ending) if kept else ""
+    frame, words = poster or first_frame(path), faint(_weight(size))
+    across = min(fit.width, 480)
+    address = picture(frame, limit=fit.poster, width=across, aspect=fit.aspect) if frame else ""
+    words = f'<a href="{source}">{words}</a>' if source else words
+    instead = f"{_image(address, title, fit) if address else ''}<div>{words}</div>"
+    if embedded:
+        source = _data(_VIDEOS[ending], path.read_bytes())
+    elif not (kept and host.beside):
+        return instead
     # only `src` is resolved beside the notebook; a relative poster would not be found
-    shown = ""
-    if frame:
-        across = min(fit.width, 480)
-        shown = f' poster="{picture(frame, limit=fit.poster, width=across, aspect=fit.aspect)}"'
+    shown = f' poster="{address}"' if address else ""
+    # what is inside of it is shown where videos are taken out
     return (
         f'<video src="{source}"{shown} title="{escape(title)}" controls preload="none" '
-        f'style="{fit.style}"></video>'
+        f'style="{fit.style}">{instead}</video>'
     )
 
 

@@ -1,20 +1,20 @@
 """Previews: how answers look in a notebook, in light and dark, in one line and in HTML.
 
-The answers themselves know nothing of HTML; `register` teaches IPython to draw them. All text is
+The answers themselves know nothing of HTML; `register` tells them how they look. All text is
 escaped. One-line forms hold no ids, times or addresses, so that two runs print the same.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from html import escape
 from typing import Any
 
 from kit import wire
 from kit.widgets import prices
+from kit.widgets.hosts import allow_widgets
 from kit.widgets.markup import (
     FAINT,
     FONT,
@@ -317,20 +317,10 @@ HTML: dict[type[Any], Callable[[Any], str]] = {
 }
 
 
-def register(shell: Any = None) -> None:
-    """Teach IPython to draw answers; without IPython nothing happens."""
-    ipython = sys.modules.get("IPython")
-    shell = shell or (ipython.get_ipython() if ipython else None)
-    if shell is None:
-        return
-    formatters: Mapping[str, Any] = shell.display_formatter.formatters
-    for kind, text in TEXTS.items():
-        formatters["text/plain"].for_type(kind, _printer(text))
-        formatters["text/html"].for_type(kind, HTML[kind])
-
-
-def _printer(text: Callable[[Any], str]) -> Callable[[Any, Any, bool], None]:
-    return lambda item, printer, _cycle: printer.text(text(item))
+def register() -> None:
+    """Teach answers how they look, and the page of a notebook to show widgets."""
+    wire.drawings.update({kind: (text, HTML[kind]) for kind, text in TEXTS.items()})
+    allow_widgets()
 
 
 def _joined(words: Iterable[str]) -> str:

@@ -6,14 +6,16 @@ const make = (tag, traits, ...inside) => {
   return made;
 };
 
-function enlarge(address, title) {
-  const picture = make("img", { src: address, alt: title });
+function enlarge(address, title, type) {
+  const video = type.startsWith("video/");
+  const picture = video
+    ? make("video", { src: address, title, controls: true, autoplay: true })
+    : make("img", { src: address, alt: title });
   const close = make("button", { type: "button", textContent: "Close", className: "jupyter-button" });
   const dialog = make("dialog", { ariaLabel: title }, close, picture);
   const fit = (whole) => {
-    picture.style.cssText = whole
-      ? "display:block;max-width:94vw;max-height:86vh;cursor:zoom-in"
-      : "display:block;max-width:none;cursor:zoom-out";
+    const limits = whole ? "max-width:94vw;max-height:86vh" : "max-width:none";
+    picture.style.cssText = `display:block;${limits};cursor:${video ? "auto" : whole ? "zoom-in" : "zoom-out"}`;
   };
   let whole = true;
   dialog.dataset.lmSuppressShortcuts = "true";
@@ -22,7 +24,7 @@ function enlarge(address, title) {
     "background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#000)";
   close.style.cssText = "display:block;margin:0 0 8px auto;position:sticky;right:0";
   fit(whole);
-  picture.onclick = () => fit((whole = !whole));
+  if (!video) picture.onclick = () => fit((whole = !whole));
   close.onclick = () => dialog.close();
   dialog.onclick = ({ target }) => target === dialog && dialog.close();
   dialog.onclose = () => (dialog.remove(), URL.revokeObjectURL(address));
@@ -38,7 +40,7 @@ function save(address, name) {
 function render({ model }) {
   const receive = ({ action, name, type, title }, buffers) => {
     const address = URL.createObjectURL(new Blob(buffers, { type }));
-    if (action === "enlarge") enlarge(address, title);
+    if (action === "enlarge") enlarge(address, title, type);
     else save(address, name);
   };
   model.on("msg:custom", receive);

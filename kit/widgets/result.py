@@ -80,7 +80,7 @@ class ResultCard(ipywidgets.VBox):
         has_file = facts.state == "completed"
         enlarge, download = partial(self._send, "enlarge"), partial(self._send, "download")
         buttons = [
-            ("Enlarge", "expand", enlarge if has_file and facts.asset_type != "video" else None),
+            ("Enlarge", "expand", enlarge if has_file else None),
             ("Download", "download", download if has_file else None),
             ("New seed", "random", again),
             ("Reuse settings" if edit else "Open in a form", "pencil", edit or open_form),

@@ -16,6 +16,7 @@ from typing import Any
 import ipywidgets
 
 from kit.widgets.background import BackgroundRunner, Debounced
+from kit.widgets.hosts import find_host
 from kit.widgets.markup import COLOR, FONT, faint
 
 #: Seconds of quiet before what is kept follows what is shown.
@@ -127,7 +128,7 @@ def rerun_line(code: str) -> str:
     >>> "studio.panel()" in rerun_line("studio.panel()")
     True
     """
-    words = faint("Not running. This brings it back:")
+    words = faint(find_host().instead)
     return (
         f'<div style="{FONT};{COLOR};max-width:746px;margin-top:6px">{words}'
         f'<pre style="{_CODE}">{escape(code)}</pre></div>'

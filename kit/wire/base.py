@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Self
@@ -45,6 +46,11 @@ Instant = Annotated[
 ]
 
 
+#: How answers of a type are drawn, in a line and in HTML. What shows them fills this in: they know
+#: of no HTML, and each kind of notebook asks an object how it looks.
+drawings: dict[type, tuple[Callable[[Any], str], Callable[[Any], str]]] = {}
+
+
 class WireShape(BaseModel):
     """Base of all: immutable, camelCase outside, tolerant of new fields and of odd ones.
 
@@ -67,6 +73,14 @@ class WireShape(BaseModel):
     #: Fields, as the wire names them, that are not missing when they cannot be read: then the whole
     #: is unreadable. Fields without a default are such anyway.
     essential: ClassVar[frozenset[str]] = frozenset()
+
+    def _repr_html_(self) -> str | None:
+        drawn = next((drawings[kind] for kind in type(self).__mro__ if kind in drawings), None)
+        return drawn and drawn[1](self)
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        drawn = next((drawings[kind] for kind in type(self).__mro__ if kind in drawings), None)
+        printer.text(drawn[0](self) if drawn else repr(self))
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:

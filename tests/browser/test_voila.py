@@ -68,11 +68,39 @@ def _await_answer(url: str, process: subprocess.Popen[bytes], log: Path) -> None
             pause.wait(0.1)
 
 
+#: A video by itself, and as the result of a form.
+VIDEOS = """
+import kit
+
+studio = kit.connect()
+form = studio.form("drift", "dunes at dusk", duration=2, resolution="360p", seed=3)
+form.submit().result().show()
+form
+"""
+
+
+#: Plays a video, and once it does tells its size.
+PLAYS = """async video => {
+    video.muted = true;
+    await video.play();
+    while (video.currentTime < 0.2) await new Promise(requestAnimationFrame);
+    return [video.videoWidth, video.videoHeight];
+}"""
+
+
 @pytest.fixture
-def page(tmp_path: Path, browser: Browser, environment: dict[str, str]) -> Iterator[Page]:
+def cell() -> str:
+    """What the page shows."""
+    return CELL
+
+
+@pytest.fixture
+def page(
+    cell: str, tmp_path: Path, browser: Browser, environment: dict[str, str]
+) -> Iterator[Page]:
     """The page, in a browser that may not leave this machine."""
     with (
-        page_of(CELL, tmp_path, environment) as url,
+        page_of(cell, tmp_path, environment) as url,
         browsing(browser) as (context, refused),
     ):
         page = context.new_page()
@@ -109,6 +137,19 @@ def test_a_picture_is_made_on_a_page_without_a_notebook(page: Page) -> None:
     expect(here.get_by_role("button", name="Create key")).to_have_count(0)
     here.get_by_role("button", name="Sign in with a key").click()
     expect(here.get_by_label("API key")).to_have_attribute("type", "password")
+    keep(page)
+
+
+@pytest.mark.parametrize("cell", [VIDEOS])
+def test_videos_play(page: Page, tmp_path: Path) -> None:
+    videos = page.locator("video:visible")
+    expect(videos).to_have_count(2, timeout=60_000)
+
+    for video in videos.all():
+        assert video.evaluate(PLAYS) == [640, 360]
+    page.locator(".kit-form").get_by_role("button", name="Enlarge").click()
+    expect(page.locator("dialog video")).to_be_visible()
+    assert not (tmp_path / "outputs").exists()
     keep(page)
 
 

@@ -127,14 +127,15 @@ def test_one_line_holds_no_id_no_time_and_no_address(item: Any, text: str) -> No
     assert preview.TEXTS[type(item)](item) == text
 
 
-def test_ipython_draws_what_is_registered() -> None:
+def test_notebooks_draw_what_is_registered() -> None:
     shell = InteractiveShell()
-    preview.register(shell)
+    preview.register()
 
     for item in (ACCOUNT, MODEL, QUOTE, GENERATION, ENTRY, RECEIPT, OUTPUT, SCRIPT, PARAMETER):
         assert set(shell.display_formatter.format(item)[0]) == {"text/plain", "text/html"}
     data, _ = shell.display_formatter.format(wire.Title(title="Why?", hook_angle="because"))
 
+    assert ENTRY._repr_html_() == preview.entries([ENTRY])  # as notebooks without IPython ask
     assert data["text/plain"] == "<Title 'Why?'>"
     assert "because" in data["text/html"]
 

@@ -255,6 +255,9 @@ class HistoryTable:
         whole = self.controls.whole._repr_mimebundle_() or {}
         return {**whole, "text/plain": repr(self), "text/html": self.html()}
 
+    def _repr_html_(self) -> str:
+        return self.html()
+
     def html(self) -> str:
         """Return the page as plain HTML, for a notebook without its kernel."""
         with self._lock:
