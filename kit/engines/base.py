@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,6 +56,9 @@ class Definition:
     media: Sequence[Parameter] = ()
     supports_prompt: bool = True
     prompt_required: bool = True
+    #: When it will be gone, and which model is to be used instead: clients warn of it.
+    retires_at: datetime | None = None
+    replaced_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

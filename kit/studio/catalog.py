@@ -42,6 +42,11 @@ class ModelCatalog:
         self._policy = policy
         self._known = None if known is None else dict(known)
 
+    @property
+    def known(self) -> Mapping[str, wire.Model]:
+        """The models as they were last asked for; none before that."""
+        return self._known or {}
+
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id."""
         if self._known is None or refresh:
@@ -67,6 +72,28 @@ class ModelCatalog:
             return (yield from flows.ask(calls.get_model(model_id), self._policy))
         except NotFoundError:
             raise UnknownModelError.among(model_id, known) from None
+
+
+def describe_retirement(model: wire.Model, known: Mapping[str, wire.Model]) -> str:
+    """Say when a model will be gone and what replaces it at which price; empty for one that stays.
+
+    Examples
+    --------
+    >>> old = wire.Model(id="old", retires_at="2027-01-01T00:00:00Z", replaced_by="new")
+    >>> describe_retirement(old, {"new": wire.Model(id="new", credits_at_defaults="0.05")})
+    "the model 'old' is there until 2027-01-01; 'new' replaces it, for 0.05 credits at its defaults"
+    """
+    if model.retires_at is None and model.replaced_by is None:
+        return ""
+    sentence = f"the model {model.id!r} " + (
+        f"is there until {model.retires_at:%Y-%m-%d}" if model.retires_at else "is superseded"
+    )
+    if model.replaced_by:
+        sentence += f"; {model.replaced_by!r} replaces it"
+        other = known.get(model.replaced_by)
+        if other and other.credits_at_defaults is not None:
+            sentence += f", for {other.credits_at_defaults:f} credits at its defaults"
+    return sentence
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

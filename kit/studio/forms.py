@@ -21,6 +21,7 @@ from kit.errors import KitError, ParameterError
 from kit.parameters import suggest
 from kit.private import make_folder
 from kit.studio import requests
+from kit.studio.catalog import describe_retirement
 from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.requests import resolve_media
 
@@ -213,6 +214,15 @@ def build_form(
     operations = session.operations
     settings = operations.settings
     awaited = session.awaited and not operations.passing
+    folder = settings.data / "notebook" / "presets"
+    presets = Presets(folder, model.id)
+    known = operations.known_models
+    for other in known.values():
+        if other.replaced_by == model.id:
+            presets.add(Presets(folder, other.id))
+    if sentence := describe_retirement(model, known):
+        described = f"{sentence[0].upper()}{sentence[1:]}. {model.description}"
+        model = model.model_copy(update={"description": described})
     profile = "" if operations.keys else settings.name
     return Form(
         model,
@@ -222,7 +232,7 @@ def build_form(
             "parameters": requests.json_parameters(given),
         },
         service=FormService(session),
-        presets=Presets(operations.settings.data / "notebook" / "presets", model.id),
+        presets=presets,
         awaited=awaited,
         studio=code.studio(
             profile, settings.base_url if operations.passing else "", awaited=awaited

@@ -24,7 +24,7 @@ from kit.errors import ConflictError, MethodNotAllowedError, NoAnswerError, NotF
 from kit.parameters import Request
 from kit.studio import requests, starts
 from kit.studio.billing import Billing
-from kit.studio.catalog import ModelCatalog
+from kit.studio.catalog import ModelCatalog, describe_retirement
 from kit.studio.changes import ChangeWatch
 from kit.studio.history_sync import HistorySync
 from kit.studio.requests import body_of, digest_of, fingerprint, resolve_media, separate_media
@@ -92,8 +92,16 @@ class Operations:
         return self._catalog.models(refresh=refresh)
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
-        """Return a model by its id, also one that is not listed."""
-        return self._catalog.model(model)
+        """Return a model by its id, also one that is not listed; warn once of one that retires."""
+        found = yield from self._catalog.model(model)
+        if sentence := describe_retirement(found, self.known_models):
+            self.notices.log(sentence)
+        return found
+
+    @property
+    def known_models(self) -> Mapping[str, wire.Model]:
+        """The models by id as they were last asked for; none before that."""
+        return self._catalog.known
 
     def request(
         self, model_id: str | wire.Model, prompt: str | None, media: Any, given: Mapping[str, Any]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
-from kit.wire.base import Credits, Wire
+from kit.wire.base import Credits, Instant, Wire
 
 
 class Parameter(Wire):
@@ -119,6 +119,8 @@ class Model(Wire):
     supports_multi_reference_media: bool = False
     description: str = ""
     pricing: Annotated[Rule | None, BeforeValidator(_rule)] = None
+    retires_at: Instant | None = None
+    replaced_by: str | None = None
 
     @property
     def parameters(self) -> list[Parameter]:

@@ -79,6 +79,7 @@ SCRIPT = {
     "createdAt": TEXT,
 }
 #: What the contract adds, by shape.
+MORE_OF_MODEL = {"pricing", "description", "retiresAt", "replacedBy"}
 MORE_OF_GENERATION = {
     "progress",
     "creditsCharged",
@@ -118,9 +119,7 @@ class Operation:
 OPERATIONS = {
     "1 account": Operation("GET", "/v1/account", "read", 200, ACCOUNT, {"credits"}),
     "2 models": Operation("GET", f"{STUDIO}/models", "read", 200, {"image": LIST, "video": LIST}),
-    "3 model": Operation(
-        "GET", f"{STUDIO}/models/flat", "read", 200, MODEL, {"pricing", "description"}
-    ),
+    "3 model": Operation("GET", f"{STUDIO}/models/flat", "read", 200, MODEL, MORE_OF_MODEL),
     "4 upload": Operation(
         "POST", f"{STUDIO}/media-uploads", "creative:generate", 201, TICKET, body=FILE
     ),

@@ -32,6 +32,7 @@ from kit.service.http.context import (
     make_response,
 )
 from kit.service.http.long_polling import grant_wait, hold_answer
+from kit.service.http.models import retirement_headers
 from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, serialize_receipt
 from kit.service.http.uploads import receive_uploads
 from kit.service.store import ids
@@ -72,7 +73,8 @@ async def start_generation(request: Request) -> Response:
             row = yield from generations.start(plan, payer, now, reservation.claim)
             reservation.row = row
             receipt = serialize_receipt(row.id, plan.model, row.millicredits, now, base)
-            return Answer(202, orjson.dumps(receipt), {"Location": receipt["statusUrl"]})
+            headers = {"Location": receipt["statusUrl"], **retirement_headers(plan.model)}
+            return Answer(202, orjson.dumps(receipt), headers)
 
         answer = await context.database.write(lambda: idempotency.run_once(label, work(), now))
     return make_response(answer)

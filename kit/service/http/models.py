@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from email.utils import formatdate
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -51,7 +52,17 @@ async def list_models(
 async def get_model(request: Request, model_id: str) -> Response:
     """Return one model."""
     model = get_context(request).catalog.get(model_id)
-    return _answer_with_tag(request, await _with_estimate(request, model))
+    answer = _answer_with_tag(request, await _with_estimate(request, model))
+    answer.headers.update(retirement_headers(model))
+    return answer
+
+
+def retirement_headers(model: Model) -> dict[str, str]:
+    """Return what warns of a model that will be gone. Source: RFC 9745, RFC 8594."""
+    if model.retires_at is None:
+        return {}
+    moment = model.retires_at.timestamp()
+    return {"Deprecation": f"@{moment:.0f}", "Sunset": formatdate(moment, usegmt=True)}
 
 
 async def _with_estimate(request: Request, model: Model) -> Model:

@@ -43,6 +43,12 @@ class Presets:
             safe += f"-{hashlib.sha256(model_id.encode()).hexdigest()[:8]}"
         self._path = folder / f"{safe}.json"
 
+    def add(self, others: Presets) -> None:
+        """Take over the presets of a model that this one replaces, but for names that are taken."""
+        found, own = others._read(), self._read()
+        if found.keys() - own.keys():
+            self._write({**found, **own})
+
     def names(self) -> list[str]:
         """Return the names, in order."""
         return sorted(self._read())
