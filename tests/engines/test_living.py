@@ -8,7 +8,7 @@ import pytest
 from kit.engines.film.filming import Take
 from kit.engines.film.living import Living
 from kit.engines.film.relief import large
-from kit.engines.painting.painting import Fall, Painting, Smoke
+from kit.engines.painting.painting import Motion, Painting
 from kit.engines.prompt.reading import read
 
 TAKE = Take(width=192, height=128, fps=24, frames=24, motion=0.0)
@@ -34,15 +34,12 @@ def painting(**known: object) -> Painting:
     return replace(Painting(light=np.repeat(noise, 3, axis=0), depth=depth), **known)  # type: ignore[arg-type]
 
 
-def fall() -> Fall:
-    down, across = np.mgrid[0:1:40j, -1:1:60j].astype(np.float32)
-    part = (slice(10, 50), slice(60, 120))
-    return Fall(window=part, across=across, down=down, seconds=1.0, away=20.0)
-
-
-def smoke() -> Smoke:
-    cover, shape = mask((slice(0, 50), slice(60, 120)))[:50], {"lean": 0.1, "start": 1.0}
-    return Smoke(cover=cover, crater=(90.0, 60.0), unit=6.0, tall=60.0, grown=2.0, **shape)
+def motion(kind: str, away: float | None = None) -> Motion:
+    """Return what moves in a part of the upper half."""
+    along, across = np.mgrid[0:1:40j, -1:1:60j].astype(np.float32)
+    part, waves = (slice(10, 50), slice(60, 120)), ((26.0, 22.0, 22.0, 0.14),)
+    plane = np.ones_like(along)
+    return Motion(kind, part, plane, across, along, waves, away)
 
 
 def changes(scene: Living) -> np.ndarray:
@@ -57,8 +54,8 @@ def changes(scene: Living) -> np.ndarray:
         {"sky": mask()},
         {"emitters": lamps()},
         {"emitters": lamps(), "sky": mask()},
-        {"motions": (fall(),)},
-        {"motions": (smoke(),)},
+        {"motions": (motion("fall", 20.0),)},
+        {"motions": (motion("smoke"),)},
     ],
     ids=["clouds", "lamps", "stars", "fall", "smoke"],
 )
@@ -80,7 +77,9 @@ def test_water_stirs_where_it_is() -> None:
 
 
 def test_what_stands_before_a_fall_hides_it() -> None:
-    near = painting(depth=np.full((ROWS, COLUMNS), 5.0, np.float32), motions=(fall(),))
+    near = painting(
+        depth=np.full((ROWS, COLUMNS), 5.0, np.float32), motions=(motion("fall", 20.0),)
+    )
 
     assert changes(Living(BRIEF, [near], TAKE)).max() == 0
 

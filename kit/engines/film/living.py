@@ -18,7 +18,7 @@ from kit.engines.film.motions import (
     LayerCanvas,
     MotionLayer,
     Ripples,
-    layers_of,
+    Shimmer,
 )
 from kit.engines.film.relief import (
     Blocks,
@@ -109,7 +109,9 @@ class Living:
                 lights = night.emitters * (over if stars else 1 - over)
                 if lights.max() > 0.1:
                     self._layers.append(Flicker(lights, canvas, dice[1 + stars], stars=stars))
-        self._layers += layers_of(moving, canvas, brief.seed)
+        for number, motion in enumerate(moving.motions):
+            rng = np.random.default_rng([brief.seed, 60 + number])
+            self._layers.append(Shimmer(motion, moving, canvas, rng))
         rows = max((layer.rows for layer in self._layers), default=0)
         self._rows = min(self._relief.height, rows + rows % 2)
         self._ripples = _ripples(brief, first, near, take, self._relief, dice[3])

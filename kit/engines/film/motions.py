@@ -7,9 +7,8 @@ factor, so that it suits every hour. All of them take turns in `kit.engines.film
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -20,15 +19,7 @@ from kit.engines.media.clip import Frame
 from kit.engines.media.color import Floats
 from kit.engines.media.noise import field, smooth_step
 from kit.engines.painting import noise
-from kit.engines.painting.painting import (
-    Curtains,
-    Fall,
-    Lava,
-    Motion,
-    Painting,
-    Spray,
-    Window,
-)
+from kit.engines.painting.painting import Motion, Painting, Window
 
 _PERIOD = 5.0  # seconds in which slow things come around
 _RUN = 4.0  # seconds, in a loop, after which noise starts anew
@@ -39,12 +30,6 @@ _STARS = ((3, 0.20), (7, 0.24), (13, 0.16))
 _DRIFT = 0.018  # widths that clouds go in a second
 _FAINT = 0.02  # of a mask, that shows nothing
 _BEFORE = 0.92  # what is nearer than this share of a distance stands before what is there
-_RISE = 13.0  # seconds from the crater to the top of a plume
-_BITS = 3  # of a part of a pixel, for lines
-
-#: Units of the noise to one of a place across and along, how many of them it runs in a second,
-#: and its share of the light.
-Wave: TypeAlias = tuple[float, float, float, float]
 
 
 class MotionLayer(Protocol):
@@ -65,21 +50,6 @@ class LayerCanvas:
     height: int
     painted: tuple[int, int]  # rows and columns of the painting
     take: Take
-
-    @property
-    def scale(self) -> float:
-        """Pixels of the luma for one of the painting."""
-        return self.width / self.painted[1]
-
-    @property
-    def pace(self) -> float:
-        """Factor on the speed of what drifts, by how much is to move; 1 by default."""
-        return 0.4 + self.take.motion
-
-    @property
-    def fall(self) -> float:
-        """The same of what falls: less motion does not lift gravity."""
-        return 0.7 + 0.5 * self.take.motion
 
     def fit(self, part: Floats, window: Window | None = None, step: int = 2) -> Floats:
         """Return a window of the painting as planes that are `step` times smaller than the luma."""
@@ -114,43 +84,38 @@ def count_turns(take: Take, period: float = _PERIOD) -> int:
     return max(1, round(take.seconds / period))
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """How noise runs through light; planes have half the size of the luma."""
-
-    mask: Floats  # where it does, 0 to 1
-    x: Floats
-    y: Floats  # places in it; what is seen goes toward larger `y`
-    waves: Sequence[Wave]
-    beat: float = 0.0  # share of the light by which all of it wavers at once
-    least: float = -0.5  # shares by which light changes at the least and at the most
-    most: float = 0.25
-
-
 class Shimmer:
     """Light that noise runs through: smoke, lava, falling water, mist, northern lights."""
 
     def __init__(
-        self, how: Noise, canvas: LayerCanvas, rng: np.random.Generator, *, night: bool
+        self, motion: Motion, painting: Painting, canvas: LayerCanvas, rng: np.random.Generator
     ) -> None:
-        part = bounds_of(how.mask)
+        free = np.ones(canvas.painted, np.float32) if painting.sky is None else painting.sky
+        if motion.away is not None and painting.depth is not None:
+            free = np.asarray(painting.depth > _BEFORE * motion.away, np.float32)
+        parts = (motion.mask, motion.x, motion.y)
+        mask, x, y = (canvas.fit(plane, motion.window) for plane in parts)
+        mask *= canvas.fit(free)
+        part = bounds_of(mask)
         rows, columns = (slice(2 * side.start, 2 * side.stop) for side in part)
-        self._window, self.rows, self.night = (rows, columns), rows.stop, night
-        self._how, self._mask, self._take = how, how.mask[part], canvas.take
+        self._window, self.rows, self.night = (rows, columns), rows.stop, motion.kind == "curtains"
+        self._motion, self._mask, self._take = motion, mask[part], canvas.take
         self._tile = noise.tile(rng, cells=64, octaves=2)
+        # By how much is to move, 1 by default: less motion does not lift gravity.
+        pace = 0.7 + 0.5 * self._take.motion if motion.kind == "fall" else 0.4 + self._take.motion
         self._waves = [
-            (how.x[part] * np.float32(across), how.y[part] * np.float32(along), speed, share)
-            for across, along, speed, share in how.waves
+            (x[part] * np.float32(across), y[part] * np.float32(along), speed * pace, share)
+            for across, along, speed, share in motion.waves
         ]
 
     def draw(self, planes: Frame, moment: float, share: float) -> None:
         """Draw a moment, in place."""
         turn = 2 * math.pi * count_turns(self._take) * moment
         beat = sum(math.sin(count * turn) / (1 + n) for n, count in enumerate((2, 5, 11, 23)))
-        level = np.full_like(self._mask, self._how.beat * beat)
+        level = np.full_like(self._mask, self._motion.beat * beat)
         for x, y, speed, part in self._waves:
             level += np.float32(part) * self._noise(x, y, speed, moment)
-        level = np.clip(level, self._how.least, self._how.most) * self._mask * np.float32(share)
+        level = np.clip(level, -0.5, self._motion.most) * self._mask * np.float32(share)
         luma, *chroma = crop_planes(planes, self._window)
         big = cv2.resize(level, luma.shape[::-1], interpolation=cv2.INTER_LINEAR)
         luma[...] = cv2.multiply(luma, 1.0 + big, dtype=cv2.CV_8U)
@@ -280,55 +245,3 @@ class Ripples:
             below = part[self._top :]
             for shift, amount in zip(fields, (math.cos(turn), math.sin(turn)), strict=True):
                 cv2.scaleAdd(shift, amount, below, dst=below)
-
-
-def layers_of(painting: Painting, canvas: LayerCanvas, seed: int) -> Iterator[MotionLayer]:
-    """Yield what moves by itself in a painting, the farthest first; `seed` is of its randomness."""
-    for number, motion in enumerate(painting.motions):
-        rng, how = np.random.default_rng([seed, 60 + number]), _shimmer(motion, painting, canvas)
-        yield Shimmer(how, canvas, rng, night=isinstance(motion, Curtains))
-
-
-def _shimmer(motion: Motion, painting: Painting, canvas: LayerCanvas) -> Noise:
-    pace, window = canvas.pace, getattr(motion, "window", None)
-    free = np.ones(canvas.painted, np.float32) if painting.sky is None else painting.sky
-    if isinstance(motion, Lava):
-        heat, glow, x, y = (
-            canvas.fit(part, window)
-            for part in (motion.heat, motion.glow, motion.around, motion.along)
-        )
-        mask = np.maximum(smooth_step(0.04, 0.30, heat), glow)
-        return Noise(mask, x, y, ((900.0, 420.0, 12.0 * pace, 0.30),), beat=0.05)
-    if isinstance(motion, Fall | Spray) and painting.depth is not None:
-        free = np.asarray(painting.depth > _BEFORE * motion.away, np.float32)
-    if isinstance(motion, Fall):
-        # Water speeds up: its threads are drawn out the more, the farther it has fallen.
-        x = canvas.fit(motion.across, window)
-        y = np.sqrt(np.maximum(canvas.fit(motion.down, window), 0.0))
-        mask = smooth_step(1.05, 0.55, np.abs(x)) * smooth_step(1.0, 0.8, y)
-        mask *= canvas.fit(np.ones_like(motion.across), window) * canvas.fit(free)
-        speed = canvas.fall / motion.seconds
-        threads = (26.0, 22.0, 22.0 * speed, 0.14), (70.0, 44.0, 44.0 * speed, 0.14)
-        return Noise(mask, x, y, threads)
-    if isinstance(motion, Spray):
-        thick, x, y = (
-            canvas.fit(part, window) for part in (motion.thick, motion.across, motion.up)
-        )
-        return Noise(thick * canvas.fit(free), x, y, ((26.0, 26.0, 9.0 * pace, 0.16),))
-    plane = motion.light if isinstance(motion, Curtains) else motion.cover
-    height = plane.shape[0] * canvas.painted[1] // plane.shape[1]
-    mask = canvas.fit(plane, (slice(0, height), slice(0, canvas.painted[1])))
-    places = np.indices(mask.shape, np.float32)
-    if isinstance(motion, Curtains):
-        mask = mask / (mask + np.float32(0.10)) * canvas.fit(free)
-        places /= np.float32(mask.shape[1])
-        # Rays stand: along them noise hardly changes. Broad waves one way, fine rays the other way.
-        rays = (24.0, 90.0, 9.0 * pace, 0.24), (24.0, 420.0, -16.0 * pace, 0.17)
-        return Noise(mask, places[0], places[1] + 0.1 * places[0], rays, most=0.6)
-    unit = np.float32(motion.unit * canvas.scale / 2)
-    up = np.float32(motion.crater[1] / motion.unit) - places[0] / unit
-    aside = places[1] / unit - np.float32(motion.crater[0] / motion.unit) - motion.lean * up
-    broad = motion.start + motion.grown * np.clip(up * motion.unit / motion.tall, 0.0, 1.5)
-    speed = motion.tall / motion.unit / _RISE * pace
-    puffs = (12.0, 6.0, 6.0 * speed, 0.11), (28.0, 14.0, 14.0 * speed, 0.08)
-    return Noise(mask * canvas.fit(free), aside / broad, up, puffs)

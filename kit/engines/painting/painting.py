@@ -27,60 +27,20 @@ _LARGEST = 2048  # pixels of the longer side, beyond which nothing is painted la
 
 
 @dataclass(frozen=True, slots=True)
-class Smoke:
-    """A plume over a crater; places and lengths are pixels of the painting."""
+class Motion:
+    """What moves by itself in a window of a painting: noise runs through its light."""
 
-    cover: Floats  # share of the sky that it hides, from the painting's upper edge down; small
-    crater: tuple[float, float]  # column and row from which it rises
-    unit: float  # radius of the crater
-    tall: float
-    lean: float  # how far it goes aside for each pixel of its height
-    start: float  # its breadth at the crater, in units
-    grown: float  # what it gains on its way up
-
-
-@dataclass(frozen=True, slots=True)
-class Lava:
-    """What glows on a mountain, in a window of the painting."""
-
+    kind: str  # smoke, lava, fall, spray or curtains, which are northern lights
     window: Window
-    heat: Floats  # of the streams, 0 to 1
-    glow: Floats  # of the ground that they light
-    along: Floats  # distance from the crater, in radii of the foot
-    around: Floats  # direction, in turns
-
-
-@dataclass(frozen=True, slots=True)
-class Fall:
-    """Water that drops, in a window of the painting."""
-
-    window: Window
-    across: Floats  # -1 to 1 from side to side
-    down: Floats  # 0 to 1 from lip to foot
-    seconds: float  # that a drop takes
-    away: float  # meters
-
-
-@dataclass(frozen=True, slots=True)
-class Spray:
-    """Mist over the foot of a fall, in a window of the painting."""
-
-    window: Window
-    across: Floats  # place in it, in its own breadths
-    up: Floats
-    thick: Floats  # how much it covers where its noise is even, 0 to 1
-    away: float
-
-
-@dataclass(frozen=True, slots=True)
-class Curtains:
-    """Linear light of northern lights, of the painting's columns, from its upper edge down."""
-
-    light: Floats
-
-
-#: Anything that moves by itself, or shows what does.
-Motion: TypeAlias = Smoke | Lava | Fall | Spray | Curtains
+    mask: Floats  # where it does, 0 to 1; of any size, as the places are
+    x: Floats
+    y: Floats  # places in the noise; what is seen goes toward larger `y`
+    #: Units of the noise to one of a place across and along, how many of them it runs in a second,
+    #: and its share of the light.
+    waves: tuple[tuple[float, float, float, float], ...]
+    away: float | None = None  # meters, at which nearer things hide it; None in the sky
+    beat: float = 0.0  # share of the light by which all of it wavers at once
+    most: float = 0.25  # share by which light grows at the most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

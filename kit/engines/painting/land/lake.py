@@ -16,7 +16,7 @@ from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.land.planting import Plants
 from kit.engines.painting.land.water import flood
 from kit.engines.painting.noise import octave, sample, sharp_crests, stretch, tile, warp, worn_hills
-from kit.engines.painting.painting import Fall, Painting, Spray
+from kit.engines.painting.painting import Motion, Painting
 from kit.engines.painting.tints import of_land, of_water, turn_hue
 from kit.engines.prompt.brief import Brief
 
@@ -285,9 +285,11 @@ def _pour(scene: Landscape, falls: Falls) -> None:
     u = (columns - middle) / half - 0.16 * sway * smooth_step(0.0, 0.4, down)
     u = np.asarray(u / (0.72 + 0.42 * np.maximum(down, 0.0) ** 0.7), np.float32)
     seconds = math.sqrt(2.0 * max(lip - foot, 1.0) / 9.8)
-    scene.motions.append(Fall(window=box, across=u, down=down, seconds=seconds, away=z))
     # Water speeds up: its threads are drawn out the more, the farther it has fallen.
     long = np.sqrt(np.clip(down, 0.0, 1.0))
+    mask = smooth_step(1.05, 0.55, np.abs(u)) * smooth_step(1.0, 0.8, long)
+    threads = (26.0, 22.0, 22.0 / seconds, 0.14), (70.0, 44.0, 44.0 / seconds, 0.14)
+    scene.motions.append(Motion("fall", box, mask, u, long, threads, away=z))
     broad, fine = sample(noise, u * 9.0, long * 26.0), sample(noise, u * 34.0, long * 44.0)
     cover = smooth_step(1.05, 0.55, np.abs(u) + 0.16 * broad + 0.10 * fine)
     cover *= np.clip(0.86 + 0.16 * broad + 0.13 * fine, 0.25, 1.0)
@@ -310,6 +312,7 @@ def _raise_mist(scene: Landscape, falls: Falls) -> None:
     across, up = (columns - np.float32(at[0])) / reach, (np.float32(at[1]) - rows) / reach
     off = np.hypot(across / 1.15, np.where(up > 0, up / 1.25, up / 0.30))
     thick = np.asarray(0.78 * np.exp(-1.8 * off * off), np.float32)
-    scene.motions.append(Spray(window=box, across=across, up=up, thick=thick, away=away))
+    waves = ((26.0, 26.0, 9.0, 0.16),)
+    scene.motions.append(Motion("spray", box, thick, across, up, waves, away=away))
     mist = np.clip(0.62 + 0.28 * sample(noise, across * 26.0, up * 26.0), 0.1, 1.0)
     scene.lay(box, scene.shade(_WHITE, 0.30, 0.85, falls.z), thick * mist, 1.02 * away)

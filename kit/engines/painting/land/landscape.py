@@ -21,7 +21,7 @@ from kit.engines.media.noise import smooth_step
 from kit.engines.painting.camera import FAR, Camera, Heights, View, spread_slices, trace, unit
 from kit.engines.painting.looks import HourLook, look_for
 from kit.engines.painting.noise import Plane, blur, octave, slopes
-from kit.engines.painting.painting import Curtains, Motion, Painting, Window
+from kit.engines.painting.painting import Motion, Painting, Window
 from kit.engines.painting.sky import Sky, draw_weather, paint_sky, sun_of
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
@@ -205,7 +205,13 @@ class Landscape:
         self.sky = paint_sky(self.look, self.camera, self.sun, self.dice(3), part)
         self.light = self.sky.light
         if self.sky.curtains is not None:
-            self.motions.append(Curtains(self.sky.curtains))
+            shine = self.sky.curtains
+            down, across = np.indices(shine.shape, np.float32) / np.float32(shine.shape[1])
+            # Rays stand: along them noise hardly changes. Broad waves one way, fine rays the other.
+            waves = (24.0, 90.0, 9.0, 0.24), (24.0, 420.0, -16.0, 0.17)
+            at, mask = (slice(0, len(shine)), slice(None)), shine / (shine + np.float32(0.1))
+            along = across + 0.1 * down
+            self.motions.append(Motion("curtains", at, mask, down, along, waves, most=0.6))
         self.progress.report(end)
 
     def lay_out(self, heights: Floats, *, clouds: float = 0.0) -> None:

@@ -13,7 +13,7 @@ from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.land.ground import Ground
 from kit.engines.painting.land.landscape import Landscape, grid, window
 from kit.engines.painting.noise import blur, distances, octave, sample, slopes, tile
-from kit.engines.painting.painting import Lava, Smoke
+from kit.engines.painting.painting import Motion
 from kit.engines.painting.tone import blend, even_stops, gradient, light
 
 _STEEP = 1.62  # exponent of the slope: it grows steeper toward the top
@@ -27,6 +27,7 @@ _SIDE = 1024  # points of the map of lava a side
 #: Hour -> how far the shine of lava reaches into the air.
 _GLOWS = {"night": 1.0, "dusk": 0.6, "sunset": 0.35, "dawn": 0.35}
 _HALF = 2  # smoke is drawn at half the size
+_RISE = 13.0  # seconds from the crater to the top of a plume
 #: What it does -> puffs, their size at the crater and how it grows, wind, cover, how it thins out,
 #: and the light that its dark and its bright sides send.
 _PLUMES = {
@@ -162,15 +163,11 @@ def paint_lava(scene: Landscape, cone: Cone | None) -> None:
     heat, glow = (
         cv2.remap(part, places[0], places[1], cv2.INTER_LINEAR) * own for part in (hot, around)
     )
-    scene.motions.append(
-        Lava(
-            window=(rows, slice(0, camera.columns)),
-            heat=np.clip(heat, 0.0, 1.0),
-            glow=np.clip(glow, 0.0, 1.0),
-            along=np.asarray(np.hypot(u, v), np.float32),
-            around=np.asarray(np.arctan2(v, u) / np.float32(2 * np.pi), np.float32),
-        )
-    )
+    mask = np.maximum(smooth_step(0.04, 0.30, heat), np.clip(glow, 0.0, 1.0))
+    turn = np.asarray(np.arctan2(v, u) / np.float32(2 * np.pi), np.float32)
+    along, waves = np.asarray(np.hypot(u, v), np.float32), ((900.0, 420.0, 12.0, 0.30),)
+    at = rows, slice(0, camera.columns)
+    scene.motions.append(Motion("lava", at, mask, turn, along, waves, away=0.0, beat=0.05))
     noise = tile(scene.dice(34), cells=64, octaves=4, gain=0.7)
     rough = sample(noise, *(2.2 * place for place in places))
     heat = heat * np.clip(0.85 + 0.35 * rough, 0.25, 1.3)
@@ -215,9 +212,12 @@ def _paint_plume(
     depth, cover = (cv2.remap(part, moved_x, moved_y, cv2.INTER_LINEAR) for part in (depth, cover))
     billows = 1.0 - np.abs(sample(noise, across * 2.3 * fine, rise * 2.3 * fine))
     surface = depth + np.float32(0.085 * small) * billows * (cover > 0.02)
-    scene.motions.append(
-        Smoke(cover, spot, unit, tall=_HALF * tall, lean=lean, start=start, grown=grown)
-    )
+    up, speed = (np.float32(y) - rise) / np.float32(small), tall / small / _RISE
+    aside = (across - np.float32(x)) / np.float32(small) - np.float32(lean) * up
+    aside /= start + grown * np.clip(up * small / tall, 0.0, 1.5)
+    waves = (12.0, 6.0, 6.0 * speed, 0.11), (28.0, 14.0, 14.0 * speed, 0.08)
+    over = slice(0, rows), slice(0, camera.columns)
+    scene.motions.append(Motion("smoke", over, cover, aside, up, waves))
     right, down = slopes(cv2.GaussianBlur(surface, (0, 0), max(0.6, 0.05 * small)))
     flat, sun = 1.0 / np.sqrt(right * right + down * down + 1.0), scene.toward
     # Clouds are lit through: what faces the viewer is never all dark.
