@@ -21,8 +21,7 @@ from kit.commands.gallery.page import Card, CardMedium, page
 from kit.commands.gallery.plan import Example, plan
 from kit.engines import samples
 from kit.engines.configured.place import ModelSource
-from kit.engines.media import soundfile, stills
-from kit.engines.media.encoding import SoundTrack, container_at
+from kit.engines.media import stills
 from kit.engines.media.footage import Footage
 from kit.engines.registry import look
 from kit.errors import ConfigError, GenerationFailedError, KitError
@@ -171,9 +170,9 @@ def _show_output(
 
 
 def _show_input(path: Path, files: Path) -> CardMedium:
-    kind = {".mp4": "video", ".wav": "audio"}.get(path.suffix, "image")
+    kind = {".mp4": "video", ".m4a": "audio"}.get(path.suffix, "image")
     if kind == "audio":
-        return CardMedium(kind=kind, file=_write_sound(path, files / f"{path.stem}.m4a"))
+        return CardMedium(kind=kind, file=_copy_beside(path, files / path.stem))
     if kind == "image":
         height, width = stills.open_still(path).pixels.shape[:2]
         return CardMedium(kind=kind, width=width, height=height).shown_as(
@@ -203,17 +202,6 @@ def _copy_beside(path: Path, target: Path) -> str:
     copy = target.with_name(f"{target.name}{path.suffix}")
     shutil.copyfile(path, copy)
     return f"{copy.parent.name}/{copy.name}"
-
-
-def _write_sound(path: Path, target: Path) -> str:
-    """Write a sound beside the page, a tenth as large; return its address there."""
-    target.parent.mkdir(exist_ok=True)
-    found = soundfile.open_sound(path)
-    with container_at(target) as container:
-        track = SoundTrack(container, ".mp4", found)
-        track.up_to(found.seconds)
-        track.finish()
-    return f"{target.parent.name}/{target.name}"
 
 
 def copy_configured(settings: ServiceSettings, data: Path, say: Say) -> frozenset[str]:

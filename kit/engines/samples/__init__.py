@@ -1,7 +1,7 @@
 """Sample inputs for models, drawn and played by rule: no real face, voice or photograph.
 
-The same sample is the same bytes on one machine. What draws and plays is imported when it is asked
-for.
+The same sample is the same bytes on one machine. The portrait, the voice and the music are files
+beside this module; what paints and films the others is imported when it is asked for.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def write_sample(name: str, folder: Path) -> Path:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_sample("voice", Path(folder)).name
-    'voice.wav'
+    'voice.m4a'
     """
     from kit.engines.samples.files import FILES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from shutil import copy
+from shutil import copyfile
 
 import cv2
 import numpy as np
@@ -14,13 +14,13 @@ from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.picture import encode
 from kit.engines.media.scaling import scaled
-from kit.engines.media.sound import Sound, cut
+from kit.engines.media.sound import cut
+from kit.engines.media.soundfile import open_sound
 from kit.engines.media.stills import open_still
 from kit.engines.samples import views
-from kit.engines.samples.sounds import play_music, speak, write_wav
 
 _SIZE, _CLOSE = (640, 360), (384, 480)  # of films of places and of the face
-_PORTRAIT = Path(__file__).with_name("portrait.jpg")  # an invented face
+_HERE = Path(__file__).parent
 _FPS, _SECONDS = 25, 3.0
 #: Prompt and seed of the places that are filmed; a balloon flies over the first.
 _PLACES = (
@@ -38,12 +38,15 @@ def _write_picture(draw: Callable[[], Bytes], name: str, folder: Path) -> Path:
     return path
 
 
+def _copy(name: str, folder: Path) -> Path:
+    return Path(copyfile(_HERE / name, folder / name))
+
+
 def _film_place(number: int, folder: Path) -> Path:
     """Pan slowly over a place, with music."""
     path, (prompt, seed) = folder / f"clip-{number}.mp4", _PLACES[number]
     ground = views.paint_place(prompt, _ACROSS, seed)
-    music = Sound(np.asarray(play_music(), np.float32))
-    sound = cut(music, number * 2.0, number * 2.0 + _SECONDS)
+    sound = cut(open_sound(_HERE / "music.m4a"), number * 2.0, number * 2.0 + _SECONDS)
     shake = _shake(seed)
     room = np.array(ground.shape[1::-1]) - _SIZE
     with Clip(path, *_SIZE, fps=_FPS, sound=sound) as clip:
@@ -57,7 +60,7 @@ def _film_place(number: int, folder: Path) -> Path:
 
 def _film_face(folder: Path) -> Path:
     path, width = folder / "speaker.mp4", _CLOSE[0] + 2 * _EDGE
-    portrait = open_still(_PORTRAIT).pixels
+    portrait = open_still(_HERE / "portrait.jpg").pixels
     ground = np.asarray(scaled(portrait, width, round(width * len(portrait) / portrait.shape[1])))
     with Clip(path, *_CLOSE, fps=_FPS) as clip:
         for moved in _shake(seed=3):
@@ -81,7 +84,7 @@ def _shake(seed: int) -> Floats:
 
 #: Name -> what writes it into a folder.
 FILES: Mapping[str, Callable[[Path], Path]] = {
-    "portrait": lambda folder: Path(copy(_PORTRAIT, folder)),
+    "portrait": partial(_copy, "portrait.jpg"),
     "picture": partial(_write_picture, views.draw_lake, "picture.jpg"),
     "mask": partial(_write_picture, views.draw_mask, "mask.png"),
     "grainy": partial(_write_picture, views.draw_grainy, "grainy.jpg"),
@@ -90,6 +93,6 @@ FILES: Mapping[str, Callable[[Path], Path]] = {
     "clip-1": partial(_film_place, 1),
     "clip-2": partial(_film_place, 2),
     "speaker": _film_face,
-    "voice": lambda folder: write_wav(folder / "voice.wav", speak()),
-    "music": lambda folder: write_wav(folder / "music.wav", play_music()),
+    "voice": partial(_copy, "voice.m4a"),
+    "music": partial(_copy, "music.m4a"),
 }
