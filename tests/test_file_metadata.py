@@ -79,7 +79,24 @@ def test_a_file_says_what_made_it_and_shows_the_same(file: Path) -> None:
     assert read(file) == LAKE
     assert np.array_equal(decode(file), shown)
     assert file.stat().st_size - size < 4000
-    assert not embed(file, LAKE)
+
+
+def test_what_was_written_of_an_input_is_replaced(file: Path) -> None:
+    embed(file, LAKE)
+    edited = FileMetadata(model="retouch", inputs=["gen_2"])
+
+    assert embed(file, edited)
+    assert read(file) == edited
+
+
+def test_what_another_program_has_written_stays(tmp_path: Path) -> None:
+    path = tmp_path / "foreign.jpg"
+    packet = xmp.write(LAKE).replace(b"kit:request", b"other:thing")
+    Image.new("RGB", (8, 8)).save(path, xmp=packet)
+    before = path.read_bytes()
+
+    assert not embed(path, LAKE)
+    assert path.read_bytes() == before
 
 
 def test_it_can_be_taken_out_again(file: Path) -> None:

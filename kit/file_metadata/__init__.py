@@ -21,8 +21,11 @@ __all__ += ["remove"]
 def embed(path: Path, metadata: FileMetadata) -> bool:
     """Write into a file what made it; return whether that was done.
 
-    A file of another format, one that has XMP and one that is signed stay byte for byte.
+    A file of another format, one that has another program's XMP and one that is signed stay byte
+    for byte.
     """
+    if xmp.is_own(formats.extract(path)[0]):  # of an input that was passed on
+        formats.remove(path)
     return formats.insert(path, xmp.write(metadata), xmp.summarize(metadata))
 
 

@@ -64,6 +64,11 @@ def _request(metadata: FileMetadata) -> dict[str, Any]:
     return {name: value for name, value in known.items() if value}
 
 
+def is_own(packet: str) -> bool:
+    """Whether a packet was written here."""
+    return "kit:request=" in packet
+
+
 def read(packet: str) -> FileMetadata | None:
     """Return what a packet says, or None; it is not parsed as XML, which could be made to hurt."""
     found = re.search(r'\bkit:request=(["\'])(.*?)\1', packet, re.DOTALL)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from kit.wire.account import Account, Balance, Entry
 from kit.wire.base import Body, Credits, Instant, Wire, WireShape, drawings, timestamp
-from kit.wire.generations import Generation, Output, Receipt, StartGeneration
+from kit.wire.generations import Generation, GenerationInput, Output, Receipt, StartGeneration
 from kit.wire.models import Model, Models, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
 from kit.wire.problems import Problem, Problems
 from kit.wire.reading import read_leniently
@@ -43,6 +43,7 @@ __all__ = [
     "Credits",
     "Entry",
     "Generation",
+    "GenerationInput",
     "Instant",
     "Metrics",
     "Model",

@@ -36,6 +36,7 @@ class StartGeneration(Body):
     parameters: Annotated[dict[str, Any], AtMost(ITEMS)] = Field(default_factory=dict)
     media_uploads: Annotated[dict[str, Reference], AtMost(ITEMS)] = Field(default_factory=dict)
     tags: Tags = Field(default_factory=dict)
+    file_metadata: bool = True
 
 
 class Receipt(Wire):
@@ -62,6 +63,14 @@ class Output(WireShape):
     thumbnail_url: str | None = None
     expires_at: Instant | None = None
     metadata: dict[str, Any] | None = None
+
+
+class GenerationInput(Wire):
+    """A file that went into a generation; its generation is known where it was an output."""
+
+    parameter: str
+    upload_id: str | None = None
+    generation_id: str | None = None
 
 
 class Generation(WireShape):
@@ -95,6 +104,7 @@ class Generation(WireShape):
     outputs_deleted_at: Instant | None = None
     metadata: dict[str, Any] | None = None
     tags: dict[str, str] | None = None
+    inputs: list[GenerationInput] | None = None
 
     @property
     def unused_words(self) -> list[str]:

@@ -91,6 +91,7 @@ MORE_OF_GENERATION = {
     "outputsDeletedAt",
     "tags",
     "metadata",
+    "inputs",
 }
 ORDER = {"modelId": "flat", "prompt": "a lake"}
 FILE = {

@@ -48,6 +48,7 @@ class StartPlan:
     quote: Quote
     asked: Order
     tags: Mapping[str, str]
+    file_metadata: bool
 
 
 def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[StartPlan]:
@@ -77,7 +78,7 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     seconds = _known_seconds(lengths)
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     quote = pricing.price(pricing.rule_of(model), values, lengths)
-    return StartPlan(model, prompt, values, media, quote, asked, order.tags)
+    return StartPlan(model, prompt, values, media, quote, asked, order.tags, order.file_metadata)
 
 
 def media_of(order: StartGeneration) -> dict[str, list[str]]:
@@ -164,6 +165,7 @@ def start(
         "created_at": now,
         "updated_at": now,
         "tags": tagged,
+        "file_metadata": int(plan.file_metadata),
     }
     row = {**_EMPTY, **row, **(_claim_columns(claim, now) if claim else {})}
     yield generations.add(**row)

@@ -27,7 +27,7 @@ from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import UPLOADS
-from kit.service.store import accounts, ids, removals, uploads
+from kit.service.store import accounts, generations, ids, removals, uploads
 from kit.service.store.database import Transaction, every, one
 from kit.wire import CONTENT_TYPES, Model, RequestUpload
 
@@ -106,9 +106,14 @@ def get_open_ticket(upload_id: str, now: int) -> Transaction[Any]:
 
 
 def mark_filled(
-    upload_id: str, *, sha256: str, duration_ms: int | None, now: int
+    upload_id: str, *, sha256: str, duration_ms: int | None, made_by: str | None = None, now: int
 ) -> Transaction[None]:
     """Note that a ticket's file is here and what it is.
+
+    Parameters
+    ----------
+    made_by : str, optional
+        The generation that the file says it is of: believed where it is one of the account.
 
     Raises
     ------
@@ -117,8 +122,15 @@ def mark_filled(
     NotFoundError
         It took so long that the ticket was removed.
     """
+    if made_by is not None:
+        ticket = yield from one(uploads.find(id=upload_id))
+        owner = ticket and ticket.account_id
+        known = owner and (yield from one(generations.find(id=made_by, account_id=owner)))
+        made_by = known and known.id
     row = yield from one(
-        uploads.fill(id=upload_id, sha256=sha256, duration_ms=duration_ms, now=now)
+        uploads.fill(
+            id=upload_id, sha256=sha256, duration_ms=duration_ms, generation_id=made_by, now=now
+        )
     )
     if row is None:
         yield from get_open_ticket(upload_id, now)

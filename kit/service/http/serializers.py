@@ -81,6 +81,7 @@ class GenerationSerializer:
             "outputsDeletedAt": format_time(deleted),
             "metadata": _words(output) if output else {},
             "tags": orjson.Fragment(row.tags or "{}"),
+            "inputs": self._inputs(row.media),
         }
 
     def _output(self, output: dict[str, Any], deleted: int | None) -> dict[str, Any]:
@@ -112,6 +113,15 @@ class GenerationSerializer:
             for name, urls in found.items()
             if urls
         }
+
+    def _inputs(self, media: str) -> list[dict[str, Any]]:
+        groups: dict[str, list[str]] = {} if media == "{}" else orjson.loads(media)
+        made_by = {upload: row.generation_id for upload, row in self._files.items()}
+        return [
+            {"parameter": name, "uploadId": upload, "generationId": made_by.get(upload)}
+            for name, group in groups.items()
+            for upload in group
+        ]
 
     def _address(self, key: str) -> str:
         return self._storage.read_address(

@@ -181,7 +181,13 @@ async def _store(
     await context.storage.keep({key: path})
     seconds = facts.get("duration_seconds")
     length = None if seconds is None else round(seconds * 1000)
-    filled = uploads.mark_filled(row.id, sha256=digest, duration_ms=length, now=context.clock())
+    filled = uploads.mark_filled(
+        row.id,
+        sha256=digest,
+        duration_ms=length,
+        made_by=facts.get("made_by"),
+        now=context.clock(),
+    )
     try:
         await context.database.write(filled)
     except NotFoundError:

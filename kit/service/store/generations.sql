@@ -8,12 +8,12 @@ INSERT INTO generations (
     id, account_id, key_id, state, asset_type, generation_type, model_id, model_name, prompt,
     parameters, media, seed, millicredits, refunded, progress, attempt, losses, queue_round, owner,
     lease_until, error, error_code, output, created_at, updated_at, started_at, completed_at,
-    outputs_deleted_at, tags
+    outputs_deleted_at, tags, file_metadata
 ) VALUES (
     :id, :account_id, :key_id, :state, :asset_type, :generation_type, :model_id, :model_name,
     :prompt, :parameters, :media, :seed, :millicredits, :refunded, :progress, :attempt, :losses,
     :queue_round, :owner, :lease_until, :error, :error_code, :output, :created_at, :updated_at,
-    :started_at, :completed_at, :outputs_deleted_at, :tags
+    :started_at, :completed_at, :outputs_deleted_at, :tags, :file_metadata
 )
 
 -- name: find

@@ -18,7 +18,8 @@ SELECT * FROM uploads WHERE id = :id
 -- name: fill
 -- Fill a waiting ticket; no row comes back when another file was there first.
 UPDATE uploads
-SET state = 'filled', sha256 = :sha256, duration_ms = :duration_ms, filled_at = :now
+SET state = 'filled', sha256 = :sha256, duration_ms = :duration_ms, filled_at = :now,
+    generation_id = :generation_id
 WHERE id = :id AND state = 'waiting'
 RETURNING id
 

@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 import orjson
 
+from kit import file_metadata
 from kit.engines.base import CanceledError, Engine, Job, Progress, SpentError
 from kit.engines.configured.place import ModelSource
 from kit.engines.media.lengths import priced
@@ -135,6 +136,7 @@ def _describe(task: Mapping[str, Any], engine: Engine) -> FileMetadata:
         generation_id=task["generation_id"],
         service="Creative Studio",
         software=f"creative-studio-kit {__version__}",
+        inputs=task.get("inputs", ()),
         source_type=kinds[0] if engine.trained else kinds[1],
     )
 
@@ -155,7 +157,10 @@ def inspect(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     from kit.engines.media.inspection import inspect as inspect_media
 
     progress.check()
-    return dict(inspect_media(Path(task["path"]), task["content_type"]))
+    path = Path(task["path"])
+    metadata = file_metadata.read(path)
+    made_by = metadata and metadata.generation_id
+    return {**inspect_media(path, task["content_type"]), "made_by": made_by}
 
 
 TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {

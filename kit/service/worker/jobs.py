@@ -46,7 +46,8 @@ async def build_task(
         "prompt": row.prompt,
         "parameters": orjson.loads(row.parameters),
         "seed": row.seed,
-        "file_metadata": settings.file_metadata,
+        "file_metadata": bool(settings.file_metadata and row.file_metadata),
+        "inputs": sorted({file.generation_id for file in files.values() if file.generation_id}),
         "media": {name: [paths[i] for i in group] for name, group in media.items()},
         "seconds": {
             name: [files[i].duration_ms / 1000 for i in group]

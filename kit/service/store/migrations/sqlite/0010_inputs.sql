@@ -1,0 +1,4 @@
+-- An upload may be the output of a generation; a start may ask for files that say nothing of it.
+
+ALTER TABLE uploads ADD COLUMN generation_id TEXT;
+ALTER TABLE generations ADD COLUMN file_metadata INTEGER NOT NULL DEFAULT 1;
