@@ -28,7 +28,10 @@ from kit.parameters import suggest
 if TYPE_CHECKING:
     from kit.studio import AsyncStudio, Generation, Studio
 
-_USAGE = "%%generate MODEL [name=value ...] [--again] [--studio NAME], and the prompt below it"
+_USAGE = (
+    "%%generate MODEL [name=value ...] [--tag key=value] [--again] [--studio NAME], "
+    "and the prompt below it"
+)
 #: What the person at the keyboard can put right: the sentence is enough.
 _MISTAKES = (
     BadRequestError,
@@ -47,6 +50,7 @@ class MagicLine:
     given: Mapping[str, list[str]] = field(default_factory=dict)
     again: bool = False
     studio: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 class Magics:
@@ -67,9 +71,10 @@ class Magics:
         """Make a picture or a video of the prompt in the cell.
 
         ``%%generate poster size=1024 seed=7`` and the prompt below it; a medium is given by its
-        file. The same request is paid for once; ``--again`` makes it anew. ``%generate``, with one
-        percent sign, is for models that take no prompt. Where the notebook has several studios,
-        ``--studio NAME`` says by its variable which one pays.
+        file. The same request is paid for once; ``--again`` makes it anew, and
+        ``--tag campaign=winter`` files it. ``%generate``, with one percent sign, is for models that
+        take no prompt. Where the notebook has several studios, ``--studio NAME`` says by its
+        variable which one pays.
         """
         try:
             asked = parse_line(line)
@@ -83,6 +88,7 @@ class Magics:
                 (cell or "").strip() or None,
                 media=media or None,
                 again=asked.again,
+                tags=asked.tags,
                 parameters=typed.parse_values(model, settings, others=named),
             )
         except _MISTAKES as error:
@@ -111,7 +117,7 @@ class Magics:
             return [model_id for model_id in models if model_id.startswith(begun)]
         model = models.get(before[1])
         words = [] if model is None else _words(model)
-        return [word for word in (*words, "--again", "--studio") if word.startswith(begun)]
+        return [word for word in (*words, "--again", "--studio", "--tag") if word.startswith(begun)]
 
     def close(self) -> None:
         """Close the connections that were made for studios that are awaited."""
@@ -170,19 +176,21 @@ def parse_line(line: str) -> MagicLine:
     Examples
     --------
     >>> parse_line("poster seed=7 --again")
-    MagicLine(model='poster', given={'seed': ['7']}, again=True, studio=None)
+    MagicLine(model='poster', given={'seed': ['7']}, again=True, studio=None, tags={})
     """
     try:
         words = shlex.split(line)
     except ValueError as error:
         raise ConfigError(f"{error}: write {_USAGE}") from None
-    again, studio, others = False, None, list[str]()
+    again, studio, others, tags = False, None, list[str](), list[str]()
     rest = iter(words)
     for word in rest:
         if word == "--again":
             again = True
         elif word == "--studio":
             studio = next(rest, "")
+        elif word == "--tag":
+            tags.append(next(rest, ""))
         else:
             others.append(word)
     model, *pairs = others or [""]
@@ -190,11 +198,16 @@ def parse_line(line: str) -> MagicLine:
         raise ConfigError(f"which model? Write {_USAGE}")
     given: dict[str, list[str]] = {}
     for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise ConfigError(f"{pair!r} is not name=value: write {_USAGE}")
+        name, value = _pair(pair)
         given.setdefault(name, []).append(value)
-    return MagicLine(model, given, again, studio)
+    return MagicLine(model, given, again, studio, dict(map(_pair, tags)))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"{text!r} is not name=value: write {_USAGE}")
+    return name, value
 
 
 def _blocking(studio: AsyncStudio) -> Studio:

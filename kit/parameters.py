@@ -44,6 +44,8 @@ class Request:
         Values by name that are sent; the service fills in the rest.
     media : mapping of str to sequence
         Input files by parameter name.
+    tags : mapping of str to str
+        What it is filed under; requests that differ in them alone are equal.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Request:
     prompt: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     media: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> dict[str, Any]:

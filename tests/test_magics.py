@@ -216,7 +216,7 @@ def test_credits_are_those_of_the_account(shell: Any) -> None:
         ("%%generate ", ["paint", "retouch"]),
         ("%%generate pa", ["paint"]),
         ("%%generate paint st", ["style=oil", "style=ink", "steps="]),
-        ("%%generate paint size=3 --", ["--again", "--studio"]),
+        ("%%generate paint size=3 --", ["--again", "--studio", "--tag"]),
         ("%%generate nothing s", []),
     ],
 )
@@ -224,3 +224,11 @@ def test_a_tab_completes_models_and_parameters(shell: Any, line: str, words: lis
     (complete,) = shell.strdispatchers["complete_command"].s_matches("%%generate")
 
     assert complete(SimpleNamespace(line=line)) == words
+
+
+def test_a_cell_is_filed_under_tags(shell: Any) -> None:
+    made = shell.run_cell_magic("generate", "paint --tag campaign=winter --tag team=a", "a lake")
+
+    assert made.tags == {"campaign": "winter", "team": "a"}
+    with pytest.raises(UsageError, match="'winter' is not name=value"):
+        shell.run_cell_magic("generate", "paint --tag winter", "a lake")

@@ -98,9 +98,10 @@ def list_generations(**filters: Any) -> Call[list[wire.Generation]]:
     """Operation 7; filters are additive and are sent only where given.
 
     Source: contract, "Generations": ``limit status asset_type model_id created_after
-    created_before``.
+    created_before tag``, the last being a mapping.
     """
-    query = {_camel(name): value for name, value in _given_query(**filters).items()}
+    tags = {f"tag.{key}": value for key, value in (filters.pop("tag", None) or {}).items()}
+    query = {_camel(name): value for name, value in _given_query(**filters).items()} | tags
     return Call("GET", GENERATIONS, _list_reader(wire.Generation), query=query)
 
 
@@ -145,9 +146,10 @@ def new_key() -> str:
 
 def _post(path: str, answer: Callable[[bytes], T], body: wire.Body, key: str | None) -> Call[T]:
     dumped = body.model_dump(mode="json", by_alias=True, exclude_none=True)
-    # a service that knows no media inputs may refuse the field, even when it is empty
-    if dumped.get("mediaUploads") == {}:
-        del dumped["mediaUploads"]
+    # a service that knows no such inputs may refuse the field, even when it is empty
+    for name in ("mediaUploads", "tags"):
+        if dumped.get(name) == {}:
+            del dumped[name]
     return Call("POST", path, answer, body=dumped, key=key or new_key())
 
 

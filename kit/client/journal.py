@@ -33,6 +33,9 @@ _KEPT, _RECENT = 200, 9
 _LONGEST = 3600
 
 
+_NO_TAGS: Mapping[str, str] = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEntry:
     """One line: a start, or the end of one.
@@ -49,6 +52,8 @@ class JournalEntry:
         The idempotency key that the start had.
     shown : str
         Hash of what the service shows of it in the end: ids may begin anew, with other things.
+    tags : mapping
+        What it was filed under; not every service keeps that.
     """
 
     id: str
@@ -59,6 +64,7 @@ class JournalEntry:
     state: str = "processing"
     key: str = ""
     shown: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +82,15 @@ class Intent:
     body : mapping
         What was sent: the very same under the same key is carried out once, by a service that
         honors keys.
+    tags : mapping
+        See `JournalEntry`.
     """
 
     key: str
     at: str
     request: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def moment(self) -> datetime:
@@ -111,21 +120,41 @@ class Journal:
         """Return the journal of a service, whether it has been written to or not."""
         return cls(records.file(settings, "journal"))
 
-    def add_intent(self, key: str, body: Mapping[str, Any], *, request: str = "") -> None:
+    def add_intent(
+        self,
+        key: str,
+        body: Mapping[str, Any],
+        *,
+        request: str = "",
+        tags: Mapping[str, str] = _NO_TAGS,
+    ) -> None:
         """Write down what is about to be sent."""
-        self._append({"intent": key, "at": _now(), "request": request, "body": body})
+        line = {"intent": key, "at": _now(), "request": request, "body": body}
+        self._append({**line, "tags": dict(tags)} if tags else line)
 
     def settle_intent(self, key: str) -> None:
         """Write down that nothing came of what was sent under a key."""
         self._append({"intent": key, "at": _now(), "settled": "refused"})
 
     def add_start(
-        self, receipt: wire.Receipt, *, request: str = "", model_id: str = "", key: str = ""
+        self,
+        receipt: wire.Receipt,
+        *,
+        request: str = "",
+        model_id: str = "",
+        key: str = "",
+        tags: Mapping[str, str] = _NO_TAGS,
     ) -> None:
         """Write down a start; it settles what was sent under its key."""
         charged = None if receipt.credits_charged is None else str(receipt.credits_charged)
         start = JournalEntry(
-            id=receipt.id, at=_now(), request=request, model_id=model_id, credits=charged, key=key
+            id=receipt.id,
+            at=_now(),
+            request=request,
+            model_id=model_id,
+            credits=charged,
+            key=key,
+            tags=dict(tags),
         )
         self._append(asdict(start))
 
@@ -160,6 +189,17 @@ class Journal:
         """Return what each start was charged, by generation id."""
         with self._read() as contents:
             return dict(contents.credits)
+
+    def tags(self) -> dict[str, Mapping[str, str]]:
+        """Return the tags of the starts that have some, by generation id."""
+        with self._read() as contents:
+            return {name: start.tags for name, start in contents.starts.items() if start.tags}
+
+    def tags_of(self, generation_id: str) -> dict[str, str]:
+        """Return the tags of one start."""
+        with self._read() as contents:
+            start = contents.starts.get(generation_id)
+            return dict(start.tags) if start else {}
 
     def entries(self, after: str | None = None) -> list[JournalEntry]:
         """Return each start, oldest first, in the state in which it is known to be.

@@ -39,6 +39,10 @@ def command(
             "--from", help="A file to make again, by what it says made it.", show_default=False
         ),
     ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="KEY=VALUE", help="What it is filed under."),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Pay anew for what was made before.")
     ] = False,
@@ -55,13 +59,15 @@ def command(
         definition = studio.models[name]
         values = read_settings(definition, parameter or ())
         files = read_media(definition, media or ()) or None
+        tags = dict(_pair(text, "--tag") for text in tag or ())
         if like is None:
             generation = studio.generate(
-                definition, prompt, media=files, again=again, parameters=values
+                definition, prompt, media=files, again=again, tags=tags, parameters=values
             )
         else:
             values |= {} if prompt is None else {"prompt": prompt}
-            generation = studio.recreate(like, model=definition, media=files, again=again, **values)
+            how: Any = {"again": again, "tags": tags}
+            generation = studio.recreate(like, model=definition, media=files, **how, **values)
         if generation.status != "completed":
             raise GenerationFailedError(generation.error or f"it is {generation.status}")
         path = generation.output.save(output if output is not None else Path.cwd())
@@ -74,6 +80,7 @@ def command(
                 "file": str(path),
                 "credits": None if credits is None else float(credits),
                 "parameters": generation.parameters,
+                "tags": generation.tags,
             }
         )
     else:

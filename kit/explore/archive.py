@@ -22,6 +22,7 @@ from kit.explore.costs.rates import Rate
 from kit.explore.costs.spending import Spending
 from kit.explore.excel import write_excel
 from kit.explore.filters import HistoryFilter
+from kit.explore.schema import pointer, split_key
 from kit.explore.store import SCHEMAS, Store
 from kit.parameters import suggest
 
@@ -36,7 +37,7 @@ _FORMATS = {
     ".csv": "(format csv, header)",
 }
 _NEWEST_FIRST = "order by created_at desc nulls last, id desc"
-_PARAMETER = re.compile(r'"parameters\.([^"]+)"')
+_KEY = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
 _WHOLE = frozenset({"UBIGINT", "BIGINT"})
 #: How often a reader looks again when another notebook has just merged what it was to read.
 _ATTEMPTS = 5
@@ -123,8 +124,9 @@ class Archive:
     def sql(self, query: str, **tables: Any) -> pd.DataFrame:
         """Return what a query of DuckDB's SQL finds in ``generations`` and in ``usage``.
 
-        A parameter is ``"parameters.resolution"``, as in a frame; the other columns are those of
-        `kit.explore.schema.GENERATIONS`, of `kit.explore.schema.LEDGER`, and ``id``.
+        A parameter is ``"parameters.resolution"``, as in a frame, and a tag ``"tag.campaign"``; the
+        other columns are those of `kit.explore.schema.GENERATIONS`, of
+        `kit.explore.schema.LEDGER`, and ``id``.
 
         Parameters
         ----------
@@ -245,24 +247,24 @@ def _attach(base: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -
 
 
 def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Give ``generations`` a column for each parameter that a query names in quotes."""
-    names = dict.fromkeys(_PARAMETER.findall(query))
+    """Give ``generations`` a column for each parameter or tag that a query names in quotes."""
+    names = dict.fromkeys(_KEY.findall(query))
     if names:
-        columns = [f'{_parameter_value(base, name)} as "parameters.{name}"' for name in names]
+        columns = [f'{_value(base, *split_key(name))} as "{name}"' for name in names]
         base.execute(
             f"create or replace temp view generations as select *, {', '.join(columns)} "  # noqa: S608
             "from all_generations"
         )
 
 
-def _parameter_value(base: duckdb.DuckDBPyConnection, name: str) -> str:
-    """Return the expression of a parameter, with the type that all of its values have."""
-    path = f"'/{_quote(name.replace('~', '~0').replace('/', '~1'))}'"
+def _value(base: duckdb.DuckDBPyConnection, column: str, key: str) -> str:
+    """Return the expression of a key, with the type that all of its values have."""
+    path = f"'{_quote(pointer(key))}'"
     found = base.sql(
-        f"select distinct json_type(parameters, {path}) from all_generations"  # noqa: S608
+        f"select distinct json_type({column}, {path}) from all_generations"  # noqa: S608
     ).fetchall()
     kinds = {kind for (kind,) in found} - {None, "NULL"}
-    text = f"json_extract_string(parameters, {path})"
+    text = f"json_extract_string({column}, {path})"
     if kinds == {"BOOLEAN"}:
         return f"{text}::boolean"
     if kinds and kinds <= {*_WHOLE, "DOUBLE"}:

@@ -6,7 +6,7 @@ A setting is a column of its own, ``parameters.NAME``, with its own dtype.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,12 @@ import pyarrow.compute as pc
 
 from kit.errors import BadRequestError
 from kit.explore import arrow, schema
+from kit.explore.schema import OBJECTS, split_key
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns of a table of generations that hold a JSON object -> what the names of theirs begin with.
-OBJECTS = {"parameters": "parameters.", "media": "media."}
 #: Rows that are read at a time: their objects are gone before the garbage collector has looked at
 #: them twice, which halves the time.
 _SLICE = 500
@@ -55,7 +54,7 @@ class Columns:
         self, names: Sequence[str] | None = None, parameters: bool = False, media: bool = False
     ) -> None:
         self._asked = names
-        self._whole = {"parameters": parameters, "media": media}
+        self._whole = {"parameters": parameters, "media": media, "tags": False}
         self._keys: dict[str, list[str]] = {column: [] for column in OBJECTS}
         chosen = dict.fromkeys(map(self._column, names or schema.GENERATIONS))
         self.stored = [*chosen, *(c for c, w in self._whole.items() if w and c not in chosen)]
@@ -81,9 +80,9 @@ class Columns:
         """Return the column of the store that a column of the frame comes from."""
         if name in schema.GENERATIONS:
             return name
-        column, _, key = name.partition(".")
-        if column not in OBJECTS or not key:
-            known = [*schema.GENERATIONS, "parameters.NAME", "media.NAME"]
+        column, key = split_key(name)
+        if not column:
+            known = [*schema.GENERATIONS, *(f"{prefix}NAME" for prefix in OBJECTS.values())]
             raise BadRequestError(f"there is no column {name!r}{suggest(name, known)}")
         self._keys[column].append(key)
         return column
@@ -95,7 +94,7 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
     Parameters
     ----------
     column : str
-        ``parameters`` or ``media``.
+        One of `OBJECTS`.
     names : sequence of str, optional
         Keys that are wanted; all of them when left out. One that no row has is a column of
         missing values.
@@ -115,6 +114,16 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
     for name, values in found.items():
         table = table.append_column(f"{OBJECTS[column]}{name}", values)
     return table
+
+
+def fill_tags(table: pa.Table, known: Mapping[str, Mapping[str, str]]) -> pa.Table:
+    """Return generations with the tags of their starts, where the service keeps none."""
+    if not known:
+        return table
+    rows = zip(table["id"].to_pylist(), table["tags"].to_pylist(), strict=True)
+    found = [text or (json.dumps(known[each]) if each in known else None) for each, text in rows]
+    place = table.schema.get_field_index("tags")
+    return table.set_column(place, "tags", pa.array(found, pa.string()))
 
 
 def _values(column: Any, names: Sequence[str] | None) -> dict[str, list[Any]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from kit.errors import BadRequestError
+from kit.explore.schema import pointer
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 #: A moment as it may be given: an ISO 8601 text, a date or a time; without a zone it is UTC.
 Moment: TypeAlias = str | date | datetime
+#: Tags that are wanted: ``campaign=winter``, several such texts, or a mapping.
+Tags: TypeAlias = str | Sequence[str] | Mapping[str, str]
 #: One value, or several of which any will do.
 Words: TypeAlias = str | Sequence[str]
 
@@ -41,6 +46,7 @@ class ListFilters(LongNames, total=False):
 
     status: str | None
     asset_type: str | None
+    tag: Tags | None
 
 
 class Filters(LongNames, total=False):
@@ -51,6 +57,7 @@ class Filters(LongNames, total=False):
     status: Words | None
     model: Words | None
     asset_type: Words | None
+    tag: Tags | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,8 @@ class HistoryFilter:
         Made at or after, made before.
     status, model, asset_type : sequence of str
         Any of these.
+    tag : sequence of tuple
+        Key and value of tags, all of which are wanted.
 
     Examples
     --------
@@ -75,6 +84,7 @@ class HistoryFilter:
     status: Sequence[str] = ()
     model: Sequence[str] = ()
     asset_type: Sequence[str] = ()
+    tag: Sequence[tuple[str, str]] = ()
 
     @property
     def where(self) -> str:
@@ -83,6 +93,7 @@ class HistoryFilter:
             *(["created_at >= ?"] if self.since else []),
             *(["created_at < ?"] if self.until else []),
             *(f"list_contains(?, {column})" for column, _ in self._words()),
+            *("json_extract_string(tags, ?) = ?" for _ in self.tag),
         ]
         return f"where {' and '.join(texts)}" if texts else ""
 
@@ -90,14 +101,19 @@ class HistoryFilter:
     def values(self) -> list[Any]:
         """The values of `where`, in its order."""
         times = [moment for moment in (self.since, self.until) if moment]
-        return [*times, *(list(words) for _, words in self._words())]
+        tags = [text for key, value in self.tag for text in (pointer(key), value)]
+        return [*times, *(list(words) for _, words in self._words()), *tags]
 
     def query(self, limit: int | None) -> dict[str, Any]:
         """Return the query of a list; one of several words is for `matching`, in long pages."""
         found: dict[str, Any] = {column: words[0] for column, words in self._words() if _one(words)}
         times = {"created_after": self.since, "created_before": self.until}
         found |= {name: moment for name, moment in times.items() if moment}
-        several = any(not _one(words) for _, words in self._words())
+        several = len(self.tag) > 1 or any(not _one(words) for _, words in self._words())
+        if self.tag:  # which goes with no other word, so that those are for `matching`
+            several = several or bool(self._words())
+            found = {name: found[name] for name in times if name in found}
+            found["tag"] = dict(self.tag[:1])
         return {**found, "limit": PAGE if several else page_size(limit)}
 
     def passed(self, table: pa.Table) -> bool:
@@ -112,6 +128,10 @@ class HistoryFilter:
 
         for column, words in self._words():
             table = table.filter(pc.is_in(table[column], value_set=pa.array(words, pa.string())))
+        if self.tag:
+            found = [json.loads(text or "{}") for text in table["tags"].to_pylist()]
+            fitting = [dict(self.tag).items() <= tags.items() for tags in found]
+            table = table.filter(pa.array(fitting, pa.bool_()))
         kind = table.schema.field("created_at").type
         if self.since:
             table = table.filter(pc.greater_equal(table["created_at"], pa.scalar(self.since, kind)))
@@ -147,10 +167,10 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
     unknown = sorted(set(_words(named.get("status") or ())) - set(STATES))
     if unknown:
         raise BadRequestError(f"there is no status {unknown[0]!r}{suggest(unknown[0], STATES)}")
+    moment = partial(_moment, zone=zone)
+    readers: dict[str, Callable[[Any], Any]] = {"since": moment, "until": moment, "tag": _tags}
     given: dict[str, Any] = {
-        name: _moment(value, zone) if name in ("since", "until") else _words(value)
-        for name, value in named.items()
-        if value is not None
+        name: readers.get(name, _words)(value) for name, value in named.items() if value is not None
     }
     return HistoryFilter(**given)
 
@@ -162,7 +182,8 @@ def list_query(limit: int | None, filters: Mapping[str, Any]) -> dict[str, Any]:
             raise TypeError(
                 f"there is no filter {name!r}{suggest(name, ListFilters.__optional_keys__)}"
             )
-    return {**filters, "limit": page_size(limit)}
+    tags = {"tag": dict(_tags(filters["tag"]))} if filters.get("tag") else {}
+    return {**filters, **tags, "limit": page_size(limit)}
 
 
 def page_size(limit: int | None) -> int | None:
@@ -195,6 +216,18 @@ def _one(words: Sequence[str]) -> bool:
 
 def _words(value: Words) -> Sequence[str]:
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _tags(value: Tags) -> Sequence[tuple[str, str]]:
+    """Return tags that are wanted, from a mapping or from texts such as ``campaign=winter``."""
+    if isinstance(value, Mapping):
+        found = [(str(key), str(each)) for key, each in value.items()]
+    else:
+        found = [(key, each) for key, _, each in (text.partition("=") for text in _words(value))]
+    for key, each in found:
+        if not key or not each:
+            raise BadRequestError("a tag is wanted as 'campaign=winter' or {'campaign': 'winter'}")
+    return tuple(found)
 
 
 def _moment(value: Moment, zone: tzinfo) -> datetime:

@@ -75,6 +75,7 @@ class _Row(msgspec.Struct, gc=False, rename="camel"):
     completed_at: Any = None
     error_code: Any = None
     output: _Output | None = None
+    tags: msgspec.Raw = _NOTHING
 
 
 class _Details(msgspec.Struct, gc=False):
@@ -308,6 +309,7 @@ def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:
         **_outputs(cells["output"], malformed),
         "parameters": _objects(cells["parameters"], malformed, "parameters"),
         "media": _count_media(_objects(cells["media_urls"], malformed, "mediaUrls")),
+        "tags": _tags(_objects(cells["tags"], malformed, "tags")),
         "error": error,
         "error_code": column("error_code"),
         "created_at": begun,
@@ -427,6 +429,11 @@ def _objects(raws: Sequence[msgspec.Raw], malformed: MalformedValues, field: str
     nothing = pc.is_in(texts, pa.array(["", "null", '""', "[]"]))
     malformed.count(field, len(texts) - objects.true_count - nothing.true_count)
     return pc.if_else(objects, texts, pa.scalar(None, pa.string()))
+
+
+def _tags(written: pa.Array) -> pa.Array:
+    """Return tags as they were written; none is missing."""
+    return pc.if_else(pc.equal(written, "{}"), pa.scalar(None, pa.string()), written)
 
 
 def _count_media(written: pa.Array) -> pa.Array:

@@ -65,7 +65,8 @@ PARAMETERS: Table = {
 }
 
 #: One row a generation, indexed by id. On request followed by ``parameters.NAME``, each with the
-#: dtype of its values, and ``media.NAME``, the number of files (Int64).
+#: dtype of its values, and ``media.NAME``, the number of files (Int64); ``tag.KEY``
+#: is a column that is asked for by its name.
 GENERATIONS: Table = {
     "status": ColumnInfo("string", "", "processing, completed, failed or canceled"),
     "model_id": ColumnInfo("string", "", "model that made it"),
@@ -87,6 +88,7 @@ GENERATIONS: Table = {
     "content_type": ColumnInfo("string", "", "of the output file"),
     "parameters": ColumnInfo("string", "", "settings as a JSON object"),
     "media": ColumnInfo("string", "", "JSON object: media parameter -> number of files"),
+    "tags": ColumnInfo("string", "", "what it is filed under, as a JSON object"),
     "error": ColumnInfo("string", "", "why it failed"),
     "error_code": ColumnInfo("string", "", "why it failed, in one word"),
     "created_at": ColumnInfo(TIME, "UTC", "when it was ordered"),
@@ -111,6 +113,29 @@ TABLES: Mapping[str, Table] = {
     "generations": GENERATIONS,
     "ledger": LEDGER,
 }
+
+
+#: Columns of a table of generations that hold a JSON object -> what the names of theirs begin with.
+OBJECTS = {"parameters": "parameters.", "media": "media.", "tags": "tag."}
+
+
+def split_key(name: str) -> tuple[str, str]:
+    """Return the column of JSON objects that a name is about, and the key; empty for another.
+
+    Examples
+    --------
+    >>> split_key("tag.campaign"), split_key("status")
+    (('tags', 'campaign'), ('', ''))
+    """
+    for column, prefix in OBJECTS.items():
+        if name.startswith(prefix) and name != prefix:
+            return column, name.removeprefix(prefix)
+    return "", ""
+
+
+def pointer(key: str) -> str:
+    """Return where a JSON object has a key, as a database is asked for it."""
+    return f"/{key.replace('~', '~0').replace('/', '~1')}"
 
 
 def dtypes(table: Table) -> dict[str, str]:

@@ -21,6 +21,7 @@ from kit import wire
 from kit.errors import BadRequestError, NotFoundError
 from kit.explore import charges, pages
 from kit.explore.arrow import GENERATIONS, USAGE
+from kit.explore.columns import fill_tags
 from kit.explore.malformed import MalformedValues
 from kit.explore.store import Gap, Listing, Store
 
@@ -91,6 +92,9 @@ class Source(Protocol):
 
     def receipts(self) -> Mapping[str, Decimal]:
         """Return what starts were charged, by the id of the generation."""
+
+    def tags(self) -> Mapping[str, Mapping[str, str]]:
+        """Return what starts were filed under, by the id of the generation."""
 
     def starts(self, after: str | None = None) -> Sequence[Start]:
         """Return what this computer has started, oldest first, after one of them."""
@@ -421,7 +425,10 @@ class _Generations(_Pages):
         )
 
     def flush(self) -> None:
+        tags = self.source.tags()
+        self.waiting = [fill_tags(table, tags) for table in self.waiting]
         running = pa.Table.from_pylist(list(self._running.values()), schema=GENERATIONS)
+        running = fill_tags(running, tags)
         file = next(iter(self.store.write(running))) if running.num_rows else None
         self.manifest = replace(self.manifest, running=file)
         super().flush()

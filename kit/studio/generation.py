@@ -157,6 +157,11 @@ class BaseGeneration:
         return self.operations.find_charge(self.facts)
 
     @property
+    def tags(self) -> dict[str, str]:
+        """What it is filed under."""
+        return self.operations.find_tags(self.facts)
+
+    @property
     def error(self) -> str | None:
         """Why it failed."""
         return self.facts.error

@@ -144,15 +144,19 @@ class HistorySync:
         import pyarrow as pa
 
         from kit.explore import charges, pages
+        from kit.explore.columns import fill_tags
         from kit.explore.malformed import MalformedValues
 
         query = dict(choice.query(limit))
+        if "tag" in query and not self._settings.ours:  # another service keeps no tags
+            query = {**query, "limit": PAGE}
+            del query["tag"]
         malformed = MalformedValues()
         path: str | None = None
         tables = [pages.read_table([])]
         while True:
             page = yield from self.page(query, path)
-            found = pages.read_table([page.content], malformed)
+            found = fill_tags(pages.read_table([page.content], malformed), self.tags())
             fitting = choice.matching(found)
             if fitting.num_rows < found.num_rows and query["limit"] != PAGE and page.following:
                 query["limit"], path = PAGE, None  # it does not filter: begin anew
@@ -224,6 +228,10 @@ class HistorySync:
     def receipts(self) -> Mapping[str, Decimal]:
         """Return what this computer's starts were charged."""
         return self._journal.credits()
+
+    def tags(self) -> Mapping[str, Mapping[str, str]]:
+        """Return what this computer's starts were filed under."""
+        return self._journal.tags()
 
     def starts(self, after: str | None = None) -> list[Start]:
         """Return what this computer has started at the service, after one of them."""

@@ -104,7 +104,12 @@ class Operations:
         return self._catalog.known
 
     def request(
-        self, model_id: str | wire.Model, prompt: str | None, media: Any, given: Mapping[str, Any]
+        self,
+        model_id: str | wire.Model,
+        prompt: str | None,
+        media: Any,
+        given: Mapping[str, Any],
+        tags: Mapping[str, str] | None = None,
     ) -> Flow[Request]:
         """Check a request against its model.
 
@@ -118,7 +123,8 @@ class Operations:
         wanted = requests.json_parameters(rest)
         files = uploads.sources(model, (yield from resolve_media(media)), ours=self.settings.ours)
         checked = parameters.check(model, prompt=text, parameters=wanted, media=files)
-        return Request(model, text, {name: checked[name] for name in wanted}, files)
+        known = {name: checked[name] for name in wanted}
+        return Request(model, text, known, files, requests.check_tags(tags))
 
     def with_files(self, request: Request) -> Flow[Request]:
         """Return a request that was checked before, its paths as files that can be sent."""
@@ -298,6 +304,10 @@ class Operations:
         if generation.credits_charged is not None:
             return generation.credits_charged
         return self.journal.charged(generation.id)
+
+    def find_tags(self, generation: wire.Generation) -> dict[str, str]:
+        """Return what a generation is filed under: by the service, else by its start."""
+        return dict(generation.tags or self.journal.tags_of(generation.id))
 
     def start_checked(
         self,

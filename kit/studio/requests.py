@@ -17,7 +17,8 @@ from kit import pricing, wire
 from kit.client import uploads
 from kit.client.actions import FetchMedium, Flow
 from kit.errors import ConfigError, ParameterError
-from kit.parameters import Problem, Request
+from kit.parameters import Problem, Request, is_own
+from kit.wire.bounds import tag_problems
 
 #: What is sent to leave a choice to the service, which shows its own then.
 _ANY = -1
@@ -88,6 +89,8 @@ def body_of(
         prompt=request.prompt,
         parameters=dict(request.parameters),
         media_uploads=dict(references),
+        # another service may refuse what the API document does not have
+        tags=dict(request.tags) if is_own(request.model) else {},
     )
 
 
@@ -171,6 +174,21 @@ def default_quote(request: Request) -> wire.Quote:
 
 def _round_seconds(seconds: Fraction | None) -> Fraction | None:
     return None if seconds is None else Fraction(round(round(float(seconds), 3) * 1000), 1000)
+
+
+def check_tags(tags: Any) -> dict[str, str]:
+    """Return tags as they can be sent; none where there are none.
+
+    Raises
+    ------
+    ParameterError
+        One breaks a rule, or they are no mapping.
+    """
+    if not isinstance(tags or {}, Mapping):
+        raise ParameterError(f"tags is a mapping such as {{'campaign': 'winter'}}, not {tags!r}")
+    if wrong := [*tag_problems(tags or {})]:
+        raise ParameterError.fields(wrong)
+    return dict(tags or {})
 
 
 def merge_parameters(

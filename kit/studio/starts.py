@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from functools import partial
+from typing import Any
 
 from kit import wire
 from kit.client import answers, calls, flows
@@ -102,6 +103,7 @@ def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Gener
         model_name=request.model.title,
         prompt=request.prompt,
         parameters=dict(request.complete),
+        tags=dict(request.tags),
         credits_charged=receipt.credits_charged,
         created_at=receipt.created_at,
     )
@@ -222,7 +224,8 @@ class StartSearch:
             return None
         facts = new[0]
         receipt = wire.Receipt(id=facts.id, credits_charged=facts.credits_charged)
-        started = partial(self._journal.add_start, request=intent.request, key=intent.key)
+        known: Any = {"request": intent.request, "key": intent.key, "tags": intent.tags}
+        started = partial(self._journal.add_start, **known)
         note = partial(started, receipt, model_id=facts.model_id or "")
         self._notices.try_write(note, f"the start of {facts.id}")
         return facts
@@ -328,14 +331,14 @@ class Starts:
             call = yield from made
             key = call.key or ""
             with self._mark_in_flight(key):
-                self._write_intent(key, call.body or {}, digest)
+                self._write_intent(key, call.body or {}, digest, request.tags)
                 hold.sending()
                 receipt = yield from self._ask(call, key, trace)
                 trace.id, trace.credits = receipt.id, receipt.credits_charged
                 if receipt.status_url and self._settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
                 # first of all: whatever goes wrong from here on, the generation can be found
-                missing = self._write_start(receipt, request.model.id, digest, key)
+                missing = self._write_start(receipt, request, digest, key)
             self._billing.count_payment(request, receipt, hold)
         if missing:
             raise unwritten_error(receipt.id, missing)
@@ -415,19 +418,23 @@ class Starts:
         finally:
             self._in_flight.discard(key)
 
-    def _write_intent(self, key: str, body: Mapping[str, object], digest: str) -> None:
+    def _write_intent(
+        self, key: str, body: Mapping[str, object], digest: str, tags: Mapping[str, str]
+    ) -> None:
         try:
-            self._journal.add_intent(key, body, request=digest)
+            self._journal.add_intent(key, body, request=digest, tags=tags)
         except OSError as error:
             raise ConfigError(
                 f"the journal of starts in {self._settings.data} cannot be written "
                 f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent"
             ) from None
 
-    def _write_start(self, receipt: wire.Receipt, model_id: str, digest: str, key: str) -> str:
+    def _write_start(self, receipt: wire.Receipt, request: Request, digest: str, key: str) -> str:
         """Write down a start; return why that could not be, empty if it could."""
         try:
-            self._journal.add_start(receipt, request=digest, model_id=model_id, key=key)
+            self._journal.add_start(
+                receipt, request=digest, model_id=request.model.id, key=key, tags=request.tags
+            )
         except OSError as error:
             return failure_reason(error)
         return ""

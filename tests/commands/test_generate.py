@@ -108,3 +108,10 @@ def test_models_are_listed_as_operation_2_has_them(kit: Kit) -> None:
     assert {"poster", "flat"} <= {model["id"] for model in listed["image"]}
     assert kit("models", "--type", "video", "--json").json["image"] == []
     assert "drift" in kit("models").out
+
+
+def test_a_tag_files_what_is_made(kit: Kit) -> None:
+    made = kit("generate", "flat", "a lake", "--tag", "campaign=winter", "--json").json["tags"]
+
+    assert made == {"campaign": "winter"}
+    assert "--tag must be NAME=VALUE" in kit("generate", "flat", "a", "--tag", "winter").err

@@ -151,6 +151,9 @@ class Service:
     def receipts(self) -> dict[str, Decimal]:
         return self.charged
 
+    def tags(self) -> Mapping[str, Mapping[str, str]]:
+        return {}
+
     def starts(self, after: str | None = None) -> list[Start]:
         names = list(self.charged)
         new = names[names.index(after) + 1 :] if after in names else names

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from kit.errors import ConfigError
 from kit.explore.costs.rates import Rate, money
+from kit.explore.schema import pointer, split_key
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from kit.explore.filters import HistoryFilter
 
 _MILLI = 1000
-_PARAMETER = "parameters."
 #: The query behind the table ``spending``; charges become whole millicredits once, here: the cast
 #: takes the nearest.
 _SPENDING = """
@@ -32,11 +32,11 @@ select *, charged - refunded as net from (
     select id, 'generation' as kind, model_id, asset_type, status, created_at,
         (credits * 1000)::bigint as charged,
         coalesce((credits_refunded * 1000)::bigint, 0) as refunded,
-        credits_source as source, prompt, error, parameters
+        credits_source as source, prompt, error, parameters, tags
     from generations
     union all
     select id, kind, kind, 'text', 'completed', created_at,
-        -(credits * 1000)::bigint, 0, 'service', null, null, null
+        -(credits * 1000)::bigint, 0, 'service', null, null, null, null
     from usage where kind in ('title', 'script')
 )
 """
@@ -123,7 +123,7 @@ class Spending:
 
         more = {} if kept is None else {"kept": pa.table({"id": pa.array(kept, pa.string())})}
         counted = "count(*) filter (where id in (select id from kept)) as kept, " if more else ""
-        keys = [name.removeprefix(_PARAMETER) for name in names if name.startswith(_PARAMETER)]
+        keys = [pointer(key) for _, key in map(split_key, names) if key]
         columns = "".join(f'{self._expression(name)} as "{_quote(name)}", ' for name in names)
         worth = "".join(
             f', case when count("{c}") = count(net) then coalesce(sum("{c}"), 0) end as "{c}"'
@@ -134,11 +134,11 @@ class Spending:
             "coalesce(sum(charged), 0) as charged, coalesce(sum(refunded), 0) as refunded, "
             f"coalesce(sum(net), 0) as net{worth} from spending "
             + ("group by all" if names else ""),
-            [f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys],
+            keys,
             **more,
         )
         for name in names:
-            if name.startswith(_PARAMETER):
+            if any(split_key(name)):
                 found[name] = found[name].astype("object").map(_cell)
             elif name in PERIODS:
                 found[name] = instants(found[name], self.timezone)
@@ -153,7 +153,8 @@ class Spending:
             clock = "make_timestamp(epoch_us(created_at))"
         else:
             clock = f"timezone('{self.timezone}', created_at)"
-        return _GROUPS.get(name, "json_extract(parameters, ?)").format(clock=clock)
+        column, _ = split_key(name)
+        return f"json_extract({column}, ?)" if column else _GROUPS[name].format(clock=clock)
 
 
 def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
@@ -201,8 +202,8 @@ def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
     """
     names = list(chain.from_iterable([c] if isinstance(c, str) else c for c in columns))
     for name in names:
-        if name not in _GROUPS and not name.startswith(_PARAMETER):
-            known = [*_GROUPS, "parameters.NAME"]
+        if name not in _GROUPS and split_key(name)[0] not in ("parameters", "tags"):
+            known = [*_GROUPS, "parameters.NAME", "tag.KEY"]
             raise ConfigError(f"costs cannot be grouped by {name!r}{suggest(name, known)}")
     return names
 

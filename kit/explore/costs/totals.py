@@ -29,8 +29,8 @@ def by(
     ----------
     *columns : str or sequence of str
         ``model`` (or ``model_id``), ``kind``, ``asset_type``, ``status``, ``source``, ``error``,
-        ``hour``, ``day``, ``week``, ``month``, ``weekday``, or ``parameters.NAME``. None means
-        ``model``.
+        ``hour``, ``day``, ``week``, ``month``, ``weekday``, ``parameters.NAME`` or ``tag.KEY``.
+        None means ``model``.
     kept : iterable of str, optional
         Ids of the results that were good enough: what does one of them cost, with all that it took?
 
@@ -75,7 +75,7 @@ def charges(spent: Spending) -> pd.DataFrame:
     DataFrame
         Indexed by id: ``kind``, ``model_id``, ``asset_type``, ``status``, ``created_at``,
         ``charged``, ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``,
-        and the net in each currency that has rates.
+        ``tags``, and the net in each currency that has rates.
     """
     found = spent.ask("select * from spending order by created_at desc nulls last, id desc")
     found["created_at"] = found["created_at"].dt.tz_convert(spent.timezone)

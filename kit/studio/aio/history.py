@@ -19,6 +19,7 @@ from kit.explore.filters import (
     ListFilters,
     LongNames,
     Moment,
+    Tags,
     Words,
     list_query,
     parse_filter,
@@ -124,6 +125,7 @@ class AsyncHistory:
         status: Words | None = None,
         model: Words | None = None,
         asset_type: Words | None = None,
+        tag: Tags | None = None,
         columns: Sequence[str] | None = None,
         parameters: bool = False,
         media: bool = False,
@@ -141,8 +143,10 @@ class AsyncHistory:
             Made at or after, made before; without a zone in UTC.
         status, model, asset_type : str or sequence of str, optional
             One or several.
+        tag : str, sequence of str or mapping, optional
+            ``campaign=winter``, or several that all have to be there.
         columns : sequence of str, optional
-            Only these; ``parameters.NAME`` and ``media.NAME`` as well.
+            Only these; ``parameters.NAME``, ``media.NAME`` and ``tag.KEY`` as well.
         parameters, media : bool
             Whether each parameter, each input file becomes a column too.
         sync : bool
@@ -156,7 +160,7 @@ class AsyncHistory:
             There is no such column, status, model or asset type, or a moment is none.
         """
         words: dict[str, Any] = {"status": status, "model": model, "asset_type": asset_type}
-        choice = parse_filter(since=since, until=until, **words, **filters)
+        choice = parse_filter(since=since, until=until, tag=tag, **words, **filters)
         if limit is not None:
             from kit.explore.columns import Columns
 

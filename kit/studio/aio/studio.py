@@ -200,12 +200,13 @@ class AsyncStudio:
         prompt: str | None = None,
         *,
         media: Any = None,
+        tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> AsyncGeneration:
         """Start a generation and return it at once, still processing; see `generate`."""
         request = self.session.operations.request(
-            model, prompt, media, merge_parameters(parameters, settings)
+            model, prompt, media, merge_parameters(parameters, settings), tags
         )
         return self.session.hold(await self._run(self.session.operations.start(request)))
 
@@ -219,6 +220,7 @@ class AsyncStudio:
         n: Literal[1] = 1,
         timeout: float | None = None,
         again: bool = False,
+        tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> AsyncGeneration: ...
@@ -232,6 +234,7 @@ class AsyncStudio:
         n: int,
         timeout: float | None = None,
         again: bool = False,
+        tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> list[AsyncGeneration]: ...
@@ -244,6 +247,7 @@ class AsyncStudio:
         n: int = 1,
         timeout: float | None = None,
         again: bool = False,
+        tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> AsyncGeneration | list[AsyncGeneration]:
@@ -262,9 +266,13 @@ class AsyncStudio:
             Seconds to wait; the generation goes on after them, see the error's ``resume()``.
         again : bool
             The same request returns the first that it led to and costs nothing; True pays anew.
+        tags : mapping of str to str, optional
+            What it is filed under, such as ``{"campaign": "winter"}``: at most 10, of 64 characters
+            each. What was made before keeps the tags that it had.
         parameters : mapping, optional
             Settings of the model by name, for names that are no keywords here or mean something
-            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again`` or ``guidance scale``.
+            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again``, ``tags`` or
+            ``guidance scale``.
         **settings
             All other settings of the model.
 
@@ -277,10 +285,10 @@ class AsyncStudio:
         """
         given = merge_parameters(parameters, settings)
         if n != 1:
-            return await self._several(n, model, prompt, media, given, timeout)
+            return await self._several(n, model, prompt, media, given, timeout, tags)
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
-            request = self.session.operations.request(model, prompt, media, given)
+            request = self.session.operations.request(model, prompt, media, given, tags)
             trace = StartTrace(again=again)
             flow = self.session.operations.generate(
                 request,
@@ -306,6 +314,7 @@ class AsyncStudio:
         media: Any,
         given: Mapping[str, Any],
         timeout: float | None,
+        tags: Mapping[str, str] | None,
     ) -> list[AsyncGeneration]:
         """Start so many equal requests and return them finished."""
         if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
@@ -314,7 +323,8 @@ class AsyncStudio:
                 "name is given as parameters={'n': ...}"
             )
         begun = [
-            await self.start(model, prompt, media=media, parameters=given) for _ in range(count)
+            await self.start(model, prompt, media=media, tags=tags, parameters=given)
+            for _ in range(count)
         ]
         return [await generation.wait(timeout) for generation in begun]
 
@@ -336,6 +346,7 @@ class AsyncStudio:
         media: Any = None,
         timeout: float | None = None,
         again: bool = False,
+        tags: Mapping[str, str] | None = None,
         **changes: Any,
     ) -> AsyncGeneration:
         """Make what a file shows by the request that made it, or by one that differs in something.
@@ -364,7 +375,13 @@ class AsyncStudio:
         prompt = changes.pop("prompt", found.prompt if with_model.supports_prompt else None)
         settings = recreation.settings_for(found, with_model, changes)
         return await self.generate(
-            with_model, prompt, media=media, timeout=timeout, again=again, parameters=settings
+            with_model,
+            prompt,
+            media=media,
+            timeout=timeout,
+            again=again,
+            tags=tags,
+            parameters=settings,
         )
 
     async def form(

@@ -29,7 +29,7 @@ from kit.studio.starts import StartTrace
 if TYPE_CHECKING:
     import pandas as pd
 
-_MODEL, _MEDIA, _PARAMETER = "model", "media", "parameters."
+_MODEL, _MEDIA, _PARAMETER, _TAG = "model", "media", "parameters.", "tag."
 #: What a request has besides its settings.
 _OWN = frozenset({PROMPT, _MODEL, _MEDIA})
 _NO_ROWS = (
@@ -46,8 +46,8 @@ _ASKED = 300
 _SOURCES = ("default", "receipts", "service", "rule")
 
 
-#: Model, prompt, media and parameters of a request, as they were asked for.
-Asked: TypeAlias = tuple[str, str | None, Any, Mapping[str, Any]]
+#: Model, prompt, media, parameters and tags of a request, as they were asked for.
+Asked: TypeAlias = tuple[str, str | None, Any, Mapping[str, Any], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +118,16 @@ def plan_sweep(
     media: Any,
     plan: str | int,
     again: bool | str,
+    tags: Mapping[str, str] | None,
 ) -> Flow[SweepCells]:
     """Return the sweep of some values, checked and priced; nothing is started."""
     found = yield from operations.model(model)
     lists = [_column_name(p.name) for p in found.setting_parameters if p.max_items is not None]
     given = {name: value for name, value in values.items() if value is not None}
     made = plan_values(given, plan, lists=lists)
-    requests = [_request(found.id, media, {**made.fixed, **varied}) for varied in made.requests]
+    requests = [
+        _request(found.id, media, {**made.fixed, **varied}, tags) for varied in made.requests
+    ]
     cells = yield from check_cells(operations, requests, again)
     return SweepCells(made, cells, f"{found.id} × {len(requests)}")
 
@@ -135,6 +138,7 @@ def plan_rows(
     *,
     model: str | wire.Model | None,
     again: bool | str,
+    tags: Mapping[str, str] | None,
 ) -> Flow[SweepCells]:
     """Return the sweep of a frame's rows, checked and priced; nothing is started.
 
@@ -153,22 +157,30 @@ def plan_rows(
         raise ConfigError(
             f"no model for row {', '.join(missing[:10])}: give a column 'model', or model=..."
         )
-    requests = [_request(row[_MODEL], row.get(_MEDIA), row) for row in named]
+    requests = [_request(row[_MODEL], row.get(_MEDIA), row, tags) for row in named]
     cells = yield from check_cells(operations, requests, again)
-    plan = plan_rows_of([_without(row, _MEDIA) for row in named])
+    plan = plan_rows_of([_without(row, _MEDIA, *_tag_columns(row)) for row in named])
     if hasattr(frame, "columns"):
         plan = replace(plan, rows=cast("pd.DataFrame", frame).copy())
     models = " and ".join(dict.fromkeys(model for model, *_ in requests))
     return SweepCells(plan, cells, f"{models} × {len(requests)}")
 
 
-def _request(model: str, media: Any, values: Mapping[str, Any]) -> Asked:
+def _request(
+    model: str, media: Any, values: Mapping[str, Any], tags: Mapping[str, str] | None
+) -> Asked:
+    own = _tag_columns(values)
     settings = {
         name.removeprefix(_PARAMETER): value
         for name, value in values.items()
-        if name not in _OWN and not name.startswith(templates.PREFIX)
+        if name not in _OWN and name not in own and not name.startswith(templates.PREFIX)
     }
-    return model, values.get(PROMPT), media, settings
+    named = {name.removeprefix(_TAG): str(values[name]) for name in own}
+    return model, values.get(PROMPT), media, settings, {**(tags or {}), **named}
+
+
+def _tag_columns(values: Mapping[str, Any]) -> list[str]:
+    return [name for name in values if name.startswith(_TAG)]
 
 
 def _column_name(name: str) -> str:

@@ -199,12 +199,13 @@ class Studio:
         prompt: str | None = None,
         *,
         media: Any = None,
+        tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Generation:
         """Start a generation and return it at once, still processing; see `generate`."""
         request = self.session.operations.request(
-            model, prompt, media, merge_parameters(parameters, settings)
+            model, prompt, media, merge_parameters(parameters, settings), tags
         )
         return self.session.hold(self._run(self.session.operations.start(request)))
 
@@ -218,6 +219,7 @@ class Studio:
         n: Literal[1] = 1,
         timeout: float | None = None,
         again: bool = False,
+        tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Generation: ...
@@ -231,6 +233,7 @@ class Studio:
         n: int,
         timeout: float | None = None,
         again: bool = False,
+        tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> list[Generation]: ...
@@ -243,6 +246,7 @@ class Studio:
         n: int = 1,
         timeout: float | None = None,
         again: bool = False,
+        tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Generation | list[Generation]:
@@ -261,9 +265,13 @@ class Studio:
             Seconds to wait; the generation goes on after them, see the error's ``resume()``.
         again : bool
             The same request returns the first that it led to and costs nothing; True pays anew.
+        tags : mapping of str to str, optional
+            What it is filed under, such as ``{"campaign": "winter"}``: at most 10, of 64 characters
+            each. What was made before keeps the tags that it had.
         parameters : mapping, optional
             Settings of the model by name, for names that are no keywords here or mean something
-            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again`` or ``guidance scale``.
+            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again``, ``tags`` or
+            ``guidance scale``.
         **settings
             All other settings of the model.
 
@@ -276,10 +284,10 @@ class Studio:
         """
         given = merge_parameters(parameters, settings)
         if n != 1:
-            return self._several(n, model, prompt, media, given, timeout)
+            return self._several(n, model, prompt, media, given, timeout, tags)
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
-            request = self.session.operations.request(model, prompt, media, given)
+            request = self.session.operations.request(model, prompt, media, given, tags)
             trace = StartTrace(again=again)
             flow = self.session.operations.generate(
                 request,
@@ -305,6 +313,7 @@ class Studio:
         media: Any,
         given: Mapping[str, Any],
         timeout: float | None,
+        tags: Mapping[str, str] | None,
     ) -> list[Generation]:
         """Start so many equal requests and return them finished."""
         if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
@@ -312,7 +321,10 @@ class Studio:
                 f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
                 "name is given as parameters={'n': ...}"
             )
-        begun = [self.start(model, prompt, media=media, parameters=given) for _ in range(count)]
+        begun = [
+            self.start(model, prompt, media=media, tags=tags, parameters=given)
+            for _ in range(count)
+        ]
         return [generation.wait(timeout) for generation in begun]
 
     def read(self, file: Path | str) -> FileMetadata:
@@ -333,6 +345,7 @@ class Studio:
         media: Any = None,
         timeout: float | None = None,
         again: bool = False,
+        tags: Mapping[str, str] | None = None,
         **changes: Any,
     ) -> Generation:
         """Make what a file shows by the request that made it, or by one that differs in something.
@@ -361,7 +374,13 @@ class Studio:
         prompt = changes.pop("prompt", found.prompt if with_model.supports_prompt else None)
         settings = recreation.settings_for(found, with_model, changes)
         return self.generate(
-            with_model, prompt, media=media, timeout=timeout, again=again, parameters=settings
+            with_model,
+            prompt,
+            media=media,
+            timeout=timeout,
+            again=again,
+            tags=tags,
+            parameters=settings,
         )
 
     def form(

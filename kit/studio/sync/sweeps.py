@@ -51,6 +51,7 @@ class Sweeps:
         media: Any = None,
         plan: str | int = "grid",
         again: bool | str = False,
+        tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **values: Any,
     ) -> Sweep[Generation]:
@@ -67,6 +68,8 @@ class Sweeps:
             a number draws that many of the grid.
         again : bool or str
             False finds what was made before. A text names a new take, True is always a new one.
+        tags : mapping of str to str, optional
+            What each is filed under; see `Studio.generate`.
 
         Raises
         ------
@@ -75,7 +78,7 @@ class Sweeps:
         """
         asked = cells.name_values(prompt, merge_parameters(parameters, values))
         flow = cells.plan_sweep(
-            self.session.operations, model, asked, media=media, plan=plan, again=again
+            self.session.operations, model, asked, media=media, plan=plan, again=again, tags=tags
         )
         return Sweep(self.run(flow), self.session, self.ratings)
 
@@ -87,24 +90,28 @@ class Sweeps:
         at_once: int = AT_ONCE,
         again: bool | str = False,
         unpriced: bool = False,
+        tags: Mapping[str, str] | None = None,
     ) -> Sweep[Generation]:
         """Make one generation a row and return them as a finished sweep.
 
         Parameters
         ----------
         frame : DataFrame or list of mapping
-            Columns are ``model``, ``prompt``, ``media`` and parameters; empty cells are left out.
+            Columns are ``model``, ``prompt``, ``media``, parameters and ``tag.NAME``; empty cells
+            are left out.
         model : str or Model, optional
             For rows that name none.
         unpriced : bool
             Whether to go on where the service does not say what a row costs.
+        tags : mapping of str to str, optional
+            What every row is filed under; see `Studio.generate`.
 
         Raises
         ------
         ParameterError
             Some rows break a rule; the message names them, and nothing was sent.
         """
-        flow = cells.plan_rows(self.session.operations, frame, model=model, again=again)
+        flow = cells.plan_rows(self.session.operations, frame, model=model, again=again, tags=tags)
         sweep = Sweep(self.run(flow), self.session, self.ratings)
         return sweep.run(at_once=at_once, unpriced=unpriced)
 
