@@ -26,7 +26,6 @@ _FIRST = 1000  # pixels that the hole may have there
 _FINEST = 460  # pixels of the longer side up to which patches are searched
 _AROUND = 1.6  # how much of the surroundings is searched, in sizes of the hole
 _ROUNDS = (4, 3, 2)  # of looking and painting, on each level from the coarsest
-_DOUBT = 120.0  # squares of differences that make nothing strange
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +101,13 @@ def _fill(
     """Return the picture without its hole, the move to where each pixel was found, and the fit."""
     sides, count = min(hole.shape) / _COARSEST, math.sqrt(np.count_nonzero(hole) / _FIRST)
     levels = max(0, math.ceil(math.log2(max(sides, count, 1.0))))
-    canvas, search, strange = pixels.astype(np.float32), None, np.zeros((1, 1), np.float32)
+    canvas, search = pixels.astype(np.float32), None
     for number in range(levels + 1):
         scale = 0.5 ** (levels - number)
         part, gap = _shrink(pixels, hole, scale)
         size = part.shape[1::-1]
         closed = cv2.resize(barred, size, interpolation=cv2.INTER_NEAREST)
-        if number == 0:
-            strange = _strangeness(part, gap, closed)
-        costs = cv2.resize(strange, size)
-        search = Search.over(gap, closed, costs, search, rng)
+        search = Search.over(gap, closed, search, rng)
         if number:
             canvas = cv2.resize(canvas, size, interpolation=cv2.INTER_CUBIC)
         else:
@@ -131,30 +127,6 @@ def _fill(
     if search is None:
         return _to_bytes(canvas), np.zeros((2, *hole.shape), np.int64), 0.0
     return _to_bytes(canvas), search.moves(), search.fit(canvas, gap)
-
-
-def _strangeness(part: Bytes, gap: Bytes, barred: Bytes) -> Floats:
-    """Return how unlike all that touches a hole each place is, as a mean square of differences.
-
-    What stands beside a thing that is erased is not to stand in its place.
-    """
-    canvas = part.astype(np.float32)
-    known = ((gap | barred) == 0).astype(np.float32)[..., None]
-    window = (5, 5)
-    weight = np.maximum(cv2.blur(known, window), 1e-3)[..., None]
-    tone = cv2.blur(canvas * known, window) / weight
-    rough = np.sqrt(np.maximum(cv2.blur(canvas * canvas * known, window) / weight - tone**2, 0))
-    facts = np.dstack([tone, rough.mean(axis=2)]) / np.float32(math.sqrt(3))
-    wide = 2 * max(3, round(0.08 * max(cv2.boundingRect(gap)[2:]))) + 1
-    rim = (cv2.dilate(gap, np.ones((wide, wide), np.uint8)) > 0) & (known[..., 0] > 0)
-    seen = facts[rim][:: max(1, np.count_nonzero(rim) // 400)]
-    if not len(seen):
-        return np.zeros(gap.shape, np.float32)
-    nearest = cv2.batchDistance(
-        facts.reshape(-1, 4), seen, cv2.CV_32F, normType=cv2.NORM_L2SQR, K=1
-    )
-    off = nearest[0].reshape(gap.shape)
-    return np.asarray(np.maximum(cv2.blur(off, window) - _DOUBT, 0.0), np.float32)
 
 
 def _to_bytes(canvas: Floats) -> Bytes:

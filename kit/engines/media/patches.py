@@ -61,13 +61,11 @@ class Search:
     trust: Floats  # how much each place weighs when the hole is paint, at first
     weight: Floats  # and the last time
     sure: Floats  # how much a pixel counts when patches are compared
-    strange: Floats  # what it costs to take a pixel
 
     @staticmethod
     def over(
         gap: Bytes,
         barred: Bytes,
-        strange: Floats,
         coarser: Search | None,
         rng: np.random.Generator,
     ) -> Search | None:
@@ -92,7 +90,6 @@ class Search:
             trust=trust,
             weight=trust.copy(),
             sure=np.where(gap > 0, np.float32(_GUESSED), np.float32(1.0)),
-            strange=strange,
         )
         if coarser is not None:
             search._take(2 * coarser._finds_at(at // 2) + at % 2)
@@ -150,13 +147,12 @@ class Search:
         return best, np.maximum(cost, 0.0)
 
     def move_cost(self, here: Places, there: Places) -> Floats:
-        """Return what finds cost for lying far away, mostly up or down, and being strange."""
+        """Return what finds cost for lying far away, mostly up or down."""
         away = np.float32(_FAR / max(self.usable.shape))
         start, end = (place.astype(np.float32) * away for place in (here, there))
         down = np.abs(end[0] - start[0])
         down *= np.float32(_LAYERED)
         down += np.abs(end[1] - start[1])
-        down += self.strange[there[0], there[1]]
         return np.asarray(down)
 
     def fit(self, canvas: Floats, gap: Bytes) -> float:
@@ -352,8 +348,7 @@ def _own_cost(canvas: Floats, gap: Bytes, search: Search, nodes: Places, moves: 
         seen[which] += 1
     cost *= (3 * np.minimum(seen / 5, 1) / seen)[:, None]
     there, inside = _clip_places(nodes[:, :, None] + moves[:, None], gap.shape)
-    strange = search.strange[there[0], there[1]]
-    cost += 0.12 * (search.move_cost(nodes[:, :, None], there) - strange) + 0.5 * _soften(strange)
+    cost += 0.12 * search.move_cost(nodes[:, :, None], there)
     return np.where(inside & search.free[there[0], there[1]], cost, _NEVER)
 
 
