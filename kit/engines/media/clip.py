@@ -37,24 +37,12 @@ _BEAT = 0.2
 
 
 class Clip:
-    """A video file being written.
+    """A video file being written, ``.mp4`` or ``.webm``, of an even width and height in pixels.
 
-    Parameters
-    ----------
-    path : Path
-        Where the file goes; ``.mp4`` or ``.webm``.
-    width, height : int
-        In pixels; both even, as half-size color planes require.
-    fps : int or Fraction
-        Frames per second.
-    quality : int
-        Rate factor: smaller is better and larger; 20 looks like the source with every codec.
-    codec : str
-        One of `kit.engines.media.encoding.CODECS`; `FORMATS` says which file it goes into.
-    sound : Sound, optional
-        Heard from the first frame on and cut at the end of the last one.
-    check : callable
-        Called several times a second while the encoder is waited for; it may raise to give up.
+    Of the `quality`, a rate factor, smaller is better and larger; 20 looks like the source with
+    every codec of `kit.engines.media.encoding.CODECS`. A sound is heard from the first frame on and
+    cut at the end of the last one. `check` is called several times a second while the encoder is
+    waited for; it may raise to give up.
 
     Examples
     --------

@@ -79,10 +79,14 @@ def linear(lab: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def lab_of(encoded: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return encoded sRGB, shape (..., 3), 0 to 1, as OKLab."""
-    value = np.asarray(encoded, np.float64)
-    light = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-    roots = np.cbrt(light @ np.linalg.inv(_TO_LINEAR).T)
+    roots = np.cbrt(decode(encoded) @ np.linalg.inv(_TO_LINEAR).T)
     return np.asarray(roots @ np.linalg.inv(_FROM_LAB).T)
+
+
+def decode(encoded: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return encoded sRGB as linear sRGB, 0 to 1."""
+    value = np.asarray(encoded, np.float64)
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
 def encode(light: NDArray[np.floating]) -> Floats:

@@ -1,12 +1,12 @@
-"""What a decoder gives, brought to what the rest expects: RGB of one size and shape.
+"""What a decoder gives, brought to what the rest expects: whole RGB frames of one size and shape.
 
-A player does the same without being asked: it takes an untagged large picture for BT.709 and shows
-a picture whole that is of another shape than the one before.
+A player does the same without being asked: it takes an untagged large picture for BT.709, weaves
+interlaced rows, and shows a picture whole that is of another shape than the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -18,6 +18,7 @@ from av.video.reformatter import Interpolation
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.hdr import CURVES
+from kit.engines.media.sound import run_graph
 
 #: Packets that are looked at to know how fast a varying rate gets.
 _PACKETS = 20_000
@@ -135,3 +136,25 @@ def inner_size(frame: Any, width: int, height: int, shape: tuple[int, int]) -> t
     """Return the size of a whole frame within one of `shape` that is shown in a size."""
     wider = frame.width * shape[1] / (frame.height * shape[0])
     return max(1, round(width * min(1.0, wider))), max(1, round(height / max(1.0, wider)))
+
+
+def woven(frames: Iterable[Any]) -> Iterator[Any]:
+    """Yield decoded frames, those that are marked as interlaced made whole, one for one.
+
+    A recording may change from one kind to the other, and its size with it, in its middle.
+    """
+    graph, kind = None, None
+    for frame in frames:
+        if graph is None and not frame.interlaced_frame:
+            yield frame
+            continue
+        now = (frame.width, frame.height, frame.format.name)
+        if graph is None or now != kind:
+            yield from () if graph is None else run_graph(graph, None)
+            graph, kind = av.filter.Graph(), now
+            size = {"width": frame.width, "height": frame.height}
+            source = graph.add_buffer(**size, format=now[2], time_base=frame.time_base)
+            weaver = graph.add("bwdif", "mode=send_frame:deint=interlaced")
+            graph.link_nodes(source, weaver, graph.add("buffersink")).configure()
+        yield from run_graph(graph, frame)
+    yield from () if graph is None else run_graph(graph, None)

@@ -37,8 +37,6 @@ _THIN, _THICK = 33, 64
 #: The network's box goes from the hair to the chin; this much of its height is a face from the
 #: brows on, whose middle is higher by this much.
 _PART, _RAISED = 0.95, 0.022
-#: Where eyes are in the box round a face: two across and one down, as shares of its width.
-_EYES = (0.31, 0.69, 0.39)
 # The network keeps notes while it looks, so two threads must not use it at the same time.
 _LOCK = threading.Lock()
 
@@ -51,21 +49,14 @@ class Face:
     y: float
     width: float
     height: float
-    eyes: tuple[Point, Point] | None = None  # the one that is left in the picture first
-    mouth: tuple[Point, Point] | None = None  # its corners, likewise
-    nose: Point | None = None  # its tip
+    eyes: tuple[Point, Point]  # the one that is left in the picture first
+    mouth: tuple[Point, Point]  # its corners, likewise
+    nose: Point  # its tip
 
     @property
     def center(self) -> Point:
         """The middle of the box."""
         return self.x + self.width / 2, self.y + self.height / 2
-
-    def sight(self) -> tuple[Point, Point]:
-        """Return the centers of the eyes: as found, or where faces have them."""
-        if self.eyes is not None:
-            return self.eyes
-        row = self.y + _EYES[2] * self.width
-        return (self.x + _EYES[0] * self.width, row), (self.x + _EYES[1] * self.width, row)
 
 
 def find(pixels: Bytes) -> list[Face]:

@@ -19,11 +19,10 @@ import numpy as np
 from kit.containers import measure_film, open_media, shown_stream
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes
-from kit.engines.media.decoding import boxed, decoder, inner_size, planes, quick
+from kit.engines.media.decoding import boxed, decoder, inner_size, planes, quick, woven
 from kit.engines.media.hdr import Tones
 from kit.engines.media.inspection import check_pixels, undecodable
 from kit.engines.media.lengths import check_complete, check_priced, check_unbroken
-from kit.engines.media.weaving import woven
 
 #: Undecodable packets that are passed over before a file counts as broken.
 _FAULTS = 20
@@ -37,28 +36,8 @@ _QUICK = 15
 class Footage:
     """A video file, looked at once and read as often as wanted.
 
-    Leaving the ``with`` block closes whatever is still being read.
-
-    Parameters
-    ----------
-    path : Path
-        MP4, QuickTime, Matroska or WebM.
-    check : callable
-        Called for every decoded frame; it may raise to stop the reading.
-
-    Attributes
-    ----------
-    width, height : int
-        Of the upright picture with square pixels; they may be odd.
-    seconds : float
-        From the first frame to the end of the last one, or to the end of a longer sound: the last
-        picture stays on show.
-    fps : float
-        Nominal frames per second, 1 to 240; a varying rate's mean.
-    quick : float
-        Frames per second where a varying rate is fast; `fps` of a constant rate.
-    has_sound : bool
-        Whether there is a sound track.
+    Leaving the ``with`` block closes whatever is still being read; `check` is called for every
+    decoded frame and may raise to stop that.
 
     Raises
     ------
@@ -66,6 +45,13 @@ class Footage:
         The file holds no video (``wrong_type``), is none or damaged (``undecodable``), or too large
         (``too_large``).
     """
+
+    width: int  # of the upright picture with square pixels; it may be odd
+    height: int
+    seconds: float  # up to the end of the last frame, or of a longer sound: that frame stays
+    fps: float  # nominal, 1 to 240; a varying rate's mean
+    quick: float  # frames per second where a varying rate is fast
+    has_sound: bool
 
     def __init__(self, path: Path, *, check: Callable[[], None] = lambda: None) -> None:
         self._path = path
@@ -102,29 +88,10 @@ class Footage:
     ) -> Iterator[Bytes]:
         """Yield the pictures on show at ``start``, ``start + 1 / fps`` and so on, before `end`.
 
-        A picture may be yielded more than once where the video has fewer of them; RGB must not be
-        written to.
-
-        Parameters
-        ----------
-        fps : float
-            Frames per second of the answer.
-        start, end : float
-            Seconds; an end past the video's is the video's.
-        size : (width, height), optional
-            Scale to this size; its shape is not kept.
-        i420 : bool
-            Yield I420 frames as `kit.engines.media.clip.Clip` takes them, which costs half as much;
-            the size has to be given, and even.
-        coarse : bool
-            Pass over frames that no other one is made from: the one before stays on show.
-        check : callable, optional
-            In place of the video's own: a start far from any key frame takes a while to get to.
-
-        Yields
-        ------
-        ndarray of uint8
-            Shape (height, width, 3), RGB, or (height * 3 / 2, width), contiguous; at least one.
+        At least one, in a `size` (width, height) whose shape is not kept: RGB, which must not be
+        written to, or `i420` of an even size as clips take them, which costs half as much. Where it
+        may be `coarse`, frames that no other one is made from are passed over: the one before stays
+        on show. `check` stands for the video's own: a start far from any key frame takes a while.
 
         Raises
         ------

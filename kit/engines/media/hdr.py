@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from kit.engines.media.color import Bytes, encode
+from kit.engines.media.color import Bytes, decode, encode
 
 _STEPS = 33
 #: Nits of diffuse white, and of the brightest highlight that is kept. Source: ITU-R BT.2408.
@@ -75,18 +75,13 @@ def _table(curve: int, primaries: int) -> ImageFilter.Color3DLUT:
     signal = np.stack([red, green, blue], axis=-1)
     if curve == _NORMAL:
         # There and back by one curve: gray stays what it is, as in a video of plain colors.
-        shown = encode(_decoded(signal) @ _TO_709[primaries].T)
+        shown = encode(decode(signal) @ _TO_709[primaries].T)
         return ImageFilter.Color3DLUT(_STEPS, shown.reshape(-1, 3))
     light = np.maximum(CURVES[curve](signal) / _WHITE @ _TO_709[primaries].T, 0.0)
     # By the brightest channel, so that a color keeps its hue while it gets darker.
     bright = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
     shown = encode(light * (_rolled(bright) / bright))
     return ImageFilter.Color3DLUT(_STEPS, shown.reshape(-1, 3))
-
-
-def _decoded(value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return encoded sRGB as linear light."""
-    return np.asarray(np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4))
 
 
 def _rolled(light: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -64,23 +64,12 @@ def balance(
     tracking: float = 0.0,
     left: bool | None = None,
 ) -> Block:
-    """Return a text in lines of nearly equal length, as large as the space allows.
+    """Return a text in lines of nearly equal length, as large as the space in pixels allows.
 
-    Parameters
-    ----------
-    text : str
-        Line breaks in it are kept as far as `most_lines` allows, unless the letters would be tiny.
-    width, height : float
-        The space in pixels; without a height only the width and `largest` bound the size.
-    largest, smallest : float
-        Bounds of the size in pixels an em.
-    left : bool, optional
-        Whether it runs from right to left; left out, as most of its letters do.
-
-    Raises
-    ------
-    EngineError
-        A letter is in no face, or the text does not fit at the smallest size.
+    Line breaks in it are kept as far as `most_lines` allows, unless the letters would be tiny.
+    `largest` and `smallest` bound the size in pixels an em; `left` says whether it runs from right
+    to left, which else most of its letters do. Raises EngineError where a letter is in no face, or
+    the text does not fit at the smallest size.
 
     Examples
     --------
@@ -229,22 +218,11 @@ def sprite(
     shadow_color: Color = (0, 0, 0),
     align: str = "center",
 ) -> Bytes:
-    """Return a block of text as a picture with alpha.
+    """Return a block of text as a picture, shape (height, width, 4), with straight alpha.
 
-    Parameters
-    ----------
-    accent, accented : color, collection of int
-        Another color for some words, counted over all lines from 0.
-    stroke : float
-        Width of the outline, in ems; it lies around the letters and eats nothing of them.
-    shadow : float
-        Reach of a soft shadow below the letters, in ems.
-
-    Returns
-    -------
-    ndarray of uint8
-        Shape (height, width, 4), RGBA with straight alpha. The letters stand in the middle: the
-        margin, which stroke and shadow need, is the same on all sides.
+    The words `accented`, counted over all lines from 0, have the other color. The stroke lies
+    around the letters, and a soft shadow below them, both in ems. The letters stand in the middle:
+    the margin that these need is the same on all sides.
     """
     wide = stroke * block.size
     reach = shadow * block.size

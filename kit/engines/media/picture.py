@@ -37,12 +37,7 @@ def encode(
 ) -> bytes:
     """Return a picture as the bytes of a file of one of `FORMATS`; equal pixels give equal bytes.
 
-    Parameters
-    ----------
-    quality : int, optional
-        1 to 100, for formats that lose detail.
-    fine_color : bool
-        Whether a JPEG keeps color as fine as light; at half of it, it is a fifth smaller.
+    A JPEG keeps color as fine as light, unless `fine_color` is off: then it is a fifth smaller.
     """
     _, ending, usual = FORMATS[kind]
     quality = usual if quality is None else quality

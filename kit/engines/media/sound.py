@@ -145,11 +145,6 @@ def gather(parts: Iterable[Floats], channels: int, folder: Path | None = None) -
     return Sound(Worked(channels, count, file.part))
 
 
-def silence(seconds: float, *, channels: int = 2) -> Sound:
-    """Return silence of a length."""
-    return overlay([], seconds, channels=channels)
-
-
 def cut(sound: Sound, start: float, end: float) -> Sound:
     """Return the sound between two seconds, silence where there is none."""
     first, last = round(start * RATE), round(end * RATE)

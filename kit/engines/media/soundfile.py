@@ -40,20 +40,10 @@ def open_sound(
 ) -> Sound:
     """Return the sound of a sound file or of a video's sound track, mixed to 1 or 2 channels.
 
-    Parameters
-    ----------
-    seconds : float, optional
-        Stop after so many; without it a file of more than `MOST` is refused.
-    folder : Path, optional
-        Where the samples are kept on the disk as long as the sound is; without it they are held in
-        memory, 23 MB for each minute of stereo.
-    check : callable
-        Called many times a second while it works; it may raise to stop it.
-
-    Raises
-    ------
-    EngineError
-        There is no sound in it (``no_sound``), it is broken (``undecodable``) or too long.
+    Without a number of `seconds` to stop after, a file of more than `MOST` is refused. The samples
+    are kept in a `folder` as long as the sound is, or in memory, 23 MB for each minute of stereo.
+    `check` is called many times a second; it may raise to stop it. Raises EngineError where there
+    is no sound in it (``no_sound``), or it is broken (``undecodable``) or too long.
     """
     most = round((MOST if seconds is None else min(seconds, MOST)) * RATE)
     try:

@@ -26,7 +26,6 @@ from kit.engines.media.sound import (
     mix,
     normalize,
     overlay,
-    silence,
     stretch,
 )
 from kit.engines.media.soundfile import open_sound
@@ -119,8 +118,8 @@ def test_a_part_is_cut_and_filled_with_silence_where_there_is_none() -> None:
     assert np.array_equal(part.samples[:, : RATE // 4], sound.samples[:, -RATE // 4 :])
     assert not part.samples[:, RATE // 4 :].any()
     assert not cut(sound, -0.5, 0.0).samples.any()
-    assert not normalize(silence(1.0)).samples.any()
-    assert normalize(silence(0.0)).seconds == 0.0
+    assert not normalize(overlay([], 1.0)).samples.any()
+    assert normalize(overlay([], 0.0)).seconds == 0.0
 
 
 def test_fitting_cuts_fills_repeats_and_fades() -> None:

@@ -16,19 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.editing.lipsync.face import Box, FacePose, crop
-from kit.engines.editing.lipsync.lips import Colors, Lips, colors_of
 from kit.engines.editing.lipsync.mouth import (
+    Colors,
+    Lips,
     MouthShape,
+    colors_of,
     fill_fields,
     inside,
     pull,
     reach_of,
-    smooth,
     step_for,
 )
 from kit.engines.editing.lipsync.voice import Speech
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Point
+from kit.engines.media.noise import smooth_step
 
 #: Rows and columns of a picture.
 Area: TypeAlias = tuple[slice, slice]
@@ -108,7 +110,7 @@ def head_moves(
     The first frames grow out of the picture.
     """
     seconds = np.arange(len(speech)) / fps
-    amount = motion * smooth(seconds / 0.8)
+    amount = motion * smooth_step(0, 0.8, seconds)
     lively = amount * (0.55 + 0.45 * np.clip(speech.stress * 1.5, 0, 1))
     waves = []
     for speed in (0.9, 0.7, 1.1, 1.0, 1.3):
@@ -128,7 +130,7 @@ def blinks(frames: int, fps: int, rng: np.random.Generator) -> Floats:
     while moment < frames / fps:
         since = seconds - moment
         down, up = since / _CLOSING, 1 - (since - _CLOSING - _SHUT) / _OPENING
-        lids = np.maximum(lids, smooth(np.minimum(down, up)))
+        lids = np.maximum(lids, smooth_step(0, 1, np.minimum(down, up)))
         moment += rng.uniform(*_NEXT)
     return lids
 
@@ -138,7 +140,7 @@ def _weights(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     across, along = x - _HEAD[0], y - _HEAD[1]
     inner = np.hypot(across / _RADII[0], along / _RADII[1])
     outer = np.hypot(across / _FADED[0], along / _FADED[1])
-    weight = smooth((1 - outer) / np.maximum(inner - outer, 1e-6))
+    weight = smooth_step(0, 1, (1 - outer) / np.maximum(inner - outer, 1e-6))
     far = ((x - _FACE[0]) / _FACE_RADII[0]) ** 2 + ((y - _FACE[1]) / _FACE_RADII[1]) ** 2
     return np.where(inner <= 1, np.float32(1), weight), np.clip(1 - far, 0, 1) ** 1.5
 

@@ -232,4 +232,4 @@ def no_face(medium: str) -> EngineError:
 
 def _points(face: Face) -> Floats:
     """Return eyes, corners of the mouth and nose, shape (5, 2), each pair from left to right."""
-    return np.array([*face.sight(), *(face.mouth or ()), face.nose], np.float32)
+    return np.array([*face.eyes, *face.mouth, face.nose], np.float32)

@@ -39,8 +39,7 @@ from kit.engines.editing.lipsync.face import (
     pose_of,
     refine,
 )
-from kit.engines.editing.lipsync.lips import Lips, find_lips
-from kit.engines.editing.lipsync.mouth import MouthShape, shape_of
+from kit.engines.editing.lipsync.mouth import Lips, MouthShape, find_lips, shape_of
 from kit.engines.editing.lipsync.voice import Speech, hear
 from kit.engines.film.filming import write_film
 from kit.engines.media import sound, soundfile, stills

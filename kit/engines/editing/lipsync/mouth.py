@@ -1,22 +1,202 @@
-"""Mouths: the picture's own lips part, the chin goes down, and what is between them is painted.
+"""Mouths: where the lips part in a picture, and how they move; what is between them is painted.
 
-Everything is in face units and backward: for each place of the new picture, where it comes from in
-the old one. The lower lip takes the chin along; the upper teeth belong to the skull and stay.
+A closed mouth parts along the darkest path from side to side. A smile that shows teeth has two
+edges: the teeth stay with the upper lip, and the mouth opens below them. The lower lip takes the
+chin along. Moves are in face units and backward: for each place of the new picture, where it comes
+from in the old one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from kit.engines.editing.lipsync.face import Box
-from kit.engines.editing.lipsync.lips import Colors, Lips, curve_at
-from kit.engines.media.color import Floats
+from kit.engines.editing.lipsync.face import MOUTH_WIDTH, Box, FacePose, Guess, crop
+from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.noise import smooth_step
+
+Curve: TypeAlias = tuple[float, float, float]
+
+#: The patch that is looked at, one pixel for each face unit: half its width, what it shows above
+#: and below the mouth, and its middle columns.
+_HALF, _ABOVE, _BELOW, _MIDDLE = 75, 44, 66, slice(63, 88)
+#: Rows about a mouth that was seen or given in which the lips may part, and rows of skin and lip
+#: beside the parting that are compared with it.
+_NEAR, _NEAR_GIVEN, _REACH = 11, 8, 14
+#: How far the middle may be from that of the corners, and the width from theirs.
+_ASTRAY, _WIDER = 4.0, (0.95, 1.22)
+_FARTHEST, _USUAL_SMILE = 62, 100.0
+#: How much of the skin's own hue teeth take on, how bright they are in full light, and how far skin
+#: is from gray, as a share of its brightness, where a picture is in full color.
+_WARMTH, _TOOTH, _VIVID = 0.35, 201.0, 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Lips:
+    """A mouth at rest, in face units."""
+
+    #: Where its middle is, and half its width.
+    x: float
+    half: float
+    #: Coefficients of the lower edge of the upper lip and the upper edge of the lower lip, as ``a +
+    #: b u + c u**2`` with ``u = (x - lips.x) / half``; the same where the mouth is closed.
+    upper: Curve
+    lower: Curve
+    #: Whether teeth show between the two.
+    toothy: bool = False
+
+    @property
+    def y(self) -> float:
+        """The height at which the mouth opens, in its middle."""
+        return self.lower[0]
+
+    def lower_by(self, units: float) -> Lips:
+        """Return the same mouth some face units lower."""
+        upper, lower = ((curve[0] + units, *curve[1:]) for curve in (self.upper, self.lower))
+        return replace(self, upper=upper, lower=lower)
+
+
+@dataclass(frozen=True, slots=True)
+class Colors:
+    """What the inside of a mouth is painted with, float32 RGB, 0 to 255."""
+
+    dark: Floats
+    tooth: Floats
+    tongue: Floats
+
+
+def curve_at(curve: Curve, u: Any) -> Any:
+    """Return the height of a lip's edge at ``u``, in half widths from the middle."""
+    level, slope, bend = curve
+    return level + slope * u + bend * u * u
+
+
+def find_lips(pixels: Bytes, pose: FacePose, guess: Guess) -> Lips:
+    """Return the mouth of a face, near where it is taken to be."""
+    left, top = guess.x - _HALF, guess.y - _ABOVE
+    patch = crop(pixels, pose, (left, top, left + 2 * _HALF, guess.y + _BELOW))
+    lab = cv2.cvtColor(patch.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
+    lab = cv2.GaussianBlur(lab, (0, 0), 1.2)
+    middle = lab[:, _MIDDLE].mean(axis=1)
+    near = _NEAR_GIVEN if guess.given[1] else _NEAR
+    teeth = _teeth(middle, near)
+    if teeth is None:
+        lower = upper = _path(lab[:, :, 0] * 0.6, _seam(middle, near))
+    else:
+        # The redness of the lips falls to the teeth and rises from them.
+        fall = cv2.Sobel(lab[:, :, 1], cv2.CV_32F, 0, 1, ksize=3)
+        upper, lower = _path(fall, teeth[0]), _path(-fall, teeth[1])
+    x, half = _sides(lab, lower, upper)
+    x = guess.x + (0.0 if guess.given[0] else float(np.clip(x, -_ASTRAY, _ASTRAY)))
+    narrow, wide = (1.0, 1.0) if guess.given[2] else _WIDER
+    half = float(np.clip(half, guess.half * narrow, guess.half * wide))
+    u = (np.arange(2 * _HALF) + left - x) / half
+    opening = _fit(u, lower + top)
+    if teeth is None:
+        return Lips(x, half, opening, opening)
+    level, slope, bend = _fit(u, upper + top)
+    # The upper edge stays over the lower one, and the two about meet at the corners.
+    level = min(level, opening[0] - 1.0)
+    bent = 0.25 * opening[2] + 0.75 * float(np.clip(level + bend - opening[0], -22, 0))
+    return Lips(x, half, (level, slope, bend), (*opening[:2], bent), toothy=True)
+
+
+def _teeth(middle: Floats, near: int) -> tuple[int, int] | None:
+    """Return the first and last row of teeth: bright, and paler than both lips."""
+    best, found = 1.0, None
+    for row in range(_ABOVE - near + 4, _ABOVE + near + 1):
+        above, below = middle[max(row - 22, 0) : row - 3], middle[row + 4 : row + 22]
+        paler = min(above[:, 1].max(), below[:, 1].max()) - middle[row, 1]
+        brighter = middle[row, 0] - max(above[:, 0].min(), below[:, 0].min())
+        if (score := min(paler / 8, brighter / 12)) > best:
+            best, found = score, row
+    if found is None:
+        return None
+    # The redness rises half-way to that of the lips.
+    sides = [middle[found : found + step * 22 : step, 1] for step in (-1, 1)]
+    rows = [int(np.argmax(side >= (side[0] + side.max()) / 2)) for side in sides]
+    return found - rows[0], found + rows[1]
+
+
+def _seam(middle: Floats, near: int) -> int:
+    """Return the row of the deepest dark valley; redder and more usual rows are preferred."""
+    light, red = middle[:, 0], middle[:, 1]
+
+    def score(row: int) -> float:
+        walls = light[row - _REACH : row - 1].max(), light[row + 2 : row + _REACH].max()
+        extra = 0.5 * (red[row - 4 : row + 5].max() - float(np.median(red)))
+        return float(min(walls) - light[row] + extra - abs(row - _ABOVE))
+
+    return max(range(_ABOVE - near, _ABOVE + near + 1), key=score)
+
+
+def _path(cost: Floats, center: int) -> Floats:
+    """Return the row of the cheapest path from left to right, for every column."""
+    top = int(np.clip(center - 16, 0, len(cost) - 33))
+    far = np.abs(np.arange(33) + top - center)
+    # Near the middle the height is known; smiles rise and droops fall toward the sides.
+    columns = cost.shape[1]
+    tightness = np.interp(np.abs(np.arange(columns) - _HALF), [0, 20, 50], [3.0, 1.0, 0.35])
+    total = cost[top : top + 33] + far[:, None] * tightness
+    steps = np.zeros(total.shape, np.int64)
+    for column in range(1, columns):
+        before = np.pad(total[:, column - 1], 1, constant_values=np.inf)
+        choices = np.stack([before[:-2] + 1.0, before[1:-1], before[2:] + 1.0])
+        steps[:, column] = choices.argmin(axis=0) - 1
+        total[:, column] += choices.min(axis=0)
+    rows = [int(total[:, -1].argmin())]
+    for column in range(columns - 1, 0, -1):
+        rows.append(int(np.clip(rows[-1] + steps[rows[-1], column], 0, 32)))
+    return np.asarray(rows[::-1], np.float32) + top
+
+
+def _sides(lab: Floats, lower: Floats, upper: Floats) -> tuple[float, float]:
+    """Return the middle and the half width: as far as the path looks unlike what is round it."""
+    at, columns = ((lower + upper) / 2).round().astype(int), np.arange(2 * _HALF)
+    rows = {n: lab[np.clip(at + n, 0, len(lab) - 1), columns] for n in range(-22, 25)}
+    around = np.mean([rows[n] for n in (-22, -18, 20, 24)], axis=0)
+    unlike = [np.linalg.norm(rows[n] - around, axis=1) for n in range(-5, 7, 2)]
+    contrast = cv2.GaussianBlur(np.max(unlike, axis=0)[None].astype(np.float32), (0, 0), 2)[0]
+    outside = contrast < 0.55 * float(np.median(contrast[50:101]))
+    # In a beard or a shadow there may be no end to see: then it is as wide as mouths usually are.
+    usual = (_USUAL_SMILE if (lower > upper).any() else MOUTH_WIDTH) / 2
+    ends = []
+    for step in (-1, 1):
+        three = np.convolve(outside[_HALF::step][:_FARTHEST], np.ones(3), "valid") == 3
+        ends.append(float(np.argmax(three)) if three.any() else usual)
+    return (ends[1] - ends[0]) / 2, (ends[0] + ends[1]) / 2
+
+
+def _fit(u: Floats, path: Floats) -> Curve:
+    bend, slope, level = np.polyfit(u, path, 2, w=np.exp(-(np.abs(u / 0.95) ** 4)))
+    # A bend beyond this is no mouth but a path that went astray.
+    return float(level), float(np.clip(slope, -8, 8)), float(np.clip(bend, -16, 6))
+
+
+def colors_of(pixels: Bytes, pose: FacePose, lips: Lips) -> Colors:
+    """Return colors for the inside that fit the light on a face."""
+    below = (lips.x - 20, lips.y + 4, lips.x + 20, lips.y + 18)
+    lip, skin = (np.median(crop(pixels, pose, b), axis=(0, 1)) for b in (below, (-45, 40, 45, 70)))
+    light = float(np.clip(skin.mean() / 165, 0.3, 1.1))
+    tint = skin / max(float(skin.mean()), 1.0)
+    colors = np.stack(
+        [
+            0.10 * lip + light * np.array([44, 14, 13]),
+            np.clip(light * _TOOTH * (1 + _WARMTH * (tint - 1)), 0, 240),
+            0.45 * lip + light * np.array([82, 26, 30]),
+        ]
+    )
+    # A faded or gray picture has a faded mouth; pale skin in a colored one does not.
+    face = crop(pixels, pose, (-60, 20, 60, 130)).reshape(-1, 3).astype(np.float32)
+    colored = np.ptp(face, axis=1) / np.maximum(face.mean(axis=1), 24)
+    vivid = float(np.clip(np.percentile(colored, 80) / _VIVID, 0.1, 1))
+    faded = colors.mean(axis=1, keepdims=True) * tint
+    return Colors(*np.asarray(faded + (colors - faded) * vivid, np.float32))
+
 
 #: From places, x and y in face units, to fields of the same shape.
 Fields: TypeAlias = Callable[[Floats, Floats], Sequence[Any]]
@@ -81,12 +261,6 @@ def fill_fields(fields: Fields, x: Floats, y: Floats, step: int) -> list[Floats]
     ]
 
 
-def smooth(share: NDArray[np.floating]) -> Floats:
-    """Return an S-curve from 0 at 0 to 1 at 1."""
-    share = np.clip(share, 0, 1)
-    return np.asarray(share * share * (3 - 2 * share), np.float32)
-
-
 def pull(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tuple[Floats, Floats]:
     """Return where each place of the picture with a moved mouth comes from."""
 
@@ -96,11 +270,11 @@ def pull(x: Floats, y: Floats, lips: Lips, shape: MouthShape, step: int) -> tupl
         aperture, up = _aperture(moved, lips), _up(lips, shape)
         below = np.maximum(y - lower, 0)
         near = np.exp(below * np.float32(-1 / 22))
-        neck = 1 - smooth((below - _CHIN_BELOW) / (_NECK_BELOW - _CHIN_BELOW))
+        neck = smooth_step(_NECK_BELOW, _CHIN_BELOW, below)
         chin = _CHIN * np.exp(-(((moved - lips.x) / 70) ** 2)) * neck
         down = (shape.opening - up) * (aperture * near + chin * (1 - near))
         # The upper lip fades out below the nose.
-        rise = up * aperture * (1 - smooth(np.maximum(upper - y, 0) / 26))
+        rise = up * aperture * smooth_step(26, 0, upper - y)
         return moved - x, down, rise, (upper + lower) / 2
 
     across, down, rise, parting = fill_fields(fields, x, y, step)
@@ -125,7 +299,7 @@ def inside(
     # From back to front: the dark, the tongue, lower teeth, upper teeth.
     depth = np.clip((y - upper) / np.maximum(gap, 1e-3), 0, 1)
     color = colors.dark * (0.62 + 0.5 * depth)[:, :, None]
-    tongue = smooth((depth - 0.5 - 0.25 * u * u) / 0.4) * np.clip((0.95 - np.abs(u)) * 2.5, 0, 1)
+    tongue = smooth_step(0.5, 0.9, depth - 0.25 * u * u) * np.clip((0.95 - np.abs(u)) * 2.5, 0, 1)
     tongue *= np.clip((gap - 5) / 8, 0, 1) * (1 - shape.hiss)
     color = _over(color, colors.tongue, tongue * 0.92)
     # Light falls in from the front: what is farther back, toward the corners, is darker.
@@ -172,7 +346,7 @@ def _narrowed(x: Floats, y: Floats, lips: Lips, shape: MouthShape) -> Floats:
     """Return where columns come from as the corners of the mouth go in or out."""
     away = x - lips.x
     weight = np.exp(-((away / (1.75 * lips.half)) ** 2) - ((y - lips.y) / 30) ** 2)
-    weight *= np.float32(1 - 1 / shape.width) * (1 - smooth((np.abs(away) - 75) / 65))
+    weight *= np.float32(1 - 1 / shape.width) * smooth_step(140, 75, np.abs(away))
     return np.asarray(x - away * weight, np.float32)
 
 

@@ -23,7 +23,7 @@ from kit.engines.editing.title import (
     subtitle_room,
 )
 from kit.engines.media.breaking import is_leftward
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Bytes, Floats, decode
 from kit.engines.media.lettering import Block, Color, balance, extent
 from kit.engines.media.scaling import fit_size, scaled
 from kit.engines.media.subject import find
@@ -226,6 +226,4 @@ def shade_stops(light: Floats) -> tuple[float, float]:
 
 def luminance(color: Floats | Bytes) -> Floats:
     """Return the relative luminance of colors of 0 to 255, shape (..., 3). Source: WCAG 2.2."""
-    value = np.asarray(color, np.float32) / 255
-    light = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-    return np.asarray(light @ LUMA, np.float32)
+    return np.asarray(decode(np.asarray(color, np.float32) / 255) @ LUMA, np.float32)

@@ -120,22 +120,11 @@ def timed(
     *,
     check: Callable[[], None] = lambda: None,
 ) -> list[Word]:
-    """Return the words of a text with the times at which they are said.
+    """Return the words of a text with the times at which they are said in a clip of some seconds.
 
-    Parameters
-    ----------
-    seconds : float
-        Length of the clip.
-    sound : Sound, optional
-        Where the text is heard. Without it, or where it is loud throughout, the words are spread
-        over the clip at an even pace, no slower than a slow reader.
-    check : callable
-        Called several times a second while it works; it may raise to stop it.
-
-    Raises
-    ------
-    EngineError
-        The text takes much longer to say than there is time (``captions_too_long``).
+    Without a sound of it, or where that is loud throughout, they are spread at an even pace, no
+    slower than a slow reader. `check` is called several times a second; it may raise to stop it.
+    Raises EngineError where the text takes much longer to say than there is time.
 
     Examples
     --------
@@ -285,13 +274,7 @@ def _text(group: Group, style: CaptionStyle) -> str:
 
 
 class Captions:
-    """Captions of one clip, drawn as it goes on.
-
-    Parameters
-    ----------
-    size : (width, height)
-        Of the frames.
-    """
+    """Captions of one clip, drawn as it goes on."""
 
     def __init__(
         self, words: Sequence[Word], style: str, position: str, size: tuple[int, int]

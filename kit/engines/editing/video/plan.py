@@ -62,14 +62,7 @@ class EditPlan:
 
 
 def plan_of(values: Mapping[str, Any], footage: Footage) -> EditPlan:
-    """Return the plan of an edit.
-
-    Raises
-    ------
-    EngineError
-        The video is too long (``too_long``), or the part that was asked for is not in it
-        (``bad_range``).
-    """
+    """Return the plan of an edit; EngineError where the part asked for is too long or not there."""
     whole = footage.seconds
     for fault in edit_faults(values, whole):
         raise EngineError(fault.sentence, code=fault.code)
@@ -114,15 +107,10 @@ def check_work(
 
 
 def frame_size(values: Mapping[str, Any], sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the even width and height of a result.
+    """Return the even width and height of a result that the settings ask for.
 
-    Parameters
-    ----------
-    values : mapping
-        With ``aspect_ratio`` and ``resolution``; what names no shape or size takes the inputs'.
-    sizes : sequence of (width, height)
-        Of the inputs; of shapes that are as frequent that of the largest one counts, of sizes in
-        that shape the largest, so that nothing loses detail.
+    What names no shape or size takes the inputs': of shapes that are as frequent that of the
+    largest one counts, of `sizes` in that shape the largest, so that nothing loses detail.
     """
     ordered = sorted(sizes, key=lambda size: -size[0] * size[1])
     ratio = SHAPES.get(values["aspect_ratio"]) or _most([round(w / h, 2) for w, h in ordered])

@@ -36,32 +36,17 @@ _GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff][\u0370-\u03ff\u1f00-\u1fff\u03
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text as it can be set.
-
-    Parameters
-    ----------
-    left_out : tuple of str
-        Symbols that no font has, each once, in the order in which they stood.
-    """
+    """A text as it can be set."""
 
     text: str
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # symbols that no font has, each once, as they stood
 
 
 def wording(text: str, face: str, *, together: bool = True) -> Wording:
-    """Return a text without the symbols that no font has.
+    """Return a text without the symbols that no font has, to be set in a face if that has it.
 
-    Parameters
-    ----------
-    face : str
-        One of `FACES`, the one that is asked for.
-    together : bool
-        Whether one font must have all of it; otherwise words may be set in different ones.
-
-    Raises
-    ------
-    EngineError
-        No font has some of its letters, or nothing but symbols was there (``no_letters``).
+    Unless it stays `together`, words may be set in different ones. Raises EngineError where no font
+    has some of its letters, or nothing but symbols was there (``no_letters``).
 
     Examples
     --------
