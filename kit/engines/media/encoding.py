@@ -70,11 +70,7 @@ def container_at(path: Path) -> Any:
 
 
 def picture_stream(
-    container: Any,
-    codec: str,
-    size: tuple[int, int],
-    fps: int | Fraction,
-    quality: int,
+    container: Any, codec: str, size: tuple[int, int], fps: int | Fraction, quality: int
 ) -> Any:
     """Return the stream that pictures go into, ready to encode I420 frames of one size."""
     if codec == "av1":

@@ -64,10 +64,7 @@ class Search:
 
     @staticmethod
     def over(
-        gap: Bytes,
-        barred: Bytes,
-        coarser: Search | None,
-        rng: np.random.Generator,
+        gap: Bytes, barred: Bytes, coarser: Search | None, rng: np.random.Generator
     ) -> Search | None:
         """Return a search that begins where a coarser one ended, or at random.
 
@@ -198,11 +195,7 @@ class Search:
         return _patches(canvas, at), weight.repeat(3, axis=1)
 
     def _cost(
-        self,
-        canvas: Floats,
-        own: tuple[Floats, Floats],
-        which: NDArray[np.intp],
-        others: Places,
+        self, canvas: Floats, own: tuple[Floats, Floats], which: NDArray[np.intp], others: Places
     ) -> Floats:
         cost = np.empty(len(which), np.float32)
         for start in range(0, len(which), 16 * _BLOCK):

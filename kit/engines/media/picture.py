@@ -29,11 +29,7 @@ _PNG += [cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_AVG]
 
 
 def encode(
-    pixels: Bytes,
-    kind: str,
-    *,
-    quality: int | None = None,
-    fine_color: bool = True,
+    pixels: Bytes, kind: str, *, quality: int | None = None, fine_color: bool = True
 ) -> bytes:
     """Return a picture as the bytes of a file of one of `FORMATS`; equal pixels give equal bytes.
 

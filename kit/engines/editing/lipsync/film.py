@@ -19,13 +19,7 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.lipsync.drawing import (
-    Portrait,
-    blinks,
-    draw_mouth,
-    head_moves,
-    speaker_of,
-)
+from kit.engines.editing.lipsync.drawing import Portrait, blinks, draw_mouth, head_moves, speaker_of
 from kit.engines.editing.lipsync.face import (
     FacePose,
     Guess,

@@ -91,12 +91,7 @@ def _frames(
     fade_in, fade_out = fades(job.parameters, plan.seconds)
     last = (plan.frames - 1) / float(plan.fps)
     read = footage.frames(
-        plan.reading,
-        start=plan.start,
-        end=plan.end,
-        size=frame.read,
-        i420=True,
-        check=check,
+        plan.reading, start=plan.start, end=plan.end, size=frame.read, i420=True, check=check
     )
     for number, planes in zip(range(plan.frames), read, strict=False):
         moment = float(number / plan.fps)

@@ -11,16 +11,7 @@ import numpy as np
 from kit.engines.base import Job
 from kit.engines.editing.video.plan import EditPlan, fades
 from kit.engines.media.footage import Footage
-from kit.engines.media.sound import (
-    RATE,
-    Sound,
-    cut,
-    fit_length,
-    mix,
-    normalize,
-    overlay,
-    stretch,
-)
+from kit.engines.media.sound import RATE, Sound, cut, fit_length, mix, normalize, overlay, stretch
 from kit.engines.media.soundfile import open_sound
 
 _LOUD = -14.0
