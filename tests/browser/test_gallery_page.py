@@ -28,7 +28,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with the pictures of one model and the videos of many."""
     folder = tmp_path_factory.mktemp("gallery")
     tone = np.sin(np.arange(48_000) / 40).astype(np.float32)[None] * 0.1
-    with Clip(folder / "a.webm", 64, 36, fps=10, codec="vp9", sound=Sound(tone)) as clip:
+    with Clip(folder / "a.webm", 64, 36, fps=10, codec="vp9", sound=Sound.of(tone)) as clip:
         for shade in range(10):
             clip.add(rgb_frame(np.full((36, 64, 3), shade * 25, np.uint8)))
     still = CardMedium(kind="image", width=1, height=1, picture=DOT)

@@ -125,7 +125,7 @@ def filmed(
 ) -> Path:
     """Film pictures with the kit's own encoder and return where."""
     height, width = frames[0].shape[:2]
-    sound = None if heard is None else Sound(heard)
+    sound = None if heard is None else Sound.of(heard)
     with Clip(path, width, height, fps=fps, sound=sound) as clip:
         for frame in frames:
             clip.add(rgb_frame(frame))

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import av
 import cv2
@@ -38,42 +38,30 @@ Check: TypeAlias = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """Samples that are worked out when they are asked for."""
-
-    channels: int  # 1 or 2
-    count: int  # samples of each
-    #: From the numbers of the first sample and of the one after the last, both within the sound, to
-    #: samples of shape (channels, n), which are not to be written to.
-    part: Callable[[int, int], Floats]
-
-
-@dataclass(frozen=True, slots=True)
 class Sound:
     """Samples of one or two channels at `RATE`, -1 to 1; more than that is clipped when encoded.
 
-    Its source is the samples, shape (channels, n), or how they are worked out.
+    They are worked out when they are asked for: `read` leads from the numbers of the first sample
+    and of the one after the last, both within the sound, to samples of shape (channels, n).
 
     Examples
     --------
-    >>> sound = Sound(np.ones((2, 480), np.float32))
+    >>> sound = Sound.of(np.ones((2, 480), np.float32))
     >>> sound.seconds
     0.01
     >>> sound.part(478, 482)[0].tolist()
     [1.0, 1.0, 0.0, 0.0]
     """
 
-    source: Floats | Worked
+    channels: int  # 1 or 2
+    count: int  # samples of each
+    read: Callable[[int, int], Floats]
 
-    @property
-    def channels(self) -> int:
-        """1 or 2."""
-        return self.source.channels if isinstance(self.source, Worked) else self.source.shape[0]
-
-    @property
-    def count(self) -> int:
-        """Samples of each channel."""
-        return self.source.count if isinstance(self.source, Worked) else self.source.shape[1]
+    @classmethod
+    def of(cls, samples: Floats) -> Self:
+        """Return the sound of samples in memory, shape (channels, n)."""
+        channels, count = samples.shape
+        return cls(channels, count, lambda first, last: samples[:, first:last])
 
     @property
     def seconds(self) -> float:
@@ -83,9 +71,7 @@ class Sound:
     @property
     def samples(self) -> Floats:
         """All samples in memory, shape (channels, n), float32: for short sounds."""
-        if isinstance(self.source, Worked):
-            return np.ascontiguousarray(self.source.part(0, self.count))
-        return self.source
+        return np.ascontiguousarray(self.part(0, self.count))
 
     def part(self, first: int, last: int) -> Floats:
         """Return the samples from one number to before another, silence where there are none.
@@ -95,8 +81,7 @@ class Sound:
         begin, end = max(first, 0), min(last, self.count)
         if begin >= end:
             return np.zeros((self.channels, max(0, last - first)), np.float32)
-        whole = self.source
-        inside = whole.part(begin, end) if isinstance(whole, Worked) else whole[:, begin:end]
+        inside = self.read(begin, end)
         if (begin, end) == (first, last):
             return inside
         out = np.zeros((self.channels, last - first), np.float32)
@@ -137,19 +122,19 @@ def gather(parts: Iterable[Floats], channels: int, folder: Path | None = None) -
     In a folder the samples are kept on the disk as long as the sound is; without one, in memory.
     """
     if folder is None:
-        return Sound(np.concatenate([np.zeros((channels, 0), np.float32), *parts], axis=1))
+        return Sound.of(np.concatenate([np.zeros((channels, 0), np.float32), *parts], axis=1))
     file, count = _File(folder, channels), 0
     for part in parts:
         file.add(part)
         count += part.shape[1]
-    return Sound(Worked(channels, count, file.part))
+    return Sound(channels, count, file.part)
 
 
 def cut(sound: Sound, start: float, end: float) -> Sound:
     """Return the sound between two seconds, silence where there is none."""
     first, last = round(start * RATE), round(end * RATE)
     return Sound(
-        Worked(sound.channels, max(0, last - first), lambda a, b: sound.part(first + a, first + b))
+        sound.channels, max(0, last - first), lambda a, b: sound.part(first + a, first + b)
     )
 
 
@@ -164,7 +149,7 @@ def overlay(sounds: Sequence[tuple[int, Sound]], seconds: float, *, channels: in
                 out[:, begin - first : end - first] += sound.part(begin - start, end - start)
         return out
 
-    return Sound(Worked(channels, max(0, round(seconds * RATE)), part))
+    return Sound(channels, max(0, round(seconds * RATE)), part)
 
 
 def fit_length(
@@ -178,7 +163,7 @@ def fit_length(
     if loop and sound.count:
         while sound.count < count:
             if sound.count <= _SHORT:
-                sound = Sound(sound.samples)
+                sound = Sound.of(sound.samples)
             sound = crossfade(sound, sound, min(_SEAM, sound.seconds / 4))
     return _fade(cut(sound, 0.0, seconds), round(fade_in * RATE), round(fade_out * RATE))
 
@@ -209,7 +194,7 @@ def normalize(sound: Sound, lufs: float = -14.0, *, check: Check = lambda: None)
     def part(first: int, last: int) -> Floats:
         return sound.part(first, last) * gain * _per_sample(limits, first, last)
 
-    return Sound(Worked(sound.channels, sound.count, part))
+    return Sound(sound.channels, sound.count, part)
 
 
 def stretch(
@@ -249,7 +234,7 @@ def mix(voice: Sound, music: Sound, *, duck: bool = True, check: Check = lambda:
         softer = np.float32(1.0) if gains is None else _per_sample(gains, first, last)
         return over.part(first, last) + under.part(first, last) * softer
 
-    return Sound(Worked(over.channels, over.count, part))
+    return Sound(over.channels, over.count, part)
 
 
 def measure(sound: Sound, check: Check = lambda: None) -> tuple[float, Floats]:
@@ -326,7 +311,7 @@ def _fade(sound: Sound, rising: int, falling: int) -> Sound:
         out[:, out.shape[1] - len(gains) :] *= gains
         return out
 
-    return Sound(Worked(sound.channels, sound.count, part))
+    return Sound(sound.channels, sound.count, part)
 
 
 def _filter_parts(graph: Any, parts: Iterable[Floats], channels: int) -> Iterator[Any]:

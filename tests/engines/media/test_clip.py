@@ -113,7 +113,7 @@ def test_every_format_has_its_frames_rate_tags_and_sound_and_the_same_bytes_twic
 
     def written(name: str) -> bytes:
         path = tmp_path / f"{name}{ending}"
-        with Clip(path, 64, 48, fps=30, codec=codec, sound=Sound(clicks(1.0))) as clip:
+        with Clip(path, 64, 48, fps=30, codec=codec, sound=Sound.of(clicks(1.0))) as clip:
             for frame in frames(31):
                 clip.add(frame)
         return path.read_bytes()
@@ -132,7 +132,7 @@ def test_every_format_has_its_frames_rate_tags_and_sound_and_the_same_bytes_twic
 
 
 def test_sound_ends_with_the_last_frame(tmp_path: Path) -> None:
-    with Clip(tmp_path / "a.mp4", 64, 48, fps=24, sound=Sound(clicks(9.0))) as clip:
+    with Clip(tmp_path / "a.mp4", 64, 48, fps=24, sound=Sound.of(clicks(9.0))) as clip:
         for frame in frames(48):
             clip.add(frame)
 

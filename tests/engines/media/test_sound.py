@@ -17,7 +17,6 @@ from kit.engines.media.footage import Footage
 from kit.engines.media.sound import (
     RATE,
     Sound,
-    Worked,
     crossfade,
     cut,
     fit_length,
@@ -35,7 +34,7 @@ from tests.engines.films import clicks, onsets, picture
 
 def tone(seconds: float, *, pitch: float = 440.0, level: float = 0.5, channels: int = 2) -> Sound:
     wave = level * np.sin(2 * np.pi * pitch * np.arange(round(seconds * RATE)) / RATE)
-    return Sound(np.repeat(wave[None], channels, 0).astype(np.float32))
+    return Sound.of(np.repeat(wave[None], channels, 0).astype(np.float32))
 
 
 def pitch(sound: Sound) -> float:
@@ -96,7 +95,7 @@ def test_other_rates_and_channels_are_converted(tmp_path: Path) -> None:
 def test_flash_and_click_stay_together_through_every_format(tmp_path: Path, kind: str) -> None:
     _, ending, codec = FORMATS[kind]
     path = tmp_path / f"a{ending}"
-    with Clip(path, 64, 48, fps=30, codec=codec, sound=Sound(clicks(3.0))) as clip:
+    with Clip(path, 64, 48, fps=30, codec=codec, sound=Sound.of(clicks(3.0))) as clip:
         for number in range(90):
             lit = 15 <= number % 30 < 18
             clip.add(rgb_frame(np.full((48, 64, 3), 235 if lit else 20, np.uint8)))
@@ -147,17 +146,17 @@ def test_another_speed_keeps_the_pitch_and_has_the_exact_length(speed: float) ->
 def test_a_known_tone_has_the_loudness_of_the_standard() -> None:
     left = tone(3.0, pitch=997, level=1.0).samples * np.array([[1.0], [0.0]], np.float32)
 
-    assert measure(Sound(left))[0] == pytest.approx(-3.01, abs=0.05)
-    assert measure(Sound(left * 0.1))[0] == pytest.approx(-23.01, abs=0.05)
+    assert measure(Sound.of(left))[0] == pytest.approx(-3.01, abs=0.05)
+    assert measure(Sound.of(left * 0.1))[0] == pytest.approx(-23.01, abs=0.05)
 
 
 @pytest.mark.parametrize("level", [0.04, 0.2, 0.9])
 def test_leveled_sound_has_the_asked_loudness_and_no_peak_over_the_top(level: float) -> None:
     rng = np.random.default_rng(3)
     speech = tone(4.0, level=level).samples * (rng.random(4 * RATE) < 0.999)
-    sound = normalize(Sound(speech.astype(np.float32)), -14.0)
+    sound = normalize(Sound.of(speech.astype(np.float32)), -14.0)
 
-    assert measure(Sound(sound.samples))[0] == pytest.approx(-14.0, abs=0.3)
+    assert measure(Sound.of(sound.samples))[0] == pytest.approx(-14.0, abs=0.3)
     assert np.abs(sound.samples).max() <= 10 ** (-1 / 20) + 1e-4
 
 
@@ -165,7 +164,7 @@ def test_peaks_are_turned_down_instead_of_clipped() -> None:
     samples = tone(4.0, level=0.02).samples.copy()
     samples[:, 2 * RATE : 2 * RATE + 200] *= 45
 
-    sound = normalize(Sound(samples), -14.0)
+    sound = normalize(Sound.of(samples), -14.0)
 
     assert np.abs(sound.samples).max() <= 10 ** (-1 / 20) + 1e-4
     assert np.abs(sound.samples[:, RATE : RATE + 4800]).max() > 4 * 0.02
@@ -289,7 +288,7 @@ def noise(seconds: float, seed: int = 1, level: float = 0.2) -> Sound:
     rng = np.random.default_rng(seed)
     loud = np.repeat(rng.random(-(-count // 4800)) ** 2, 4800)[:count]
     samples = rng.standard_normal((2, count)) * level * loud
-    return Sound(samples.astype(np.float32))
+    return Sound.of(samples.astype(np.float32))
 
 
 def humming(seconds: float) -> Sound:
@@ -299,7 +298,7 @@ def humming(seconds: float) -> Sound:
         line = 0.2 * np.sin(np.arange(first, last) * (2 * np.pi * 300 / RATE))
         return np.stack([line, line]).astype(np.float32)
 
-    return Sound(Worked(2, round(seconds * RATE), part))
+    return Sound(2, round(seconds * RATE), part)
 
 
 MADE = {
