@@ -74,7 +74,7 @@ class ResultCard(ipywidgets.VBox):
         self._new = new
         self._message = new(ipywidgets.HTML, _dom_classes=("kit-status",))
         self._page = new(FileReceiver)
-        self._takers = new(ipywidgets.Dropdown, options=[(_DEFAULT, "")], tooltip=_DEFAULT)
+        self._takers = new(ipywidgets.Dropdown, options=[(_DEFAULT, "")], description=_DEFAULT)
         self._opened = new(OpenedBox, background=background)
         open_form = partial(self._open, None)
         has_file = facts.state == "completed"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import nbformat
 from playwright.sync_api import Browser, expect
 
+from tests.browser.axe import violations
 from tests.browser.contrast import faint
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook, browsing
@@ -42,7 +43,7 @@ def opened(lab: Lab, browser: Browser, *cells: str, script: str = "") -> Iterato
 
 
 def look(notebook: Notebook, name: str, part: str) -> None:
-    """See that a part of the page can be read by day and by night, and that nothing covers it.
+    """See that nothing is wrong with a part of the page by day and by night, or covers it.
 
     Pictures of it are kept where somebody wants to look at them: wide and narrow, in both themes.
     The page is as before afterwards.
@@ -51,8 +52,9 @@ def look(notebook: Notebook, name: str, part: str) -> None:
     folder = os.environ.get("KIT_TEST_SCREENSHOTS")
     for dress in ("Light", "Dark"):
         notebook.dress(f"JupyterLab {dress}")
-        words = faint(notebook.bring(part))
-        assert not words, f"{name}, {dress}: {words}"
+        shown = notebook.bring(part)
+        found = [*faint(shown), *violations(shown)]
+        assert not found, "\n".join([f"{name}, {dress}:", *found])
         for width in (WIDE, NARROW) if folder else ():
             page.set_viewport_size({"width": width, "height": TALL})
             notebook.bring(part)

@@ -1,0 +1,23 @@
+"""What axe-core finds wrong in a part of a page; its one file comes with a package."""
+
+import os
+from importlib import resources, util
+
+from playwright.sync_api import Locator
+
+_PACKAGE = "axe_playwright_python"
+_RUN = """async part => {
+    const found = await axe.run(part, { resultTypes: ['violations'] });
+    return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html, any, all, none }) =>
+        `${id}: ${html.slice(0, 160)} ${[...any, ...all, ...none].map(m => m.message)[0] ?? ''}`));
+}"""
+
+
+def violations(part: Locator) -> list[str]:
+    """Return what breaks a rule in a part of a page; all rules count, also contrast."""
+    if util.find_spec(_PACKAGE) is None and os.environ.get("KIT_TEST_BROWSER") != "required":
+        return []
+    if not part.page.evaluate("() => 'axe' in window"):
+        part.page.evaluate(resources.files(_PACKAGE).joinpath("axe.min.js").read_text("utf-8"))
+    found: list[str] = part.evaluate(_RUN)
+    return found
