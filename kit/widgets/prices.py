@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
@@ -160,6 +160,30 @@ def term_text(term: wire.Term) -> str:
         return term.kind
     factor = f" × {term.factor:f}" if term.factor is not None else ""
     return f"{term.parameter} {term.value}{factor}"
+
+
+def is_queued(item: wire.Generation) -> bool:
+    """Return whether no worker has begun. Source: contract, "Generations"."""
+    return item.started_at is None and not item.progress
+
+
+def cancel_cost(running: Iterable[wire.Generation]) -> str:
+    """Return what canceling now costs, at a service like ours: what nobody has begun is refunded.
+
+    Examples
+    --------
+    >>> queued = wire.Generation(id="gen_1", credits_charged=Decimal("0.5"))
+    >>> begun = queued.model_copy(update={"progress": 0.1})
+    >>> cancel_cost([begun])
+    'Cancel still costs 0.5 credits'
+    >>> cancel_cost([queued, begun])
+    'Cancel refunds 0.5 credits and still costs 0.5 credits'
+    """
+    sums = {"refunds": Decimal(0), "still costs": Decimal(0)}
+    for item in running:
+        sums["refunds" if is_queued(item) else "still costs"] += item.credits_charged or 0
+    parts = [f"{verb} {credits(amount)}" for verb, amount in sums.items() if amount]
+    return f"Cancel {' and '.join(parts)}" if parts else ""
 
 
 def _after(quote: wire.Quote) -> str:

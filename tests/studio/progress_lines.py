@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 
@@ -10,9 +11,13 @@ class ShownLine:
     """What was shown; closing it shows the empty text."""
 
     labels: list[str] = field(default_factory=list)
+    pictures: list[int] = field(default_factory=list)
 
-    def show(self, label: str, fraction: float | None, seconds: float) -> None:
+    def show(
+        self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
+    ) -> None:
         self.labels.append(label)
+        self.pictures.append(len(pictures))
 
     def close(self) -> None:
         self.labels.append("")

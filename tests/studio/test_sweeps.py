@@ -4,12 +4,15 @@ import asyncio
 import signal
 import threading
 from collections import deque
+from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+import kit
 from kit.client.actions import Flow, Reply, SendRequest, Sleep
 from kit.client.calls import Call
 from kit.client.flows import find_error
@@ -20,8 +23,11 @@ from kit.explore.sweeps.templates import template
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
 from kit.studio.sweeps.runner import SweepRun
+from kit.studio.sweeps.sweep import CellResult, describe_progress
+from kit.wire import Generation
 from tests.client import third_party
 from tests.client.third_party import Answer, Server, ThirdParty, png
+from tests.studio.progress_lines import ShownLine
 from tests.waiting import until
 
 START = "/v1/creative-studio/generations"
@@ -538,3 +544,50 @@ def test_what_a_template_chose_stands_beside_the_results(studio: Studio) -> None
     assert swept["choice.1"].to_list() == batch["choice.1"].to_list() == ["red", "blue"]
     assert swept["prompt"].to_list() == batch["prompt"].to_list() == ["a red lake", "a blue lake"]
     assert set(batch["status"]) == {"completed"}
+
+
+def test_a_running_sweep_shows_its_pictures_and_how_many_are_there(
+    settings: Settings, client: Client, party: ThirdParty
+) -> None:
+    def slowly(_: Any) -> dict[str, Any]:
+        threading.Event().wait(0.1)
+        return {}
+
+    party.facts = slowly
+    line = ShownLine()
+    operations = Operations(replace(settings, progress=True), line=line)
+    sweep = Studio(settings, client=client, operations=operations).sweep("paint", ["a", "b", "c"])
+
+    sweep.run(at_once=1)
+
+    shown = list(zip(line.labels, line.pictures, strict=False))
+    assert shown[0] == ("paint × 3 · 0 of 3", 0)
+    assert ("paint × 3 · 2 of 3", 2) in shown
+    assert line.labels[-1] == "", "nothing is left of it"
+
+
+def test_what_canceling_costs_is_said_before_and_after() -> None:
+    def result(state: str, **facts: Any) -> CellResult:
+        return CellResult(Generation(id="g", status=state, credits_charged="0.5", **facts))
+
+    canceled = [
+        result("completed"),
+        result("canceled", credits_refunded="0.5"),
+        result("canceled"),
+    ]
+
+    assert describe_progress(canceled, [], Decimal(0)) == (
+        "1 completed, 2 canceled, 0.5 credits charged for what was canceled, 0.5 credits refunded"
+    )
+
+
+def test_a_sweep_that_runs_says_what_canceling_costs(tmp_path: Path) -> None:
+    with kit.connect(data=tmp_path) as studio:
+        sweep = studio.sweep("flat", ["a", "b", "c"], does="hangs")
+        sweep.run(at_once=3, background=True)
+        until(lambda: "still costs" in repr(sweep))
+        sweep.cancel()
+        until(lambda: "canceled" in repr(sweep) and "processing" not in repr(sweep))
+
+    assert "Cancel" not in repr(sweep)
+    assert "credits charged for what was canceled" in repr(sweep)

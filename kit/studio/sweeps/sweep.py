@@ -15,11 +15,12 @@ from kit.client.actions import Flow
 from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import BEST, Ratings
+from kit.parameters import is_own
 from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source
 from kit.studio.sweeps.runner import RunStopped, SweepRun
-from kit.widgets import preview
+from kit.widgets import preview, prices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,10 +78,20 @@ def describe_progress(
     states = [result.status for result in results]
     if any(state != "planned" for state in states):
         counts = {state: states.count(state) for state in dict.fromkeys(states)}
-        return ", ".join(f"{count} {state}" for state, count in counts.items())
+        return ", ".join([*(f"{n} {state}" for state, n in counts.items()), *_ends(results)])
     known = sum(cell.known is not None for cell in cells)
     before = f", {known} made before" if known else ""
     return f"{_many(len(cells))}{before}, {describe_price(cells, credits)}"
+
+
+def _ends(results: Sequence[CellResult]) -> list[str]:
+    """Return what canceled requests were charged, and what of all was refunded."""
+    found = [result.generation for result in results if result.generation is not None]
+    refunded = sum((g.credits_refunded or Decimal(0) for g in found), Decimal(0))
+    canceled = [g for g in found if g.state == "canceled" and not g.credits_refunded]
+    charged = sum((g.credits_charged or Decimal(0) for g in canceled), Decimal(0))
+    amounts = (charged, "charged for what was canceled"), (refunded, "refunded")
+    return [f"{preview.credits(amount)} {words}" for amount, words in amounts if amount]
 
 
 def describe_price(cells: Sequence[Cell], credits: Decimal | None) -> str:
@@ -417,7 +428,10 @@ class BaseSweep(Generic[H]):
 
     def _describe(self) -> str:
         found = [self._result(n) for n in range(len(self))]
-        return describe_progress(found, self._cells, self.credits)
+        words = describe_progress(found, self._cells, self.credits)
+        started = [r.generation for r in found if r.status == "processing" and r.generation]
+        own = all(is_own(cell.request.model) for cell in self._cells)
+        return "; ".join(filter(None, [words, prices.cancel_cost(started) if own else ""]))
 
 
 def _shared_columns(results: pd.DataFrame, rows: pd.DataFrame) -> list[str]:

@@ -16,7 +16,7 @@ import ipywidgets
 from kit import wire
 from kit.errors import GenerationFailedError, KitError
 from kit.parameters import Request, is_own
-from kit.widgets import markup
+from kit.widgets import markup, prices
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.boxes import close_all
 from kit.widgets.form.parts import WidgetFactory
@@ -250,16 +250,9 @@ class Run:
 
     def _cancel_cost(self) -> str:
         """Return what canceling now costs, where the rule of the service is known."""
-        charged = self.facts.credits_charged if self.facts else None
-        if not charged or not is_own(self.request.model) or self._cancel_requested:
+        if self.facts is None or not is_own(self.request.model) or self._cancel_requested:
             return ""
-        amount = markup.credits(charged)
-        return f"Cancel refunds {amount}" if self._is_queued() else f"Cancel still costs {amount}"
-
-    def _is_queued(self) -> bool:
-        """Whether no worker has begun. Source: contract, "Generations"."""
-        facts = self.facts
-        return facts is not None and facts.started_at is None and not facts.progress
+        return prices.cancel_cost([self.facts])
 
     def _phase(self) -> str:
         if self._cancel_requested and not self._cancel_problem:
@@ -268,7 +261,7 @@ class Run:
             return "uploading" if self.request.media and (self._sent_share or 0) < 1 else "starting"
         if self.facts.finished:
             return "fetching"
-        return "queued" if self._is_queued() else "rendering"
+        return "queued" if prices.is_queued(self.facts) else "rendering"
 
     async def _wait(self) -> Any:
         while not self._future.done():
