@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from kit import parameters, pricing, wire
 from kit.client import calls, flows, records
@@ -23,7 +24,7 @@ from kit.studio.operations import Operations
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.explore.costs import CostFrame, Forecast, Spending
+    from kit.explore.costs import CostFrame, FocusFrame, Forecast, Spending
     from kit.explore.costs.rates import Rates
     from kit.explore.filters import Moment
 
@@ -124,6 +125,22 @@ class CostReports:
             level=level,
             timezone=timezone,
         )
+
+    def focus(self, currency: str | None, spending: Flow[Spending]) -> Flow[FocusFrame]:
+        """Return daily costs in the columns of FOCUS.
+
+        Raises
+        ------
+        ConfigError
+            It is not known what a credit is worth.
+        """
+        from kit.explore import costs
+
+        account = yield from flows.ask(calls.get_account())
+        spent = yield from spending
+        settings = self.operations.settings
+        provider = settings.name or urlsplit(settings.base_url).hostname or settings.base_url
+        return costs.focus(spent, currency, account=account, provider=provider)
 
     def reconcile(
         self, on_progress: OnProgress = ignore_progress, *, sync: bool = True

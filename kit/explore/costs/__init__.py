@@ -5,6 +5,7 @@ Sums are made of whole millicredits, so they agree with the ledger to the last d
 
 from __future__ import annotations
 
+from kit.explore.costs.focus import FocusFrame, focus
 from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.frame import CostFrame
 from kit.explore.costs.prices import explain, sensitivity
@@ -17,6 +18,7 @@ from kit.explore.costs.unusual import unusual
 __all__ = [
     "Band",
     "CostFrame",
+    "FocusFrame",
     "Forecast",
     "Spending",
     "by",
@@ -24,6 +26,7 @@ __all__ = [
     "explain",
     "failed",
     "find_timezone",
+    "focus",
     "forecast",
     "groups",
     "reconcile",

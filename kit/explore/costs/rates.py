@@ -98,14 +98,16 @@ def money(rates: Mapping[str, Sequence[Rate]]) -> str:
     >>> money({"EUR": [Rate(None, Decimal("0.012"))]})
     ', net * case when true then 0.000012000000::decimal(18, 12) end as "EUR"'
     """
-    columns = []
-    for currency, dated in rates.items():
-        cases = [
-            f"when {_condition(rate)} then {rate.amount / MILLI:.12f}::decimal(18, 12)"
-            for rate in dated
-        ]
-        columns.append(f', net * case {" ".join(cases)} end as "{currency}"')
-    return "".join(columns)
+    return "".join(f', net * {worth(dated)} as "{name}"' for name, dated in rates.items())
+
+
+def worth(dated: Sequence[Rate]) -> str:
+    """Return the expression of what a millicredit is worth at ``created_at``."""
+    cases = [
+        f"when {_condition(rate)} then {rate.amount / MILLI:.12f}::decimal(18, 12)"
+        for rate in dated
+    ]
+    return f"case {' '.join(cases)} end"
 
 
 def _condition(rate: Rate) -> str:

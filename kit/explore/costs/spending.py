@@ -94,11 +94,16 @@ class Spending:
         rates: Mapping[str, Sequence[Rate]] | None = None,
     ) -> None:
         self._tables = tables
-        self.currencies = list(rates or {})
+        self.rates = dict(rates or {})
         self._source = f"(select *{money(rates or {})} from ({_SPENDING}))"  # noqa: S608
         self.timezone = find_timezone(timezone).key
         self._where = choice.where if choice else ""
         self._values = choice.values if choice else []
+
+    @property
+    def currencies(self) -> list[str]:
+        """The currencies in which it is known what a credit is worth."""
+        return list(self.rates)
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pd.DataFrame:
         """Return what a query finds in ``spending`` and other tables, in millicredits."""

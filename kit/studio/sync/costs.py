@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.sync import Client
-    from kit.explore.costs import CostFrame, Forecast, Spending
+    from kit.explore.costs import CostFrame, FocusFrame, Forecast, Spending
     from kit.explore.filters import Moment
     from kit.explore.ratings import Ratings
     from kit.studio.generation import BaseGeneration
@@ -185,6 +185,26 @@ class Costs(BaseCosts):
                     days, window, level, as_of, on_progress, timezone=timezone, sync=sync
                 )
             )
+
+    def focus(
+        self,
+        currency: str | None = None,
+        *,
+        since: When = None,
+        until: When = None,
+        sync: bool = True,
+    ) -> FocusFrame:
+        """Return daily costs in the columns of FOCUS 1.2; see `kit.explore.costs.focus`.
+
+        A credit must have a rate in the currency, which may be left out where there is one alone.
+
+        Examples
+        --------
+        ``studio.costs.focus("EUR", since="2026-11-01").to_csv("focus.csv")``
+        """
+        with self._show_progress() as on_progress:
+            spending = self._reports.spending(since, until, on_progress, sync=sync)
+            return self._client.run(self._reports.focus(currency, spending))
 
     def unusual(
         self,

@@ -1,0 +1,139 @@
+"""FOCUS: daily costs in the columns of the FinOps Open Cost and Usage Specification, version 1.2.
+
+Credits are a virtual currency, in which everything is priced; what is billed is their worth in
+money, by the rates of `kit.explore.costs.rates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from kit import wire
+from kit.errors import ConfigError
+from kit.explore.costs.rates import worth
+from kit.explore.costs.spending import Spending
+
+#: The units of what is paid for, by its kind.
+_UNITS = {"generation": "Generations", "title": "Titles", "script": "Scripts"}
+#: A row for what was charged on a day, and one below zero for what was refunded of it.
+_ROLLED = """
+, rolled as (
+    select date_trunc('day', created_at) as day, kind, coalesce(model_id, kind) as sku, tags,
+        {worth} as rate, count(charged) as count, sum(charged) as charged,
+        count(*) filter (where refunded > 0) as undone, sum(refunded) as refunded
+    from spending where charged is not null group by all
+)
+select day, kind, sku, tags, rate, count, charged as amount, 'Charged' as what from rolled
+union all
+select day, kind, sku, tags, rate, -undone, -refunded, 'Refunded' from rolled where refunded > 0
+order by day, sku, tags nulls first, what, rate
+"""
+
+
+class FocusFrame(pd.DataFrame):
+    """A frame that is written to CSV as FOCUS wants it: moments in UTC with a ``Z``, no index."""
+
+    @property
+    def _constructor(self) -> Callable[..., FocusFrame]:
+        return FocusFrame
+
+    def to_csv(self, *where: Any, **options: Any) -> Any:
+        """Write the frame as CSV; see ``DataFrame.to_csv``."""
+        usual = {"index": False, "date_format": "%Y-%m-%dT%H:%M:%SZ"}
+        return super().to_csv(*where, **{**usual, **options})
+
+
+def focus(
+    spent: Spending, currency: str | None = None, *, account: wire.Account, provider: str
+) -> FocusFrame:
+    """Return a row for each day, model and set of tags, and one for what of it was refunded.
+
+    Costs are in money. They are priced in credits: `PricingQuantity` and
+    `PricingCurrencyEffectiveCost` are credits, a unit price is the worth of one. Grants are no
+    costs and are left out.
+
+    Parameters
+    ----------
+    currency : str, optional
+        One that has rates; it may be left out where there is only one.
+    account, provider
+        Who pays, and whom.
+
+    Raises
+    ------
+    ConfigError
+        There is no rate in that currency, for all of the time.
+
+    Source: FOCUS 1.2, https://focus.finops.org/focus-specification/v1-2/
+    """
+    name = _choose(currency, spent)
+    rows = spent.ask(_ROLLED.format(worth=worth(spent.rates[name])))
+    if rows["rate"].isna().any():
+        first = rows.loc[rows["rate"].isna(), "day"].min()
+        raise ConfigError(
+            f"there is no rate in {name} on {first:%Y-%m-%d}: say since=..., or what a credit was "
+            f"worth then, as in studio.costs.rate({name!r}, 0.01)"
+        )
+    days = rows["day"].dt.tz_convert("UTC")
+    months = days.dt.tz_localize(None).dt.to_period("M").dt.to_timestamp()
+    credits = rows["amount"].astype("float64") / 1000
+    price = (rows["rate"].astype("float64") * 1000).round(9)
+    cost = (rows["amount"].astype("float64") * rows["rate"].astype("float64")).round(9)
+    unit = rows["kind"].map(_UNITS)
+    columns: dict[str, Any] = {
+        "BilledCost": cost,
+        "BillingAccountId": account.id,
+        "BillingAccountName": account.name or None,
+        "BillingCurrency": name,
+        "BillingPeriodEnd": (months + pd.offsets.MonthBegin(1)).dt.tz_localize("UTC"),
+        "BillingPeriodStart": months.dt.tz_localize("UTC"),
+        "ChargeCategory": "Usage",
+        "ChargeClass": None,
+        "ChargeDescription": rows["what"] + ": " + unit.str.lower() + " of " + rows["sku"],
+        "ChargeFrequency": "Usage-Based",
+        "ChargePeriodEnd": days + pd.Timedelta(days=1),
+        "ChargePeriodStart": days,
+        "ConsumedQuantity": rows["count"].astype("float64"),
+        "ConsumedUnit": unit,
+        "ContractedCost": cost,
+        "ContractedUnitPrice": price,
+        "EffectiveCost": cost,
+        "InvoiceIssuerName": provider,
+        "ListCost": cost,
+        "ListUnitPrice": price,
+        "PricingCategory": "Standard",
+        "PricingCurrency": "Credits",
+        "PricingCurrencyContractedUnitPrice": 1.0,
+        "PricingCurrencyEffectiveCost": credits,
+        "PricingCurrencyListUnitPrice": 1.0,
+        "PricingQuantity": credits,
+        "PricingUnit": "Credits",
+        "ProviderName": provider,
+        "PublisherName": provider,
+        "ServiceCategory": "AI and Machine Learning",
+        "ServiceName": "Creative Studio",
+        "ServiceSubcategory": "Generative AI",
+        "SkuId": rows["sku"],
+        "SkuMeter": unit,
+        "SkuPriceId": rows["sku"] + "/credits",
+        "Tags": rows["tags"],
+    }
+    found = pd.DataFrame(columns, index=rows.index)
+    texts = [n for n, v in columns.items() if not isinstance(v, pd.Series) or v.dtype == "object"]
+    kinds = {n: "string" for n in texts if not isinstance(columns[n], float)}
+    return FocusFrame(found.astype(kinds))
+
+
+def _choose(currency: str | None, spent: Spending) -> str:
+    known = spent.currencies
+    if currency in known:
+        return currency
+    if currency is None and len(known) == 1:
+        return known[0]
+    if not known or currency:
+        how = f"studio.costs.rate({currency or 'EUR'!r}, 0.01)"
+        raise ConfigError(f"say what a credit is worth first, as in {how}")
+    raise ConfigError(f"say in which currency: {' or '.join(known)}")

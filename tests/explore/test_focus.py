@@ -1,0 +1,227 @@
+"""FOCUS: every column as the published rules have it, and sums that are those of the costs.
+
+Source: FOCUS 1.2, https://focus.finops.org/focus-specification/v1-2/, "Columns".
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+
+from kit import wire
+from kit.client.settings import Settings
+from kit.errors import ConfigError
+from kit.explore import costs
+from kit.explore.costs.rates import Rate
+from kit.studio import Studio
+from tests.conftest import Service
+from tests.explore.pretending import archive_of, table_of
+
+
+class Rule(NamedTuple):
+    """What the specification says of a column: its level, type, whether it may be null, values."""
+
+    level: str
+    kind: str
+    null: bool = False
+    values: tuple[str, ...] = ()
+
+
+RULES = {
+    "BilledCost": Rule("mandatory", "decimal"),
+    "BillingAccountId": Rule("mandatory", "string"),
+    "BillingAccountName": Rule("mandatory", "string", null=True),
+    "BillingCurrency": Rule("mandatory", "string"),
+    "BillingPeriodEnd": Rule("mandatory", "time"),
+    "BillingPeriodStart": Rule("mandatory", "time"),
+    "ChargeCategory": Rule(
+        "mandatory", "string", values=("Usage", "Purchase", "Tax", "Credit", "Adjustment")
+    ),
+    "ChargeClass": Rule("mandatory", "string", null=True, values=("Correction",)),
+    "ChargeDescription": Rule("mandatory", "string", null=True),
+    "ChargeFrequency": Rule(
+        "recommended", "string", values=("One-Time", "Recurring", "Usage-Based")
+    ),
+    "ChargePeriodEnd": Rule("mandatory", "time"),
+    "ChargePeriodStart": Rule("mandatory", "time"),
+    "ConsumedQuantity": Rule("conditional", "decimal", null=True),
+    "ConsumedUnit": Rule("conditional", "string", null=True),
+    "ContractedCost": Rule("mandatory", "decimal"),
+    "ContractedUnitPrice": Rule("conditional", "decimal", null=True),
+    "EffectiveCost": Rule("mandatory", "decimal"),
+    "InvoiceIssuerName": Rule("mandatory", "string"),
+    "ListCost": Rule("mandatory", "decimal"),
+    "ListUnitPrice": Rule("conditional", "decimal", null=True),
+    "PricingCategory": Rule(
+        "conditional", "string", null=True, values=("Standard", "Dynamic", "Committed", "Other")
+    ),
+    "PricingCurrency": Rule("conditional", "string"),
+    "PricingCurrencyContractedUnitPrice": Rule("conditional", "decimal", null=True),
+    "PricingCurrencyEffectiveCost": Rule("conditional", "decimal"),
+    "PricingCurrencyListUnitPrice": Rule("conditional", "decimal", null=True),
+    "PricingQuantity": Rule("mandatory", "decimal", null=True),
+    "PricingUnit": Rule("mandatory", "string", null=True),
+    "ProviderName": Rule("mandatory", "string"),
+    "PublisherName": Rule("mandatory", "string"),
+    "ServiceCategory": Rule(
+        "mandatory",
+        "string",
+        values=(
+            *("AI and Machine Learning", "Analytics", "Business Applications", "Compute"),
+            *("Databases", "Developer Tools", "Multicloud", "Identity", "Integration"),
+            *("Internet of Things", "Management and Governance", "Media", "Migration", "Mobile"),
+            *("Networking", "Security", "Storage", "Web", "Other"),
+        ),
+    ),
+    "ServiceName": Rule("mandatory", "string"),
+    "ServiceSubcategory": Rule("recommended", "string", null=True, values=("Generative AI",)),
+    "SkuId": Rule("conditional", "string", null=True),
+    "SkuMeter": Rule("conditional", "string", null=True),
+    "SkuPriceId": Rule("conditional", "string", null=True),
+    "Tags": Rule("conditional", "string", null=True),
+}
+#: What must not be null in a row of usage, though it may be in others.
+USED = ("ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice", "SkuId")
+PRICED = ("PricingQuantity", "PricingUnit", "PricingCategory", "SkuPriceId")
+KINDS = {"decimal": "f", "time": "M", "string": "OT"}
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
+ACCOUNT = wire.Account(id="acc_1", name="Ada")
+RATES = {"EUR": [Rate(NOON + timedelta(hours=3), Decimal("0.02")), Rate(None, Decimal("0.012"))]}
+
+
+def made(
+    number: int, credits: str, model: str = "poster", back: str = "0", **tags: str
+) -> wire.Generation:
+    return wire.Generation(
+        id=f"gen_{number}",
+        status="completed" if back == "0" else "failed",
+        model_id=model,
+        credits_charged=Decimal(credits),
+        credits_refunded=Decimal(back),
+        created_at=NOON + timedelta(hours=6 * number),
+        tags=tags,
+    )
+
+
+def spent(*generations: wire.Generation, rates: object = RATES) -> costs.Spending:
+    usage = pd.DataFrame(
+        {
+            "id": ["led_1"],
+            "created_at": [pd.Timestamp(NOON)],
+            "kind": ["title"],
+            "credits": [-0.05],
+            "balance_after": [1.0],
+            **dict.fromkeys(("model_id", "generation_id", "key_prefix", "note")),
+        }
+    ).set_index("id")
+    return archive_of(table_of(generations), usage).spending(rates=rates)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def frame() -> costs.FocusFrame:
+    """Two days around the end of a month, a rate that changes, a refund and tags."""
+    generations = (
+        made(0, "0.5", campaign="winter"),
+        made(1, "0.25", campaign="winter"),
+        made(2, "1.125", back="1.125"),
+        made(3, "0.5", model="drift"),
+    )
+    return costs.focus(spent(*generations), account=ACCOUNT, provider="studio.example")
+
+
+def check(frame: pd.DataFrame) -> None:
+    """Hold a frame against the published rules."""
+    assert list(frame.columns) == sorted(RULES)
+    for name, rule in RULES.items():
+        column = frame[name]
+        assert column.dtype.kind in KINDS[rule.kind], name
+        assert rule.null or column.notna().all(), name
+        assert not rule.values or set(column.dropna()) <= set(rule.values), name
+        assert rule.kind != "string" or (column.dropna().str.strip() == column.dropna()).all(), name
+    used = frame[frame["ChargeCategory"] == "Usage"]
+    assert used[[*USED, *PRICED]].notna().all().all()
+    assert frame["BillingCurrency"].str.fullmatch("[A-Z]{3}").all()
+    assert (frame["ChargePeriodStart"] < frame["ChargePeriodEnd"]).all()
+    assert (frame["BillingPeriodStart"] <= frame["ChargePeriodStart"]).all()
+    assert (frame["ChargePeriodEnd"] <= frame["BillingPeriodEnd"]).all()
+    for kind in ("List", "Contracted"):
+        priced = frame[f"{kind}UnitPrice"] * frame["PricingQuantity"]
+        assert priced.to_numpy() == pytest.approx(frame[f"{kind}Cost"].to_numpy(), abs=1e-9)
+        assert (frame[f"{kind}UnitPrice"] >= 0).all()
+    for tags in frame["Tags"].dropna():
+        assert all(isinstance(value, str) for value in json.loads(tags).values())
+
+
+def test_every_column_is_as_the_published_rules_have_it(frame: costs.FocusFrame) -> None:
+    check(frame)
+    check(costs.focus(spent(), "EUR", account=ACCOUNT, provider="studio.example"))
+
+
+def test_rows_are_days_models_and_tags_and_what_was_refunded(frame: costs.FocusFrame) -> None:
+    rows = frame[["SkuId", "Tags", "ConsumedQuantity", "PricingQuantity", "BilledCost"]]
+    days = frame["ChargePeriodStart"].dt.day.tolist()
+    winter = '{"campaign": "winter"}'
+
+    assert list(zip(days, *(rows[name].fillna("-") for name in rows), strict=True)) == [
+        (30, "poster", winter, 1, 0.5, 0.006),
+        (30, "poster", winter, 1, 0.25, 0.005),
+        (30, "title", "-", 1, 0.05, 0.0006),
+        (1, "drift", "-", 1, 0.5, 0.01),
+        (1, "poster", "-", 1, 1.125, 0.0225),
+        (1, "poster", "-", -1, -1.125, -0.0225),
+    ]
+
+
+def test_csv_and_parquet_hold_the_same(frame: costs.FocusFrame, tmp_path: Path) -> None:
+    text = frame.to_csv()
+    frame.to_parquet(tmp_path / "focus.parquet")
+
+    assert text.splitlines()[0].split(",") == sorted(RULES)
+    assert "2026-11-30T00:00:00Z" in text
+    moments = [name for name, rule in RULES.items() if rule.kind == "time"]
+    back = pd.read_csv(io.StringIO(text), parse_dates=moments)
+    assert back["BilledCost"].sum() == pytest.approx(frame["BilledCost"].sum())
+    check(pd.read_parquet(tmp_path / "focus.parquet"))
+
+
+def test_a_credit_must_be_worth_something_known() -> None:
+    def ask(currency: str | None, rates: object) -> None:
+        spending = spent(made(0, "1"), rates=rates)
+        costs.focus(spending, currency, account=ACCOUNT, provider="x")
+
+    later = [Rate(NOON + timedelta(days=9), Decimal(1))]
+    with pytest.raises(ConfigError, match=r"costs.rate\('EUR', 0.01\)"):
+        ask(None, {})
+    with pytest.raises(ConfigError, match=r"costs.rate\('USD', 0.01\)"):
+        ask("USD", RATES)
+    with pytest.raises(ConfigError, match="EUR or USD"):
+        ask(None, {**RATES, "USD": RATES["EUR"]})
+    with pytest.raises(ConfigError, match="no rate in EUR on 2026-11-30"):
+        ask("EUR", {"EUR": later})
+
+
+@pytest.fixture
+def studio(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
+    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(settings) as studio:
+        yield studio
+
+
+def test_a_studio_exports_what_its_costs_are(studio: Studio) -> None:
+    studio.generate("flat", "a", tags={"campaign": "winter"})
+    studio.titles.suggest("SPACE")
+    studio.costs.rate("EUR", "0.012")
+    found = studio.costs.focus()
+
+    check(found)
+    assert found["BillingAccountId"].unique().tolist() == [studio.account.id]
+    assert found["PricingQuantity"].sum() == pytest.approx(studio.costs.total())
+    assert found["BilledCost"].sum() == pytest.approx(studio.costs.by()["EUR"].sum())
