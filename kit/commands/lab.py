@@ -31,7 +31,7 @@ def command(
     url, _ = start_embedded(settings.data)
     typer.echo(f"Creative Studio at {url}, data in {settings.data}")
     # The notebooks find the service through the data folder, so that no key travels in a variable.
-    environment = os.environ | {"KIT_DATA": str(settings.data), _CONFIG: _quiet()}
+    environment = os.environ | {"KIT_DATA": str(settings.data), _CONFIG: _configuration()}
     arguments = [
         sys.executable,
         "-m",
@@ -68,8 +68,12 @@ def tutorials() -> Path:
     )
 
 
-def _quiet() -> str:
-    """Return where Lab is configured: a newcomer is not asked about news first, nor is PyPI."""
+def _configuration() -> str:
+    """Return where Lab is configured.
+
+    A newcomer is not asked about news first, nor is PyPI; callbacks run on the main thread (see
+    "Subshells" in the decisions).
+    """
     ours = Path(__file__).with_name("jupyter_config")
     return os.pathsep.join(filter(None, (str(ours), os.environ.get(_CONFIG))))
 

@@ -16,6 +16,8 @@ from tests.waiting import until
 ADDRESS = re.compile(r"http://127\.0\.0\.1:[1-9]\d*/\S*token=\w+")
 CONFIG = re.compile(r'<script id="jupyter-config-data"[^>]*>(.*?)</script>', re.DOTALL)
 
+SUBSHELLS = "@jupyterlab/apputils-extension:kernels-settings"
+
 
 @pytest.mark.slow
 def test_lab_opens_the_first_tutorial_asks_nothing_and_stops_with_its_service(
@@ -34,6 +36,10 @@ def test_lab_opens_the_first_tutorial_asks_nothing_and_stops_with_its_service(
         assert told
         off = json.loads(told[1])["disabledExtensions"]
         assert "@jupyterlab/apputils-extension:announcements" in off
+        token = address_of(log).partition("?")[2]
+        with urlopen(f"{address.partition('/lab/')[0]}/lab/api/settings/{SUBSHELLS}?{token}") as it:
+            schema = json.load(it)["schema"]
+        assert schema["properties"]["commsOverSubshells"]["default"] == "disabled"
         assert (data / "service.json").exists()
     finally:
         process.send_signal(signal.SIGTERM)
@@ -42,13 +48,19 @@ def test_lab_opens_the_first_tutorial_asks_nothing_and_stops_with_its_service(
     assert not (data / "service.json").exists()
 
 
+def address_of(log: Path) -> str:
+    """Return where Lab says that it is; empty before."""
+    found = ADDRESS.search(log.read_text())
+    return found[0] if found else ""
+
+
 def shown(log: Path) -> tuple[str, str] | None:
     """Return where Lab opens and what is there; None as long as it does not answer."""
-    opened = ADDRESS.search(log.read_text())
+    opened = address_of(log)
     if not opened:
         return None
     try:
-        with urlopen(opened[0], timeout=30) as answer:
+        with urlopen(opened, timeout=30) as answer:
             return answer.url.partition("?")[0], answer.read().decode()
     except URLError:  # it says where it will be a moment before it is
         return None
