@@ -46,6 +46,10 @@ class Request:
         Input files by parameter name.
     tags : mapping of str to str
         What it is filed under; requests that differ in them alone are equal.
+    inputs : sequence of str
+        Ids of the generations whose outputs go in, as far as that is known.
+    file_metadata : bool
+        Whether the result says in itself what made it.
 
     Examples
     --------
@@ -59,6 +63,8 @@ class Request:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     media: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
+    inputs: Sequence[str] = ()
+    file_metadata: bool = True
 
     @property
     def complete(self) -> dict[str, Any]:

@@ -150,6 +150,8 @@ def _post(path: str, answer: Callable[[bytes], T], body: wire.Body, key: str | N
     for name in ("mediaUploads", "tags"):
         if dumped.get(name) == {}:
             del dumped[name]
+    if dumped.get("fileMetadata", False):
+        del dumped["fileMetadata"]
     return Call("POST", path, answer, body=dumped, key=key or new_key())
 
 

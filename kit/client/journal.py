@@ -14,7 +14,7 @@ import os
 import statistics
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -65,6 +65,7 @@ class JournalEntry:
     key: str = ""
     shown: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
+    inputs: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +145,7 @@ class Journal:
         model_id: str = "",
         key: str = "",
         tags: Mapping[str, str] = _NO_TAGS,
+        inputs: Sequence[str] = (),
     ) -> None:
         """Write down a start; it settles what was sent under its key."""
         charged = None if receipt.credits_charged is None else str(receipt.credits_charged)
@@ -155,6 +157,7 @@ class Journal:
             credits=charged,
             key=key,
             tags=dict(tags),
+            inputs=list(inputs),
         )
         self._append(asdict(start))
 
@@ -194,6 +197,12 @@ class Journal:
         """Return the tags of the starts that have some, by generation id."""
         with self._read() as contents:
             return {name: start.tags for name, start in contents.starts.items() if start.tags}
+
+    def inputs(self, generation_id: str) -> Sequence[str]:
+        """Return the generations whose outputs went into one start, as far as that is known."""
+        with self._read() as contents:
+            start = contents.starts.get(generation_id)
+            return start.inputs if start else ()
 
     def tags_of(self, generation_id: str) -> dict[str, str]:
         """Return the tags of one start."""

@@ -240,27 +240,39 @@ def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Cal
         if kept:
             shutil.copyfile(path, target)
         else:
-            picture = read_picture(path, f"it cannot be saved as {target.suffix}")
-            if asked == "image/jpeg":
-                picture = picture.convert("RGB")
-            picture.save(target, quality=95)
-        if metadata:
-            file_metadata.embed(target, describe_request(generation, path))
-        else:
+            convert_picture(path, target, asked)
+        if not metadata:
             file_metadata.remove(target)
+        elif described := describe_request(generation, path):
+            file_metadata.embed(target, described)
         return target
 
     return save
 
 
-def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata:
-    """Return what a copy of an output is to say of itself: what the file says, or what is known."""
+def convert_picture(path: Path, target: Path, content_type: str) -> None:
+    """Write a picture in another format."""
+    picture = read_picture(path, f"it cannot be saved as {target.suffix}")
+    if content_type == "image/jpeg":
+        picture = picture.convert("RGB")
+    picture.save(target, quality=95)
+
+
+def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | None:
+    """Return what a copy of an output is to say of itself: what the file says, or what is known.
+
+    Where a service of this kind left it out, it was asked to.
+    """
     facts = generation.facts
-    return file_metadata.read(path) or FileMetadata(
+    found = file_metadata.read(path)
+    if found is not None or facts.inputs is not None:
+        return found
+    return FileMetadata(
         model=facts.model_id,
         prompt=facts.prompt,
         parameters=facts.parameters or {},
         generation_id=facts.id,
+        inputs=generation.operations.journal.inputs(facts.id),
     )
 
 

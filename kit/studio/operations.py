@@ -27,7 +27,14 @@ from kit.studio.billing import Billing
 from kit.studio.catalog import ModelCatalog, describe_retirement
 from kit.studio.changes import ChangeWatch
 from kit.studio.history_sync import HistorySync
-from kit.studio.requests import body_of, digest_of, fingerprint, resolve_media, separate_media
+from kit.studio.requests import (
+    body_of,
+    digest_of,
+    find_inputs,
+    fingerprint,
+    resolve_media,
+    separate_media,
+)
 from kit.studio.reuse import ReusableResults
 from kit.studio.starts import Starts, StartTrace
 from kit.widgets.account.data import Keys
@@ -110,6 +117,7 @@ class Operations:
         media: Any,
         given: Mapping[str, Any],
         tags: Mapping[str, str] | None = None,
+        file_metadata: bool = True,
     ) -> Flow[Request]:
         """Check a request against its model.
 
@@ -121,10 +129,13 @@ class Operations:
         text, model = requests.json_text(prompt, "prompt"), (yield from self.model(model_id))
         media, rest = separate_media(model, media, given)
         wanted = requests.json_parameters(rest)
-        files = uploads.sources(model, (yield from resolve_media(media)), ours=self.settings.ours)
+        resolved = yield from resolve_media(media)
+        files = uploads.sources(model, resolved, ours=self.settings.ours)
         checked = parameters.check(model, prompt=text, parameters=wanted, media=files)
         known = {name: checked[name] for name in wanted}
-        return Request(model, text, known, files, requests.check_tags(tags))
+        inputs = [*find_inputs(media)] if files else ()
+        checked_tags = requests.check_tags(tags)
+        return Request(model, text, known, files, checked_tags, inputs, file_metadata)
 
     def with_files(self, request: Request) -> Flow[Request]:
         """Return a request that was checked before, its paths as files that can be sent."""

@@ -7,13 +7,15 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from kit import pricing, wire
+from kit import file_metadata, pricing, wire
 from kit.client import uploads
 from kit.client.actions import FetchMedium, Flow
 from kit.errors import ConfigError, ParameterError
@@ -91,6 +93,7 @@ def body_of(
         media_uploads=dict(references),
         # another service may refuse what the API document does not have
         tags=dict(request.tags) if is_own(request.model) else {},
+        file_metadata=request.file_metadata or not is_own(request.model),
     )
 
 
@@ -279,6 +282,22 @@ def resolve_media(media: Any) -> Flow[Any]:
     if uploads.is_on_the_web(media):
         return (yield FetchMedium(media))
     return (yield from media._kit_file()) if hasattr(media, "_kit_file") else media
+
+
+def find_inputs(media: Any) -> Iterator[str]:
+    """Yield the generations whose outputs are among input files: objects, or files that say so."""
+    if isinstance(media, Mapping):
+        media = list(media.values())
+    if isinstance(media, (list, tuple)):
+        for value in media:
+            yield from find_inputs(value)
+    elif hasattr(media, "_kit_file"):
+        yield getattr(media, "generation", media).id
+    elif isinstance(media, (str, Path)) and not uploads.is_on_the_web(media):
+        with suppress(OSError, ValueError):
+            found = file_metadata.read(Path(media).expanduser())
+            if found and found.generation_id:
+                yield found.generation_id
 
 
 #: Levels of lists in lists: what goes deeper holds itself.

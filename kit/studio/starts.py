@@ -433,7 +433,12 @@ class Starts:
         """Write down a start; return why that could not be, empty if it could."""
         try:
             self._journal.add_start(
-                receipt, request=digest, model_id=request.model.id, key=key, tags=request.tags
+                receipt,
+                request=digest,
+                model_id=request.model.id,
+                key=key,
+                tags=request.tags,
+                inputs=request.inputs,
             )
         except OSError as error:
             return failure_reason(error)

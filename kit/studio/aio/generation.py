@@ -21,6 +21,7 @@ from kit.studio.generation import (
     render_media,
     save_to,
 )
+from kit.studio.lineage import Lineage, trace_inputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +82,12 @@ class AsyncGeneration(BaseGeneration):
         picture = await self.image()
         transparent = "A" in picture.getbands() or "transparency" in picture.info
         return np.asarray(picture.convert("RGBA" if transparent else "RGB"))
+
+    async def lineage(self) -> Lineage[AsyncGeneration]:
+        """Return the generations whose outputs went into it, and into those, with their costs."""
+        found, inputs = await self._run(trace_inputs(self.operations, self.facts))
+        held = [AsyncGeneration(one, self.operations, self.client) for one in found]
+        return Lineage(held, inputs)
 
     async def refresh(self) -> AsyncGeneration:
         """Return it as it is now."""

@@ -19,7 +19,6 @@ from kit.client.settings import Settings
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
-from kit.file_metadata import FileMetadata
 from kit.studio import accounts, completion, forms, panel, recreation
 from kit.studio.aio.costs import AsyncCosts, AsyncUsage
 from kit.studio.aio.generation import AsyncGeneration
@@ -201,12 +200,13 @@ class AsyncStudio:
         *,
         media: Any = None,
         tags: Mapping[str, str] | None = None,
+        metadata: bool = True,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> AsyncGeneration:
         """Start a generation and return it at once, still processing; see `generate`."""
         request = self.session.operations.request(
-            model, prompt, media, merge_parameters(parameters, settings), tags
+            model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
         return self.session.hold(await self._run(self.session.operations.start(request)))
 
@@ -221,6 +221,7 @@ class AsyncStudio:
         timeout: float | None = None,
         again: bool = False,
         tags: Mapping[str, str] | None = None,
+        metadata: bool = True,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> AsyncGeneration: ...
@@ -235,6 +236,7 @@ class AsyncStudio:
         timeout: float | None = None,
         again: bool = False,
         tags: Mapping[str, str] | None = None,
+        metadata: bool = True,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> list[AsyncGeneration]: ...
@@ -248,6 +250,7 @@ class AsyncStudio:
         timeout: float | None = None,
         again: bool = False,
         tags: Mapping[str, str] | None = None,
+        metadata: bool = True,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> AsyncGeneration | list[AsyncGeneration]:
@@ -269,10 +272,12 @@ class AsyncStudio:
         tags : mapping of str to str, optional
             What it is filed under, such as ``{"campaign": "winter"}``: at most 10, of 64 characters
             each. What was made before keeps the tags that it had.
+        metadata : bool
+            Whether the file says in itself what made it: model, prompt, parameters and seed.
         parameters : mapping, optional
             Settings of the model by name, for names that are no keywords here or mean something
-            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again``, ``tags`` or
-            ``guidance scale``.
+            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again``, ``tags``,
+            ``metadata`` or ``guidance scale``.
         **settings
             All other settings of the model.
 
@@ -285,10 +290,10 @@ class AsyncStudio:
         """
         given = merge_parameters(parameters, settings)
         if n != 1:
-            return await self._several(n, model, prompt, media, given, timeout, tags)
+            return await self._several(n, model, prompt, media, given, timeout, tags, metadata)
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
-            request = self.session.operations.request(model, prompt, media, given, tags)
+            request = self.session.operations.request(model, prompt, media, given, tags, metadata)
             trace = StartTrace(again=again)
             flow = self.session.operations.generate(
                 request,
@@ -315,6 +320,7 @@ class AsyncStudio:
         given: Mapping[str, Any],
         timeout: float | None,
         tags: Mapping[str, str] | None,
+        metadata: bool,
     ) -> list[AsyncGeneration]:
         """Start so many equal requests and return them finished."""
         if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
@@ -323,20 +329,14 @@ class AsyncStudio:
                 "name is given as parameters={'n': ...}"
             )
         begun = [
-            await self.start(model, prompt, media=media, tags=tags, parameters=given)
+            await self.start(
+                model, prompt, media=media, tags=tags, metadata=metadata, parameters=given
+            )
             for _ in range(count)
         ]
         return [await generation.wait(timeout) for generation in begun]
 
-    def read(self, file: Path | str) -> FileMetadata:
-        """Return what a file says made it: model, prompt, parameters, seed.
-
-        Raises
-        ------
-        ConfigError
-            It says nothing.
-        """
-        return recreation.read_file(file)
+    read = staticmethod(recreation.read_file)
 
     async def recreate(
         self,

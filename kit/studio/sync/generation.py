@@ -21,6 +21,7 @@ from kit.studio.generation import (
     render_media,
     save_to,
 )
+from kit.studio.lineage import Lineage, trace_inputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +82,12 @@ class Generation(BaseGeneration):
         picture = self.image()
         transparent = "A" in picture.getbands() or "transparency" in picture.info
         return np.asarray(picture.convert("RGBA" if transparent else "RGB"))
+
+    def lineage(self) -> Lineage[Generation]:
+        """Return the generations whose outputs went into it, and into those, with their costs."""
+        found, inputs = self._run(trace_inputs(self.operations, self.facts))
+        held = [Generation(one, self.operations, self.client) for one in found]
+        return Lineage(held, inputs)
 
     def refresh(self) -> Generation:
         """Return it as it is now."""

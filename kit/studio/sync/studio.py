@@ -18,7 +18,6 @@ from kit.client.sync import Client
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
-from kit.file_metadata import FileMetadata
 from kit.studio import accounts, completion, forms, panel, recreation
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
@@ -200,12 +199,13 @@ class Studio:
         *,
         media: Any = None,
         tags: Mapping[str, str] | None = None,
+        metadata: bool = True,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Generation:
         """Start a generation and return it at once, still processing; see `generate`."""
         request = self.session.operations.request(
-            model, prompt, media, merge_parameters(parameters, settings), tags
+            model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
         return self.session.hold(self._run(self.session.operations.start(request)))
 
@@ -220,6 +220,7 @@ class Studio:
         timeout: float | None = None,
         again: bool = False,
         tags: Mapping[str, str] | None = None,
+        metadata: bool = True,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Generation: ...
@@ -234,6 +235,7 @@ class Studio:
         timeout: float | None = None,
         again: bool = False,
         tags: Mapping[str, str] | None = None,
+        metadata: bool = True,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> list[Generation]: ...
@@ -247,6 +249,7 @@ class Studio:
         timeout: float | None = None,
         again: bool = False,
         tags: Mapping[str, str] | None = None,
+        metadata: bool = True,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Generation | list[Generation]:
@@ -268,10 +271,12 @@ class Studio:
         tags : mapping of str to str, optional
             What it is filed under, such as ``{"campaign": "winter"}``: at most 10, of 64 characters
             each. What was made before keeps the tags that it had.
+        metadata : bool
+            Whether the file says in itself what made it: model, prompt, parameters and seed.
         parameters : mapping, optional
             Settings of the model by name, for names that are no keywords here or mean something
-            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again``, ``tags`` or
-            ``guidance scale``.
+            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again``, ``tags``,
+            ``metadata`` or ``guidance scale``.
         **settings
             All other settings of the model.
 
@@ -284,10 +289,10 @@ class Studio:
         """
         given = merge_parameters(parameters, settings)
         if n != 1:
-            return self._several(n, model, prompt, media, given, timeout, tags)
+            return self._several(n, model, prompt, media, given, timeout, tags, metadata)
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
-            request = self.session.operations.request(model, prompt, media, given, tags)
+            request = self.session.operations.request(model, prompt, media, given, tags, metadata)
             trace = StartTrace(again=again)
             flow = self.session.operations.generate(
                 request,
@@ -314,6 +319,7 @@ class Studio:
         given: Mapping[str, Any],
         timeout: float | None,
         tags: Mapping[str, str] | None,
+        metadata: bool,
     ) -> list[Generation]:
         """Start so many equal requests and return them finished."""
         if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
@@ -322,20 +328,12 @@ class Studio:
                 "name is given as parameters={'n': ...}"
             )
         begun = [
-            self.start(model, prompt, media=media, tags=tags, parameters=given)
+            self.start(model, prompt, media=media, tags=tags, metadata=metadata, parameters=given)
             for _ in range(count)
         ]
         return [generation.wait(timeout) for generation in begun]
 
-    def read(self, file: Path | str) -> FileMetadata:
-        """Return what a file says made it: model, prompt, parameters, seed.
-
-        Raises
-        ------
-        ConfigError
-            It says nothing.
-        """
-        return recreation.read_file(file)
+    read = staticmethod(recreation.read_file)
 
     def recreate(
         self,

@@ -1,0 +1,137 @@
+"""Lineage: the generations whose outputs went into one, with what each cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from kit import wire
+from kit.client.actions import Flow
+from kit.errors import KitError
+from kit.studio.generation import BaseGeneration, fetch_thumbnail
+from kit.studio.operations import Operations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Generations of one lineage.
+MOST = 100
+
+G = TypeVar("G", bound=BaseGeneration)
+#: A generation and those whose outputs went into it, by id.
+Inputs = Mapping[str, Sequence[str]]
+
+
+def trace_inputs(
+    operations: Operations, facts: wire.Generation
+) -> Flow[tuple[list[wire.Generation], Inputs]]:
+    """Return a generation after all that went into it, and which went into which.
+
+    By what the service says of inputs, else by this computer's journal. Of what is gone there, the
+    id is left.
+    """
+    found, inputs, waiting = {facts.id: facts}, {}, [facts]
+    while waiting:
+        one = waiting.pop()
+        reported = [known.generation_id for known in one.inputs or () if known.generation_id]
+        inputs[one.id] = list(dict.fromkeys(reported or operations.journal.inputs(one.id)))
+        for known in inputs[one.id]:
+            if known not in found and len(found) < MOST:
+                try:
+                    found[known] = yield from operations.get(known)
+                except KitError:
+                    found[known] = wire.Generation(id=known, status="gone")
+                waiting.append(found[known])
+    levels = find_levels(facts.id, inputs)
+    return sorted(found.values(), key=lambda one: -levels.get(one.id, 0)), inputs
+
+
+def find_levels(last: str, inputs: Inputs) -> dict[str, int]:
+    """Return how many steps each generation stands before the last one, at most.
+
+    Examples
+    --------
+    >>> find_levels("film", {"film": ["cut", "song"], "cut": ["song"], "song": []})
+    {'film': 0, 'cut': 1, 'song': 2}
+    """
+    levels = {last: 0}
+    for _ in range(MOST):  # so that even a circle comes to an end
+        before = dict(levels)
+        for one, level in before.items():
+            for known in inputs.get(one, ()):
+                levels[known] = min(max(levels.get(known, 0), level + 1), MOST)
+        if levels == before:
+            break
+    return levels
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Lineage(Generic[G]):
+    """A generation and all that went into it, inputs first; it draws itself as a chain.
+
+    Examples
+    --------
+    ``studio.generate("retouch", media=lake).lineage().frame()``
+    """
+
+    generations: Sequence[G]
+    inputs: Inputs
+
+    def __len__(self) -> int:
+        return len(self.generations)
+
+    def __iter__(self) -> Iterator[G]:
+        return iter(self.generations)
+
+    @property
+    def credits(self) -> Decimal:
+        """What all of it was charged, less what was refunded, as far as that is known."""
+        return sum((cost for cost in map(_cost, self.generations) if cost is not None), Decimal(0))
+
+    def frame(self) -> pd.DataFrame:
+        """Return a row a generation, inputs first: what it is, what went in, and what it cost."""
+        import pandas as pd
+
+        rows = [
+            {
+                "generation_id": one.id,
+                "model_id": one.model_id,
+                "prompt": one.prompt,
+                "status": one.status if one.facts.status != "gone" else "gone",
+                "inputs": ", ".join(self.inputs.get(one.id, ())),
+                "net": None if (cost := _cost(one)) is None else float(cost),
+            }
+            for one in self.generations
+        ]
+        return pd.DataFrame(rows).astype({"net": "float64"})
+
+    def __repr__(self) -> str:
+        names = " → ".join(one.model_id or one.id for one in self.generations)
+        return f"<Lineage {names} · {self.credits:f} credits>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from kit.widgets.lineage import draw_lineage
+
+        levels = find_levels(self.generations[-1].id, self.inputs)
+        steps: dict[int, list[tuple[wire.Generation, Decimal | None, bytes | None]]] = {}
+        for one in self.generations:
+            step = steps.setdefault(levels.get(one.id, 0), [])
+            step.append((one.facts, _cost(one), _find_thumbnail(one)))
+        columns = [steps[level] for level in sorted(steps, reverse=True)]
+        return {"text/plain": repr(self), "text/html": draw_lineage(columns, self.credits)}
+
+
+def _cost(generation: BaseGeneration) -> Decimal | None:
+    charged = generation.operations.find_charge(generation.facts)
+    if charged is None:
+        return None
+    return charged - (generation.facts.credits_refunded or Decimal(0))
+
+
+def _find_thumbnail(generation: BaseGeneration) -> bytes | None:
+    try:
+        return fetch_thumbnail(generation)
+    except (KitError, OSError):
+        return None

@@ -1,0 +1,75 @@
+"""The generations whose outputs went into one, with what each cost."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import kit
+from kit import file_metadata
+from kit.errors import ConfigError
+from kit.studio import Studio
+from tests.conftest import Service
+from tests.uploading import png
+
+
+@pytest.fixture
+def ours(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
+    with kit.connect(service.url, key, data=tmp_path / "client") as studio:
+        yield studio
+
+
+def test_a_chain_is_drawn_with_its_costs(ours: Studio, tmp_path: Path) -> None:
+    lake = ours.generate("poster", "a lake", size=512)
+    edited = ours.generate("retouch", media=lake)
+    again = ours.generate("reframe", media=edited.save(tmp_path / "edited.png"))
+
+    chain = again.lineage()
+
+    assert list(chain) == [lake, edited, again]
+    frame = chain.frame()
+    assert frame["model_id"].to_list() == ["poster", "retouch", "reframe"]
+    assert frame["inputs"].to_list() == ["", lake.id, edited.id]
+    costs = [one.credits for one in (lake, edited, again)]
+    assert chain.credits == sum(cost for cost in costs if cost is not None)
+    assert frame["net"].sum() == pytest.approx(float(chain.credits))
+    html = chain._repr_mimebundle_()["text/html"]
+    assert html.count("<img") == 3
+    assert f"3 generations · {chain.credits:f} credits in all" in html
+
+
+def test_what_has_no_inputs_is_alone(ours: Studio) -> None:
+    lake = ours.generate("poster", "a lake", size=512)
+
+    assert list(lake.lineage()) == [lake]
+
+
+def test_another_services_chain_is_known_from_the_journal(studio: Studio) -> None:
+    lake = studio.generate("paint", "a lake")
+    edited = studio.generate("retouch", media=lake)
+
+    chain = edited.lineage()
+
+    assert chain.frame()["model_id"].to_list() == ["paint", "retouch"]
+    assert chain.credits == Decimal("0.5")
+
+
+def test_what_is_gone_leaves_its_id(studio: Studio, tmp_path: Path) -> None:
+    file = tmp_path / "file.png"
+    file.write_bytes(png())
+    metadata = file_metadata.FileMetadata(model="x", generation_id="gen_of_another")
+    file_metadata.embed(file, metadata)
+
+    chain = studio.generate("retouch", media=file).lineage()
+
+    assert chain.frame()["status"].to_list() == ["gone", "completed"]
+    assert chain.frame()["generation_id"].to_list()[0] == "gen_of_another"
+    assert "not at the service any more" in chain._repr_mimebundle_()["text/html"]
+
+
+def test_a_start_may_ask_that_its_file_says_nothing(ours: Studio, tmp_path: Path) -> None:
+    lake = ours.generate("poster", "a lake", size=512, metadata=False)
+
+    with pytest.raises(ConfigError, match="does not say"):
+        ours.read(lake.save(tmp_path / "lake.jpg"))
