@@ -84,12 +84,22 @@ def test_a_form_is_used(notebook: Notebook) -> None:
     expect(flat.get_by_text("completed")).to_have_count(2)
     expect(flat.get_by_text("balance afterwards 995.8")).to_be_visible()
 
-    # what runs can be stopped
+    # Ctrl+Enter submits, and whoever writes goes on writing
+    prompt.press("Control+Enter")
+    expect(flat.get_by_text("completed")).to_have_count(3)
+    expect(prompt).to_be_focused()
+    expect(prompt).to_have_value("a lake!")
+    expect(flat.get_by_role("button", name="Generate")).to_be_enabled()
+
+    # what runs can be stopped, for what is said before; the focus goes to what one does next
     flat.get_by_label("does").select_option("hangs")
-    generate(flat)
+    prompt.press("Control+Enter")
     expect(flat.get_by_text("50 %")).to_be_visible()
-    flat.get_by_role("button", name="Cancel").click()
-    expect(flat.get_by_text("canceled")).to_be_visible()
+    expect(flat.get_by_text("Cancel still costs 1.4 credits")).to_be_visible()
+    flat.get_by_role("button", name="Cancel").focus()
+    notebook.page.keyboard.press("Enter")
+    expect(flat.get_by_text("canceled; 1.4 credits charged")).to_be_visible()
+    expect(flat.get_by_role("button", name="Generate")).to_be_focused()
     flat.get_by_role("button", name="Code").click()
     expect(flat.get_by_text('does="hangs"')).to_be_visible()
     look(notebook, "form", ".kit-form")
