@@ -1,4 +1,7 @@
-"""An example of each of our models: a small picture of what it makes, and the prompt of it."""
+"""An example of each of our models: a small picture of what it makes, and the prompt of it.
+
+`tests/examples.py` makes the pictures.
+"""
 
 from __future__ import annotations
 
