@@ -68,7 +68,14 @@ def arguments(
         "callback_on_step_end": step,
     }
     values = {name: value for name, value in values.items() if name in takes}
-    _check_steps({name: argument.default for name, argument in takes.items()} | values)
+    called = {name: argument.default for name, argument in takes.items()} | values
+    steps: Any = called.get("num_inference_steps")
+    strength: Any = called.get("strength")
+    numbers = isinstance(steps, int) and isinstance(strength, (int, float))
+    if numbers and called.get("image") is not None and int(steps * strength) < 1:
+        # The library fails unreadably where not even one step is left.
+        sentence = f"a strength of {strength:g} leaves none of {steps} steps; raise one of them"
+        raise EngineError(sentence, code="bad_parameters")
     return {**entry.always, **values}
 
 
@@ -78,16 +85,6 @@ def _round_side(side: float, shape: PipelineShape) -> int:
 
 def _round_length(count: int, shape: PipelineShape) -> int:
     return max(0, count - 1) // shape.stride * shape.stride + 1
-
-
-def _check_steps(values: Mapping[str, Any]) -> None:
-    # The library fails unreadably on a strength that leaves not even one step.
-    if values.get("image") is None:
-        return
-    steps, strength = values.get("num_inference_steps"), values.get("strength")
-    if isinstance(steps, int) and isinstance(strength, (int, float)) and int(steps * strength) < 1:
-        sentence = f"a strength of {strength:g} leaves none of {steps} steps; raise one of them"
-        raise EngineError(sentence, code="bad_parameters")
 
 
 def _pictures(

@@ -30,6 +30,6 @@ class SceneFast(settings.PaintedModel):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Paint the prompt's scene small and enlarge it."""
-        from kit.engines.painting.picture import paint_fast
+        from kit.engines.painting.picture import paint_scene
 
-        return paint_fast(job, progress)
+        return paint_scene(job, progress, fast=True)

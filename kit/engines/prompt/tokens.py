@@ -193,7 +193,8 @@ class WordMeanings:
                 thing
                 for text in self.texts
                 for thing in named.get(text, ())
-                if painter in thing.families and not self.says(thing.denials)
+                if painter in thing.families
+                and not self.says({f"no-{word}" for word in thing.denials})
             }
             names = {thing.name for thing in found}
             shown = (it.name for it in found if not it.needs or not names.isdisjoint(it.needs))

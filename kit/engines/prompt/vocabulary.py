@@ -54,7 +54,11 @@ class Vocabulary:
         self.colors: Mapping[str, Tint] = {
             word: (hue, chroma) for word, (hue, chroma) in tables["colors"]["colors"].items()
         }
-        self.things = tuple(_thing(name, table) for name, table in tables["things"].items())
+        parts = ("words", "families", "denials", "needs")
+        self.things = tuple(
+            Thing(name, *(frozenset(table.get(part, "").split()) for part in parts))
+            for name, table in tables["things"].items()
+        )
         self.silent = frozenset(tables["phrases"]["silent"]["words"].split())
         self.known = frozenset(
             word for word in (*self.meanings, *self.colors, *self.colored) if word[:3] != "no-"
@@ -163,9 +167,3 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(
         {name: tomllib.loads((folder / f"{name}.toml").read_text("utf-8")) for name in names}
     )
-
-
-def _thing(name: str, table: Mapping[str, str]) -> Thing:
-    words, families = (frozenset(table[part].split()) for part in ("words", "families"))
-    denials = frozenset(f"no-{word}" for word in table.get("denials", "").split())
-    return Thing(name, words, families, denials, frozenset(table.get("needs", "").split()))

@@ -141,8 +141,11 @@ async def make_video(
 ) -> Mapping[str, Any]:
     """Have an endpoint make a job's clip, noted in a folder; return facts about it."""
     with orders.keep_note(notes, order_of(entry, job)) as note:
-        address, answer = note.found, await _look_after(caller, note.found)
-        if answer is None:
+        address, answer = note.found, None
+        if address:  # of a process that was killed
+            reply = await caller.attempt(orders.look_at(address, accepts=_is_over))
+            answer = reply.json() if reply.is_good else None
+        if answer is None or _state_of(answer).word not in ("processing", "completed"):
             answer = await _begin(entry, caller, job)
             if item := orders.find_item(answer):
                 await orders.save_item(caller, item, target, most=FILE_BYTES)
@@ -157,14 +160,6 @@ async def make_video(
         tell(orders.MADE)
         await _fetch(caller, address, state.answer, target)
     return {"model": entry.model}
-
-
-async def _look_after(caller: RemoteCaller, address: str) -> Any:
-    reply = await caller.attempt(orders.look_at(address, accepts=_is_over)) if address else None
-    if reply is None or not reply.is_good:
-        return None
-    answer = reply.json()
-    return answer if _state_of(answer).word in ("processing", "completed") else None
 
 
 async def _begin(entry: VideosEntry, caller: RemoteCaller, job: Job) -> Any:

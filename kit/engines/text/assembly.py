@@ -138,18 +138,18 @@ def fill_script(
     rated = _rate(plans, ends, target, telling.rate)
     best = nsmallest(_LOOKED_AT, rated, key=lambda found: found[0])
     said = [(cost, (*end.opening, *plan.parts, *end.closing), plan) for cost, end, plan in best]
-    said.sort(key=lambda text: text[0] + _STUTTER * count_stutters(text[1]))
+
+    def cost_of(text: tuple[float, _Parts, _Plan]) -> float:
+        pairs = pairwise(text[1])
+        return text[0] + _STUTTER * sum(_starts(a)[-1] == _starts(b)[0] for a, b in pairs)
+
+    said.sort(key=cost_of)
     texts = ((" ".join(parts), cost, plan) for cost, parts, plan in said)
     text, cost, plan = next(found for found in texts if found[0] not in unlike)
     # A lead is told so that it makes sense.
     whole = lead and lead.more and (telling.whole or lead.whole)
     tells = lead is None or (lead.more if whole else lead.text) in plan.parts
     return FilledScript(text=text, told=plan.told, fits=tells and cost < _AMISS)
-
-
-def count_stutters(parts: Sequence[str]) -> int:
-    """Return how many parts of a text, whole sentences, begin like the sentence before them."""
-    return sum(_starts(one)[-1] == _starts(other)[0] for one, other in pairwise(parts))
 
 
 @lru_cache(maxsize=8192)

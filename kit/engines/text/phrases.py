@@ -77,7 +77,11 @@ def shorten(text: str, limit: float, *, rate: float = RATE) -> str:
         text = next((p for p in parts if seconds(p, rate=rate) > enough), parts[0])
         text = _LINK.sub("", text) if text != parts[0] else text
     if seconds(text, rate=rate) > limit:
-        text = _whole_phrase(text, limit, rate)
+        # The longest beginning in the limit that no open clause is cut off from.
+        said, low = text.split(), text.lower().split()
+        ends = [n for n in range(2, len(said)) if low[n] in _JOINTS and not _OPENERS & {*low[1:n]}]
+        phrases = (" ".join(said[:n]) for n in reversed(ends))
+        text = next((p for p in phrases if seconds(p, rate=rate) <= limit), text)
     said = text.split()
     while len(said) > 1 and seconds(" ".join(said), rate=rate) > limit:
         said.pop()
@@ -87,15 +91,6 @@ def shorten(text: str, limit: float, *, rate: float = RATE) -> str:
     while len(said) > 2 and (shorter := _WEAK_END.sub("", text)) != text:
         text = shorter
     return text.rstrip(" ,;:'-") if len(said) > 2 else text
-
-
-def _whole_phrase(text: str, limit: float, rate: float) -> str:
-    # The longest beginning in the limit that no open clause is cut off from.
-    said = text.split()
-    low = [word.lower() for word in said]
-    ends = [n for n in range(2, len(said)) if low[n] in _JOINTS and not _OPENERS & {*low[1:n]}]
-    phrases = (" ".join(said[:n]) for n in reversed(ends))
-    return next((p for p in phrases if seconds(p, rate=rate) <= limit), text)
 
 
 def strip_directive(angle: str) -> str:
