@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 import pytest
 
-from kit.engines.film.weather import KINDS, Weather
+from kit.engines.film.weather import Weather
+from kit.engines.models.settings import WEATHERS
 from tests.engines.rendering import frames_of, render, saved
 
 Files = Callable[[str], Path]
@@ -121,7 +122,7 @@ def test_a_loop_ends_where_it_began(model: str, clip: Frames) -> None:
     assert seam(True) < seam(False)
 
 
-@pytest.mark.parametrize("kind", KINDS[1:])
+@pytest.mark.parametrize("kind", WEATHERS[1:])
 def test_weather_of_a_loop_ends_where_it_began_and_moves_on_the_way(kind: str) -> None:
     weather = Weather(kind, (160, 96), np.random.default_rng(1), seconds=2.0, loop=True)
 

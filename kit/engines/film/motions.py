@@ -73,12 +73,6 @@ def bounds_of(mask: Floats) -> Window:
     return ends[0], ends[1]
 
 
-def crop_planes(planes: Frame, window: Window) -> Frame:
-    """Return views of a window of planes; its rows and columns are even."""
-    half = tuple(slice(side.start // 2, side.stop // 2) for side in window)
-    return planes[0][window], planes[1][half], planes[2][half]
-
-
 def count_turns(take: Take, period: float = _PERIOD) -> int:
     """Return how often something that takes about a period comes around in a clip."""
     return max(1, round(take.seconds / period))
@@ -116,14 +110,16 @@ class Shimmer:
         for x, y, speed, part in self._waves:
             level += np.float32(part) * self._noise(x, y, speed, moment)
         level = np.clip(level, -0.5, self._motion.most) * self._mask * np.float32(share)
-        luma, *chroma = crop_planes(planes, self._window)
+        luma = planes[0][self._window]
+        half = tuple(slice(side.start // 2, side.stop // 2) for side in self._window)
+        chroma = [plane[half] for plane in planes[1:]]
         big = cv2.resize(level, luma.shape[::-1], interpolation=cv2.INTER_LINEAR)
         luma[...] = cv2.multiply(luma, 1.0 + big, dtype=cv2.CV_8U)
         # What shines brighter is whiter; what is darker keeps its color.
-        half = cv2.resize(np.minimum(level, 0.0), chroma[0].shape[::-1])
+        dark = cv2.resize(np.minimum(level, 0.0), chroma[0].shape[::-1])
         for plane in chroma:
-            colored = cv2.multiply(plane, 1.0 + half, dtype=cv2.CV_32F)
-            plane[...] = cv2.scaleAdd(half, -128.0, colored).astype(np.uint8)
+            colored = cv2.multiply(plane, 1.0 + dark, dtype=cv2.CV_32F)
+            plane[...] = cv2.scaleAdd(dark, -128.0, colored).astype(np.uint8)
 
     def _noise(self, x: Floats, y: Floats, speed: float, moment: float) -> Floats:
         seconds = self._take.seconds

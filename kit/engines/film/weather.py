@@ -11,8 +11,6 @@ from kit.engines.media.clip import Frame
 from kit.engines.media.color import Bytes
 from kit.engines.painting.falling import clouds, layers
 
-#: What can be in the air, as a setting's values; none is drawn by nothing.
-KINDS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
 _SWINGS, _SHIMMERS = 5.0, 9.0  # seconds
 _GLIMMERS = ("dust", "fireflies", "embers")
 _NEUTRAL = 128

@@ -3,9 +3,6 @@
 from kit.engines.base import Asset, Definition, Engine, Job, Progress
 from kit.engines.models import settings
 
-_MOVES = ("push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still")
-_WEATHERS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
-
 
 class Animate(Engine):
     """Moves a camera through a still picture."""
@@ -30,9 +27,9 @@ class Animate(Engine):
                 "cutout moves the subject, parallax bends the picture as if it were nearer below,"
                 " ken_burns keeps it flat; auto cuts out where it finds a subject",
             ),
-            settings.choice("camera", _MOVES, "How the camera moves"),
+            settings.choice("camera", settings.MOVES, "How the camera moves"),
             settings.number("motion", 0.6, 0, 1, "How far the camera moves"),
-            settings.choice("weather", _WEATHERS, "What is in the air before the picture"),
+            settings.choice("weather", settings.WEATHERS, "What is in the air before the picture"),
             settings.switch("loop", False, "Swing out and back, so that the clip can repeat"),
             settings.FPS,
             settings.FILM_FORMAT,

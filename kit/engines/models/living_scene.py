@@ -3,8 +3,6 @@
 from kit.engines.base import Asset, Definition, Job, Progress
 from kit.engines.models import settings
 
-_MOVES = ("push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still")
-_WEATHERS = ("auto", "none", "rain", "snow", "fog", "dust", "fireflies", "embers")
 _HOURS = ("auto", "fixed", "day_to_night", "night_to_day")
 
 
@@ -25,9 +23,13 @@ class LivingScene(settings.PaintedModel):
         settings=(
             *settings.frame(5, 12, "720p"),
             settings.FAMILY,
-            settings.directed_camera("push", _MOVES),
+            settings.directed_camera("push", settings.MOVES),
             settings.number("motion", 0.6, 0, 1, "How far the camera moves"),
-            settings.choice("weather", _WEATHERS, "What is in the air; auto follows the prompt"),
+            settings.choice(
+                "weather",
+                ("auto", *settings.WEATHERS),
+                "What is in the air; auto follows the prompt",
+            ),
             settings.choice(
                 "hours", _HOURS, "Keep the time of day or let it pass; auto: as prompted"
             ),

@@ -67,6 +67,9 @@ def picture(description: str, *, required: bool = True) -> Parameter:
     return medium("image", "image", still, required=required)
 
 
+#: Moves of a camera before a picture, and what can be in the air.
+MOVES = ("push", "pull", "drift", "arc", "pan_left", "pan_right", "rise", "still")
+WEATHERS = ("none", "rain", "snow", "fog", "dust", "fireflies", "embers")
 #: What a film in a slower format costs more.
 _SLOWER = {"mp4-av1": "1.25", "webm": "1.25"}
 SEED = seed_parameter()

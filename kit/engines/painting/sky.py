@@ -228,22 +228,6 @@ def _bent_tile(rng: np.random.Generator, gain: float, amount: float) -> Floats:
     return warp(base, across, down, amount, wrap=True)
 
 
-def draw_weather(
-    planes: Floats, brief: Brief, look: HourLook, horizon: float, rng: np.random.Generator
-) -> None:
-    """Draw what falls or flies in a brief, in place; `horizon` is its row."""
-    # Drops bend light of all directions: hardly more than a hint of a color is left.
-    lightness, chroma, hue = look.shade
-    bright = light((lightness, 0.25 * chroma, hue), 0.45 + 0.75 * look.shade_power)
-    draw_falling(planes, brief, bright, rng)
-    if "birds" in brief.things:
-        _, height, width = planes.shape
-        flock = np.zeros((height, width), np.uint8)
-        middle = rng.uniform(0.25, 0.75) * width, rng.uniform(0.35, 0.65) * horizon
-        draw_flock(flock, rng, middle, width)
-        planes *= 1.0 - np.float32(0.85 / 255) * flock
-
-
 def draw_falling(
     planes: Floats, brief: Brief, bright: Floats, rng: np.random.Generator, share: float = 0.8
 ) -> None:

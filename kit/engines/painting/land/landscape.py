@@ -22,7 +22,7 @@ from kit.engines.painting.camera import FAR, Camera, Heights, View, spread_slice
 from kit.engines.painting.looks import HourLook, look_for
 from kit.engines.painting.noise import Plane, blur, octave, slopes
 from kit.engines.painting.painting import Motion, Painting, Window
-from kit.engines.painting.sky import Sky, draw_weather, paint_sky, sun_of
+from kit.engines.painting.sky import Sky, draw_falling, draw_flock, paint_sky, sun_of
 from kit.engines.painting.tone import blend, light
 from kit.engines.prompt.brief import Brief
 
@@ -334,8 +334,15 @@ class Landscape:
         if beams and self.sun.shown and not self.sun.moon:
             self.add_beams(self.view.sky, np.full(3, 0.5 * self.look.glow, np.float32), 0.7)
         self.progress.report(0.95)
-        horizon = self.camera.horizon
-        draw_weather(self.light, self.brief, self.look, horizon, self.dice(90))
+        camera, (lightness, chroma, hue), dice = self.camera, self.look.shade, self.dice(90)
+        # Drops bend light of all directions: hardly more than a hint of a color is left.
+        bright = light((lightness, 0.25 * chroma, hue), 0.45 + 0.75 * self.look.shade_power)
+        draw_falling(self.light, self.brief, bright, dice)
+        if self.has("birds"):
+            flock = np.zeros((camera.rows, camera.columns), np.uint8)
+            middle = dice.uniform(0.25, 0.75) * camera.columns, dice.uniform(0.35, 0.65)
+            draw_flock(flock, dice, (middle[0], middle[1] * camera.horizon), camera.columns)
+            self.light *= 1.0 - np.float32(0.85 / 255) * flock
         open_ = self.depth >= FAR
         emitters = None
         if self.sky.stars is not None:
