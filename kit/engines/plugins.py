@@ -21,7 +21,7 @@ from typing import Any
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
 from kit.engines.configured.entries import ID, describe_error
-from kit.engines.configured.inputs import TakenNames, check_definition
+from kit.engines.configured.inputs import check_definition
 from kit.engines.configured.place import LeftOut
 from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
@@ -30,7 +30,6 @@ from kit.wire import Model, Parameter, Rule
 _OURS, _BUILT_IN = "creative-studio-kit", "kit.engines."
 _SETTINGS = ("string", "integer", "number", "boolean")
 _MEDIA = ("image", "video", "audio")
-_TAKEN = TakenNames(("prompt",), "say supports_prompt instead")
 _NOT_PLAIN = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
 #: Seconds that they may take to load; where one never does, a service starts as much later.
 SECONDS = 30.0
@@ -134,7 +133,7 @@ def _check_engine(engine: Engine, name: str) -> Engine:
     ):
         raise ConfigError("its 'environment' must be a tuple of names of variables")
     _check_types(definition)
-    check_definition(definition, _TAKEN)
+    check_definition(definition, ("prompt",), "say supports_prompt instead")
     # A value that JSON does not have would break the list of all models.
     Model(id=name, setting_parameters=list(definition.settings)).model_dump_json()
     is_plain = all(inspect.getattr_static(engine, name, None) is facts[name] for name in facts)

@@ -7,7 +7,6 @@ are: their defaults are its affair.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from kit import parameters
 from kit.engines.base import Definition, model_of
@@ -15,16 +14,12 @@ from kit.errors import ConfigError
 from kit.wire import Parameter
 
 
-@dataclass(frozen=True, slots=True)
-class TakenNames:
-    """Names that a setting may not have, and why."""
-
-    names: Collection[str]
-    why: str
-
-
-def check_definition(definition: Definition, taken: TakenNames) -> Definition:
+def check_definition(
+    definition: Definition, taken: Collection[str] = (), why: str = ""
+) -> Definition:
     """Return a definition that the catalog takes, and whose settings and media can all be used.
+
+    Taken names are those that no setting may have, and why.
 
     Raises
     ------
@@ -38,8 +33,8 @@ def check_definition(definition: Definition, taken: TakenNames) -> Definition:
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     problems = [f"it has two parameters of the name {name!r}" for name in twice]
     settings = {parameter.name for parameter in definition.settings}
-    if wrong := [repr(name) for name in taken.names if name in settings]:
-        problems.append(f"no parameter may be called {' or '.join(wrong)}: {taken.why}")
+    if wrong := [repr(name) for name in taken if name in settings]:
+        problems.append(f"no parameter may be called {' or '.join(wrong)}: {why}")
     for parameter in inputs:
         problems += _problems(parameter)
     if problems:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from kit.engines.base import Definition, seed_parameter
-from kit.engines.configured.inputs import TakenNames, check_definition
+from kit.engines.configured.inputs import check_definition
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.diffusers.library import INSTALLED, Argument, Library
 from kit.errors import ConfigError
@@ -191,7 +191,7 @@ def definition_of(
         supports_prompt="prompt" in shape.names,
         prompt_required="prompt" in shape.names,
     )
-    return check_definition(definition, TakenNames((), ""))
+    return check_definition(definition)
 
 
 def _price(entry: PipelineEntry, settings: Sequence[Parameter]) -> Rule:

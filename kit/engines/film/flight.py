@@ -114,17 +114,21 @@ def render_flight(job: Job, progress: Progress) -> Asset:
 
 
 def _flown(brief: Brief, take: Take, name: str) -> Brief:
-    """Return what a flight is over, as a still of it would be painted."""
+    """Return what a flight is over, as a still of it would be painted.
+
+    Three things are not as in a still: of a wood one sees the crowns, islands stand in an open sea
+    and before a beach, to be flown to, and there are no palms, whose crowns would be a hill.
+    """
     brief = replace(brief, width=take.width, height=take.height, detail="standard")
     if name in _LANDS:
         family, things = _LANDS[name]
         brief = replace(brief, family=family, things=brief.things - _SHAPING | things)
     if brief.family not in _LAYOUTS:
         brief = replace(brief, family="lake")
-    if brief.family == "sea":  # a coast is soon left behind
-        shore = sea.shore_of(brief)
-        things = {"islands"} | ({shore} if shore in ("beach", "cliffs") else set())
-        brief = replace(brief, things=brief.things | things)
+    if brief.family == "sea" and "palms" in brief.things:
+        brief = replace(brief, things=brief.things - {"palms"} | {"beach", "tropical"})
+    if brief.family == "sea" and sea.shore_of(brief) in ("none", "beach"):
+        brief = replace(brief, things=brief.things | {"islands"})
     if take.camera == "high" and "high" not in brief.composition:
         high = read("from high above", {}, 0)
         words = (*brief.composition, *high.composition)
@@ -259,12 +263,14 @@ def _last_row(plane: NDArray[Any]) -> int:
 def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[levels.CameraPose], float]:
     """Return where the camera is at each frame, and a distance nearer than any ground in sight.
 
-    It begins where the still is seen from, and is always above the ground that it comes to.
+    It begins where the still is seen from, but for a descent, which begins high up, and is always
+    above the ground that it comes to.
     """
     frames, move, scene = take.frames + lead, MOVES[take.camera], terrain.land.scene
     camera, level = scene.camera, max(terrain.land.level, 0.0)
     pace = _SPEED * (0.15 + 0.85 * take.motion) * (take.motion > 0) * move.pace
     far = np.linspace(0.0, pace * frames / take.fps, frames)
+    far -= far[lead]  # the first frame that is shown is the still; what leads up to it is behind
     if take.camera == "orbit":
         heading = far / _RADIUS
         x, y = _RADIUS * (1 - np.cos(heading)), _RADIUS * np.sin(heading)
@@ -273,7 +279,7 @@ def _route(terrain: Terrain, take: Take, lead: int) -> tuple[list[levels.CameraP
         x, y = np.cumsum(np.sin(heading) * step), np.cumsum(np.cos(heading) * step)
     # It turns toward what the still shows.
     side = 1.0 if scene.subject > 0 else -1.0
-    x, heading = SPAN / 2 + side * x, side * heading
+    x, y, heading = SPAN / 2 + side * (x - x[lead]), y - y[lead], side * heading
     share = np.linspace(1.0, 0.0, frames) if move.descends else np.linspace(0.0, 1.0, frames)
     share = share * share * (3 - 2 * share) * take.motion
     horizon = camera.horizon / take.height + move.tilt * share

@@ -17,7 +17,7 @@ from typing import Any
 from kit.engines import base
 from kit.engines.base import Definition, Engine, Job, Order, Progress
 from kit.engines.configured.entries import read
-from kit.engines.configured.inputs import TakenNames, check_definition
+from kit.engines.configured.inputs import check_definition
 from kit.engines.remote.site import EndpointEntry, ImagesEntry, VideosEntry
 from kit.errors import ConfigError
 from kit.wire import AssetType, Parameter
@@ -93,7 +93,7 @@ def _definition(entry: EndpointEntry) -> Definition:
         ),
         media=style.media,
     )
-    return check_definition(definition, TakenNames((*filled, *entry.always), why))
+    return check_definition(definition, (*filled, *entry.always), why)
 
 
 class Endpoint(Engine):

@@ -13,7 +13,7 @@ import kit.engines.configured
 from kit import pricing
 from kit.engines.base import Definition, model_of
 from kit.engines.configured.entries import ModelEntry, read
-from kit.engines.configured.inputs import TakenNames, check_definition
+from kit.engines.configured.inputs import check_definition
 from kit.engines.diffusers.entry import PipelineEntry
 from kit.engines.listing import KINDS
 from kit.engines.remote.endpoints import images, videos
@@ -134,7 +134,7 @@ def test_the_odd_settings_of_another_service_are_its_own_affair() -> None:
 
     assert definition.settings == (odd,)
     with pytest.raises(ConfigError, match="above its maximum"):
-        check_definition(definition, TakenNames((), ""))
+        check_definition(definition)
 
 
 @pytest.mark.parametrize(
