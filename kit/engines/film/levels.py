@@ -21,7 +21,7 @@ from kit.engines.painting.camera import Camera
 from kit.engines.painting.land.ground import grain, ripples
 from kit.engines.painting.land.landscape import Landscape
 from kit.engines.painting.land.terrain import TEXEL, Terrain, develop_colors, mirror_texels
-from kit.engines.painting.noise import enlarge
+from kit.engines.painting.noise import enlarge, sample, tile
 from kit.engines.painting.sky import paint_sky
 
 END = 1300.0  # where the world ends, it is long lost in the air
@@ -29,6 +29,7 @@ END = 1300.0  # where the world ends, it is long lost in the air
 SWING = 10
 _BAND = 64  # rows
 _EDGE = 3  # texels around a level, which smooth enlarging looks at
+_CLOSE, _ROUGH = 45.0, 0.16  # meters up to which ground is rougher than texels are, and how much
 _SHARP = 1.15  # pixels of a frame that a texel covers where the next coarser level begins
 _STEPS = 200  # of nearness, up to where the finest level begins
 _MOST = 9_000_000  # texels of a level; a long flight does without the finest one
@@ -151,7 +152,7 @@ class ColorLevels:
             picture[row : row + len(level.plane), : level.plane.shape[1]] = level.plane
             self._scale[start:end] = level.scale
             self._across[start:end], self._down[start:end] = level.across, level.down + row
-        self._picture = picture
+        self._picture, self._fine = picture, tile(np.random.default_rng(0), cells=64)
 
     def look_up(self, x: Floats, y: Floats, inverse: Floats) -> Bytes:
         """Return the colors at places, by one over their distance; shape (rows, columns, 4)."""
@@ -166,6 +167,12 @@ class ColorLevels:
             )
             border = cv2.BORDER_REPLICATE
             cv2.remap(self._picture, across, down, cv2.INTER_LINEAR, out[band], border)
+            share = np.clip(inverse[band] * np.float32(_CLOSE) - np.float32(1), 0.0, 1.0)
+            if share.any():  # here a texel covers many pixels: what is small is drawn anew
+                fine = sample(self._fine, x[band] * np.float32(61), y[band] * np.float32(61))
+                lit = np.float32(_ROUGH) * share * fine + np.float32(1)
+                luma = cv2.multiply(cv2.extractChannel(out[band], 0), lit, dtype=cv2.CV_8U)
+                cv2.insertChannel(luma, out[band], 0)
         return out
 
 

@@ -103,7 +103,8 @@ def things_of(rng: np.random.Generator, street: Street) -> list[StreetThing]:
     ]
     bare = brief.season == "winter" or brief.weather == "snow"
     draw = partial(_tree, leaves=_LEAVES.get(brief.season, _BARK))
-    for z in np.arange(13.5, 75.0, 10.5) if planted and not bare and rng.random() < 0.75 else ():
+    leafy = rng.random() < 0.75 or brief.hour == "day"
+    for z in np.arange(13.5, 75.0, 10.5) if planted and not bare and leafy else ():
         away = z + rng.uniform(-1.2, 1.2)
         things += [
             StreetThing("tree", side * (ROAD + 1.3), away, draw)
