@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -130,6 +130,28 @@ def millicredits(credits: Decimal) -> int:
 def credits(millicredits: int) -> Decimal:
     """Return an amount of ledger units in credits, without trailing zeros."""
     return _decimal(Fraction(millicredits, MILLI))
+
+
+def parse_credits(amount: Decimal | float | str, what: str) -> Decimal:
+    """Return an amount of credits as somebody gave it, exact: 0.1 is a tenth.
+
+    Raises
+    ------
+    ConfigError
+        It is no number, or below 0; the sentence begins with `what`.
+
+    Examples
+    --------
+    >>> parse_credits(0.1, "a budget") + parse_credits("0.2", "a budget")
+    Decimal('0.3')
+    """
+    try:
+        value = Decimal(str(amount))
+    except InvalidOperation:
+        value = Decimal("nan")
+    if not value.is_finite() or value < 0:
+        raise ConfigError(f"{what} is 0 credits or more, not {amount!r}")
+    return value
 
 
 def _problems(

@@ -41,6 +41,7 @@ COMMANDS = {
 #: Those that have commands themselves.
 GROUPS = {
     "accounts": "Accounts: who pays.",
+    "costs": "Costs: what was spent on what.",
     "credits": "Credits: what accounts can spend.",
     "keys": "API keys: secrets that act for an account.",
     "ledger": "The ledger: every credit that came and went.",

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Final
 
 from kit.errors import ApiError, BudgetError, ConfigError, NoAnswerError
+from kit.pricing import parse_credits
 
 #: Share of a budget that is spent when it warns.
 WARN_AT: Final = Decimal("0.8")
@@ -169,9 +170,7 @@ class Budgets:
         warn_at : number
             Share, 0 to 1, of it that gives a warning once it is spent.
         """
-        limit, share = Decimal(str(credits)), Decimal(str(warn_at))
-        if not limit.is_finite() or limit < 0:
-            raise ConfigError(f"a budget is 0 credits or more, not {credits}")
+        limit, share = parse_credits(credits, "a budget"), Decimal(str(warn_at))
         if not 0 <= share <= 1:
             raise ConfigError(f"warn_at is a share from 0 to 1, not {warn_at}")
         return Budget(limit, share, self)

@@ -24,7 +24,7 @@ from kit.studio.operations import Operations
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.explore.costs import CostFrame, FocusFrame, Forecast, Spending
+    from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
     from kit.explore.costs.rates import Rates
     from kit.explore.filters import Moment
 
@@ -141,6 +141,38 @@ class CostReports:
         settings = self.operations.settings
         provider = settings.name or urlsplit(settings.base_url).hostname or settings.base_url
         return costs.focus(spent, currency, account=account, provider=provider)
+
+    def report(
+        self,
+        month: str | None,
+        budget: Decimal | float | str | None,
+        on_progress: OnProgress = ignore_progress,
+        *,
+        timezone: str = "UTC",
+        sync: bool = True,
+    ) -> Flow[CostReport]:
+        """Return the report of a month, or of the one that it is."""
+        from kit.explore import costs
+        from kit.explore.filters import HistoryFilter
+
+        now, zone = datetime.now(UTC), costs.find_timezone(timezone)
+        wanted = costs.Month.parse(month, now, zone)
+        archive = yield from self.history.current(on_progress, sync=sync, usage=True)
+        account = yield from flows.ask(calls.get_account())
+
+        def spent(since: datetime | None, until: datetime) -> Spending:
+            choice = HistoryFilter(since=since, until=until)
+            return archive.spending(choice, timezone, self.rates.all())
+
+        return costs.report(
+            wanted,
+            spent(*wanted),
+            spent(*wanted.before),
+            spent(None, min(now, wanted.end)).daily(),
+            now=now,
+            owner=account.name or account.id,
+            budget=None if budget is None else pricing.parse_credits(budget, "a budget"),
+        )
 
     def reconcile(
         self, on_progress: OnProgress = ignore_progress, *, sync: bool = True

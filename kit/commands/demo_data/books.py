@@ -179,6 +179,7 @@ def _row(name: str, account_id: str, key_id: str, event: Event) -> dict[str, Any
         "started_at": event.started,
         "completed_at": event.completed,
         "outputs_deleted_at": event.completed if done else None,  # they were never made
+        "file_metadata": 1,
     }
 
 

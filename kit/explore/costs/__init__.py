@@ -10,6 +10,7 @@ from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.frame import CostFrame
 from kit.explore.costs.prices import explain, sensitivity
 from kit.explore.costs.reconciliation import reconcile
+from kit.explore.costs.report import CostReport, Month, report
 from kit.explore.costs.repricing import reprice
 from kit.explore.costs.spending import Spending, find_timezone, groups
 from kit.explore.costs.totals import by, charges, failed, summary, top, total, trend
@@ -18,8 +19,10 @@ from kit.explore.costs.unusual import unusual
 __all__ = [
     "Band",
     "CostFrame",
+    "CostReport",
     "FocusFrame",
     "Forecast",
+    "Month",
     "Spending",
     "by",
     "charges",
@@ -30,6 +33,7 @@ __all__ = [
     "forecast",
     "groups",
     "reconcile",
+    "report",
     "reprice",
     "sensitivity",
     "summary",

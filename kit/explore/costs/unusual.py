@@ -17,7 +17,8 @@ _FAR = 3.5
 _STEADY = 0.14
 #: The scale of a median absolute deviation for a normal distribution.
 _NORMAL = 1.4826
-_EVERYTHING = "all models"
+#: The model of a day of all of them together.
+EVERYTHING = "all models"
 
 
 def unusual(frame: pd.DataFrame) -> CostFrame:
@@ -39,7 +40,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     """
     known = frame.assign(model_id=frame["model_id"].astype("string"))
     each = known.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()
-    whole = known.groupby("day")["net"].sum().reset_index().assign(model_id=_EVERYTHING)
+    whole = known.groupby("day")["net"].sum().reset_index().assign(model_id=EVERYTHING)
     if each["model_id"].nunique() < 2:  # the sum of one model says nothing more
         whole = whole.iloc[:0]
     series = pd.concat([whole, each], ignore_index=True)
@@ -53,7 +54,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
         color="model_id",
         title="Spent beyond the usual",
         unit="credits",
-        leave_out=("model_id", _EVERYTHING),
+        leave_out=("model_id", EVERYTHING),
     )
     return with_chart(found, chart)
 

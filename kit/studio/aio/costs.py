@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import wire
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.aio import AsyncClient
-    from kit.explore.costs import CostFrame, FocusFrame, Forecast, Spending
+    from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
     from kit.explore.filters import Moment
     from kit.explore.ratings import Ratings
     from kit.studio.generation import BaseGeneration
@@ -209,6 +210,33 @@ class AsyncCosts(BaseCosts):
         with self._show_progress() as on_progress:
             spending = self._reports.spending(since, until, on_progress, sync=sync)
             return await self._client.run(self._reports.focus(currency, spending))
+
+    async def report(
+        self,
+        month: str | None = None,
+        *,
+        budget: Decimal | float | str | None = None,
+        timezone: str = "UTC",
+        sync: bool = True,
+    ) -> CostReport:
+        """Return the report of a month as one HTML file, the present month by default.
+
+        It has the total, days, models and tags, what failed and was refunded, what is expected by
+        the end of the month, and days that stand out.
+
+        Parameters
+        ----------
+        budget : number, optional
+            Credits that were to be spent at most.
+
+        Examples
+        --------
+        ``studio.costs.report("2026-11", budget=500).save("november.html")``
+        """
+        with self._show_progress() as on_progress:
+            return await self._client.run(
+                self._reports.report(month, budget, on_progress, timezone=timezone, sync=sync)
+            )
 
     async def unusual(
         self,

@@ -1,0 +1,359 @@
+"""The report of a month: one HTML file that asks nobody for anything, light and dark."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from jinja2 import Environment, StrictUndefined
+
+from kit.errors import ConfigError
+from kit.explore.charts.spec import REST
+from kit.explore.costs.forecasts import Forecast, forecast
+from kit.explore.costs.frame import CostFrame
+from kit.explore.costs.spending import Spending
+from kit.explore.costs.totals import by, total
+from kit.explore.costs.unusual import EVERYTHING, unusual
+from kit.pricing import MILLI
+
+#: Rows of a table before the rest is one of them, and tags that have a table of their own.
+_ROWS, _TAGS = 8, 4
+#: Of the chart: its extent, and what is left for figures at its left and days below.
+_WIDTH, _HEIGHT, _LEFT, _BELOW = 880, 220, 46, 20
+_KEYS = "select distinct unnest(json_keys(tags)) as key from spending order by key"
+
+
+class Month(NamedTuple):
+    """A month in a time zone: from its first moment to that of the next one."""
+
+    first: datetime
+    end: datetime
+
+    @classmethod
+    def parse(cls, text: str | None, now: datetime, zone: tzinfo) -> Month:
+        """Return the month of a text such as ``2026-11``, or the one that it is.
+
+        Raises
+        ------
+        ConfigError
+            It is no month, or has not begun.
+
+        Examples
+        --------
+        >>> from datetime import UTC
+        >>> Month.parse("2026-02", datetime(2026, 3, 1, tzinfo=UTC), UTC).end.day
+        1
+        """
+        text = f"{now.astimezone(zone):%Y-%m}" if text is None else text
+        found = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", text)
+        if not found or found[1] == "0000":
+            raise ConfigError(f"a month is a text such as 2026-11, not {text!r}")
+        first = datetime(int(found[1]), int(found[2]), 1, tzinfo=zone)
+        if first > now:
+            raise ConfigError(f"the month {text} has not begun")
+        return cls(first, (first + timedelta(days=32)).replace(day=1))
+
+    @property
+    def before(self) -> Month:
+        """The month before it."""
+        return Month((self.first - timedelta(days=1)).replace(day=1), self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """A report of a month; it shows itself in a notebook.
+
+    Parameters
+    ----------
+    month : str
+        Such as ``2026-11``.
+    html : str
+        The whole file.
+    """
+
+    month: str
+    html: str
+
+    def save(self, path: Path | str | None = None) -> Path:
+        """Write it to a file, ``costs-2026-11.html`` by default, and return where that is."""
+        target = Path(path or f"costs-{self.month}.html").expanduser()
+        target.write_text(self.html, encoding="utf-8")
+        return target
+
+    def __repr__(self) -> str:
+        return f"<CostReport {self.month}>"
+
+    def _repr_html_(self) -> str:
+        style = "width:100%;height:720px;border:0;border-radius:12px"
+        return f'<iframe sandbox srcdoc="{html.escape(self.html)}" style="{style}"></iframe>'
+
+
+def report(
+    month: Month,
+    spent: Spending,
+    before: Spending,
+    daily: pd.DataFrame,
+    *,
+    now: datetime,
+    owner: str,
+    budget: Decimal | None = None,
+) -> CostReport:
+    """Return the report of a month.
+
+    Parameters
+    ----------
+    spent, before : Spending
+        Of the month, and of the one before it.
+    daily : DataFrame
+        Of `Spending.daily`, until the end of the month or until now.
+    owner : str
+        Whose costs they are.
+    budget : Decimal, optional
+        What was to be spent at most, in credits.
+    """
+    facts = _Facts(month, spent, before, daily, now)
+    shown = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    folder = resources.files(__package__)
+    text, css = ((folder / f"report.{kind}").read_text("utf-8") for kind in ("html", "css"))
+    page = shown.from_string(text).render(
+        css=css,
+        title=f"Costs of {month.first:%B %Y}",
+        subtitle=f"{owner} · days in {spent.timezone} · as of {now:%Y-%m-%d %H:%M} UTC",
+        figures=facts.figures(),
+        budget=budget and facts.budget(float(budget)),
+        models=facts.groups("model"),
+        tags=facts.tags(),
+        failures=facts.failures(),
+        unusual=facts.unusual(),
+        outlook=facts.outlook(),
+        footer=facts.footer(),
+        **facts.chart(),
+    )
+    return CostReport(f"{month.first:%Y-%m}", page)
+
+
+class _Facts:
+    """What stands in a report, as texts and lengths."""
+
+    def __init__(
+        self,
+        month: Month,
+        spent: Spending,
+        before: Spending,
+        daily: pd.DataFrame,
+        now: datetime,
+    ) -> None:
+        self._month, self._spent, self._before = month, spent, before
+        self._daily, self._now = daily, now
+        self._net = total(spent)
+
+    @cached_property
+    def _whole(self) -> Any:
+        return self._spent.sums(()).iloc[0]
+
+    @cached_property
+    def _ahead(self) -> Forecast | str:
+        """What the rest of the month will cost; a sentence where that cannot be said."""
+        left = (self._month.end - self._now).days + 1
+        try:
+            zone = self._spent.timezone
+            return forecast(self._daily, now=self._now, days=left, timezone=zone)
+        except ConfigError as error:
+            return str(error)
+
+    @property
+    def _future(self) -> pd.DataFrame:
+        """The days that are left of the month, today among them."""
+        if self._now >= self._month.end or isinstance(self._ahead, str):
+            return pd.DataFrame({"day": []})
+        return pd.DataFrame(self._ahead[self._ahead["day"] < self._month.end])
+
+    def figures(self) -> list[dict[str, str]]:
+        whole, last = self._whole, total(self._before)
+        worth = [(name, whole[name]) for name in self._spent.currencies]
+        beside = [f"{float(amount):,.2f} {name}" for name, amount in worth if pd.notna(amount)]
+        if last > 0:
+            change = f"{self._net / last - 1:+.0%}".replace("-", "−")
+            beside.append(f"{change} on the month before")
+        refunded = int(whole["refunded"])
+        share = refunded / max(int(whole["charged"]), 1)
+        done = int(whole["count"]) - sum(row["number"] for row in self._failed)
+        found = [
+            ("Spent", _credits(self._net), " · ".join(beside)),
+            ("Results", f"{done:,}", f"{_credits(self._net / done)} credits each" if done else ""),
+            (
+                "Refunded",
+                _credits(refunded / MILLI),
+                f"{share:.1%} of what was charged" if refunded else "",
+            ),
+        ]
+        if len(future := self._future):
+            low, expected, high = (self._net + future.iloc[-1][n] for n in _RUNNING)
+            band = f"{_credits(low)} to {_credits(high)} in four of five cases"
+            found.append(("Expected by the end", _credits(expected), band))
+        return [dict(zip(("name", "value", "more"), each, strict=True)) for each in found]
+
+    def budget(self, limit: float) -> dict[str, Any]:
+        share = self._net / limit if limit else float(self._net > 0)
+        text = f"{_credits(self._net)} of {_credits(limit)} credits are spent, {share:.0%}."
+        if len(future := self._future) and self._net <= limit:
+            low, expected, high = (self._net + future.iloc[-1][n] for n in _RUNNING)
+            word = "will" if low > limit else "may" if high > limit else "will not"
+            text += f" It {word} be passed: {_credits(expected)} are expected by the end."
+        return {"width": round(min(share, 1) * 100, 1), "over": share > 1, "text": text}
+
+    def groups(self, column: str) -> list[dict[str, str]]:
+        """Return the most expensive groups of a column, and the rest as one."""
+        frame = by(self._spent, column)
+        names = frame[column].astype("object").where(frame[column].notna(), "without")
+        rows = list(zip(names, frame["net"], frame["count"], strict=True))
+        if len(rows) > _ROWS:
+            kept, rest = rows[: _ROWS - 1], rows[_ROWS - 1 :]
+            rows = [*kept, (REST, sum(net for _, net, _ in rest), sum(n for *_, n in rest))]
+        most = max((net for _, net, _ in rows), default=0)
+        return [
+            {
+                "name": str(name),
+                "net": _credits(net),
+                "count": f"{count:,}",
+                "share": f"{net / self._net:.0%}" if self._net else "",
+                "width": f"{max(net / most, 0) * 100 if most else 0:.1f}",
+            }
+            for name, net, count in rows
+        ]
+
+    def tags(self) -> list[tuple[str, list[dict[str, str]]]]:
+        keys = self._spent.ask(_KEYS)["key"].tolist()[:_TAGS]
+        return [(key, self.groups(f"tag.{key}")) for key in keys]
+
+    @cached_property
+    def _failed(self) -> list[dict[str, Any]]:
+        frame = by(self._spent, "status", "error")
+        bad = frame[frame["status"].isin(("failed", "canceled"))]
+        why = bad["error"].where(bad["error"].notna(), bad["status"])
+        rows = bad.assign(why=why).groupby("why", sort=False)
+        sums = rows[["count", "charged", "refunded", "net"]].sum().sort_values("charged")
+        return [
+            {"name": name, "number": int(count), "amounts": amounts}
+            for name, count, *amounts in sums[::-1].itertuples(name=None)
+        ]
+
+    def failures(self) -> list[dict[str, str]]:
+        return [
+            {
+                "name": row["name"],
+                "count": f"{row['number']:,}",
+                **dict(zip(_AMOUNTS, map(_credits, row["amounts"]), strict=True)),
+            }
+            for row in self._failed[:_ROWS]
+        ]
+
+    @cached_property
+    def _unusual(self) -> CostFrame:
+        """Days of the month whose excess is a hundredth of it or more."""
+        found = unusual(self._daily)
+        return found[(found["day"] >= self._month.first) & (found["excess"] >= self._net / 100)]
+
+    def unusual(self) -> list[dict[str, str]]:
+        rows: Any = self._unusual.head(_ROWS).itertuples()
+        return [
+            {
+                "day": f"{row.day:%d %b}",
+                "name": str(row.model_id),
+                "net": _credits(row.net),
+                "usual": _credits(row.usual),
+                "times": f"{row.times:.1f} ×",
+            }
+            for row in rows
+        ]
+
+    def outlook(self) -> str:
+        running = self._now < self._month.end
+        return self._ahead if running and isinstance(self._ahead, str) else ""
+
+    def footer(self) -> str:
+        unknown = int(self._whole["count"]) - int(self._whole["known"])
+        missing = f"{unknown:,} charges are not known and count as nothing. " if unknown else ""
+        return f"{missing}Credits are net: what was charged less what was refunded."
+
+    def chart(self) -> dict[str, Any]:
+        """Return the days with the places of their columns, and what the colors mean."""
+        spent = self._daily.groupby("day")["net"].sum() / MILLI
+        future: Any = self._future.set_index("day")
+        hot = set(self._unusual.loc[self._unusual["model_id"] == EVERYTHING, "day"])
+        ends = pd.Timestamp(self._month.first), pd.Timestamp(self._month.end)
+        clock = pd.date_range(*ends, freq="D", inclusive="left")
+        net = spent.reindex(clock).fillna(0.0)
+        highest = max(float(net.max()), float(future["high"].max()) if len(future) else 0.0)
+        if highest <= 0:
+            return {"days": [], "chart": {}, "key": []}
+        step = _step(highest)
+        floor, pitch = _HEIGHT - _BELOW, (_WIDTH - _LEFT) / len(clock)
+        scale = (floor - 8) / (step * -(-highest // step))
+
+        def place(number: int, day: pd.Timestamp) -> dict[str, Any]:
+            coming = day in future.index and day > self._now
+            value = float(future.loc[day, "expected"] if coming else net[day])
+            edges = [float(future.loc[day, name]) for name in ("high", "low")] if coming else []
+            x = _LEFT + pitch * (number + 0.15)
+            return {
+                "kind": "ahead" if coming else "hot" if day in hot else "spent",
+                "x": f"{x:.1f}",
+                "y": f"{floor - scale * max(value, 0):.1f}",
+                "height": f"{scale * max(value, 0):.1f}",
+                "middle": f"{x + pitch * 0.35:.1f}",
+                "band": [f"{floor - scale * edge:.1f}" for edge in edges],
+                "label": day.day if day.day in (1, 5, 10, 15, 20, 25, 30) else "",
+                "words": f"{day:%d %b}: {_credits(value)} credits{' expected' if coming else ''}",
+            }
+
+        days = [place(number, day) for number, day in enumerate(clock)]
+        meanings = {"spent": "spent", "hot": "unusual", "ahead": "expected, with its band"}
+        lines = [step * number for number in range(int(-(-highest // step)) + 1)]
+        chart = {
+            "width": _WIDTH,
+            "height": _HEIGHT,
+            "left": _LEFT,
+            "bar": f"{pitch * 0.7:.1f}",
+            "lines": [{"y": f"{floor - scale * v:.1f}", "text": f"{v:,g}"} for v in lines],
+            "words": f"Credits each day, {_credits(float(net.sum()))} in all",
+        }
+        kinds = {day["kind"] for day in days}
+        key = [(kind, words) for kind, words in meanings.items() if kind in kinds]
+        return {"days": days, "chart": chart, "key": key}
+
+
+def _step(highest: float) -> float:
+    """Return the distance of lines of which three to six lie below a figure.
+
+    Examples
+    --------
+    >>> _step(47), _step(0.3)
+    (10.0, 0.1)
+    """
+    power = 10.0 ** math.floor(math.log10(highest))
+    return next(power * part for part in (0.1, 0.2, 0.5, 1, 2) if highest <= 5 * power * part)
+
+
+_RUNNING = ("running_low", "running", "running_high")
+_AMOUNTS = ("charged", "refunded", "net")
+
+
+def _credits(amount: float) -> str:
+    """Return credits as a report has them.
+
+    Examples
+    --------
+    >>> _credits(1234.5), _credits(0.05)
+    ('1,234.50', '0.05')
+    """
+    return f"{amount:,.0f}" if abs(amount) >= 10_000 else f"{amount:,.2f}"

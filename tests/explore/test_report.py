@@ -1,0 +1,151 @@
+"""The report of a month: what stands in it, and that it asks nobody for anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kit.client.settings import Settings
+from kit.errors import ConfigError
+from kit.explore import costs
+from kit.explore.costs.rates import Rate
+from kit.explore.filters import HistoryFilter
+from kit.pricing import parse_credits
+from kit.studio import Studio
+from kit.wire import Generation
+from tests.conftest import Service
+from tests.explore.pretending import archive_of, table_of
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+RATES = {"EUR": [Rate(None, Decimal("0.012"))]}
+
+
+def spending(days: int, until: datetime = NOW) -> list[Generation]:
+    """Spend about a credit a day, ten on the second of November; a failure each week."""
+    first = until - timedelta(days=days - 1)
+    return [
+        Generation(
+            id=f"gen_{n:03}",
+            model_id="<b>poster" if n % 2 else "drift",
+            status="failed" if n % 7 == 0 else "completed",
+            error="it <broke>" if n % 7 == 0 else None,
+            credits_charged=Decimal(10 if (day.month, day.day) == (11, 2) else 1 + n % 3 / 10),
+            credits_refunded=Decimal(1 + n % 3 / 10) if n % 7 == 0 else Decimal(0),
+            created_at=day,
+            tags={"campaign": "winter"} if n % 2 else None,
+        )
+        for n, day in enumerate(first + timedelta(days=n) for n in range(days))
+    ]
+
+
+def report(
+    made: list[Generation], month: str | None = "2026-11", budget: str | None = None
+) -> costs.CostReport:
+    archive = archive_of(table_of(made))
+    wanted = costs.Month.parse(month, NOW, UTC)
+    now_or_end = min(NOW, wanted.end)
+    return costs.report(
+        wanted,
+        archive.spending(HistoryFilter(*wanted), rates=RATES),
+        archive.spending(HistoryFilter(*wanted.before), rates=RATES),
+        archive.spending(HistoryFilter(until=now_or_end)).daily(),
+        now=NOW,
+        owner="Ada & Co",
+        budget=None if budget is None else parse_credits(budget, "a budget"),
+    )
+
+
+def text_of(page: str) -> str:
+    """Return what is read of a page, in one line."""
+    body = re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.S)
+    return " ".join(body.split())
+
+
+def test_a_report_has_total_days_models_tags_failures_and_what_is_expected() -> None:
+    made = spending(60)
+    page = report(made, budget="25").html
+    shown = text_of(page)
+    november = [each for each in made if each.created_at and each.created_at.month == 11]
+    net = sum((each.credits_charged or 0) - (each.credits_refunded or 0) for each in november)
+
+    assert "Costs of November 2026" in shown
+    assert "Ada &amp; Co · days in UTC · as of 2026-11-20 12:00 UTC" in shown
+    assert f"Spent {net:.2f} {float(net) * 0.012:.2f} EUR ·" in shown
+    assert re.search(r"Expected by the end \d\d\.\d\d \d\d\.\d\d to \d\d\.\d\d in four of", shown)
+    assert f"{net:.2f} of 25.00 credits are spent" in shown
+    assert "By tag: campaign" in shown
+    assert shown.count("winter") == 1
+    assert re.search(r"02 Nov all models 10\.00", shown)
+    assert "it &lt;broke&gt; 3 " in shown
+    assert page.count("<rect") == 30
+    assert page.count('<rect class="ahead"') == 10
+    assert page.count('<rect class="hot"') == 1
+
+
+def test_a_report_asks_nobody_and_everything_in_it_is_escaped() -> None:
+    page = report(spending(60)).html
+
+    assert not re.search(r"<script|https?://|@import|url\(|<b>|<broke>", page)
+    assert "&lt;b&gt;poster" in page
+    assert "prefers-color-scheme:dark" in page
+
+
+def test_a_month_that_is_over_expects_nothing() -> None:
+    shown = text_of(report(spending(60), "2026-10", budget="5").html)
+
+    assert "Expected" not in shown
+    assert "of 5.00 credits are spent" in shown
+    assert "may be passed" not in shown
+
+
+@pytest.mark.parametrize("days", [0, 3])
+def test_a_short_history_is_no_error(days: int) -> None:
+    shown = text_of(report(spending(days)).html)
+
+    assert "too little history" in shown
+    assert ("Nothing was spent." in shown) == (days == 0)
+
+
+def test_a_month_begins_where_days_begin() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    month = costs.Month.parse(None, datetime(2026, 11, 30, 23, 30, tzinfo=UTC), berlin)
+
+    assert month == (datetime(2026, 12, 1, tzinfo=berlin), datetime(2027, 1, 1, tzinfo=berlin))
+    assert month.before.first == datetime(2026, 11, 1, tzinfo=berlin)
+
+
+@pytest.mark.parametrize(
+    ("month", "said"),
+    [("2026-13", "such as 2026-11"), ("November", "such as"), ("2026-12", "has not begun")],
+)
+def test_what_is_no_month_is_a_sentence(month: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        costs.Month.parse(month, NOW, UTC)
+
+
+@pytest.fixture
+def studio(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
+    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
+    with Studio(settings) as studio:
+        yield studio
+
+
+def test_a_studio_writes_its_report(
+    studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio.generate("flat", "a", tags={"campaign": "winter"})
+    found = studio.costs.report(budget=5)
+    monkeypatch.chdir(tmp_path)
+
+    assert found.save().read_text() == found.html
+    assert found.save() == Path(f"costs-{found.month}.html")
+    assert "Spent 0.60" in text_of(found.html)
+    assert "<iframe sandbox srcdoc=" in found._repr_html_()
+    with pytest.raises(ConfigError, match="a budget is 0 credits or more"):
+        studio.costs.report(budget="much")
