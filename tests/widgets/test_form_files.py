@@ -18,7 +18,7 @@ from kit.widgets.form.picking import Picker, entries
 from kit.widgets.form.uploads import Offer
 from tests.widgets.dropping import Page
 from tests.widgets.forming import RULE, Shop, Stage, click, control, model, note
-from tests.widgets.tree import below, every, find, styled
+from tests.widgets.tree import below, every, find, send, styled
 
 PORTRAIT = wire.Parameter(name="portrait", type="image", media=True, required=True, max_items=2)
 VOICE = wire.Parameter(name="voice", type="audio", media=True)
@@ -138,6 +138,33 @@ def test_an_earlier_result_is_picked_by_its_picture(
     assert not styled(form, "kit-opened").children
     with pytest.raises(StopIteration):
         find(widget(form, "mediaUploads.voice"), "Earlier")
+
+
+def test_what_is_at_an_address_is_fetched_once_it_is_entered(
+    form: Form, shop: Shop, stage: Stage, folder: Path
+) -> None:
+    asked: list[str] = []
+
+    def fetch(address: str) -> Path:
+        asked.append(address)
+        if "gone" in address:
+            raise UploadError("nobody is at gone.test")
+        return folder / "a face.png"
+
+    shop.path = fetch  # type: ignore[method-assign]
+    box = typed(form, "mediaUploads.portrait")
+    for address in ("https://gone.test/a.png", "https://host.test/a.png"):
+        box.value = address
+        stage.wait()
+        assert "press Enter to fetch" in note(form, "mediaUploads.portrait")
+        send(box, {"event": "submit"})
+        stage.wait()
+        if "gone" in address:
+            assert "nobody is at gone.test" in note(form, "mediaUploads.portrait")
+
+    assert asked == ["https://gone.test/a.png", "https://host.test/a.png"]
+    assert names(form) == ["a face.png"]
+    assert box.value == ""
 
 
 def test_a_result_that_is_gone_is_said(form: Form, shop: Shop, stage: Stage) -> None:

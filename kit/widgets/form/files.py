@@ -18,6 +18,7 @@ import ipywidgets
 import traitlets
 
 from kit import wire
+from kit.errors import KitError
 from kit.widgets import media
 from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.boxes import OpenedBox, close_all
@@ -84,7 +85,7 @@ class FileField(ipywidgets.VBox):
         self._broken: dict[str, str] = {}
         self._open = ""
         self.box = stock.new(
-            ipywidgets.Text, description=parts.label(parameter), placeholder="type or paste a path"
+            ipywidgets.Text, description=parts.label(parameter), placeholder="path or address"
         )
         self.drop = stock.new(
             Drop,
@@ -110,12 +111,16 @@ class FileField(ipywidgets.VBox):
         )
         self._take_soon = Debounced(self._take_typed, QUIET, background)
         self.box.observe(lambda _: self._typed(), "value")
+        self.box.on_msg(self._entered)
 
     def read(self) -> list[Path] | None:
         """Return the chosen files; raises `ValueError` where one is not there or does not fit."""
         lines = self._lines()
         for line in lines:
-            if problem := self._broken.get(line) or self._find_problem(Path(line).expanduser()):
+            problem = self._broken.get(line)
+            if problem is None and _is_address(line):
+                problem = "press Enter to fetch what is there"
+            if problem := problem or self._find_problem(Path(line).expanduser()):
                 raise ValueError(problem)
         return [Path(line).expanduser() for line in lines] or None
 
@@ -157,6 +162,22 @@ class FileField(ipywidgets.VBox):
         if typed.suffix and self._find_problem(typed) is None:
             self.box.value = ""
             self.add(typed)
+
+    def _entered(self, _: Any, message: Any, __: Any) -> None:
+        """Fetch what is at an address: while one is typed it leads elsewhere."""
+        address = self.box.value.strip()
+        if message.get("event") == "submit" and _is_address(address) and self._service:
+            self._background.begin(partial(self._fetch, self._service, address))
+
+    def _fetch(self, service: Service, address: str) -> None:
+        try:
+            path = service.path(address)
+        except (KitError, OSError) as error:
+            self._broken[address] = str(error)
+            self._announce()
+        else:
+            self.box.value = ""
+            self.add(path)
 
     def _find_problem(self, path: Path) -> str | None:
         """Return what is wrong with a file, as far as its name and its size tell."""
@@ -260,6 +281,10 @@ class FileField(ipywidgets.VBox):
         what = _WORDS.get(self._parameter.type, "a file")
         self._broken[line] = f"{path.name!r} cannot be read as {what}"
         self._announce()
+
+
+def _is_address(line: str) -> bool:
+    return line.lower().startswith(("https://", "http://"))
 
 
 def build(
