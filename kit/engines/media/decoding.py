@@ -18,6 +18,7 @@ from av.video.reformatter import Interpolation
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.hdr import CURVES
+from kit.engines.media.scaling import scaled
 from kit.engines.media.sound import run_graph
 
 #: Packets that are looked at to know how fast a varying rate gets.
@@ -93,15 +94,14 @@ def planes(frame: Any, width: int, height: int) -> Bytes | None:
         asked = {}  # asked for what it has, FFmpeg takes twice the time
     else:
         asked = {"dst_colorspace": _BT709, "dst_color_range": _LIMITED}
-    # OpenCV takes means of two by two in a quarter of FFmpeg's time, and no longer to copy.
-    halved = (2 * width, 2 * height) == (frame.width, frame.height) and not asked
+    # OpenCV takes means of two by two in a quarter of FFmpeg's time.
+    halved = 2 * width <= frame.width and 2 * height <= frame.height and not asked
     ready = halved and frame.format.name != "nv12"
     small = frame if ready else _scaled(frame, width, height, "yuv420p", **asked)
     out = np.empty((height * 3 // 2, width), np.uint8)
     for plane, part in zip(small.planes, views(out, width, height), strict=True):
         rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
-        inside = rows[: plane.height, : plane.width]
-        cv2.resize(inside, part.shape[::-1], dst=part, interpolation=cv2.INTER_AREA)
+        part[:] = scaled(rows[: plane.height, : plane.width], *part.shape[::-1])
     return out
 
 
