@@ -166,15 +166,18 @@ def _subject_of(pixels: Bytes, background: Bytes, alpha: Bytes, size: tuple[int,
     color[edge] = np.rint((pixels[edge] - (1 - share) * behind) / share).clip(0, 255)
     color, alpha = (np.asarray(scaled(part, *size)) for part in (color, alpha))
     half = np.asarray(scaled(alpha, size[0] // 2, size[1] // 2))
-    _, top, _, high = cv2.boundingRect(alpha)
-    top, end = max(0, top - 4) & ~1, top + high + 4
-    rows, halves = slice(top, end + end % 2), slice(top // 2, (end + 1) // 2)
+    starts, counts = np.reshape(cv2.boundingRect(alpha), (2, 2))
+    left, top = (int(start) for start in np.maximum(starts - 4, 0) & ~1)
+    right, end = (int(stop) for stop in starts + counts + 5 & ~1)
+    part = np.s_[top:end, left:right]
+    halves = np.s_[top // 2 : end // 2, left // 2 : right // 2]
     luma, *chromas = views(rgb_frame(color), *size)
-    alpha, half = alpha[rows], half[halves]
-    luma = cv2.multiply(luma[rows], alpha, scale=1 / 255)
+    alpha, half = np.ascontiguousarray(alpha[part]), half[halves]
+    luma = cv2.multiply(luma[part], alpha, scale=1 / 255)
     small = [cv2.multiply(plane[halves], half, scale=1 / 255) for plane in chromas]
     # Where it touches the lower edge of the picture it goes on.
-    return Sheet(np.asarray(luma), alpha, cv2.merge([*small, half]), top, endless=end >= size[1])
+    wide, endless = not (left > 0 and right < size[0]), end >= size[1]
+    return Sheet(np.asarray(luma), alpha, cv2.merge([*small, half]), top, left, wide, endless)
 
 
 def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:

@@ -28,7 +28,7 @@ FORMATS: Mapping[str, tuple[str, str, str]] = {
 # x264's macroblock tree gave other bytes now and then for the same frames, even with one thread.
 # Without a choice of B frames, small partitions and a look ahead for cuts, which it needs for
 # nothing else then, a clip of the same size and looks takes two fifths less time.
-_X264 = "mbtree=0:b-adapt=0:partitions=none:scenecut=0:rc-lookahead=0"
+_X264 = "mbtree=0:b-adapt=0:partitions=none:8x8dct=0:scenecut=0:rc-lookahead=0"
 #: Numbers of ITU-T H.273: matrix, primaries and transfer curve of BT.709, in limited range, as
 #: `kit.engines.media.color.YUV` makes them at every size.
 _BT709, _LIMITED = 1, 1
