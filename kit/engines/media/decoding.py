@@ -6,7 +6,7 @@ interlaced rows, and shows a picture whole that is of another shape than the one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -18,9 +18,12 @@ from av.video.reformatter import Interpolation
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.hdr import CURVES
+from kit.engines.media.inspection import undecodable
 from kit.engines.media.scaling import scaled
 from kit.engines.media.sound import run_graph
 
+#: Undecodable packets that are passed over before a file counts as broken.
+_FAULTS = 20
 #: Packets that are looked at to know how fast a varying rate gets.
 _PACKETS = 20_000
 #: Numbers of ITU-T H.273: matrix of BT.709, and "not told"; and of FFmpeg for ranges.
@@ -32,10 +35,8 @@ _LESS = 0.8  # of a frame's pixels: a smaller picture is scaled before it is con
 _SEE_THROUGH = {"vp8": "libvpx", "vp9": "libvpx-vp9"}
 
 
-def decoder(
-    stream: Any, *, reduced: bool = False, coarse: bool = False
-) -> Callable[[Any], Iterable[Any]]:
-    """Return what makes frames of a stream's packets, with their transparency if they have any.
+def decoded(container: Any, stream: Any, *, reduced: bool, coarse: bool) -> Iterator[Any]:
+    """Yield the frames of a stream, with their transparency if they have any.
 
     Of frames that are `reduced` to half of their sides or less the edges of blocks stay as they
     are, which takes a seventh of the time and cannot be seen there. Where it may be `coarse`,
@@ -50,8 +51,14 @@ def decoder(
         context.options = {**context.options, "skip_loop_filter": "all"}
     if coarse:
         context.options = {**context.options, "skip_frame": "noref"}
-    frames: Callable[[Any], Iterable[Any]] = context.decode
-    return frames
+    faults = 0
+    for packet in container.demux(stream):
+        try:
+            yield from context.decode(packet)
+        except av.InvalidDataError:
+            faults += 1
+            if faults > _FAULTS:
+                raise undecodable() from None
 
 
 def quick(container: Any, stream: Any, even: float) -> float | None:

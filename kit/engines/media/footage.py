@@ -7,7 +7,7 @@ first frame's, and `kit.engines.media.sound` counts from it too.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,13 +19,11 @@ import numpy as np
 from kit.containers import measure_film, open_media, shown_stream
 from kit.engines.media.clip import rgb_frame
 from kit.engines.media.color import Bytes
-from kit.engines.media.decoding import boxed, decoder, inner_size, planes, quick, woven
-from kit.engines.media.hdr import Tones
+from kit.engines.media.decoding import boxed, decoded, inner_size, planes, quick, woven
+from kit.engines.media.hdr import tones_of
 from kit.engines.media.inspection import check_pixels, undecodable
 from kit.engines.media.lengths import check_complete, check_priced, check_unbroken
 
-#: Undecodable packets that are passed over before a file counts as broken.
-_FAULTS = 20
 _TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
 #: How far the rates of a file may be apart before it counts as varying.
 _EVEN = 0.015
@@ -102,7 +100,7 @@ class Footage:
         count = max(1, round((stop - start) * fps))
         # A frame that comes a hair after its moment is the one that was meant.
         early = min(0.25 / fps, 0.004)
-        tones = Tones.of(*self._light)
+        tones = tones_of(*self._light)
         whole = self.width * self.height
         reduced = size is not None and 4 * size[0] * size[1] <= whole
         how = {"reduced": reduced, "coarse": coarse and self.fps >= _QUICK}
@@ -143,10 +141,6 @@ class Footage:
             self.quick = quick(container, stream, _EVEN) or self.fps
         self.has_sound = bool(container.streams.audio)
         self._light = int(frame.color_trc), int(frame.color_primaries)
-        self._measure(container, stream)
-
-    def _measure(self, container: Any, stream: Any) -> None:
-        """Find out how long it plays; no longer than its price is for."""
         self._told = float(stream.duration * stream.time_base) if stream.duration else None
         self.seconds, end = measure_film(container, stream)
         if self._told is None and container.duration:
@@ -166,7 +160,7 @@ class Footage:
                 # A file without an index is read from its beginning.
                 with contextlib.suppress(av.FFmpegError):
                     container.seek(int((self._origin + start) * 1_000_000))
-            frames = self._frames(container, decoder(stream, **how), stream)
+            frames = decoded(container, stream, **how)
             for number, (moment, frame) in enumerate(self._decoded(frames, check)):
                 if number == 0 and moment > start > 0:
                     # The index leads past the place: read from the beginning instead.
@@ -197,20 +191,12 @@ class Footage:
         if self._told is not None:
             check_complete(end, self._told)
 
-    def _frames(
-        self, container: Any, decoded: Callable[[Any], Iterable[Any]], stream: Any
-    ) -> Iterator[Any]:
-        faults = 0
-        for packet in container.demux(stream):
-            try:
-                yield from decoded(packet)
-            except av.InvalidDataError:
-                faults += 1
-                if faults > _FAULTS:
-                    raise undecodable() from None
-
     def _pixels(
-        self, frame: Any, size: tuple[int, int] | None, tones: Tones | None, i420: bool
+        self,
+        frame: Any,
+        size: tuple[int, int] | None,
+        tones: Callable[[Bytes], Bytes] | None,
+        i420: bool,
     ) -> Bytes:
         if isinstance(frame, np.ndarray):
             return frame
@@ -224,7 +210,7 @@ class Footage:
                 return ready
         pixels = boxed(frame, width, height, self._shape)
         if tones is not None:
-            pixels = tones.applied(pixels)
+            pixels = tones(pixels)
         if self._turn:
             pixels = np.asarray(cv2.rotate(pixels, _TURNS[self._turn]))
         pixels = np.ascontiguousarray(pixels)

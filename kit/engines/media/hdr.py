@@ -7,6 +7,7 @@ once for a video and costs as much as a color grade.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -50,22 +51,13 @@ CURVES = {16: _pq, 18: _hlg}
 _NORMAL = 0  # stands for every other curve
 
 
-class Tones:
-    """A table from one kind of signal to sRGB."""
-
-    def __init__(self, table: ImageFilter.Color3DLUT) -> None:
-        self._table = table
-
-    @staticmethod
-    def of(curve: int, primaries: int) -> Tones | None:
-        """Return the table for a transfer curve and primaries, or None where none is needed."""
-        if curve in CURVES:
-            return Tones(_table(curve, primaries if primaries in _TO_709 else _BT2020))
-        return Tones(_table(_NORMAL, primaries)) if primaries in _TO_709 else None
-
-    def applied(self, pixels: Bytes) -> Bytes:
-        """Return RGB pixels, shape (height, width, 3), as a normal screen shows them."""
-        return np.array(Image.fromarray(pixels).filter(self._table))
+def tones_of(curve: int, primaries: int) -> Callable[[Bytes], Bytes] | None:
+    """Return what brings RGB of a transfer curve and primaries to sRGB; None if it is that."""
+    if curve not in CURVES and primaries not in _TO_709:
+        return None
+    wide = primaries if primaries in _TO_709 else _BT2020
+    table = _table(curve if curve in CURVES else _NORMAL, wide)
+    return lambda pixels: np.array(Image.fromarray(pixels).filter(table))
 
 
 @cache

@@ -37,7 +37,7 @@ _WIDEST = 0.045  # of the blur, as a share of the longer side
 _UNSURE = 0.75  # a less certain cutout is handed over with a note
 _HELP = "say where it is, by a mask or by subject_x, subject_y, subject_width and subject_height"
 _LARGEST = 2048  # pixels a side that are painted; flat shapes bear being enlarged
-_NARROWEST, _STRIP = 64, 4  # pixels a side, and how long: of a narrower strip the middle is taken
+_NARROWEST = 64  # pixels a side; a narrower strip is made of that
 
 
 @keep_reporting
@@ -181,10 +181,7 @@ def paint_backdrop(words: str, width: int, height: int, seed: int, progress: Pro
 def paint_landscape(brief: Brief, width: int, height: int, progress: Progress) -> Bytes:
     """Return a painted landscape, as in the poster model."""
     progress.check()
-    wide, tall = fit_size((height, width), _LARGEST)
-    least = max(_NARROWEST, max(wide, tall) // _STRIP)
-    brief = replace(brief, width=max(wide, least), height=max(tall, least), falling=False)
+    wide, tall = fit_size((height, width), _LARGEST, least=_NARROWEST)
+    brief = replace(brief, width=wide, height=tall, falling=False)
     picture = paint_brief(brief, Progress(lambda _: progress.check())).pixels()
-    top, left = (picture.shape[0] - tall) // 2, (picture.shape[1] - wide) // 2
-    part = np.ascontiguousarray(picture[top : top + tall, left : left + wide])
-    return np.asarray(scaled(part, width, height))
+    return np.asarray(scaled(picture, width, height))

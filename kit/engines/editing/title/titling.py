@@ -311,10 +311,6 @@ def _shine(out: Bytes, block: Block, at: tuple[int, int], align: str, color: Col
     glow = np.zeros(letters.shape, np.float32)
     for share, amount in _GLOWS:
         glow += amount / 255 * blur(letters, max(1.0, share * block.size))
-    left, top = at[0] - reach, at[1] - reach
-    rows = slice(max(0, top), min(out.shape[0], top + letters.shape[0]))
-    columns = slice(max(0, left), min(out.shape[1], left + letters.shape[1]))
-    part = glow[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
-    light = np.clip(part, 0, 1)[..., None] * np.array(color, np.float32)
-    below = 255 - out[rows, columns].astype(np.float32)
-    out[rows, columns] = np.rint(255 - below * (255 - light) / 255)
+    light = np.broadcast_to(np.array(color, np.float32), (*glow.shape, 3))
+    picture = np.dstack([light, 255 * np.clip(glow, 0, 1)]).astype(np.uint8)
+    stamp(out, picture, at[0] - reach, at[1] - reach)

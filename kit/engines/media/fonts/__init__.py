@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from kit.errors import EngineError
 __all__ = [
     "FACES",
     "able",
+    "drawn",
     "fallbacks",
     "glyphs",
     "letters",
@@ -60,7 +61,7 @@ def able(text: str, face: str) -> tuple[str, ...]:
     >>> able("Hello", "anton"), able("Привет", "anton"), able("שלום", "anton")
     (('anton', 'inter-bold', 'rubik'), ('inter-bold', 'rubik'), ('rubik',))
     """
-    needed = _needed(text)
+    needed = drawn(text)
     return tuple(name for name in fallbacks(face) if needed <= letters(name))
 
 
@@ -75,7 +76,7 @@ def with_letters(text: str, face: str) -> str:
     names = able(text, face)
     if names:
         return names[0]
-    needed = _needed(text)
+    needed = drawn(text)
     missing = needed - frozenset().union(*map(letters, fallbacks(face)))
     if missing:
         raise EngineError(f"no font has these characters: {_named(missing)}", code="no_letters")
@@ -96,18 +97,13 @@ def letters(face: str) -> frozenset[int]:
 def glyphs(face: str) -> Mapping[int, int]:
     """Return the number of the glyph that a face has for each code point.
 
-    Source: OpenType specification, "cmap", formats 4 and 12.
+    Source: OpenType specification, "cmap", format 4: all but a few pictures.
     """
     data = path_of(face).read_bytes()
     start = table_of(data, b"cmap")
     (count,) = struct.unpack_from(">H", data, start + 2)
-    found: dict[int, int] = {}
-    for number in range(count):
-        (offset,) = struct.unpack_from(">4xL", data, start + 4 + 8 * number)
-        kind, *_ = struct.unpack_from(">H", data, start + offset)
-        if reader := _READERS.get(kind):
-            found |= reader(data, start + offset)
-    return found
+    offsets = (struct.unpack_from(">4xL", data, start + 4 + 8 * n)[0] for n in range(count))
+    return next(_segments(data, start + o) for o in offsets if data[start + o + 1] == 4)
 
 
 def table_of(data: bytes, tag: bytes) -> int:
@@ -141,31 +137,15 @@ def _segments(data: bytes, at: int) -> dict[int, int]:
     return found
 
 
-def _groups(data: bytes, at: int) -> dict[int, int]:
-    (count,) = struct.unpack_from(">L", data, at + 12)
-    groups = struct.iter_unpack(">LLL", data[at + 16 : at + 16 + 12 * count])
-    return {
-        code: glyph + code - first
-        for first, last, glyph in groups
-        for code in range(first, last + 1)
-    }
-
-
-#: Format of a subtable -> how its code points are read; other formats repeat what these hold.
-_READERS = {4: _segments, 12: _groups}
-
-
-def _needed(text: str) -> set[int]:
-    return {ord(letter) for letter in text if not _silent(letter)}
+def drawn(text: Iterable[str]) -> set[int]:
+    """Return the code points that draw something: no spaces, controls, joiners, signs of form."""
+    hidden = ("Cc", "Cf", "Zs", "Zl", "Zp")
+    signs = (sign for sign in text if sign not in "\ufe0e\ufe0f")
+    return {ord(sign) for sign in signs if unicodedata.category(sign) not in hidden}
 
 
 def _named(codes: set[int]) -> str:
     return " ".join(map(chr, sorted(codes)[:_MOST_NAMED]))
-
-
-def _silent(letter: str) -> bool:
-    """Tell whether a character draws nothing: spaces, controls, joiners."""
-    return unicodedata.category(letter) in ("Cc", "Cf", "Zs", "Zl", "Zp")
 
 
 def width_of(text: str, face: str) -> float:

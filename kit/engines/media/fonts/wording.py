@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kit.engines.media.fonts import fallbacks, letters, with_letters
+from kit.engines.media.fonts import drawn, fallbacks, letters, with_letters
 from kit.errors import EngineError
 from kit.parameters import Problem
 
@@ -53,10 +53,14 @@ def wording(text: str, face: str, *, together: bool = True) -> Wording:
     >>> wording("Good morning 🌅!", "anton")
     Wording(text='Good morning!', left_out=('🌅',))
     """
-    text = _without_controls(composed(text)).strip()
+    # Fonts draw control characters as boxes; lines stay apart.
+    signs = (
+        sign for sign in composed(text) if sign.isspace() or unicodedata.category(sign) != "Cc"
+    )
+    text = "".join(signs).strip()
     has = _having(text, face, together=together)
-    signs = [sign for sign in _SIGN.findall(text) if _is_symbol(sign)]
-    lost = dict.fromkeys(sign for sign in signs if not has.issuperset(_needed(sign)))
+    symbols = filter(_is_symbol, _SIGN.findall(text))
+    lost = dict.fromkeys(sign for sign in symbols if not has.issuperset(drawn(sign)))
     if not lost:
         return Wording(_bare(text))
     rest = _closed(_SIGN.sub(lambda found: _GAP if found[0] in lost else found[0], text))
@@ -123,10 +127,10 @@ def _having(text: str, face: str, *, together: bool) -> frozenset[int]:
     """Return the code points of the font that has all letters of a text and most of its signs."""
     signs = _SIGN.findall(text)
     words = "".join(sign[0] for sign in signs if not _is_symbol(sign) and sign[0] not in _TAILS)
-    needed = _needed(words)
+    needed = drawn(words)
     able = [found for found in map(letters, fallbacks(face)) if found.issuperset(needed)]
     if able:
-        wanted = _needed("".join(filter(_is_symbol, signs)))
+        wanted = drawn("".join(filter(_is_symbol, signs)))
         return max(able, key=lambda found: len(found & wanted))
     if together:
         with_letters(words, face)
@@ -136,20 +140,8 @@ def _having(text: str, face: str, *, together: bool) -> frozenset[int]:
     return frozenset.intersection(*map(letters, fallbacks(face)))
 
 
-def _needed(text: Iterable[str]) -> set[int]:
-    """Return the code points that draw something."""
-    hidden = ("Cc", "Cf", "Zs", "Zl", "Zp")
-    signs = (sign for sign in text if sign not in "\ufe0e\ufe0f")
-    return {ord(sign) for sign in signs if unicodedata.category(sign) not in hidden}
-
-
 def _is_symbol(sign: str) -> bool:
     return unicodedata.category(sign[0]) in _SYMBOLS
-
-
-def _without_controls(text: str) -> str:
-    """Return a text without control characters, which fonts draw as boxes; lines stay apart."""
-    return "".join(c for c in text if c.isspace() or unicodedata.category(c) != "Cc")
 
 
 def _bare(text: str) -> str:
