@@ -107,6 +107,7 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "obstore": ("kit.service.storage.s3",),
     "prometheus_client": ("kit.service.metrics", "kit.service.http.metrics"),
     "asyncpg": ("kit.service.store.postgresql",),
+    "distributed": ("kit.service.worker.cluster",),
     "fastapi": ("kit.service",),
     "matplotlib": ("kit.explore.charts.figures",),
     "altair": ("kit.explore.charts.vega",),

@@ -25,6 +25,7 @@ FAILED, ASKED_WRONGLY, INTERRUPTED = 1, 2, 130
 COMMANDS = {
     "lab": "Open JupyterLab on the first tutorial.",
     "serve": "Run the service.",
+    "worker": "Render for the services on a Dask cluster.",
     "models": "List the models with their prices, or show what they make.",
     "generate": "Generate a picture or a video and write it to a file.",
     "login": "Save the address of a service and a key for it.",

@@ -56,6 +56,7 @@ from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
+from kit.service.worker.renderer import Renderer, Renders
 from kit.service.writer.factory import create_writer
 from kit.version import __version__
 
@@ -197,6 +198,29 @@ def load_postgresql() -> ModuleType:
     return postgresql
 
 
+def load_cluster() -> ModuleType:
+    """Return the module of a cluster, which needs an extra."""
+    try:
+        from kit.service.worker import cluster
+    except ImportError:
+        raise ConfigError(
+            "a cluster needs Dask: pip install 'creative-studio-kit[cluster]'"
+        ) from None
+    return cluster
+
+
+def create_pool(settings: ServiceSettings) -> Pool:
+    """Return the pool of render processes that the settings describe."""
+    return Pool(
+        settings.workers,
+        seconds=settings.job_seconds,
+        cpu_seconds=settings.job_cpu_seconds,
+        memory=settings.job_memory_bytes,
+        scratch=settings.scratch,
+        log=settings.log,
+    )
+
+
 def check_data_folder(settings: ServiceSettings) -> None:
     """Refuse a data folder that has lost its database or its secret; it is left as it is.
 
@@ -259,16 +283,13 @@ async def _assemble(
         raise ConfigError(f"the storage {place} cannot be written")
     inspectors = Inspectors(settings)
     stack.push_async_callback(inspectors.close)
-    renderers = Pool(
-        settings.workers,
-        seconds=settings.job_seconds,
-        cpu_seconds=settings.job_cpu_seconds,
-        memory=settings.job_memory_bytes,
-        scratch=settings.scratch,
-        log=settings.log,
+    renders: Renders = (
+        load_cluster().Cluster(settings)
+        if settings.cluster and settings.workers
+        else Renderer(storage, create_pool(settings), settings)
     )
     engines = offered.engines
-    dispatcher = Dispatcher(database, storage, renderers, settings, clock, metrics, engines)
+    dispatcher = Dispatcher(database, storage, renders, settings, clock, metrics, engines)
     stack.push_async_callback(dispatcher.stop)
     await dispatcher.start()
     readiness = Readiness(database, storage, clock, time.monotonic)

@@ -35,6 +35,10 @@ class ServiceSettings:
         Folder for everything that is kept; made with mode 0700.
     database_url, storage_url : str
         Empty for SQLite and files inside `data`; a storage may be ``s3://BUCKET/PREFIX``.
+    cluster : str
+        The Dask scheduler that renders, such as ``tcp://scheduler:8786``; empty to render here.
+    cluster_ca, cluster_cert, cluster_key : str
+        Files of the certificates with which services, scheduler and workers know each other.
     aws : mapping of str to str
         The variables that begin with ``AWS_``, which hold the keys to a bucket.
     public_url : str
@@ -94,6 +98,10 @@ class ServiceSettings:
     data: Path
     database_url: str = field(default="", repr=False)  # a password may be in it
     storage_url: str = ""
+    cluster: str = ""
+    cluster_ca: str = ""
+    cluster_cert: str = ""
+    cluster_key: str = ""
     aws: Mapping[str, str] = field(default_factory=dict, repr=False)
     public_url: str = ""
     allowed_hosts: tuple[str, ...] = ()
@@ -347,10 +355,23 @@ def _check(settings: ServiceSettings) -> None:
             f"no storage of the kind {scheme!r} is supported; give file:///FOLDER, "
             "s3://BUCKET/PREFIX, or leave it out"
         )
+    _check_cluster(settings)
     _check_numbers(settings)
     for wrong, sentence in _writer_problems(settings):
         if wrong:
             raise ConfigError(sentence)
+
+
+def _check_cluster(settings: ServiceSettings) -> None:
+    files = settings.cluster_ca, settings.cluster_cert, settings.cluster_key
+    if settings.cluster and not settings.cluster.startswith(("tcp://", "tls://")):
+        raise ConfigError("KIT_CLUSTER must be the address of a Dask scheduler: tcp://HOST:8786")
+    if (settings.cluster.startswith("tls://") or any(files)) and not all(files):
+        raise ConfigError(
+            "TLS on a cluster needs KIT_CLUSTER_CA, KIT_CLUSTER_CERT and KIT_CLUSTER_KEY"
+        )
+    if any(files) and not settings.cluster.startswith("tls://"):
+        raise ConfigError("with KIT_CLUSTER_CA, KIT_CLUSTER must begin with tls://")
 
 
 def _check_numbers(settings: ServiceSettings) -> None:

@@ -17,16 +17,16 @@ from functools import partial
 from typing import Any
 
 from kit.engines.base import Engine
-from kit.errors import NotFoundError, UnavailableError
+from kit.errors import UnavailableError
 from kit.service.domain import idempotency, outputs, queue, uploads
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.store.database import Database, Transaction
-from kit.service.worker.environment import pick_variables
-from kit.service.worker.jobs import build_task, log_job
-from kit.service.worker.pool import JobError, LostError, Pool
+from kit.service.worker.jobs import build_order, log_job
+from kit.service.worker.pool import JobError, LostError
 from kit.service.worker.recovery import Recovery, WorkerLock
+from kit.service.worker.renderer import Renders
 from kit.service.worker.watchers import Watchers
 
 _log = logging.getLogger("kit.worker")
@@ -52,10 +52,12 @@ class Reservation:
 
 
 class Dispatcher:
-    """Keeps a pool of render processes busy with what is in the queue.
+    """Keeps render processes, here or on a cluster, busy with what is in the queue.
 
     Parameters
     ----------
+    renders : Renders
+        What renders orders.
     clock : callable
         Milliseconds since 1970.
     engines : mapping of str to Engine
@@ -68,7 +70,7 @@ class Dispatcher:
         self,
         database: Database,
         storage: Storage,
-        pool: Pool,
+        renders: Renders,
         settings: ServiceSettings,
         clock: Callable[[], int],
         metrics: ServiceMetrics,
@@ -81,7 +83,7 @@ class Dispatcher:
         self._lock = WorkerLock(settings.data / "workers", self.name)
         self._database = database
         self._storage = storage
-        self._pool = pool
+        self._renders = renders
         self._settings = settings
         self._clock = clock
         self._metrics = metrics
@@ -102,7 +104,7 @@ class Dispatcher:
         """Take over the jobs of killed workers, and begin to work."""
         await self._take_over()
         steps = {self._take_over: _POLL_SECONDS}
-        if self._pool.slots:
+        if self._settings.workers:
             steps |= {self._fill: _POLL_SECONDS, self._sync_rows: _POLL_SECONDS}
             steps[self._renew_claims] = self._settings.lease_seconds / 3
         self._loops = [
@@ -117,12 +119,17 @@ class Dispatcher:
     @property
     def _free(self) -> int:
         """How many processes have neither a job nor a reservation."""
-        return 0 if self._stopping else self._pool.slots - len(self._jobs) - self._reserved
+        return 0 if self._stopping else self._renders.slots - len(self._jobs) - self._reserved
 
     @property
     def _waiting_models(self) -> frozenset[str]:
-        """The models whose jobs have to wait now: those of resident engines while one renders."""
-        return self._resident if self._resident_jobs else frozenset()
+        """The models whose jobs have to wait now: those of resident engines while others render."""
+        return frozenset() if self._resident_room > 0 else self._resident
+
+    @property
+    def _resident_room(self) -> int:
+        """How many more jobs of resident engines can be rendered now."""
+        return self._renders.resident_slots - len(self._resident_jobs)
 
     @contextmanager
     def reserve(self, model_id: str) -> Iterator[Reservation]:
@@ -156,7 +163,7 @@ class Dispatcher:
 
     def cancel(self, generation_id: str) -> None:
         """Kill the process of a generation that was canceled, if it runs here."""
-        self._pool.cancel(generation_id)
+        self._renders.cancel(generation_id)
         self.watchers.notify(generation_id)
 
     async def stop(self) -> None:
@@ -169,7 +176,7 @@ class Dispatcher:
         await asyncio.gather(*self._loops, *self._jobs.values(), return_exceptions=True)
         with suppress(UnavailableError):
             await self._database.write(idempotency.release_worker(self.name))
-        self._pool.close()
+        await self._renders.close()
         self._lock.release()
 
     async def _repeat(self, step: Callable[[], Any], every: float) -> None:
@@ -198,8 +205,8 @@ class Dispatcher:
 
     def _claim(self, most: int) -> Transaction[list[Any]]:
         now, waiting = self._clock(), self._waiting_models
-        if self._resident and not self._resident_jobs:
-            most = 1  # of several that are claimed together, two could be of resident engines
+        if self._resident and self._resident_room > 0:
+            most = min(most, self._resident_room)  # all of these could be of resident engines
         return queue.claim(self.name, most, lease=self._lease_end(now), now=now, later=waiting)
 
     def _begin(self, row: Any) -> None:
@@ -232,7 +239,7 @@ class Dispatcher:
             generation_id, attempt = job
             fraction = self.progress.get(generation_id, 0.0)
             if job not in held:
-                self._pool.cancel(generation_id)
+                self._renders.cancel(generation_id)
             elif fraction > held[job]:
                 report = queue.report(generation_id, attempt, fraction, now)
                 await self._database.write(report, durable=False)
@@ -266,10 +273,9 @@ class Dispatcher:
             self.watchers.notify(row.id)
 
         try:
-            task = await self._build_task(row)
+            order = await self._build_order(row)
             resident = row.model_id in self._resident
-            result = await self._pool.run(row.id, task, report, resident=resident)
-            await self._publish(result)
+            result = await self._renders.run(row.id, order, report, resident=resident)
             self._metrics.render_seconds.labels(row.model_id).observe(result.pop("seconds"))
             settle = partial(queue.finish, row.id, attempt, result, self._clock())
             state = "completed"
@@ -293,13 +299,6 @@ class Dispatcher:
         if state == "lost":
             self.wake()  # it may be back in the queue
 
-    async def _publish(self, result: Mapping[str, Any]) -> None:
-        try:
-            await self._storage.publish(outputs.files_of(result))
-        except UnavailableError:
-            sentence = "the result could not be stored; try again later"
-            raise JobError(sentence, "not_stored") from None
-
     async def _discard(self, keys: list[str]) -> None:
         """Remove files of a job that no longer counts, unless they are those of one that does."""
         for key in await self._database.read(outputs.find_orphans(keys)):
@@ -312,16 +311,10 @@ class Dispatcher:
         claimed = [] if self._stopping else (yield from self._claim(1))
         return counts, claimed
 
-    async def _build_task(self, row: Any) -> dict[str, Any]:
+    async def _build_order(self, row: Any) -> dict[str, Any]:
         files = await self._database.read(uploads.of_generations([row]))
-        try:
-            task = await build_task(row, files, self._storage, self._settings)
-        except NotFoundError:
-            raise JobError("an input file is gone; send it again", "input_gone") from None
-        places = (self._settings.engines_file, self._settings.engine_copies)
         engine = self._engines.get(row.model_id)
-        variables = pick_variables(engine.environment) if engine else {}
-        return {**task, "engines": [str(place) for place in places], "environment": variables}
+        return build_order(row, files, self._settings, engine.environment if engine else ())
 
     def _lease_end(self, now: int) -> int:
         return now + int(self._settings.lease_seconds * 1000)

@@ -1,54 +1,55 @@
-"""A generation's row as the task that a render process gets, and the log line of a job."""
+"""A generation's row as an order to render it, and the log line of a job."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
-from kit.errors import NotFoundError
 from kit.service.settings import ServiceSettings
-from kit.service.storage.base import Storage
 from kit.service.storage.keys import upload_key
+from kit.service.worker.pool import JobError
 
 _log = logging.getLogger("kit.worker")
 
 
-async def build_task(
-    row: Any, files: Mapping[str, Any], storage: Storage, settings: ServiceSettings
+def build_order(
+    row: Any,
+    files: Mapping[str, Any],
+    settings: ServiceSettings,
+    variables: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the task of a generation.
+    """Return the order of a generation; see `kit.service.worker.renderer`.
 
     Parameters
     ----------
     files : mapping of str to row
         The uploads that are left of those that it uses, by id.
+    variables : sequence of str
+        The names of those that the engine gets from the environment of whoever renders.
 
     Raises
     ------
-    NotFoundError
+    JobError
         One of its uploads was removed.
     """
     media: Mapping[str, list[str]] = orjson.loads(row.media)
     if any(upload_id not in files for group in media.values() for upload_id in group):
-        raise NotFoundError("the file is gone")
-    paths = {
-        upload_id: str(await storage.local(upload_key(file), settings.scratch))
-        for upload_id, file in files.items()
-    }
+        raise JobError("an input file is gone; send it again", "input_gone")
     return {
         "do": "render",
         "generation_id": row.id,
-        "outputs": str(storage.outputs.folder),
         "model_id": row.model_id,
         "prompt": row.prompt,
         "parameters": orjson.loads(row.parameters),
         "seed": row.seed,
         "file_metadata": bool(settings.file_metadata and row.file_metadata),
         "inputs": sorted({file.generation_id for file in files.values() if file.generation_id}),
-        "media": {name: [paths[i] for i in group] for name, group in media.items()},
+        "most_seconds": settings.job_seconds,
+        "environment": list(variables),
+        "media": {name: [upload_key(files[i]) for i in group] for name, group in media.items()},
         "seconds": {
             name: [files[i].duration_ms / 1000 for i in group]
             for name, group in media.items()

@@ -98,7 +98,8 @@ class Pool:
     slots : int
         Jobs at the same time.
     seconds : float
-        Wall clock that a job may use; a process that takes longer is killed.
+        Wall clock that a job may use, unless its task says less; a process that takes longer is
+        killed.
     cpu_seconds : float
         Processor time that a job may use.
     memory : int
@@ -193,14 +194,15 @@ class Pool:
     ) -> dict[str, Any]:
         """Return a process's answer to a task; it is kept for the next one, or killed."""
         self._busy[name] = child
+        most = min(self._seconds, task.get("most_seconds", self._seconds))
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(most):
                 task = {**task, "folder": str(child.folder)}
                 # A new name: nothing that was left of an earlier task can answer to it.
                 answer = await child.channel.run(secrets.token_hex(8), task, on_progress)
         except TimeoutError:
             child.kill()
-            sentence = f"the job took longer than {self._seconds:g} s"
+            sentence = f"the job took longer than {most:g} s"
             raise JobError(sentence, "timed_out") from None
         except LostError:
             child.kill()

@@ -2,13 +2,18 @@
 
 import shutil
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
 
 import httpx
 
 from kit.service.domain import credits
+from tests.clusters import any_pool
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.test_logs import upload
 from tests.waiting import GENERATIONS, balance, finished, read, running, started, until
+
+pytestmark = any_pool(1)
 
 
 def test_whatever_happens_to_one_the_others_are_done(http: httpx.Client, service: Service) -> None:
@@ -45,6 +50,11 @@ def test_a_crowd_of_one_account_delays_anothers_job_by_two_at_most(
     assert len([start for start in theirs if start and start < my_start]) <= 2
 
 
+def waited(done: dict[str, Any]) -> timedelta:
+    """Return how long a generation waited for a process."""
+    return datetime.fromisoformat(done["startedAt"]) - datetime.fromisoformat(done["createdAt"])
+
+
 def test_a_start_that_is_refused_leaves_the_process_free(
     start_service: Callable[..., Service],
 ) -> None:
@@ -55,7 +65,8 @@ def test_a_start_that_is_refused_leaves_the_process_free(
         done = finished(http, started(http))
 
     assert refused == [402] * 3
-    assert (done["status"], done["startedAt"]) == ("completed", done["createdAt"])
+    # The queue may just be looked at, because a process has become free.
+    assert (done["status"], waited(done) < timedelta(seconds=0.2)) == ("completed", True)
 
 
 def test_a_job_whose_input_is_gone_fails_at_once_and_is_refunded(
@@ -124,11 +135,11 @@ def test_another_service_takes_over_what_one_hands_back(
         hanging, waiting = started(http, does="hangs"), started(http)
         running(http, hanging)
     first.stop()
-    with start_service(workers=2, grace_seconds=0.1).client(key) as http:
-        assert finished(http, waiting)["status"] == "completed"
+    with start_service(grace_seconds=0.1).client(key) as http:
         again = running(http, hanging)
         assert (again["status"], again["error"]) == ("processing", None)
         http.post(f"{GENERATIONS}/{hanging}/cancel")
+        assert finished(http, waiting)["status"] == "completed"
 
 
 def test_a_service_without_workers_leaves_the_work_to_another(

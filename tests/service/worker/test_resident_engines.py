@@ -12,6 +12,7 @@ import pytest
 from kit.service.domain import credits
 from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import LostError, Pool
+from tests.clusters import any_pool
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.worker.test_pool import BOUNDS, silent, task
 from tests.waiting import balance, finished, read, running, started
@@ -89,6 +90,7 @@ def test_a_process_that_is_spent_is_replaced(tmp_path: Path) -> None:
     assert before != after
 
 
+@any_pool(2)
 def test_whoever_ordered_does_not_notice_that_a_process_was_spent(http: httpx.Client) -> None:
     done = finished(http, order(http, "heavy", "is spent once"))
 
@@ -96,6 +98,7 @@ def test_whoever_ordered_does_not_notice_that_a_process_was_spent(http: httpx.Cl
     assert balance(http) == 99.5
 
 
+@any_pool(2)
 def test_light_jobs_pass_those_that_wait_for_their_turn(http: httpx.Client) -> None:
     first = order(http, "heavy", "waits")
     running(http, first)
@@ -111,6 +114,7 @@ def test_light_jobs_pass_those_that_wait_for_their_turn(http: httpx.Client) -> N
     assert [one["startedAt"] for one in done] == sorted(one["startedAt"] for one in done)
 
 
+@any_pool(2)
 def test_what_waits_for_its_turn_can_be_called_off(http: httpx.Client) -> None:
     first, second = order(http, "heavy", "waits"), order(http, "heavier", "is slow")
     running(http, first)

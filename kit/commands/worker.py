@@ -1,0 +1,77 @@
+"""``kit worker``: renders for the services on a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kit.commands.options import Data
+from kit.errors import ConfigError
+from kit.service import logs, settings
+from kit.service.app import create_pool, create_storage, load_cluster
+from kit.service.settings import prepare
+from kit.service.worker.renderer import Renderer
+
+_GPUS = Path("/proc/driver/nvidia/gpus")
+
+
+def command(
+    cluster: Annotated[
+        str, typer.Option(help="Address of the Dask scheduler.", envvar="KIT_CLUSTER")
+    ],
+    data: Data = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(help="Storage URL of the services.", envvar="KIT_STORAGE_URL"),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Jobs at a time.", envvar="KIT_WORKERS", min=1)
+    ] = None,
+    gpu: Annotated[
+        bool | None,
+        typer.Option(
+            "--gpu/--no-gpu", help="Take jobs of neural engines; where there is a GPU, if left out."
+        ),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on, for the scheduler and others.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 0,
+    name: Annotated[str | None, typer.Option(help="Name on the scheduler's pages.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log every step of a job.")] = False,
+) -> None:
+    """Render for the services on a Dask cluster.
+
+    It needs the storage of the services, as they have it, and neither their database nor their
+    secret. Models that are configured, and keys that engines need, are its own: KIT_ENGINES and the
+    environment. One worker serves one GPU; choose it with CUDA_VISIBLE_DEVICES.
+    """
+    logs.configure("text", verbose=verbose)
+    given = settings.load(cluster=cluster, data=data, storage_url=storage, workers=workers)
+    prepare(given.data)
+    has_gpu = any(_GPUS.glob("*")) if gpu is None else gpu
+    asyncio.run(_work(given, gpu=has_gpu, host=host, port=port, name=name))
+
+
+async def _work(
+    given: settings.ServiceSettings, *, gpu: bool, host: str | None, port: int, name: str | None
+) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    # It signs no addresses: what the services sign with stays theirs.
+    storage = create_storage(given, secrets.token_bytes(32))
+    if not await storage.ready():
+        raise ConfigError("the storage cannot be written; see KIT_STORAGE_URL")
+    renderer = Renderer(storage, create_pool(given), given)
+    await renderer.warm()
+    typer.echo(f"Rendering {renderer.slots} job(s) at a time for {given.cluster}. Ctrl-C stops it.")
+    try:
+        await load_cluster().work(renderer, given, stop, gpu=gpu, host=host, port=port, name=name)
+    finally:
+        await renderer.close()

@@ -1,0 +1,317 @@
+"""A Dask cluster that renders: orders go out as tasks, and each worker has a pool of its own.
+
+The database stays the only truth: Dask computes, and tries nothing twice. A task supervises the
+same render process as the service would. An order names files by their keys in the storage, and no
+secret travels: keys to the storage and to engines stand in each worker's own environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from distributed import Client, Security, Status, Worker, WorkerPlugin, get_worker
+
+from kit.service.settings import ServiceSettings
+from kit.service.worker.pool import JobError, LostError
+from kit.service.worker.progress import REPORT_EVERY
+from kit.service.worker.renderer import Renderer
+
+_log = logging.getLogger("kit.worker")
+
+#: What tasks need and workers offer: a place for a job, and a place for large weights.
+RENDER, GPU = "RENDER", "GPU"
+#: Seconds between two looks at a cluster that renders, and at one that does not; and of a look.
+_LOOK_EVERY, _RETRY_EVERY, _LOOK_SECONDS = 5.0, 0.5, 10.0
+#: The name of services at the scheduler, and of what renders at a worker.
+_NAME = "kit"
+
+
+def security(settings: ServiceSettings) -> Security | None:
+    """Return the certificates of this side of the cluster, whichever it is; None without any."""
+    if not settings.cluster_ca:
+        return None
+    cert, key = settings.cluster_cert, settings.cluster_key
+    pairs = {f"tls_{role}_cert": cert for role in ("client", "worker")}
+    pairs |= {f"tls_{role}_key": key for role in ("client", "worker")}
+    return Security(tls_ca_file=settings.cluster_ca, require_encryption=True, **pairs)
+
+
+class Cluster:
+    """Renders orders on a cluster; the service shares it with others of its database.
+
+    Parameters
+    ----------
+    settings : Settings
+        Its address and certificates, and after how many seconds of silence a job is lost.
+    """
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self._settings = settings
+        self._topic = f"{_NAME}-{secrets.token_hex(8)}"
+        self._client: Any = None
+        #: The jobs by name: what waits for the answer.
+        self._jobs: dict[str, asyncio.Task[Any]] = {}
+        #: The jobs by task: what is told of their progress.
+        self._reports: dict[str, Callable[[float], None]] = {}
+        self.slots = self.resident_slots = 0
+        self._watch = asyncio.create_task(self._keep_looking())
+
+    async def run(
+        self,
+        name: str,
+        order: Mapping[str, Any],
+        on_progress: Callable[[float], None],
+        *,
+        resident: bool = False,
+    ) -> dict[str, Any]:
+        """Have an order rendered and return the facts about its stored files.
+
+        Raises
+        ------
+        JobError
+            It failed for good.
+        LostError
+            Its worker or the scheduler is gone, or says nothing any more.
+        """
+        if self._client is None:
+            raise LostError("the cluster does not answer")
+        key = f"render-{name}-{secrets.token_hex(4)}"
+        future = self._client.submit(
+            _render,
+            key,
+            order,
+            self._topic,
+            resident,
+            key=key,
+            resources={RENDER: 1, **({GPU: 1} if resident else {})},
+            retries=0,
+            pure=False,
+        )
+        waiting = self._jobs[name] = asyncio.ensure_future(future.result())
+        try:
+            answer = await self._wait(waiting, key, on_progress)
+        finally:
+            waiting.cancel()
+            self._jobs.pop(name, None)
+            self._reports.pop(key, None)
+            # A worker that still renders it is told, and ends its process; see `Node.transition`.
+            future.release()
+        if "error" in answer:
+            raise JobError(answer["error"], answer["code"])
+        if "result" not in answer:
+            raise LostError("the render process was lost")
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    async def _wait(
+        self, waiting: asyncio.Task[Any], key: str, on_progress: Callable[[float], None]
+    ) -> dict[str, Any]:
+        """Return the answer to a task, while it reports; one that has not begun may wait long."""
+        clock = asyncio.get_running_loop().time
+        heard = math.inf
+
+        def report(fraction: float) -> None:
+            nonlocal heard
+            heard = clock()
+            on_progress(fraction)
+
+        self._reports[key] = report
+        most = self._settings.lease_seconds
+        while not (await asyncio.wait([waiting], timeout=most / 4))[0]:
+            if clock() - heard > most:
+                raise LostError("the worker is silent")
+        if waiting.cancelled():
+            raise LostError("the job was canceled")
+        if error := waiting.exception():
+            _log.warning("a job was lost on the cluster: %s", type(error).__name__)
+            raise LostError("the worker or the scheduler is gone") from None
+        answer: dict[str, Any] = waiting.result()
+        return answer
+
+    def cancel(self, name: str) -> bool:
+        """End a job: its task is taken back, and its worker ends the process."""
+        waiting = self._jobs.get(name)
+        return waiting.cancel() if waiting else False
+
+    async def close(self) -> None:
+        """Take every task back and leave."""
+        self._watch.cancel()
+        for waiting in self._jobs.values():
+            waiting.cancel()
+        if self._client is not None:
+            with suppress(Exception):
+                await self._client.close()
+
+    async def _keep_looking(self) -> None:
+        """Know what the cluster can do, and come back to it whenever it was gone."""
+        while True:
+            try:
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    await self._look()
+            except Exception as error:  # noqa: BLE001 - a scheduler may be gone in many ways
+                if self.slots:
+                    _log.warning("the cluster does not answer: %s", type(error).__name__)
+                self.slots = self.resident_slots = 0
+                if self._client is not None and self._client.status in ("closed", "closing"):
+                    self._client = None  # it tries for a while only
+            await asyncio.sleep(_LOOK_EVERY if self.slots else _RETRY_EVERY)
+
+    async def _look(self) -> None:
+        if self._client is None:
+            client = await Client(
+                self._settings.cluster,
+                asynchronous=True,
+                name=_NAME,
+                security=security(self._settings),
+                set_as_default=False,
+                timeout=_LOOK_SECONDS,
+            )
+            client.subscribe_topic(self._topic, self._hear)
+            self._client = client
+        found = await self._client.run_on_scheduler(_capacity())
+        if found[RENDER] and not self.slots:
+            _log.info("the cluster renders %d jobs at a time", found[RENDER])
+        services = max(1, found["services"])
+        self.slots = math.ceil(found[RENDER] / services)
+        self.resident_slots = math.ceil(found[GPU] / services)
+
+    def _hear(self, event: tuple[float, Any]) -> None:
+        key, fraction = event[1]
+        if report := self._reports.get(key):
+            report(fraction)
+
+
+def _capacity() -> Callable[..., dict[str, int]]:
+    """Return a function for the scheduler, which need not have this package."""
+
+    def look(dask_scheduler: Any) -> dict[str, int]:
+        # A task whose worker dies is ours to try again: attempts are counted in one place.
+        dask_scheduler.allowed_failures = 0
+        offered = [worker.resources for worker in dask_scheduler.workers.values()]
+        found = {name: int(sum(one.get(name, 0) for one in offered)) for name in ("RENDER", "GPU")}
+        return {**found, "services": sum("-kit-" in name for name in dask_scheduler.clients)}
+
+    return look
+
+
+class Node(WorkerPlugin):  # type: ignore[misc]
+    """What a worker of the cluster has besides Dask: it renders, and ends what is taken back."""
+
+    name = _NAME
+
+    def __init__(self, renderer: Renderer) -> None:
+        self.renderer = renderer
+        self.running: dict[str, asyncio.Task[dict[str, Any]]] = {}
+
+    def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
+        """End the process of a task that was taken back: canceled, or its service is gone."""
+        if (start, finish) == ("executing", "released"):
+            self._end(str(key))
+
+    def teardown(self, worker: Worker) -> None:
+        """End everything: whoever left the cluster is not waited for."""
+        for key in self.running:
+            self._end(key)
+
+    def _end(self, key: str) -> None:
+        # Asked first: a process that ends its job by itself is kept, and what it has loaded.
+        if key in self.running and not self.renderer.cancel(key):
+            self.running[key].cancel()
+
+
+async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool) -> dict[str, Any]:
+    """Render an order on a worker; errors are answers, for Dask would log what it was given."""
+    worker = get_worker()
+    node: Node = worker.plugins[_NAME]
+    done = [0.0]
+    telling = asyncio.create_task(_tell(partial(worker.log_event, topic), key, done))
+    rendering = node.renderer.run(key, order, partial(done.__setitem__, 0), resident=resident)
+    node.running[key] = asyncio.create_task(rendering)
+    try:
+        return {"result": await node.running[key]}
+    except JobError as error:
+        return {"error": str(error), "code": error.code}
+    except (LostError, asyncio.CancelledError):
+        return {}
+    except Exception:  # noqa: BLE001 - logged
+        _log.exception("%s could not be rendered", key)
+        return {}
+    finally:
+        node.running.pop(key).cancel()
+        telling.cancel()
+
+
+async def _tell(send: Callable[[Any], None], key: str, done: list[float]) -> None:
+    """Say how far a task is, again and again: silence means that it is lost."""
+    while True:
+        send((key, done[0]))
+        await asyncio.sleep(REPORT_EVERY)
+
+
+async def work(
+    renderer: Renderer,
+    settings: ServiceSettings,
+    stop: asyncio.Event,
+    *,
+    gpu: bool,
+    host: str | None = None,
+    port: int = 0,
+    name: str | None = None,
+) -> None:
+    """Be a worker of the cluster until told to stop; whenever the scheduler is gone, come back.
+
+    Parameters
+    ----------
+    gpu : bool
+        Whether jobs of engines that keep large weights are taken.
+    """
+    node = Node(renderer)
+    stopping = asyncio.create_task(stop.wait())
+    while not stop.is_set():
+        worker = Worker(
+            settings.cluster,
+            nthreads=renderer.slots,
+            resources={RENDER: renderer.slots, GPU: int(gpu)},
+            name=name,
+            host=host,
+            port=port,
+            dashboard_address="127.0.0.1:0",
+            local_directory=str(settings.data / "dask"),
+            security=security(settings),
+            plugins=(node,),
+        )
+        serving = asyncio.create_task(_serve(worker))
+        await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
+        if stop.is_set() and worker.status == Status.running:
+            await _retire(worker, node, settings.grace_seconds)
+        await worker.close()
+        serving.cancel()
+        if not stop.is_set():
+            _log.info("the scheduler is gone; looking for it again")
+            await asyncio.wait([stopping], timeout=_RETRY_EVERY)
+
+
+async def _serve(worker: Worker) -> None:
+    with suppress(Exception):  # there is no scheduler yet
+        await worker
+        _log.info("renders for the scheduler at %s", worker.scheduler.address)
+        await worker.finished()
+
+
+async def _retire(worker: Worker, node: Node, seconds: float) -> None:
+    """Take no more jobs, let those that run finish for a while, hand the rest to other workers."""
+    worker.status = Status.paused
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while node.running:
+                await asyncio.sleep(0.05)
+    with suppress(Exception):  # the scheduler may be gone
+        async with asyncio.timeout(_LOOK_SECONDS):
+            await worker.close_gracefully()

@@ -1,0 +1,128 @@
+"""Rendering on one machine: inputs and results go through the storage, jobs run in the pool.
+
+An order holds nothing of the machine that wrote it, and no secret, so it is rendered alike by the
+service and by a worker of a cluster: places and variables are those of whoever renders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from kit.errors import NotFoundError, UnavailableError
+from kit.service.domain import outputs
+from kit.service.settings import ServiceSettings
+from kit.service.storage.base import Storage
+from kit.service.worker.environment import pick_variables
+from kit.service.worker.pool import JobError, Pool
+
+
+class Renders(Protocol):
+    """What renders orders: this machine, or a cluster."""
+
+    @property
+    def slots(self) -> int:
+        """How many jobs this service may have rendered at the same time."""
+        ...
+
+    @property
+    def resident_slots(self) -> int:
+        """How many of them may be of resident engines."""
+        ...
+
+    async def run(
+        self,
+        name: str,
+        order: Mapping[str, Any],
+        on_progress: Callable[[float], None],
+        *,
+        resident: bool = False,
+    ) -> dict[str, Any]:
+        """Render an order and return the facts about its stored files; see `Pool.run`."""
+        ...
+
+    def cancel(self, name: str) -> bool:
+        """End a job soon; False if there is none."""
+        ...
+
+    async def close(self) -> None:
+        """End every job."""
+        ...
+
+
+class Renderer:
+    """Renders orders in a pool of this machine.
+
+    Parameters
+    ----------
+    settings : Settings
+        Where models are configured, and where files may lie that are not finished.
+    """
+
+    resident_slots = 1
+
+    def __init__(self, storage: Storage, pool: Pool, settings: ServiceSettings) -> None:
+        self._storage = storage
+        self._pool = pool
+        self._settings = settings
+
+    @property
+    def slots(self) -> int:
+        """Jobs at the same time."""
+        return self._pool.slots
+
+    async def run(
+        self,
+        name: str,
+        order: Mapping[str, Any],
+        on_progress: Callable[[float], None],
+        *,
+        resident: bool = False,
+    ) -> dict[str, Any]:
+        """Render an order, store its files and return the facts about them.
+
+        Raises
+        ------
+        JobError
+            It failed for good, as it does where an input is gone or the storage takes no result.
+        LostError
+            The process ended during it.
+        """
+        task = await self._complete(order)
+        result = await self._pool.run(name, task, on_progress, resident=resident)
+        try:
+            await self._storage.publish(outputs.files_of(result))
+        except UnavailableError:
+            sentence = "the result could not be stored; try again later"
+            raise JobError(sentence, "not_stored") from None
+        return result
+
+    def cancel(self, name: str) -> bool:
+        """Ask the process of a job to stop; see `Pool.cancel`."""
+        return self._pool.cancel(name)
+
+    async def warm(self) -> None:
+        """Start processes ahead of their jobs."""
+        await self._pool.warm()
+
+    async def close(self) -> None:
+        """Kill every process."""
+        self._pool.close()
+
+    async def _complete(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the task of a render process: an order with what is where on this machine."""
+        places = self._settings.engines_file, self._settings.engine_copies
+        try:
+            media = {
+                name: [str(await self._storage.local(key, self._settings.scratch)) for key in keys]
+                for name, keys in order["media"].items()
+            }
+        except NotFoundError:
+            raise JobError("an input file is gone; send it again", "input_gone") from None
+        return {
+            **order,
+            "outputs": str(self._storage.outputs.folder),
+            "media": media,
+            "engines": [str(place) for place in places],
+            "environment": pick_variables(order["environment"]),
+        }
