@@ -48,8 +48,7 @@ def write_history(
         name = _id("gen", event.created, number)
         tagged = _tags(number, event)
         text = orjson.dumps(tagged).decode() if tagged else None
-        row = _row(name, account_id, key.id, event)
-        yield generations.add(**row, tags=text, file_metadata=0)
+        yield generations.add(**_row(name, account_id, key.id, event), tags=text)
         for tag in tagged.items():
             yield tags.add(account_id=account_id, tag="=".join(tag), generation_id=name)
         paid: Any = {"subject": name, "generation": name, "model": event.model.id, "tags": text}
