@@ -60,7 +60,14 @@ def arguments(
     for names, fit in ((_SIDES, _round_side), (LENGTHS, _round_length)):
         values |= {n: fit(values[n], shape) for n in names if values.get(n) is not None}
     pictures = dict(_pictures(entry, shape, job, values))
-    values |= _sides_of(pictures, shape, values) | pictures
+    first = next(iter(pictures.values()), None)
+    image = first[0] if isinstance(first, list) and first else first
+    if image and not any(part in shape.pipeline for part in _OWN_SIZE):
+        # The library would press any picture into a square. Pipelines that edit choose sizes that
+        # the model was trained on, and those that enlarge have a size of their own.
+        sides = zip(_SIDES, image.size, strict=True)
+        values |= {side: size for side, size in sides if values.get(side) is None}
+    values |= pictures
     values |= {
         "prompt": job.prompt,
         "generator": torch.Generator("cpu").manual_seed(job.seed),
@@ -120,15 +127,3 @@ def _size(
     scale = width / image[0] if width else height / image[1] if height else 1.0
     across, down = (min(_round_side(side * scale, shape), _MOST_SIDE) for side in image)
     return width or across, height or down
-
-
-def _sides_of(
-    pictures: Mapping[str, Any], shape: PipelineShape, values: Mapping[str, Any]
-) -> dict[str, int]:
-    # The library would press any picture into a square. Pipelines that edit choose sizes that the
-    # model was trained on, and those that enlarge have a size of their own.
-    first = next(iter(pictures.values()), None)
-    image = first[0] if isinstance(first, list) and first else first
-    if not image or any(part in shape.pipeline for part in _OWN_SIZE):
-        return {}
-    return {s: size for s, size in zip(_SIDES, image.size, strict=True) if values.get(s) is None}

@@ -137,14 +137,11 @@ def _arguments(found: ast.arguments) -> Iterator[Argument]:
     both = [*zip(positional, [*missing, *found.defaults], strict=True)]
     both += zip(found.kwonlyargs, found.kw_defaults, strict=True)
     for argument, default in both:
+        value = None
+        with suppress(ValueError):  # a name or a call: the pipeline knows it, we leave it alone
+            value = default and ast.literal_eval(default)
         if argument.arg != "self":
-            yield Argument(argument.arg, _literal(default), default is None)
-
-
-def _literal(node: ast.expr | None) -> Any:
-    with suppress(ValueError):  # a name or a call: the pipeline knows it, we leave it alone
-        return node and ast.literal_eval(node)
-    return None
+            yield Argument(argument.arg, value, default is None)
 
 
 def _pairs(node: ast.expr) -> Iterator[tuple[str, str]]:

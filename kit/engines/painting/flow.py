@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
-from kit.engines.media.color import Bytes, Oklch, encode
+from kit.engines.media.color import Oklch, encode
 from kit.engines.media.noise import line, smooth_step
 from kit.engines.painting.framing import factor, focus, mirror_halves, pool, spotlight
 from kit.engines.painting.noise import Plane, blobs, blur, slopes, stretch, warp
@@ -278,8 +278,14 @@ def _strokes(sheet: _Sheet, progress: Progress) -> Plane:
     canvas[:] = paper
     taken = np.zeros((rows, columns), np.uint8)
     for number in progress.part(0.1, 0.9).over(range(count)):
-        free = _free_stretch(taken, paths[:, number])
-        if len(free) < 7 + 2.2 * widths[number]:
+        path, half = paths[:, number], len(paths) // 2
+        x, y = path.astype(np.int32).T
+        blocked = taken[np.clip(y, 0, rows - 1), np.clip(x, 0, columns - 1)].astype(bool)
+        blocked |= (x < -4) | (x >= columns + 4) | (y < -4) | (y >= rows + 4)
+        ends = np.array([-1, *np.flatnonzero(blocked), len(path)])
+        place = int(np.searchsorted(ends, half))
+        free = path[ends[place - 1] + 1 : ends[place]]  # around its start
+        if blocked[half] or len(free) < 7 + 2.2 * widths[number]:
             continue
         around = max(1, round(widths[number] + 2 * gap))
         cv2.polylines(taken, [np.round(free).astype(np.int32)], False, 1, around)
@@ -315,17 +321,6 @@ def _trace_current(sheet: _Sheet, shape: tuple[int, int], count: int, steps: int
             x, y = np.clip(paths[number], 0, most).astype(np.int32).T
             paths[number + way] = paths[number] + way * flow[y, x]
     return paths - _MARGIN
-
-
-def _free_stretch(taken: Bytes, path: Outline) -> Outline:
-    """Return the stretch of a path around its start that runs through free room."""
-    (rows, columns), half = taken.shape, len(path) // 2
-    x, y = path.astype(np.int32).T
-    blocked = taken[np.clip(y, 0, rows - 1), np.clip(x, 0, columns - 1)].astype(bool)
-    blocked |= (x < -4) | (x >= columns + 4) | (y < -4) | (y >= rows + 4)
-    ends = np.array([-1, *np.flatnonzero(blocked), len(path)])
-    place = int(np.searchsorted(ends, half))
-    return path[:0] if blocked[half] else path[ends[place - 1] + 1 : ends[place]]
 
 
 def _outline(points: Outline, width: float) -> Outline:

@@ -38,6 +38,9 @@ _TIMEOUT = {"connect": 10.0, "write": 60.0, "pool": 10.0}
 _FIRST_CONTACT = 4.0
 #: Longest wait that a busy site may ask for; beyond it the job fails and is refunded.
 _LONGEST_WAIT = 60.0
+#: Errors before anything was sent.
+_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_NO_ADDRESS = (httpx.InvalidURL, httpx.UnsupportedProtocol)
 #: Answers that say "not now": nothing was done, so asking again does no harm.
 _BUSY = frozenset({429, 503})
 #: Answers about a file that may come to be there.
@@ -315,7 +318,9 @@ class RemoteCaller:
                         file.write(part)
                 return RemoteReply(200, response.headers, b"")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return _describe_loss(error)
+            late = isinstance(error, httpx.TimeoutException)
+            why = "it took too long" if late else str(error) or type(error).__name__
+            return LostConnection(why, sent=not isinstance(error, (*_UNSENT, *_NO_ADDRESS)))
 
 
 async def _limit(response: httpx.Response, most: int) -> AsyncIterator[bytes]:
@@ -332,12 +337,3 @@ async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             yield chunk
-
-
-def _describe_loss(error: Exception) -> LostConnection:
-    """Return why there was no answer."""
-    unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-    sent = not isinstance(error, (*unsent, httpx.InvalidURL, httpx.UnsupportedProtocol))
-    if isinstance(error, httpx.TimeoutException):
-        return LostConnection("it took too long", sent)
-    return LostConnection(str(error) or type(error).__name__, sent)

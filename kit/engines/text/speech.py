@@ -131,19 +131,16 @@ def _figure(number: re.Match[str]) -> list[str]:
         return [_ONES[int(digit)] for digit in whole if digit != ","]
     value = int(whole.replace(",", ""))
     year = len(whole) == 4 and 1100 <= value < 2000 and not decimals and not sign
-    parts = _year(value) if year else _cardinal(value)
+    parts = _cardinal(value)
+    if year:
+        century, rest = divmod(value, 100)
+        end = _cardinal(rest) if rest else ["hundred"]
+        parts = [*_cardinal(century), *["oh"] * (0 < rest < 10), *end]
     if decimals:
         parts += ["point", *(_ONES[int(digit)] for digit in decimals)]
     if suffix:
         parts += _UNITS.get(suffix, suffix).split()
     return [*parts, _CURRENCY[sign]] if sign else parts
-
-
-def _year(value: int) -> list[str]:
-    century, rest = divmod(value, 100)
-    if not rest:
-        return [*_cardinal(century), "hundred"]
-    return [*_cardinal(century), *(["oh"] if rest < 10 else []), *_cardinal(rest)]
 
 
 def _cardinal(value: int) -> list[str]:
