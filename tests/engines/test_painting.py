@@ -135,19 +135,31 @@ def test_more_light_is_never_darker_on_film() -> None:
         assert (np.diff(np.convolve(row, np.ones(16) / 16, "valid")) > -0.5).all()
 
 
-def still_and_first_frame(prompt: str) -> tuple[Painting, np.ndarray]:
-    """Return a still, and the first frame of a flight of the same prompt and seed, gray."""
-    take = Take(width=192, height=128, fps=24, frames=2, camera="glide", motion=0.6)
+def still_and_first_frame(prompt: str, frames: int = 2) -> tuple[Painting, np.ndarray]:
+    """Return a still, and the first frame of a flight of the same prompt and seed, gray.
+
+    A flight of more frames than two is a loop.
+    """
+    take = Take(width=192, height=128, fps=24, frames=frames, camera="glide", loop=frames > 2)
     still = paint(read(prompt, SIZE | {"detail": "standard"}, 3), Progress())
     frame = Flight(read(prompt, SIZE, 3, painter="flight"), take, Progress()).frame(0)
     return still, frame[:128].astype(float)
 
 
+@pytest.mark.parametrize("frames", [2, 24], ids=["once", "loop"])
 @pytest.mark.parametrize(
-    "prompt", ["a mountain lake at noon", "green hills at noon", "mesas at noon", "dunes at noon"]
+    "prompt",
+    [
+        "a mountain lake at noon",
+        "green hills at noon",
+        "mesas at noon",
+        "dunes at noon",
+        "cliffs by the sea at noon",
+        "a volcano over a lake at noon",
+    ],
 )
-def test_a_flight_begins_where_a_still_of_its_prompt_is_painted(prompt: str) -> None:
-    still, frame = still_and_first_frame(prompt)
+def test_a_flight_begins_where_a_still_of_its_prompt_is_painted(prompt: str, frames: int) -> None:
+    still, frame = still_and_first_frame(prompt, frames)
     assert still.sky is not None
     # What is sky in the one is sky in the other, and as bright.
     sky, land = still.sky > 0.99, still.sky < 0.01

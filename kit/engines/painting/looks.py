@@ -149,9 +149,13 @@ def look_for(brief: Brief) -> HourLook:
     clouds, haze, sun, shade, chroma = _BROKEN if parted else _WEATHERS[brief.weather]
     milky = brief.dark and not brief.covered and "milky_way" in brief.things
     starry = 0.5 * ("stars" in brief.lights) if brief.covered else sun
+    fewer = ("clear_sky" in brief.things) + ("minimal" in brief.composition)
+    cover = look.clouds * clouds * 0.5**fewer + 0.25 * ("clouds" in brief.things)
+    cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition))
+    least = 1.0 if brief.weather == "overcast" else 0.0
     look = replace(
         each_color(look, lambda color: (color[0], color[1] * chroma, color[2])),
-        clouds=_cover(brief, look.clouds * clouds, parted=parted),
+        clouds=min(cover, _PARTED) if parted else min(max(cover, least), 1.1),
         haze=look.haze * haze,
         mist=0.92 if brief.weather == "mist" else 0.0,
         sun_power=look.sun_power * sun,
@@ -175,17 +179,6 @@ def look_for(brief: Brief) -> HourLook:
     for factors in brief.select(_CHANGES):
         look = _change(look, factors)
     return _with_light_seen(replace(look, film=look.film.grade(brief)), brief)
-
-
-def _cover(brief: Brief, clouds: float, *, parted: bool) -> float:
-    """Return how much of the sky clouds cover, if they cover so much by the hour and weather."""
-    cover = clouds * (0.5 if "clear_sky" in brief.things else 1.0)
-    cover *= 0.5 if "minimal" in brief.composition else 1.0
-    cover += 0.22 * ("dramatic" in (brief.mood, *brief.composition))
-    cover += 0.25 * ("clouds" in brief.things)
-    if parted:
-        return min(cover, _PARTED)
-    return min(max(cover, 1.0 if brief.weather == "overcast" else 0.0), 1.1)
 
 
 def _with_light_seen(look: HourLook, brief: Brief) -> HourLook:

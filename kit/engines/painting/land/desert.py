@@ -66,17 +66,17 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted desert."""
     land = lay_out(brief, progress)
     scene, level = land.scene, np.float32(land.level)
-    cone, pool = volcano.cone_of(scene), _pool_of(scene)
+    pool = _pool_of(scene)
     sandy = not _is_rocky(brief) or "dunes" in brief.things
     scene.paint_sky(0.2)
-    volcano.paint_smoke(scene, cone)
+    volcano.paint_smoke(scene)
     scene.lay_out(land.heights)
     grains = ground.ripples(scene.dice(5)) if sandy else ground.grain(scene.dice(5))
     scene.see(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.6)
     ground.cover(scene, land.ground, grains, 0.75)
     if not sandy:
         _strew(scene, land.ground)
-    volcano.paint_lava(scene, cone)
+    volcano.paint_lava(scene)
     if pool:
         _fill(land, pool)
     return scene.finish()

@@ -56,15 +56,15 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted mountain lake, range or hill country."""
     land = lay_out(brief, progress)
     scene, level = land.scene, np.float32(land.level)
-    cone, falls = volcano.cone_of(scene), _falls_of(scene)
+    falls = _falls_of(scene)
     scene.paint_sky(0.15)
-    volcano.paint_smoke(scene, cone)
+    volcano.paint_smoke(scene)
     scene.lay_out(land.heights, clouds=land.clouds)
     progress.report(0.42)
     scene.see(lambda x, z: np.maximum(scene.land.height(x, z), level), 0.55)
     ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.7, water=land.level)
     near = _plant(land)
-    volcano.paint_lava(scene, cone)
+    volcano.paint_lava(scene)
     if falls:
         _pour(scene, falls)
     if land.level > DRY:

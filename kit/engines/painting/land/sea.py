@@ -45,7 +45,13 @@ def lay_out(brief: Brief, progress: Progress) -> Land:
     cone = volcano.cone_of(scene)
     heights = scene.part_for_sun(_heights(scene, shore, cone))
     heights = volcano.raise_cone(scene, heights, cone)
-    woods = _grove_of(scene) if shore == "beach" and scene.has("palms") else ground.BARE
+    woods = ground.BARE
+    if shore == "beach" and scene.has("palms"):  # on the side that runs off along the shore
+        hand = -float(np.sign(scene.subject or 1.0))
+        aside = cv2.resize(scene.side(1.0), (256, 256), interpolation=cv2.INTER_AREA) * hand
+        density = smooth_step(0.06, 0.25, aside) * smooth_step(1.4, 1.0, aside)
+        density *= 0.1 if "minimal" in scene.words else 0.75
+        woods = Woods(density, ground.FRONDS, (8.0, 13.0), "palm", 1e3, 0.75, 15.0, -9.0)
     if shore in ("islands", "cliffs"):
         density = np.clip(0.35 + 0.9 * octave(scene.dice(16), 128, 20), 0.0, 1.0)
         leaves = mixed_to(FOLIAGE[brief.season], of_land(brief))
@@ -57,9 +63,8 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted sea; words for land, sails and storms add them, the mood sets the waves."""
     land, shore = lay_out(brief, progress), shore_of(brief)
     scene, open_ = land.scene, shore == "none"
-    cone = volcano.cone_of(scene)
     scene.paint_sky(0.2)
-    volcano.paint_smoke(scene, cone)
+    volcano.paint_smoke(scene)
     scene.lay_out(land.heights)
     mood = "dramatic" if "dramatic" in scene.words else brief.mood
     rough = 2.1 if scene.has("rough") or brief.weather == "rain" else 1.0
@@ -78,7 +83,7 @@ def paint(brief: Brief, progress: Progress) -> Painting:
         count = 500 if land.woods.kind == "palm" else 2600
         trees = planting.forest(scene, land.woods, scene.dice(6), count=count)
         planting.plant(scene, trees, land.woods.kind, 0.68)
-    volcano.paint_lava(scene, cone)
+    volcano.paint_lava(scene)
     _flood(scene, water, colors_of(brief))
     if "lighthouse" in brief.things:
         _draw_lighthouse(scene)
@@ -171,17 +176,6 @@ def _heights(scene: Landscape, shore: str, cone: volcano.Cone | None) -> Floats:
         raised = 84 * rock**1.3 * np.maximum(lift - 0.18, 0.0) * 1.22 * stature
         heights = np.maximum(heights, shelf + raised)
     return np.asarray(heights, np.float32)
-
-
-def _grove_of(scene: Landscape) -> Woods:
-    """Return palms along a beach, on the side that runs off along the shore."""
-    hand = -float(np.sign(scene.subject or 1.0))
-    aside = cv2.resize(scene.side(1.0), (256, 256), interpolation=cv2.INTER_AREA) * hand
-    density = smooth_step(0.06, 0.25, aside) * smooth_step(1.4, 1.0, aside)
-    density *= 0.1 if "minimal" in scene.words else 0.75
-    return Woods(
-        density, ground.FRONDS, (8.0, 13.0), "palm", lowest=0.75, nearest=15.0, clearing=-9.0
-    )
 
 
 def _flood(scene: Landscape, water: Sea, colors: tuple[Oklch, Oklch]) -> None:

@@ -122,8 +122,9 @@ def ashen(scene: Landscape, ground: Ground, cone: Cone | None) -> Ground:
     return replace(dark, top=top, top_line=cone.foot + 0.5 * cone.rise)
 
 
-def paint_smoke(scene: Landscape, cone: Cone | None) -> None:
+def paint_smoke(scene: Landscape) -> None:
     """Let smoke rise behind the rim of a crater, before land is painted."""
+    cone = cone_of(scene)
     if cone is None or cone.does == "asleep":
         return
     camera, erupts = scene.camera, cone.does == "erupting"
@@ -145,8 +146,9 @@ def paint_smoke(scene: Landscape, cone: Cone | None) -> None:
         scene.light[:, *at] += light((0.76, 0.175, 52), 3.0) * jet
 
 
-def paint_lava(scene: Landscape, cone: Cone | None) -> None:
+def paint_lava(scene: Landscape) -> None:
     """Let lava shine in the crater and run down the flank, after land is painted."""
+    cone = cone_of(scene)
     if cone is None or cone.does != "erupting":
         return
     camera, view, dark = scene.camera, scene.view, scene.brief.dark

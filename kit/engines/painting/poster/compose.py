@@ -104,23 +104,16 @@ def paint(brief: Brief, progress: Progress) -> Painting:
     progress.report(0.0)
     picture = compose(brief, Stage(brief.width, brief.height), layers=_LAYERS[brief.detail])
     light = decode(_print(picture, brief, progress))
-    depth = _depth_of(picture)
-    # Its colors are those of a print.
-    film = Film(filmic=False, vignette=0.0, grain=0.0)
-    return Painting(light=light, film=film, depth=depth, sky=np.isinf(depth).astype(np.float32))
-
-
-def _depth_of(picture: PosterPicture) -> Floats:
-    depth = np.full((picture.stage.rows, picture.stage.columns), np.inf, np.float32)
+    depth = np.full((brief.height, brief.width), np.inf, np.float32)
     water = picture.water.planes[:1] if picture.water else ()
     for plane in (*picture.back, *water, *picture.front):
         if plane.name in ("ridge", "water"):
             part = depth[max(0, plane.top) : plane.bottom]
-            cover = plane.alpha[max(0, -plane.top) :][: len(part)]
-            part[cover > (127 if plane.name == "ridge" else 0)] = (
-                _NEAR * max(plane.depth, 0.02) ** -2.7
-            )
-    return depth
+            cover = plane.alpha[max(0, -plane.top) :][: len(part)] > 127 * (plane.name == "ridge")
+            part[cover] = _NEAR * max(plane.depth, 0.02) ** -2.7
+    # Its colors are those of a print.
+    film = Film(filmic=False, vignette=0.0, grain=0.0)
+    return Painting(light=light, film=film, depth=depth, sky=np.isinf(depth).astype(np.float32))
 
 
 @one_thread()
