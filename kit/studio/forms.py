@@ -113,7 +113,7 @@ class FormService(PaidService):
         """Return the newest results of a kind with their pictures, fetched side by side."""
         listed = calls.list_generations(limit=EARLIER, status="completed", asset_type=kind)
         found = self._client.block(flows.ask(listed))
-        fitting = [one for one in found if one.state == "completed" and one.asset_type == kind]
+        fitting = [one for one in found if one.state == "completed" and _kind(one) == kind]
         fitting = [one for one in fitting if not one.deletion][:EARLIER]
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-earlier") as pool:
             pictures = list(pool.map(self._picture, fitting))
@@ -180,9 +180,13 @@ class FormService(PaidService):
 
 def _input_for(model: wire.Model, facts: wire.Generation) -> str:
     """Return the parameter of a model that takes what was made, empty where there is none."""
-    kind = facts.asset_type or "image"
+    kind = _kind(facts)
     fits = (one for one in model.media_parameters if one.type == kind and one.name != "mask")
     return next((one.name for one in fits), "")
+
+
+def _kind(facts: wire.Generation) -> str:
+    return facts.asset_type or "image"
 
 
 def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:

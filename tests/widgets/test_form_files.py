@@ -194,6 +194,25 @@ def test_a_picture_that_cannot_be_read_is_told_at_the_field_before_it_is_sent(
     click(form, stage)
     assert shop.orders == []
 
+    (folder / "broken.png").write_bytes(picture())
+    control(form, "mediaUploads.portrait").value = ()
+    control(form, "mediaUploads.portrait").value = ("broken.png",)
+    stage.wait()
+    assert "cannot be read" not in note(form, "mediaUploads.portrait"), "it was mended"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("a.jp2", "JPEG2000"), ("b.tga", "TGA"), ("c.png", "PPM")]
+)
+def test_a_picture_that_has_no_preview_is_for_the_service_to_judge(
+    form: Form, stage: Stage, folder: Path, name: str, kind: str
+) -> None:
+    Image.new("RGB", (30, 20), "teal").save(folder / name, kind)
+    control(form, "mediaUploads.portrait").value = (name,)
+    stage.wait()
+
+    assert form.value["media"] == {"portrait": [name]}
+
 
 @pytest.mark.parametrize(
     ("text", "sentence"),

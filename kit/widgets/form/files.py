@@ -19,6 +19,7 @@ import traitlets
 
 from kit import wire
 from kit.errors import KitError
+from kit.pictures import OWNED, open_picture
 from kit.widgets import media
 from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.boxes import OpenedBox, close_all
@@ -37,6 +38,8 @@ _MANY = {"image": "pictures", "video": "videos", "audio": "sounds"}
 #: Bytes of an upload at most, at this service; those of other services are unknown.
 #: Source: contract, "Uploads".
 UPLOAD_LIMITS = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
+#: Types of pictures that every service reads.
+_READ = ("image/png", "image/jpeg", "image/webp", "image/gif")
 #: Types that say nothing of what is inside.
 _VAGUE = ("", "application/octet-stream", "application/mp4", "application/ogg")
 #: Bytes of a sound that is played in the form, and of a picture in it.
@@ -99,8 +102,9 @@ class FileField(ipywidgets.VBox):
         )
         row = [self.box, self._button("Browse", "folder-open", self._toggle_folders)]
         if service is not None and parameter.type in ("image", "video"):
-            tooltip = "Choose among earlier results"
-            row.append(self._button("Earlier", "history", self._toggle_results, tooltip=tooltip))
+            toggle = partial(self._toggle_results, service)
+            row.append(self._button("Earlier", "history", toggle))
+            row[-1].tooltip = "Choose among earlier results"
         line = stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-row",))
         self._chips = stock.new(ipywidgets.VBox, _dom_classes=("kit-chips",))
         self._opened = stock.new(OpenedBox, background=background)
@@ -194,8 +198,8 @@ class FileField(ipywidgets.VBox):
 
     # ── ways to choose ───────────────────────────────────────────────────────────────────────────
 
-    def _button(self, word: str, icon: str, act: Callable[[], None], **traits: Any) -> Any:
-        button = self._stock.new(ipywidgets.Button, description=word, icon=icon, **traits)
+    def _button(self, word: str, icon: str, act: Callable[[], None]) -> Any:
+        button = self._stock.new(ipywidgets.Button, description=word, icon=icon)
         button.on_click(lambda _: act())
         return button
 
@@ -208,11 +212,10 @@ class FileField(ipywidgets.VBox):
         kind = self._parameter.type
         self._toggle("folders", lambda: Picker(self._stock, kind, self._take).widget)
 
-    def _toggle_results(self) -> None:
+    def _toggle_results(self, service: Service) -> None:
         def make() -> Any:
-            assert self._service is not None  # noqa: S101 - else there is no button
-            found = self._service.earlier(self._parameter.type)
-            return thumbnails(self._stock, found, self._take_result)
+            found = service.earlier(self._parameter.type)
+            return thumbnails(self._stock, found, partial(self._take_result, service))
 
         self._toggle("results", make)
 
@@ -221,10 +224,9 @@ class FileField(ipywidgets.VBox):
         self._opened.fill(None)
         self.add(path, name)
 
-    def _take_result(self, facts: wire.Generation) -> None:
+    def _take_result(self, service: Service, facts: wire.Generation) -> None:
         def fetch() -> Any:
-            assert self._service is not None  # noqa: S101 - as above
-            self._take(self._service.original(facts), facts.prompt or "")
+            self._take(service.original(facts), facts.prompt or "")
             return self._stock.new(ipywidgets.HTML)
 
         self._opened.fill(fetch)
@@ -270,17 +272,26 @@ class FileField(ipywidgets.VBox):
         path = Path(line).expanduser()
         try:
             self._previews[line] = shown.value = preview(path, self._names[line])
-        except OSError as problem:
-            if isinstance(problem, FileNotFoundError):
-                return  # the check of the field says it
-            self._refuse(line, path)
+            problem = ""
         except Exception:  # noqa: BLE001 - a picture may be broken or too large in many ways
-            self._refuse(line, path)
+            problem = _damage(path)
+        if problem != self._broken.pop(line, ""):
+            self._broken |= {line: problem} if problem else {}
+            self._announce()
 
-    def _refuse(self, line: str, path: Path) -> None:
-        what = _WORDS.get(self._parameter.type, "a file")
-        self._broken[line] = f"{path.name!r} cannot be read as {what}"
-        self._announce()
+
+def _damage(path: Path) -> str:
+    """Return what is wrong with a picture of a kind that everybody reads; of others who knows."""
+    if mimetypes.guess_type(path.name)[0] not in _READ or not path.is_file():
+        return ""
+    try:
+        with open_picture(path, OWNED) as picture:
+            picture.load()
+    except OSError:
+        return f"{path.name!r} cannot be read as a picture"
+    except Exception:  # noqa: BLE001 - too large for a preview is not too large for a service
+        return ""
+    return ""
 
 
 def _is_address(line: str) -> bool:
