@@ -77,7 +77,7 @@ def test_an_estimate_is_what_is_charged_and_the_ledger_agrees(data: Path) -> Non
         ledger = studio.usage.frame()
 
         assert quote.source == "rule"
-        assert made.credits == quote.total
+        assert made.credits == float(quote.total)
         assert again.id == made.id
         assert studio.account.credits == before - quote.total
         assert ledger["credits"].sum() == pytest.approx(float(studio.account.credits))

@@ -72,13 +72,12 @@ def command(
             raise GenerationFailedError(generation.error or f"it is {generation.status}")
         path = generation.output.save(output if output is not None else Path.cwd())
     if as_json:
-        credits = generation.credits
         show_json(
             {
                 "id": generation.id,
                 "modelId": generation.model_id,
                 "file": str(path),
-                "credits": None if credits is None else float(credits),
+                "credits": generation.credits,
                 "parameters": generation.parameters,
                 "tags": generation.tags,
             }
@@ -86,7 +85,7 @@ def command(
     else:
         typer.echo(path)
         if generation.credits is not None and sys.stderr.isatty():
-            typer.echo(f"{generation.credits:f} credits", err=True)
+            typer.echo(f"{generation.credits:g} credits", err=True)
 
 
 def read_settings(model: wire.Model, given: Sequence[str]) -> dict[str, Any]:

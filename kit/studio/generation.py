@@ -152,8 +152,15 @@ class BaseGeneration:
         return dict(self.facts.metadata or {})
 
     @property
-    def credits(self) -> Decimal | None:
-        """What it was charged; None where neither the service nor a receipt says."""
+    def credits(self) -> float | None:
+        """What it was charged; None where neither the service nor a receipt says.
+
+        A float, as in frames, for arithmetic and JSON; accounts, quotes and budgets are exact.
+        """
+        return None if self._charged is None else float(self._charged)
+
+    @property
+    def _charged(self) -> Decimal | None:
         return self.operations.find_charge(self.facts)
 
     @property
@@ -193,14 +200,14 @@ class BaseGeneration:
     def __repr__(self) -> str:
         from kit.widgets import preview
 
-        text = preview.generation_text(self.facts, self.credits)
+        text = preview.generation_text(self.facts, self._charged)
         return f"{text[:-1]}, made before>" if self.made_before else text
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from kit.widgets import preview
 
         shown, note = render_media(self)
-        html = preview.generation(self.facts, self.credits, media=shown, note=note)
+        html = preview.generation(self.facts, self._charged, media=shown, note=note)
         html += preview.remark(MADE_BEFORE) if self.made_before else ""
         return {"text/plain": repr(self), "text/html": html}
 

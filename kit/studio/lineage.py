@@ -86,8 +86,12 @@ class Lineage(Generic[G]):
         return iter(self.generations)
 
     @property
-    def credits(self) -> Decimal:
+    def credits(self) -> float:
         """What all of it was charged, less what was refunded, as far as that is known."""
+        return float(self._total)
+
+    @property
+    def _total(self) -> Decimal:
         return sum((cost for cost in map(_cost, self.generations) if cost is not None), Decimal(0))
 
     def frame(self) -> pd.DataFrame:
@@ -109,7 +113,7 @@ class Lineage(Generic[G]):
 
     def __repr__(self) -> str:
         names = " → ".join(one.model_id or one.id for one in self.generations)
-        return f"<Lineage {names} · {self.credits:f} credits>"
+        return f"<Lineage {names} · {self._total:f} credits>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from kit.widgets.lineage import draw_lineage
@@ -120,7 +124,7 @@ class Lineage(Generic[G]):
             step = steps.setdefault(levels.get(one.id, 0), [])
             step.append((one.facts, _cost(one), _find_thumbnail(one)))
         columns = [steps[level] for level in sorted(steps, reverse=True)]
-        return {"text/plain": repr(self), "text/html": draw_lineage(columns, self.credits)}
+        return {"text/plain": repr(self), "text/html": draw_lineage(columns, self._total)}
 
 
 def _cost(generation: BaseGeneration) -> Decimal | None:

@@ -234,7 +234,8 @@ def gallery_item(generation: BaseGeneration) -> GalleryItem:
     def card() -> ResultCard:
         return result_card(Session.of(generation), generation.id)
 
-    return GalleryItem(generation.facts, generation.credits, fetch, card)
+    charged = generation.operations.find_charge(generation.facts)
+    return GalleryItem(generation.facts, charged, fetch, card)
 
 
 def _gallery_items(items: Any, studio: SessionOwner | None) -> list[GalleryItem]:
@@ -286,7 +287,8 @@ def _preview(generation: BaseGeneration) -> str:
         shown, note = media.large_video(small, weight, title=title, fit=fit), facts.deletion or ""
     else:
         shown, note = render_media(generation, fit)
-    return preview.generation(facts, generation.credits, media=shown, note=note)
+    charged = generation.operations.find_charge(facts)
+    return preview.generation(facts, charged, media=shown, note=note)
 
 
 def _thumbnail(generation: BaseGeneration) -> bytes | str | None:

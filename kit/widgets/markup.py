@@ -43,7 +43,7 @@ _LEFTWARD = re.compile(
 )
 
 
-def credits(amount: Decimal | None) -> str:
+def credits(amount: Decimal | float | None) -> str:
     """Return an amount of credits in words.
 
     Examples
@@ -57,7 +57,7 @@ def credits(amount: Decimal | None) -> str:
     return f"{text} credit{'' if text == '1' else 's'}"
 
 
-def figure(amount: Decimal | None) -> str:
+def figure(amount: Decimal | float | None) -> str:
     """Return an amount without its unit and without idle zeros; nothing for None."""
     if amount is None:
         return ""

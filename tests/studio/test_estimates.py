@@ -275,7 +275,8 @@ def test_a_length_between_milliseconds_costs_what_is_charged(
         made = studio.generate("clay", media=media)
 
         assert before is not None
-        assert quote.total == made.credits == before - (studio.account.credits or 0)
+        assert made.credits == float(quote.total)
+        assert quote.total == before - (studio.account.credits or 0)
 
 
 def _pixel() -> bytes:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from pathlib import Path
 
@@ -225,3 +226,11 @@ def test_a_pickled_generation_of_a_service_that_is_not_connected_says_so() -> No
     facts = wire.Generation(id="gen_1")
     with pytest.raises(ConfigError, match=r"gen_1 is one of the service elsewhere: kit\.connect"):
         restore_generation(("elsewhere", "folder"), facts, False)
+
+
+def test_credits_of_a_generation_are_for_arithmetic_and_json(studio: Studio) -> None:
+    made = studio.generate("paint", "a lake")
+
+    assert made.credits is not None
+    assert made.credits * 1.5 == 0.375
+    assert json.loads(json.dumps(made.credits)) == made.credits

@@ -32,11 +32,11 @@ def test_a_chain_is_drawn_with_its_costs(ours: Studio, tmp_path: Path) -> None:
     assert frame["model_id"].to_list() == ["poster", "retouch", "reframe"]
     assert frame["inputs"].to_list() == ["", lake.id, edited.id]
     costs = [one.credits for one in (lake, edited, again)]
-    assert chain.credits == sum(cost for cost in costs if cost is not None)
+    assert chain.credits == pytest.approx(sum(cost for cost in costs if cost is not None))
     assert frame["net"].sum() == pytest.approx(float(chain.credits))
     html = chain._repr_mimebundle_()["text/html"]
     assert html.count("<img") == 3
-    assert f"3 generations · {chain.credits:f} credits in all" in html
+    assert f"3 generations · {chain.credits:g} credits in all" in html
 
 
 def test_what_has_no_inputs_is_alone(ours: Studio) -> None:

@@ -144,7 +144,7 @@ def _finish(
     seconds = None
     if facts.started_at and facts.completed_at:
         seconds = (facts.completed_at - facts.started_at).total_seconds()
-    return Card(example=example, medium=medium, credits=done.credits, seconds=seconds)
+    return Card(example=example, medium=medium, credits=facts.credits_charged, seconds=seconds)
 
 
 def _show_output(
