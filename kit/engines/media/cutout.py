@@ -8,7 +8,7 @@ leads it along the edges of the full picture.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -45,7 +45,6 @@ _HOLE = 0.01  # a hole smaller than this share of the picture is filled
 BACK, FRONT = np.uint8(cv2.GC_BGD), np.uint8(cv2.GC_FGD)
 MAYBE_BACK, MAYBE_FRONT = np.uint8(cv2.GC_PR_BGD), np.uint8(cv2.GC_PR_FGD)
 
-_Report = Callable[[float], None]
 #: Rows and columns.
 Box: TypeAlias = tuple[slice, slice]
 
@@ -58,12 +57,9 @@ class Cutout:
     certainty: float  # how far that can be trusted, 0 to 1; 1 where a caller says where to look
 
 
-def cut_out(
-    pixels: Bytes, on_report: _Report = lambda _: None, *, near: Bytes | Box | None = None
-) -> Cutout:
+def cut_out(pixels: Bytes, near: Bytes | Box | None = None) -> Cutout:
     """Return the subject of a picture.
 
-    `on_report` is called with the share of the work done, 0 to 1; what it raises passes through.
     Where `near` is given, nothing is looked for but in that box or where that mask is over 127.
 
     Source: Rother, Kolmogorov and Blake, "GrabCut" (SIGGRAPH 2004); He, Sun and Tang, "Guided image
@@ -71,9 +67,7 @@ def cut_out(
     """
     small = shrink_to(pixels, _SIDE)
     hint = resize_like(near, small) > 127 if isinstance(near, np.ndarray) else None
-    on_report(0.1)
     found, sure = _find_by_network(pixels, small, hint)
-    on_report(0.4)
     enough = _ENOUGH
     if hint is not None:
         # Where the network sees something else, the hint itself is what is known.
@@ -81,12 +75,11 @@ def cut_out(
             found = _find_by_color(small, _marks_around(hint))
         sure = 1.0
     elif sure < LEAST:
-        guess, enough = _guess(small, lambda: on_report(0.5)), 1.0
+        guess, enough = _guess(small), 1.0
         if guess[1] >= sure:
             found, sure = guess
     if isinstance(near, tuple):
         found, sure = _fit_box(pixels, small, near, found, enough), 1.0
-    on_report(0.8)
     found = _remove_crumbs(found)
     if found.mean() < _EMPTY:
         return Cutout(np.zeros(pixels.shape[:2], np.uint8), 1.0)
@@ -94,7 +87,6 @@ def cut_out(
     if longer > _EDGE_SIDE:  # to halve is quick, all else is not
         guide = shrink_to(pixels, longer // (1 << (longer // _EDGE_SIDE).bit_length()))
     share = refine_edge(guide, small, *open_gaps(small, found))
-    on_report(0.95)
     steps = np.rint(255 * smooth_step(0.12, 0.88, np.arange(256) / 255)).astype(np.uint8)
     alpha = cv2.LUT(cv2.convertScaleAbs(np.maximum(share, 0.0), alpha=255), steps)
     return Cutout(np.asarray(cv2.resize(alpha, pixels.shape[1::-1])), sure)
@@ -219,7 +211,7 @@ _WEIGHTS = (-0.6, 2.5, 0.6, -0.45, -1.1, -0.38, 0.8)
 _DOUBT = 0.14  # share that runs away, times that of colors in common: what is more is unsure
 
 
-def _guess(small: Bytes, check: Callable[[], None]) -> tuple[Bytes, float]:
+def _guess(small: Bytes) -> tuple[Bytes, float]:
     """Return what looks most like a thing by its color alone, and how sure that is.
 
     A color model finds another thing from each place it is started in; each end is judged like a
@@ -229,7 +221,6 @@ def _guess(small: Bytes, check: Callable[[], None]) -> tuple[Bytes, float]:
     best, most = np.zeros(tiny.shape[:2], np.uint8), -math.inf
     for marks in _starting_marks(tiny):
         guess = _find_by_color(tiny, marks)
-        check()
         if _EMPTY < guess.mean() < 0.97:
             rank = float(np.dot(_WEIGHTS, _measure_shape(tiny, guess)))
             best, most = (guess, rank) if rank > most else (best, most)

@@ -51,7 +51,7 @@ def change_background(job: Job, progress: Progress) -> Asset:
     still = read_picture(job)
     near = _read_hint(job, still.pixels.shape[:2])
     progress.report(0.1)
-    alpha, sure = _find_subject(still, near, progress.part(0.1, 0.6), blurs=operation == "blur")
+    alpha, sure = _find_subject(still, near, blurs=operation == "blur")
     progress.report(0.6)
     if feather:
         # Drawn in first: a soft edge must fade inside the subject, not show the old background.
@@ -68,7 +68,7 @@ def change_background(job: Job, progress: Progress) -> Asset:
         pixels = composite(back, clean_rim(pixels, alpha), alpha)
     elif strength:
         radius = max(1.0, _WIDEST * strength * max(alpha.shape))
-        back = _defocus(pixels, alpha, radius, progress)
+        back = _defocus(pixels, alpha, radius)
         pixels = composite(back, clean_rim(pixels, alpha), alpha)
     progress.report(0.8)
     facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
@@ -92,7 +92,7 @@ def _read_hint(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
 
 
 def _find_subject(
-    still: Still, near: Bytes | Box | None, progress: Progress, *, blurs: bool
+    still: Still, near: Bytes | Box | None, *, blurs: bool
 ) -> tuple[Bytes, float | None]:
     """Return how far each pixel belongs to the subject, and how sure that is, 0 to 1.
 
@@ -105,7 +105,7 @@ def _find_subject(
             # Only hidden pixels would come to light.
             sentence = "the picture has no background to blur: it is see-through around its subject"
             raise EngineError(sentence, code="no_background")
-    found = cut_out(still.flatten(), progress.report, near=near)
+    found = cut_out(still.flatten(), near)
     alpha, sure = found.alpha, found.certainty
     alpha = alpha if still.alpha is None else np.minimum(alpha, still.alpha)
     alpha = _require_subject(alpha, known=near is not None)
@@ -131,7 +131,7 @@ def _make_backdrop(job: Job, alpha: Bytes, backdrop: Bytes | None, progress: Pro
     return np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
 
 
-def _defocus(pixels: Bytes, alpha: Bytes, radius: float, progress: Progress) -> Bytes:
+def _defocus(pixels: Bytes, alpha: Bytes, radius: float) -> Bytes:
     """Return the background as a lens out of focus draws it, filled in behind the subject.
 
     Lights grow to discs, so the work is done in linear light (a square comes close); the subject
@@ -146,7 +146,6 @@ def _defocus(pixels: Bytes, alpha: Bytes, radius: float, progress: Progress) -> 
     kernel = cv2.GaussianBlur(disc.astype(np.float32), (0, 0), 0.8)
     layers = np.dstack([small * small * weight, weight])
     total = cv2.filter2D(layers, -1, kernel / kernel.sum(), borderType=cv2.BORDER_REFLECT)
-    progress.report(0.66)
     soft = np.sqrt(np.maximum(total[..., :3] / total[..., 3:], 0.0))
     large = cv2.resize(soft, alpha.shape[::-1], interpolation=cv2.INTER_CUBIC)
     return np.asarray(cv2.convertScaleAbs(large, alpha=255))

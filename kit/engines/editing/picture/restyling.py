@@ -49,7 +49,7 @@ def restyle(job: Job, progress: Progress) -> Asset:
     progress.report(0.1)
     pixels, alpha = still.pixels, still.alpha
     if manner != "none":
-        pixels = redraw(pixels, manner, progress.part(0.1, 0.6))
+        pixels = redraw(pixels, manner)
     progress.report(0.6)
     pixels = grade(pixels, look) if look != Look() or pixels is still.pixels else pixels
     pixels = _mix(still.pixels, pixels, values["strength"], manner, gray=not look.saturation)
@@ -60,7 +60,7 @@ def restyle(job: Job, progress: Progress) -> Asset:
         # What is see-through would take parts of letters along.
         pixels, alpha = Still(pixels, alpha).flatten(), None
         title = Title(headline=text, face=values["font"], position=values["position"])
-        pixels, placed = set_title(pixels, title, report=progress.part(0.75, 0.85).report)
+        pixels, placed = set_title(pixels, title)
         facts = {**facts, **placed}
     progress.report(0.85)
     return write_result(job, progress, "restyle", pixels, alpha=alpha, facts=facts)
@@ -139,19 +139,19 @@ def _glow(pixels: Bytes, amount: float) -> Bytes:
     return np.asarray(cv2.add(pixels, veil, dst=pixels))
 
 
-def redraw(pixels: Bytes, manner: str, progress: Progress) -> Bytes:
+def redraw(pixels: Bytes, manner: str) -> Bytes:
     """Return a picture drawn in a manner, ``painting``, ``sketch`` or ``poster``."""
     size = fit_size(pixels.shape, _DRAWN_SIDE, least=8)
     small = scaled(pixels, *size)
-    drawn = _MANNERS[manner](small, progress)
+    drawn = _MANNERS[manner](small)
     return np.asarray(cv2.resize(drawn, pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC))
 
 
-def _paint(pixels: Bytes, progress: Progress) -> Bytes:
+def _paint(pixels: Bytes) -> Bytes:
     unit = max(pixels.shape) / 1024
     out = pixels
-    for radius in progress.over([max(2, round(size * unit)) for size in (7, 4, 3)]):
-        out = _smear(out, radius)
+    for size in (7, 4, 3):
+        out = _smear(out, max(2, round(size * unit)))
     hsv = cv2.cvtColor(sharpen(out, 1.6 * unit, 0.9), cv2.COLOR_RGB2HSV)
     hsv[..., 1] = cv2.convertScaleAbs(hsv[..., 1], alpha=1.18)
     out = cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB)
@@ -190,17 +190,15 @@ def _smear(pixels: Bytes, radius: int) -> Bytes:
     return np.asarray(cv2.convertScaleAbs(mixed))
 
 
-def _sketch(pixels: Bytes, progress: Progress) -> Bytes:
+def _sketch(pixels: Bytes) -> Bytes:
     unit = max(pixels.shape) / 1024
     gray = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     gray = cv2.createCLAHE(2.0, (4, 4)).apply(gray)
-    progress.report(0.3)
     calm = cv2.bilateralFilter(gray, 7, 40, 5).astype(np.float32)
     # Dividing by the surroundings leaves lines where the tone changes, as a pencil draws them.
     lines, fine = (
         np.minimum(calm / np.maximum(blur(calm, wide * unit), 1.0), 1.0) for wide in (9, 2.2)
     )
-    progress.report(0.6)
     ink = np.clip(1.06 * lines * fine**2.5, 0.0, 1.0)
     tone = _hatch(calm / 255.0, unit)
     paper = 1.0 + 0.018 * field(np.random.default_rng(12), *gray.shape, cells=(160, 160), octaves=3)
@@ -235,12 +233,11 @@ _PLAIN = 0.012  # share of the picture: smaller areas are not evened
 _LINE, _SHORTEST = 13.0, 60  # steps darker than around, and pixels, of a line that is drawn
 
 
-def _print(pixels: Bytes, progress: Progress) -> Bytes:
+def _print(pixels: Bytes) -> Bytes:
     size = fit_size(pixels.shape, _PRINT_SIDE, least=8)
     calm = cv2.medianBlur(scaled(pixels, *size), 5)
     for reach in (7, 5):
         calm = cv2.bilateralFilter(calm, reach, 32, 4)
-    progress.report(0.3)
     lab = cv2.cvtColor(calm, cv2.COLOR_RGB2LAB).astype(np.float32) * _SCALE
     inks, l2 = _find_inks(lab), cv2.NORM_L2SQR
     _, which = cv2.batchDistance(lab.reshape(-1, 3), inks, cv2.CV_32F, normType=l2, K=1)
@@ -248,9 +245,8 @@ def _print(pixels: Bytes, progress: Progress) -> Bytes:
     _even_out(which, calm, lab, inks)
     # Inks are in the order of their light: the middle one of the surroundings leaves no crumbs.
     which = cv2.medianBlur(cv2.medianBlur(which.astype(np.uint8), 9), 9)
-    progress.report(0.5)
     which[_find_lines(calm)] = len(inks)
-    return _fill_areas(which, _mix_inks(inks), pixels.shape[1::-1], progress.part(0.55, 1.0))
+    return _fill_areas(which, _mix_inks(inks), pixels.shape[1::-1])
 
 
 def _find_inks(lab: Floats) -> Floats:
@@ -308,14 +304,14 @@ def _mix_inks(inks: Floats) -> Floats:
     return np.asarray(cv2.cvtColor(exact[None], cv2.COLOR_LAB2RGB)[0], np.float32)
 
 
-def _fill_areas(which: Areas, colors: Floats, size: Sequence[int], progress: Progress) -> Bytes:
+def _fill_areas(which: Areas, colors: Floats, size: Sequence[int]) -> Bytes:
     used = np.unique(which)
     # Steep around the outline: two inks mix over about one pixel.
     steep = 9.0 * min(1.0, which.shape[0] / size[1])
     shares = [cv2.GaussianBlur(np.float32(which == number), (0, 0), 1.5) for number in used]
     large = [cv2.resize(share, size, interpolation=cv2.INTER_CUBIC) for share in shares]
     out = np.empty((size[1], size[0], 3), np.uint8)
-    for rows in progress.over([rows for rows, _, _ in bands(size[1], _ROWS)]):
+    for rows, _, _ in bands(size[1], _ROWS):
         part = [share[rows] for share in large]
         best = reduce(cv2.max, part)
         weights = [np.maximum(1.0 + steep * (share - best), 0.0) for share in part]
@@ -328,7 +324,7 @@ def _fill_areas(which: Areas, colors: Floats, size: Sequence[int], progress: Pro
     return out
 
 
-_MANNERS: dict[str, Callable[[Bytes, Progress], Bytes]] = {
+_MANNERS: dict[str, Callable[[Bytes], Bytes]] = {
     "painting": _paint,
     "sketch": _sketch,
     "poster": _print,

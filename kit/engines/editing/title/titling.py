@@ -6,7 +6,6 @@ picture's own colors, so 4.5:1 (WCAG 2.2, level AA) holds for headline and subti
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,8 +36,6 @@ from kit.engines.media.subject import crop
 from kit.engines.prompt.reading import read
 from kit.engines.sizes import longest_side
 
-_PLACED, _SHADED = 0.2, 0.65  # shares of the work done by then
-
 
 @keep_reporting
 def make_card(job: Job, progress: Progress) -> Asset:
@@ -65,17 +62,13 @@ def make_card(job: Job, progress: Progress) -> Asset:
         brief = read(job.prompt, {}, job.seed, family="poster")
         ground = paint_landscape(brief, width, height, progress)
     progress.report(0.3)
-    report = progress.part(0.3, 0.8).report
-    pixels, facts = set_title(ground, title, painted=painted, report=report)
+    pixels, facts = set_title(ground, title, painted=painted)
+    progress.report(0.8)
     return write_result(job, progress, "title-card", pixels, facts={**facts, "seed": job.seed})
 
 
 def set_title(
-    pixels: Bytes,
-    title: Title,
-    *,
-    painted: bool = False,
-    report: Callable[[float], None] = lambda share: None,
+    pixels: Bytes, title: Title, *, painted: bool = False
 ) -> tuple[Bytes, dict[str, Any]]:
     """Return a picture with a title on it, and the facts of its setting.
 
@@ -87,19 +80,16 @@ def set_title(
     subtitle = wording(*subtitle_of(small, title.style)) if small.strip() else Wording("")
     title = replace(title, headline=headline.text, subtitle=subtitle.text)
     layout = lay_out(pixels, title, people=not painted)
-    report(_PLACED)
     if style.night:
         # Dark and blue, as films shoot it by day.
         gain = 1.0 - style.night * (1.0 - paint((0.36, 0.15, 282.0)))
         tables = 255 * np.linspace(0, 1, 256)[:, None] ** 1.5 * gain
         pixels = np.asarray(cv2.LUT(pixels, np.rint(tables).astype(np.uint8)[None]))
     out, inks = _choose_inks(pixels, layout, title)
-    report(_SHADED)
     y = layout.top
-    for number, piece in enumerate(layout.pieces, start=1):
+    for piece in layout.pieces:
         _draw(out, piece, y, layout, style, inks)
         y += piece.height + piece.after
-        report(_SHADED + (1.0 - _SHADED) * number / len(layout.pieces))
     facts = {
         "position": layout.place,
         "side": layout.side,
