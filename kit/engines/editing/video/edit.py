@@ -1,9 +1,13 @@
-"""One video edited: everything that was asked happens to a frame before the next one is decoded."""
+"""One video edited: everything that was asked happens to a frame before the next one is decoded.
+
+What is heard of it is a sound of what was there, a voice and music.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any, TypeAlias
 
 import cv2
 import numpy as np
@@ -14,15 +18,22 @@ from kit.engines.editing.picture.restyling import color_matrix, tone, vignette
 from kit.engines.editing.video.captions import Captions, timed
 from kit.engines.editing.video.checks import caption_words
 from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of
-from kit.engines.editing.video.output import edit_sound
 from kit.engines.editing.video.plan import EditPlan, check_work, fades, plan_of
 from kit.engines.film.filming import write_film
 from kit.engines.media.clip import rgb_frame, rgb_of, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
+from kit.engines.media.sound import Sound, cut, fit_length, mix, normalize, stretch
+from kit.engines.media.soundfile import open_sound
 from kit.engines.sizes import QUALITIES
 
 _POSTER = 0.35  # the preview shows this moment of the result
+_LOUD = -14.0
+_TAIL = 1.5  # seconds in which music fades out at the end
+_LEAST = 0.05  # a shorter result has no sound worth fading
+_CUT = 0.005  # seconds in which a sound that was cut into comes up, so that it does not click
+
+Check: TypeAlias = Callable[[], None]
 
 
 def edit(job: Job, progress: Progress) -> Asset:
@@ -36,7 +47,7 @@ def edit(job: Job, progress: Progress) -> Asset:
         looks = 2 if steady or frame.room != (0, 0) else 1
         read = [(footage, looks * (plan.end - plan.start))]
         check_work(read, plan.frames, plan.size, steady=steady)
-        sound, spoken = edit_sound(job, footage, plan, partial(progress.report, 0.01))
+        sound, spoken = _sound(job, footage, plan, partial(progress.report, 0.01))
         words = caption_words(values.get("captions") or "", values["caption_style"])
         said = timed(words.text, plan.seconds, spoken, check=partial(progress.report, 0.03))
         captions = Captions(said, values["caption_style"], values["caption_position"], plan.size)
@@ -115,3 +126,60 @@ def faded(frame: Bytes, light: float) -> Bytes:
             table = np.clip(np.rint(value), 0, 255).astype(np.uint8)
             cv2.LUT(frame[rows], table, dst=frame[rows])
     return frame
+
+
+def _sound(
+    job: Job, footage: Footage, plan: EditPlan, check: Check
+) -> tuple[Sound | None, Sound | None]:
+    """Return the sound of an edit, and the speech in it that captions go by.
+
+    The speech is the voice where there is one, else the video's own sound where it is kept.
+    """
+    values, folder = job.parameters, job.folder
+    own: Sound | None = None
+    if values["sound"] == "keep" and footage.has_sound:
+        whole = open_sound(job.media["video"][0], seconds=plan.end, folder=folder, check=check)
+        part = cut(whole, plan.start, plan.end)
+        part = stretch(part, plan.speed, folder=folder, check=check)
+        own = cut(part, 0.0, plan.seconds)
+    voice = _file(job, "voice", plan.seconds, check)
+    spoken = base = own if voice is None else voice
+    if own is not None and voice is not None:
+        base = mix(level(voice, values, check), level(own, values, check), check=check)
+    both = with_music(base, job, plan.seconds, check)
+    if both is None:
+        return None, spoken
+    rise, fall = fades(values, plan.seconds)
+    rise, fall = max(rise, _CUT if plan.start else 0.0), max(fall, 0.01)
+    return fit_length(both, plan.seconds, fade_in=rise, fade_out=fall), spoken
+
+
+def with_music(base: Sound | None, job: Job, seconds: float, check: Check) -> Sound | None:
+    """Return a sound with the job's music under it, as long and as loud as asked for."""
+    values = job.parameters
+    if base is not None:
+        base = level(base, values, check)
+    music = _file(job, "music", seconds, check, loop=True)
+    if music is None or values["music_volume"] == 0:
+        return base
+    alone = base is None or not any(part.any() for _, part in base.parts(check))
+    quieter = 0.0 if alone else 20 * np.log10(values["music_volume"])
+    music = normalize(music, _LOUD + float(quieter), check=check)
+    if base is None:
+        return music
+    both = mix(base, music, duck=values["duck"] and not alone, check=check)
+    return level(both, values, check)
+
+
+def _file(job: Job, name: str, seconds: float, check: Check, *, loop: bool = False) -> Sound | None:
+    paths = job.media.get(name)
+    if not paths:
+        return None
+    heard = open_sound(paths[0], seconds=seconds, folder=job.folder, check=check)
+    tail = min(_TAIL, seconds / 4) if loop and seconds > _LEAST else 0.0
+    return fit_length(heard, seconds, loop=loop, fade_in=tail / 6, fade_out=tail)
+
+
+def level(sound: Sound, values: Mapping[str, Any], check: Check) -> Sound:
+    """Return a sound as loud as platforms play it, where the settings ask for that."""
+    return normalize(sound, _LOUD, check=check) if values["normalize"] else sound

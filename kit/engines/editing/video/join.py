@@ -18,15 +18,15 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.video.edit import faded
+from kit.engines.editing.video.edit import faded, level, with_music
 from kit.engines.editing.video.framing import Frame, frame_of, framed, motion_of
-from kit.engines.editing.video.output import sound_in_order, with_music
 from kit.engines.editing.video.plan import check_work, common_rate, frame_size, smooth_rate
 from kit.engines.film.filming import write_film
 from kit.engines.media.clip import views
 from kit.engines.media.color import Bytes
 from kit.engines.media.footage import Footage
-from kit.engines.media.sound import Sound, fit_length
+from kit.engines.media.sound import RATE, Sound, fit_length, overlay
+from kit.engines.media.soundfile import open_sound
 from kit.engines.sizes import QUALITIES
 
 _FEATHER = 0.14  # of the width, over which a wipe is soft
@@ -154,14 +154,26 @@ def _joints(counts: Sequence[int], values: Mapping[str, Any], fps: Fraction) -> 
 def _sound(
     job: Job, pieces: Sequence[ClipPiece], fps: Fraction, total: int, check: Callable[[], None]
 ) -> Sound | None:
-    seconds, values = float(total / fps), job.parameters
-    base: Sound | None = None
+    """Return the sounds of the pieces one after another, and music under them.
+
+    In a transition in which both are seen, both are heard; in another one the first fades out and
+    the second in.
+    """
+    seconds, values, base = float(total / fps), job.parameters, None
     if values["sound"] == "keep" and any(piece.footage.has_sound for piece in pieces):
-        rows = zip(job.media["clips"], pieces, strict=True)
-        clips = [(path, piece.footage, float(piece.frames / fps)) for path, piece in rows]
-        way = 1 if values["transition"] in _BLENDS else -0.5
-        joints = [float(way * piece.after / fps) for piece in pieces[:-1]]
-        base = sound_in_order(clips, joints, job, check)
+        sounds: list[tuple[int, Sound]] = []
+        way, end = 1 if values["transition"] in _BLENDS else 0, 0
+        for path, piece in zip(job.media["clips"], pieces, strict=True):
+            start = end - way * piece.before
+            end, length = start + piece.frames, float(piece.frames / fps)
+            if piece.footage.has_sound:
+                own = open_sound(path, seconds=length, folder=job.folder, check=check)
+                # Equal power through both fades, so that a crossfade has no dip.
+                ends = (piece.before, piece.after)
+                rise, fall = (max(float(n / fps) * (0.5 + way / 2), 0.01) for n in ends)
+                own = fit_length(level(own, values, check), length, fade_in=rise, fade_out=fall)
+                sounds.append((round(start / fps * RATE), own))
+        base = overlay(sounds, float(end / fps))
     whole = with_music(base, job, seconds, check)
     return None if whole is None else fit_length(whole, seconds, fade_out=_LAST_FADE)
 
