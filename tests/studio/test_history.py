@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,19 @@ def test_a_list_is_what_is_newest(made: Studio) -> None:
     assert [item.prompt for item in made.history] == ["c", "b", "a"]
     assert [item.prompt for item in made.history.list(2)] == ["c", "b"]
     assert made.history["job-1"].prompt == "a"
+
+
+def test_a_dataset_is_files_and_lines(made: Studio, other: Server, tmp_path: Path) -> None:
+    gone = {"id": "job-2", "status": "done", "outputsDeletedAt": "2026-11-23T08:00:00Z"}
+    other.first("GET", f"{LIST}/job-2", *[Answer(200, gone)] * 3)
+
+    described = made.history.export_dataset(tmp_path / "set", model="paint")
+
+    lines = [json.loads(line) for line in described.read_text("utf-8").splitlines()]
+    assert [line["text"] for line in lines] == ["c", "a"]
+    assert [line["parameters"]["size"] for line in lines] == [1024, 512]
+    pictures = {path.name for path in (tmp_path / "set").glob("*.png")}
+    assert pictures == {line["file_name"] for line in lines}
 
 
 def test_only_a_limit_that_was_asked_for_is_sent(made: Studio, other: Server) -> None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import json
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.downloads import GoneError
 from kit.errors import NotFoundError
 from kit.explore.filters import (
     Filters,
@@ -212,6 +214,39 @@ class AsyncHistory:
         write = (await self._archive(sync)).export
         await self._client.run(self._history.check(choice))
         return await asyncio.to_thread(write, path, choice, columns)
+
+    async def export_dataset(
+        self, folder: Path | str, limit: int | None = None, **filters: Unpack[Filters]
+    ) -> Path:
+        """Copy the files of completed generations to a folder and return their ``metadata.jsonl``.
+
+        It is what ``datasets.load_dataset("imagefolder", data_dir=folder)`` reads, or
+        ``"videofolder"``: a line a file, with the prompt as ``text``. Outputs that were deleted are
+        left out.
+
+        Parameters
+        ----------
+        limit : int, optional
+            Only the newest.
+        **filters
+            As in `frame`: since, until, model, asset_type.
+        """
+        target = Path(folder).expanduser()
+        target.mkdir(parents=True, exist_ok=True)
+        wanted: Filters = {**filters, "status": "completed"}
+        frame = await self.frame(limit, **wanted)
+        lines = []
+        for name in frame.index:
+            made = await self._get(name)
+            try:
+                file = await made.output.save(target)
+            except GoneError:
+                continue
+            facts = {"id": made.id, "model": made.model_id, "parameters": made.parameters}
+            lines.append({"file_name": file.name, "text": made.prompt, **facts})
+        described = target / "metadata.jsonl"
+        described.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+        return described
 
     async def files(self, table: str = "generations", *, sync: bool = True) -> builtins.list[str]:
         """Return the Parquet files of ``generations`` or ``usage``, for larger machinery.

@@ -6,12 +6,14 @@ Made from the awaited face by `tests/sync_face.py`: change that one.
 from __future__ import annotations
 
 import builtins
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.downloads import GoneError
 from kit.errors import NotFoundError
 from kit.explore.filters import (
     Filters,
@@ -208,6 +210,39 @@ class History:
         write = (self._archive(sync)).export
         self._client.run(self._history.check(choice))
         return write(path, choice, columns)
+
+    def export_dataset(
+        self, folder: Path | str, limit: int | None = None, **filters: Unpack[Filters]
+    ) -> Path:
+        """Copy the files of completed generations to a folder and return their ``metadata.jsonl``.
+
+        It is what ``datasets.load_dataset("imagefolder", data_dir=folder)`` reads, or
+        ``"videofolder"``: a line a file, with the prompt as ``text``. Outputs that were deleted are
+        left out.
+
+        Parameters
+        ----------
+        limit : int, optional
+            Only the newest.
+        **filters
+            As in `frame`: since, until, model, asset_type.
+        """
+        target = Path(folder).expanduser()
+        target.mkdir(parents=True, exist_ok=True)
+        wanted: Filters = {**filters, "status": "completed"}
+        frame = self.frame(limit, **wanted)
+        lines = []
+        for name in frame.index:
+            made = self._get(name)
+            try:
+                file = made.output.save(target)
+            except GoneError:
+                continue
+            facts = {"id": made.id, "model": made.model_id, "parameters": made.parameters}
+            lines.append({"file_name": file.name, "text": made.prompt, **facts})
+        described = target / "metadata.jsonl"
+        described.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+        return described
 
     def files(self, table: str = "generations", *, sync: bool = True) -> builtins.list[str]:
         """Return the Parquet files of ``generations`` or ``usage``, for larger machinery.
