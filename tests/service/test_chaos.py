@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,8 @@ def order(client: httpx.Client, dice: random.Random, until: float) -> str | None
         except httpx.TransportError:
             pause.wait(0.05)
             continue
-        assert answer.status_code in (202, 409), answer.text
+        assert answer.status_code in (202, 409, 503), answer.text
+        assert answer.status_code == 202 or int(answer.headers["Retry-After"]) >= 1
         if answer.status_code == 202:
             return str(answer.json()["id"])
         pause.wait(0.05)
@@ -119,8 +120,8 @@ def order(client: httpx.Client, dice: random.Random, until: float) -> str | None
 
 
 @contextmanager
-def load(url: str, key: str, until: float) -> Iterator[set[str]]:
-    """Order from four threads; yields the ids that were acknowledged."""
+def load(url: str, key: str, until: float, seeds: Sequence[int] = range(4)) -> Iterator[set[str]]:
+    """Order from a thread a seed; yields the ids that were acknowledged."""
     acknowledged: set[str] = set()
     failures: list[Exception] = []
 
@@ -138,7 +139,7 @@ def load(url: str, key: str, until: float) -> Iterator[set[str]]:
             except Exception as error:  # noqa: BLE001 - raised again by whoever joins
                 failures.append(error)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in seeds]
     for thread in threads:
         thread.start()
     yield acknowledged

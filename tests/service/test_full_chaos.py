@@ -1,0 +1,187 @@
+"""Every part of the full stack is killed at random under load; then the books are audited.
+
+PostgreSQL, a server of S3, a Dask scheduler with two workers, and two services.
+"""
+
+import asyncio
+import hashlib
+import os
+import random
+import shutil
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+
+from kit.service import settings
+from kit.service.app import create_storage
+from kit.service.settings import ServiceSettings
+from tests.buckets import KEYS, S3Server, server_command
+from tests.clusters import Part, free_port, scheduler, service, worker
+from tests.postgresql import server
+from tests.service.test_chaos import audit, children, drained, load, named, prepared
+from tests.waiting import until
+
+#: How long parts are killed; the embedded service has its minute in `test_chaos`.
+SECONDS = float(os.environ.get("KIT_TEST_FULL_CHAOS_SECONDS", "25"))
+
+
+#: What is started after the database and the bucket.
+KINDS = ("scheduler", "worker", "service")
+
+
+@dataclass
+class Stack:
+    """All parts, and what was killed."""
+
+    config: ServiceSettings
+    urls: list[str]
+    parts: dict[str, list[Part]]
+    database: Any
+    dice: random.Random
+    kills: Counter[str] = field(default_factory=Counter)
+
+    def kill(self, kind: str) -> None:
+        """Kill one of a kind."""
+        deed = {"render": self._kill_render, "database": self._restart_database}.get(kind)
+        done = deed() if deed else self._restart(kind)
+        self.kills[kind] += done
+
+    def _restart(self, kind: str) -> bool:
+        self.dice.choice(self.parts[kind]).kill()
+        return True
+
+    def _kill_render(self) -> bool:
+        workers = [part.pid for part in self.parts["worker"]]
+        renders = [child for worker in workers for child in children(worker)]
+        if renders:
+            os.kill(self.dice.choice(renders), signal.SIGKILL)
+        return bool(renders)
+
+    def _restart_database(self) -> bool:
+        pid = self.database.get_pid()
+        os.kill(pid, signal.SIGQUIT)  # at once: what was not written is recovered from its log
+        until(lambda: not Path(f"/proc/{pid}").exists())
+        self.database.ensure_postgres_running()
+        return True
+
+
+@contextmanager
+def stack(folder: Path) -> Iterator[Stack]:
+    """Run all parts."""
+    with ExitStack() as ends:
+        database = ends.enter_context(server())
+        s3_port, scheduler_port, *ports = (free_port() for _ in range(4))
+        (folder / "buckets").mkdir()
+        place = f"127.0.0.1:{s3_port}"
+        command = server_command(place, folder / "buckets")
+        s3 = Part(command, folder / "s3.log", RCLONE_CONFIG=os.devnull)
+        ends.enter_context(s3.run())
+        s3_server = S3Server(f"http://{place}")
+        until(s3_server.answers)
+        bucket, cluster = s3_server.new_bucket(), f"tcp://127.0.0.1:{scheduler_port}"
+        config = settings.load(
+            {},
+            data=folder / "first",
+            database_url=str(database.get_uri()),
+            storage_url=bucket,
+            aws=KEYS,
+        )
+        dask = scheduler(scheduler_port, folder / "scheduler.log")
+        workers = [
+            worker(cluster, folder / name, bucket, "--workers", "1", **KEYS)
+            for name in ("worker-1", "worker-2")
+        ]
+        given = {"KIT_STORAGE_URL": bucket, "KIT_CLUSTER": cluster, **KEYS}
+        given |= {"KIT_DATABASE_URL": config.database_url, "KIT_LEASE_SECONDS": "5"}
+        services = [
+            service(port, data, **given)
+            for port, data in zip(ports, (config.data, folder / "second"), strict=True)
+        ]
+        parts = {"s3": [s3], "scheduler": [dask], "worker": workers, "service": services}
+        urls = [f"http://127.0.0.1:{port}" for port in ports]
+        yield Stack(config, urls, parts, database, random.Random(11))
+
+
+def kill_parts(whole: Stack, end: float) -> None:
+    """Kill parts in turn, in another order each time."""
+    pause = threading.Event()
+    kinds: list[str] = []
+    while time.monotonic() < end:
+        if not kinds:
+            kinds = ["render", *whole.parts, "database", "render"]
+            whole.dice.shuffle(kinds)
+        pause.wait(whole.dice.uniform(0.5, 2))
+        whole.kill(kinds.pop())
+
+
+def answers(url: str) -> bool:
+    """Return whether a service answers."""
+    try:
+        return httpx.get(f"{url}/healthz", verify=False).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+async def contents(config: ServiceSettings) -> dict[str, str]:
+    """Return the hashes of all outputs in the bucket, by key."""
+    storage, found = create_storage(config, bytes(32)), {}
+    scratch = config.data / "read"
+    for folder in await storage.names("outputs/"):
+        for name in await storage.names(f"outputs/{folder}"):
+            path = await storage.local(key := f"outputs/{folder}/{name}", scratch)
+            found[key] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(SECONDS + 240)
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
+def test_nothing_is_lost_or_paid_twice_whatever_part_is_killed(tmp_path: Path) -> None:
+    with stack(tmp_path) as whole, ExitStack() as ends:
+        key = asyncio.run(prepared(whole.config))
+        (tmp_path / "second").mkdir(mode=0o700)
+        shutil.copy(whole.config.secret_path, tmp_path / "second" / "secret")
+        first, second = whole.urls
+        for part in [part for kind in KINDS for part in whole.parts[kind]]:
+            ends.enter_context(part.run())
+        until(lambda: answers(first) and answers(second), seconds=60)
+        end = time.monotonic() + SECONDS
+        with load(first, key, end, [1]) as one, load(second, key, end, [2]) as two:
+            kill_parts(whole, end)
+        drained(first, key, 120)
+        for part in whole.parts["service"]:
+            part.kill()  # the next removes what nobody has
+        until(
+            lambda: (
+                set(asyncio.run(contents(whole.config))) == named(asyncio.run(audit(whole.config)))
+            ),
+            seconds=40,
+        )
+        books = asyncio.run(audit(whole.config))
+        stored = asyncio.run(contents(whole.config))
+
+    rows = {row.id: row for row in books["generations"]}
+    charges = Counter(e.subject for e in books["ledger"] if e.kind == "generation")
+    refunds = Counter(e.subject for e in books["ledger"] if e.kind == "refund")
+    assert whole.kills.keys() == {"render", "database", *whole.parts}
+    assert whole.kills.total() >= SECONDS // 5
+    assert len(one | two) > SECONDS / 2
+    assert one | two <= set(rows)
+    assert {row.state for row in rows.values()} == {"completed", "failed"}
+    assert charges == Counter(dict.fromkeys(rows, 1))
+    assert refunds == Counter({i: 1 for i, row in rows.items() if row.state == "failed"})
+    assert books["unbalanced"] == []
+    for row in rows.values():
+        if row.state == "completed":
+            output = orjson.loads(row.output)
+            assert stored[output["key"]] == output["sha256"], "never half a file"

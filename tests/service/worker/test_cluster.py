@@ -1,0 +1,130 @@
+"""A cluster of its own: its parts know each other by certificates, and leave in good order."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kit.errors import ConfigError
+from kit.service import settings
+from tests.clusters import Part, free_port, scheduler, worker
+from tests.conftest import ALL_SCOPES, Service
+from tests.service.worker.conftest import OWN_PLUGINS
+from tests.waiting import finished, running, started, until
+
+Start = Callable[..., Service]
+
+
+@pytest.fixture
+def database_url() -> str:
+    """The embedded one: nothing here depends on it."""
+    return ""
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> dict[str, str]:
+    """The settings of one certificate, which all parts have and which vouches for itself."""
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
+    subprocess.run(
+        [*command, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True
+    )
+    return {"cluster_ca": str(cert), "cluster_cert": str(cert), "cluster_key": str(key)}
+
+
+def client(service: Service) -> httpx.Client:
+    return service.client(service.key(service.account(), *ALL_SCOPES))
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates")
+def test_all_parts_know_each_other_by_certificates(
+    tmp_path: Path, certificate: dict[str, str], start_service: Start
+) -> None:
+    port = free_port()
+    cluster, storage = f"tls://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
+    given = {f"KIT_{name.upper()}": text for name, text in certificate.items()}
+    options = [f"--tls-{name.split('_')[1]}" for name in certificate]
+    options[0] += "-file"
+    pairs = [part for pair in zip(options, certificate.values(), strict=True) for part in pair]
+    dask = scheduler(port, tmp_path / "scheduler.log", "--protocol", "tls", *pairs)
+    with dask.run(), worker(cluster, tmp_path / "worker", storage, **given).run():
+        service = start_service(cluster=cluster, storage_url=storage, **certificate)
+        with client(service) as http:
+            assert finished(http, started(http))["status"] == "completed"
+
+
+def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
+    tmp_path: Path, start_service: Start
+) -> None:
+    port = free_port()
+    cluster, storage = f"tcp://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
+
+    def new_worker(name: str) -> Part:
+        options = {"KIT_WORKERS": "1", "KIT_GRACE_SECONDS": "1"}
+        return worker(cluster, tmp_path / name, storage, **options)
+
+    with ExitStack() as ends:
+        ends.enter_context(scheduler(port, tmp_path / "scheduler.log").run())
+        first = new_worker("first")
+        ends.enter_context(first.run())
+        service = start_service(cluster=cluster, storage_url=storage)
+        http = ends.enter_context(client(service))
+        hanging = started(http, does="hangs")
+        until(lambda: running(http, hanging)["progress"] > 0)
+        ends.enter_context(new_worker("second").run())
+        until(lambda: (tmp_path / "second.log").read_text().count("Rendering 1 job(s)"))
+        first.stop()
+        until(lambda: "retired" in (tmp_path / "scheduler.log").read_text().lower())
+
+        again = running(http, hanging)
+
+        assert (again["status"], again["errorCode"]) == ("processing", None)
+        http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
+        assert finished(http, started(http))["status"] == "completed"
+
+
+def test_the_key_of_an_engine_is_its_workers_own_and_stands_in_no_log(
+    tmp_path: Path, start_service: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+    cluster, storage = f"tcp://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
+    monkeypatch.syspath_prepend(OWN_PLUGINS)
+    monkeypatch.setenv("NOSY_KEY", "of-the-service")
+    path = os.pathsep.join((OWN_PLUGINS, os.environ["PYTHONPATH"]))
+    own = worker(
+        cluster, tmp_path / "w", storage, "--verbose", PYTHONPATH=path, NOSY_KEY="of-the-worker"
+    )
+    with scheduler(port, tmp_path / "scheduler.log").run(), own.run():
+        service = start_service(cluster=cluster, storage_url=storage)
+        with client(service) as http:
+            done = finished(http, started(http, modelId="nosy", parameters={}))
+
+    assert done["output"]["metadata"]["seen"]["NOSY_KEY"] == "of-the-worker"
+    logs = "".join(log.read_text() for log in tmp_path.glob("*.log"))
+    assert "Rendering" in logs
+    assert "of-the" not in logs
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"cluster": "scheduler:8786"}, "tcp://HOST:8786"),
+        ({"cluster": "tls://scheduler:8786"}, "KIT_CLUSTER_CA, KIT_CLUSTER_CERT and"),
+        (
+            {
+                "cluster": "tcp://a:1",
+                **dict.fromkeys(("cluster_ca", "cluster_cert", "cluster_key"), "/x"),
+            },
+            "must begin with tls://",
+        ),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(given: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        settings.load({}, **given)
