@@ -29,7 +29,7 @@ END = 1300.0  # where the world ends, it is long lost in the air
 SWING = 10
 _BAND = 64  # rows
 _EDGE = 3  # texels around a level, which smooth enlarging looks at
-_CLOSE, _ROUGH = 45.0, 0.16  # meters up to which ground is rougher than texels are, and how much
+_CLOSE, _ROUGH = 32.0, 0.20  # meters up to which ground is rougher than texels are, and how much
 _SHARP = 1.15  # pixels of a frame that a texel covers where the next coarser level begins
 _STEPS = 200  # of nearness, up to where the finest level begins
 _MOST = 9_000_000  # texels of a level; a long flight does without the finest one
@@ -167,8 +167,8 @@ class ColorLevels:
             )
             border = cv2.BORDER_REPLICATE
             cv2.remap(self._picture, across, down, cv2.INTER_LINEAR, out[band], border)
-            share = np.clip(inverse[band] * np.float32(_CLOSE) - np.float32(1), 0.0, 1.0)
-            if share.any():  # here a texel covers many pixels: what is small is drawn anew
+            if inverse[band].max() * _CLOSE > 1.0:  # a texel covers many pixels: small things anew
+                share = np.clip(inverse[band] * np.float32(_CLOSE) - np.float32(1), 0.0, 1.0)
                 fine = sample(self._fine, x[band] * np.float32(61), y[band] * np.float32(61))
                 lit = np.float32(_ROUGH) * share * fine + np.float32(1)
                 luma = cv2.multiply(cv2.extractChannel(out[band], 0), lit, dtype=cv2.CV_8U)
