@@ -237,6 +237,9 @@ def test_a_receipt_leads_to_its_status(http: httpx.Client) -> None:
     assert answer.headers["Location"] == receipt["statusUrl"]
     assert receipt["status"] == "processing"
     assert receipt["creditsCharged"] == 0.6
+    assert answer.headers["X-Credits-Charged"] == "0.6"
+    left = http.get("/v1/account").json()["credits"]
+    assert answer.headers["X-Credits-Remaining"] == str(left)
     assert http.get(receipt["statusUrl"]).json()["id"] == receipt["id"]
 
 

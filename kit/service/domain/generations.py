@@ -105,7 +105,7 @@ async def approve(catalog: Catalog, plan: StartPlan) -> StartPlan:
 def start(
     plan: StartPlan, payer: Payer, now: int, claim: queue.Claim | None = None
 ) -> Transaction[Any]:
-    """Charge for a planned order, queue it and return its row.
+    """Charge for a planned order, queue it and return its row, with the `remaining` balance.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def start(
     for upload_id in sorted({upload for group in plan.media.values() for upload in group}):
         if (yield from one(uploads.use(id=upload_id, now=now))) is None:
             raise NotFoundError(f"the upload {shorten(upload_id)} was removed; send the file again")
-    yield from credits.charge(
+    remaining = yield from credits.charge(
         payer,
         amount,
         Reason(
@@ -173,7 +173,7 @@ def start(
         yield tags.add(
             account_id=payer.account_id, tag=f"{key}={value}", generation_id=generation_id
         )
-    return SimpleNamespace(**row)
+    return SimpleNamespace(**row, remaining=remaining)
 
 
 def get(generation_id: str, account_id: str) -> Transaction[Any]:

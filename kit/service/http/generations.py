@@ -73,7 +73,12 @@ async def start_generation(request: Request) -> Response:
             row = yield from generations.start(plan, payer, now, reservation.claim)
             reservation.row = row
             receipt = serialize_receipt(row.id, plan.model, row.millicredits, now, base)
-            headers = {"Location": receipt["statusUrl"], **retirement_headers(plan.model)}
+            headers = {
+                "Location": receipt["statusUrl"],
+                "X-Credits-Charged": f"{credits(row.millicredits):f}",
+                "X-Credits-Remaining": f"{credits(row.remaining):f}",
+                **retirement_headers(plan.model),
+            }
             return Answer(202, orjson.dumps(receipt), headers)
 
         answer = await context.database.write(lambda: idempotency.run_once(label, work(), now))

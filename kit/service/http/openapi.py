@@ -163,6 +163,8 @@ def _response_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
         yield "Idempotency-Replayed", "true when this is the kept answer of an earlier request"
     if path == GENERATIONS and method == "post":
         yield "Location", "the statusUrl"
+        yield "X-Credits-Charged", "credits that this start took"
+        yield "X-Credits-Remaining", "credits that the account has left after it"
     if path in TAGGED:
         yield "ETag", "send it as If-None-Match"
     if path in PAGED and method == "get":
