@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 import av
@@ -28,8 +27,6 @@ __all__ = ["CONTENT_TYPE", "FORMATS", "Clip", "Frame", "rgb_frame", "rgb_of", "v
 
 #: Luma at full size, the two chromas at half size; views into one I420 frame.
 Frame: TypeAlias = tuple[Bytes, Bytes, Bytes]
-
-
 CONTENT_TYPE = "video/mp4"
 _QUEUE = 8
 #: Seconds after which whoever waits for the encoder asks whether to go on.
@@ -85,12 +82,7 @@ class Clip:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._give_up()
             return

@@ -17,12 +17,12 @@ import numpy as np
 from kit.engines.media import faces, networks
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.faces import Face
-from kit.engines.media.scaling import scaled
+from kit.engines.media.scaling import fit_size, scaled
 
 __all__ = ["Subject", "crop", "find", "likely"]
 
 _SIDE = 96  # pixels of the map; where to look needs no detail
-_SEEN = 256  # pixels a side that the network sees
+_SEEN, _NEAR = 256, 640  # pixels a side that the network sees, and of what that is made from
 _FACE, _COVER = 2.4, 1.0  # how much faces and what the network finds outweigh what is striking
 _HEADROOM = 0.9  # how far above and around a face still matters, in its own size
 _BESIDE = 0.4  # of the largest face's width: smaller faces may be left out
@@ -108,7 +108,8 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
     height, width = pixels.shape[:2]
     scale = _SIDE / max(height, width)
     size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    small, cover = scaled(pixels, *size), np.asarray(scaled(likely(pixels), *size))
+    near = scaled(pixels, *fit_size(pixels.shape, _NEAR))
+    small, cover = scaled(near, *size), np.asarray(scaled(likely(near), *size))
     lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
     apart = np.linalg.norm(lab - lab.mean(axis=(0, 1)), axis=2)
     striking = (
