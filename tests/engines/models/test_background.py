@@ -122,6 +122,16 @@ def test_a_box_or_a_rough_mask_says_which_of_two_things_is_the_subject(
     assert overlap(pixels_of(asset)[..., 3], wanted) > 0.93
 
 
+@pytest.mark.parametrize("size", [(0.4, 0.55), (0.7, 0.9), (0.9, 0.9)])
+def test_a_box_with_room_around_its_subject_takes_nothing_of_the_ground_along(
+    tmp_path: Path, size: tuple[float, float]
+) -> None:
+    box = {"subject_x": 0.5, "subject_y": 0.5, "subject_width": size[0], "subject_height": size[1]}
+    alpha = pixels_of(edit("background", tmp_path, ball(), **box))[..., 3]
+
+    assert overlap(alpha, cv2.erode(ball_mask(), np.ones((7, 7)))) > 0.9
+
+
 def busy() -> np.ndarray:
     """Return a spot without an edge, hardly told by its color from the patches all around it."""
     rng = np.random.default_rng(0)
