@@ -206,7 +206,11 @@ def _try_apart(points: Sequence[EntryPoint], seconds: float) -> str:
     )  # they may talk
     command = [sys.executable, "-c", script]
     try:
-        code = subprocess.run(command, timeout=seconds, check=False, **silent).returncode  # noqa: S603
+        # Tried again where a signal has ended it, which may have come from elsewhere.
+        for _ in range(2):
+            code = subprocess.run(command, timeout=seconds, check=False, **silent).returncode  # noqa: S603
+            if code >= 0:
+                break
     except subprocess.TimeoutExpired:
         return f"it is not loaded within {seconds:g} s: import what is heavy inside its render"
     except OSError:  # no process can be started: then nothing is known against any of them

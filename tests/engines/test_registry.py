@@ -181,6 +181,19 @@ def test_a_plug_in_that_no_process_survives_is_left_out_and_its_neighbors_are_se
         assert f"{whose}: {sentence}" in told.stderr
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no such signal")
+def test_a_process_that_is_killed_while_it_looks_at_plug_ins_costs_none_of_them(
+    tmp_path: Path,
+) -> None:
+    once = tmp_path / "once"
+    deed = f"import os\nif not os.path.exists({str(once)!r}):\n    open({str(once)!r}, 'x')\n"
+    deed += "    os.kill(os.getpid(), 9)\n"
+    told = listed(tmp_path, ODD, f"{deed}{ENGINE}    definition = definition()")
+
+    assert once.exists()
+    assert "odd" in told.stdout.split()
+
+
 @pytest.mark.parametrize(
     ("taken", "sentence"),
     [

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pandas as pd
 import pytest
+from pyarrow.fs import S3FileSystem
 
 from kit.errors import BadRequestError
 from kit.explore import schema
@@ -13,6 +16,8 @@ from kit.explore.archive import Archive
 from kit.explore.filters import parse_filter
 from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
+from kit.service.storage.sigv4 import parse_bucket
+from tests.buckets import KEYS, S3Server
 from tests.explore.pretending import Service, driven
 
 
@@ -164,6 +169,25 @@ def test_a_cluster_reads_the_files(archive: Archive) -> None:
         assert frame.groupby("model_id")["net"].sum().compute().to_dict() == {"a": 2.0, "b": 2.5}
         assert failed["id"].compute().tolist() == ["g0008"]
         assert frame["created_at"].max().compute() == archive.frame()["created_at"].max()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # between it and pandas
+def test_a_cluster_reads_the_files_from_a_bucket_with_keys_of_its_own(
+    archive: Archive, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames = pytest.importorskip("dask.dataframe")
+    for name, text in KEYS.items():  # where it reads: no key is part of what it is asked
+        monkeypatch.setenv(name, text)
+    bucket = parse_bucket(s3_server.new_bucket(), KEYS)
+    for path in map(Path, archive.files()):
+        address = bucket.presign("PUT", path.name, now=time.time(), seconds=60)
+        httpx.put(address, content=path.read_bytes()).raise_for_status()
+
+    files = [f"{bucket.name}/{bucket.prefix}/{Path(file).name}" for file in archive.files()]
+    there = S3FileSystem(endpoint_override=s3_server.url, region="us-east-1")
+    frame = frames.read_parquet(files, filesystem=there)
+
+    assert frame.groupby("model_id")["net"].sum().compute().to_dict() == {"a": 2.0, "b": 2.5}
 
 
 def test_nothing_signed_is_on_disk(tmp_path: Path) -> None:

@@ -248,7 +248,8 @@ class History:
         """Return the Parquet files of ``generations`` or ``usage``, for larger machinery.
 
         On one machine ``sql`` is the fastest; ``dask.dataframe.read_parquet(history.files())`` runs
-        on a cluster that sees the same disk.
+        on a cluster that sees the same disk. Copied into a bucket, they are read from there with
+        ``filesystem=pyarrow.fs.S3FileSystem(...)``; keys are those of each worker's environment.
         """
         return (self._archive(sync, usage=table == "usage")).files(table)
 

@@ -1,5 +1,6 @@
-"""The picture that every measured service draws, as an engine: 3 ms, so that the rest shows."""
+"""The picture that every measured service draws, in 3 ms so that the rest shows; and a pause."""
 
+import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -27,3 +28,27 @@ class Gradient(Engine):
         path = Path(render(job.prompt, job.seed))
         kept = path.replace(job.folder / path.name)
         return Asset(path=kept, content_type="image/png", width=256, height=256)
+
+
+class Pause(Engine):
+    """A render that takes a while and no processor: one pixel, as a file of 35 bytes."""
+
+    definition = Definition(
+        id="pause",
+        title="Pause",
+        asset_type="image",
+        category="Fast",
+        description="Waits.",
+        pricing=Rule(base=Decimal("0.01")),
+        settings=(Parameter(name="milliseconds", type="integer", minimum=0, maximum=10_000),),
+    )
+
+    def render(self, job: Job, progress: Progress) -> Asset:
+        """Wait, and leave a picture."""
+        time.sleep(job.parameters["milliseconds"] / 1000)
+        path = job.folder / "pixel.gif"
+        path.write_bytes(_PIXEL)
+        return Asset(path=path, content_type="image/gif", width=1, height=1)
+
+
+_PIXEL = bytes.fromhex("47494638396101000100800000000000ffffff2c00000000010001000002024401003b")
