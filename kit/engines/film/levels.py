@@ -29,7 +29,8 @@ END = 1300.0  # where the world ends, it is long lost in the air
 SWING = 10
 _BAND = 64  # rows
 _EDGE = 3  # texels around a level, which smooth enlarging looks at
-_CLOSE, _ROUGH = 32.0, 0.20  # meters up to which ground is rougher than texels are, and how much
+#: Points of what is drawn on near ground to a length of 1, each at least a pixel; its strength.
+_FINE, _ROUGH = 32.0, 0.15
 _SHARP = 1.15  # pixels of a frame that a texel covers where the next coarser level begins
 _STEPS = 200  # of nearness, up to where the finest level begins
 _MOST = 9_000_000  # texels of a level; a long flight does without the finest one
@@ -152,6 +153,7 @@ class ColorLevels:
             picture[row : row + len(level.plane), : level.plane.shape[1]] = level.plane
             self._scale[start:end] = level.scale
             self._across[start:end], self._down[start:end] = level.across, level.down + row
+        self._close = np.float32(focal / _FINE)
         self._picture, self._fine = picture, tile(np.random.default_rng(0), cells=64)
 
     def look_up(self, x: Floats, y: Floats, inverse: Floats) -> Bytes:
@@ -167,9 +169,10 @@ class ColorLevels:
             )
             border = cv2.BORDER_REPLICATE
             cv2.remap(self._picture, across, down, cv2.INTER_LINEAR, out[band], border)
-            if inverse[band].max() * _CLOSE > 1.0:  # a texel covers many pixels: small things anew
-                share = np.clip(inverse[band] * np.float32(_CLOSE) - np.float32(1), 0.0, 1.0)
-                fine = sample(self._fine, x[band] * np.float32(61), y[band] * np.float32(61))
+            # Where a texel covers several pixels, what is small is drawn anew.
+            if inverse[band].max() * self._close > 1.0:
+                share = np.clip(inverse[band] * self._close - np.float32(1), 0.0, 1.0)
+                fine = sample(self._fine, x[band] * np.float32(_FINE), y[band] * np.float32(_FINE))
                 lit = np.float32(_ROUGH) * share * fine + np.float32(1)
                 luma = cv2.multiply(cv2.extractChannel(out[band], 0), lit, dtype=cv2.CV_8U)
                 cv2.insertChannel(luma, out[band], 0)
