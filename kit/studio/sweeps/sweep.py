@@ -32,6 +32,8 @@ H = TypeVar("H", bound=BaseGeneration)
 #: Requests that are made at the same time.
 AT_ONCE = 4
 _LOOK = 0.1
+#: Seconds that canceling waits for starts that are on their way.
+_ENDING = 5.0
 #: Pictures of results that are shown at most while a sweep runs, the newest.
 _SHOWN = 24
 
@@ -359,6 +361,11 @@ class BaseSweep(Generic[H]):
     def _cancel_started(self) -> None:
         if self._run is not None:
             self._run.stop.set()
+        self._cancel_running()
+        if self._run is not None and self._run.join(_ENDING):
+            self._cancel_running()  # what was just being started
+
+    def _cancel_running(self) -> None:
         for number, result in list(self._results.items()):
             if result.status == "processing" and result.generation is not None:
                 self._note(number, self._cancel_one(result.generation))
