@@ -19,11 +19,11 @@ from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
 from kit.explore.columns import Columns
 from kit.explore.costs.rates import Rate
-from kit.explore.costs.spending import Spending
+from kit.explore.costs.spending import Spending, grouped
 from kit.explore.excel import write_excel
 from kit.explore.filters import HistoryFilter
 from kit.explore.schema import pointer, split_key
-from kit.explore.store import SCHEMAS, Store
+from kit.explore.store import SCHEMAS, SETTINGS, Store
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
@@ -241,9 +241,10 @@ def _attach(base: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -
         base.register(f"all_{table}", SCHEMAS[table].empty_table())
     else:
         names = ", ".join(f"'{_quote(name)}'" for name in files)
-        source = f"read_parquet([{names}], union_by_name = true)"
+        source = f"read_parquet([{names}])"
         base.execute(f"create temp view all_{table} as select * from {source}")  # noqa: S608
-    base.execute(f"create temp view {table} as select * from all_{table}")  # noqa: S608
+    but = f"exclude ({SETTINGS})" if table == "generations" else ""
+    base.execute(f"create temp view {table} as select * {but} from all_{table}")  # noqa: S608
 
 
 def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
@@ -251,18 +252,17 @@ def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
     names = dict.fromkeys(_KEY.findall(query))
     if names:
         columns = [f'{_value(base, *split_key(name))} as "{name}"' for name in names]
-        base.execute(
-            f"create or replace temp view generations as select *, {', '.join(columns)} "  # noqa: S608
-            "from all_generations"
-        )
+        source = f"select * exclude ({SETTINGS}), {', '.join(columns)} from all_generations"  # noqa: S608
+        base.execute(f"create or replace temp view generations as {source}")
 
 
 def _value(base: duckdb.DuckDBPyConnection, column: str, key: str) -> str:
     """Return the expression of a key, with the type that all of its values have."""
     path = f"'{_quote(pointer(key))}'"
-    found = base.sql(
-        f"select distinct json_type({column}, {path}) from all_generations"  # noqa: S608
-    ).fetchall()
+    column = grouped(column, key)
+    few = "" if column == "parameters" else "distinct"
+    texts = f"(select {few} {column} from all_generations)"  # noqa: S608
+    found = base.sql(f"select distinct json_type({column}, {path}) from {texts}").fetchall()  # noqa: S608
     kinds = {kind for (kind,) in found} - {None, "NULL"}
     text = f"json_extract_string({column}, {path})"
     if kinds == {"BOOLEAN"}:

@@ -26,7 +26,7 @@ from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.lock import Lock
 from kit.private import make_folder
 
-_VERSION = 3
+_VERSION = 4
 #: Parts with fewer rows are merged once there are this many of them.
 _SMALL, _MANY = 100_000, 40
 #: Rows of a merged part; what merging needs of memory follows from it.
@@ -105,8 +105,14 @@ class Manifest:
         return [*self.generations.parts, *([self.running] if self.running else [])]
 
 
+#: Parameters without the seed: few different texts, so that groups are made of them quickly.
+SETTINGS = "settings"
 #: List -> the columns of its files.
-SCHEMAS = {"generations": GENERATIONS, "usage": USAGE}
+SCHEMAS = {
+    "generations": GENERATIONS.append(pa.field(SETTINGS, pa.string())),
+    "usage": USAGE,
+}
+_SEED = r'"seed": ?-?[0-9]+'
 
 
 class Store:
@@ -154,6 +160,8 @@ class Store:
     def write(self, table: pa.Table) -> dict[str, int]:
         """Write a part and return its name and rows; it is not in the store until committed."""
         make_folder(self.folder)
+        if "parameters" in table.column_names:
+            table = table.append_column(SETTINGS, _without_seed(table["parameters"]))
         name = f"{secrets.token_hex(8)}.parquet"
         with _replacing(self.folder / name) as draft:
             pq.write_table(table, draft, compression="zstd")
@@ -232,6 +240,21 @@ class Store:
         for path in self.folder.glob("*.parquet*"):
             if path.name not in named:
                 _delete(path)
+
+
+def _without_seed(parameters: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return JSON objects without their seed; those that hold another object stay as they are.
+
+    Examples
+    --------
+    >>> texts = ['{"seed":7,"size":2}', '{"size":2,"seed":7}', '{"seed":7}', '{"a":{"seed":7}}']
+    >>> _without_seed(pa.chunked_array([texts])).to_pylist()
+    ['{"size":2}', '{"size":2}', '{}', '{"a":{"seed":7}}']
+    """
+    first = pc.replace_substring_regex(parameters, rf"^\{{{_SEED}(, ?|(\}}))", r"{\2")
+    cut = pc.replace_substring_regex(first, rf", ?{_SEED}([,}}])", r"\1")
+    plain = pc.equal(pc.count_substring(parameters, "{"), 1)
+    return pc.if_else(plain, cut, parameters)
 
 
 def _listing(found: Mapping[str, Any]) -> Listing:

@@ -4,15 +4,19 @@ import json
 import stat
 import subprocess
 import sys
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from kit.explore import pages
+from kit.explore import costs, pages
 from kit.explore.arrow import GENERATIONS
 from kit.explore.lock import Lock
 from kit.explore.store import Listing, Manifest, Store
+from kit.wire import Generation
+from tests.explore.pretending import archive_of, table_of
 
 
 def rows(*names: str) -> pa.Table:
@@ -89,3 +93,42 @@ input()
         other.wait()
         assert mine.acquire()
         mine.release()
+
+
+def test_groups_by_a_parameter_are_the_same_whatever_its_place_and_kind() -> None:
+    texts = (
+        '{"seed": 7, "size": 2}',
+        '{"size": 2, "seed": 8}',
+        '{"size": 2}',
+        '{"seed": 9}',
+        '{"size": {"seed": 7}}',
+        '{"size": "\\"seed\\":7, {"}',
+        '{"seed": 7.5, "size": 2}',
+    )
+    made = [
+        Generation(
+            id=f"gen_{n}",
+            status="completed",
+            parameters=json.loads(text),
+            credits_charged=Decimal(1),
+            created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        )
+        for n, text in enumerate(texts)
+    ]
+    archive = archive_of(table_of(made))
+    by_size, by_seed = (
+        costs.by(archive.spending(), f"parameters.{name}") for name in ("size", "seed")
+    )
+
+    sizes = zip(by_size["parameters.size"].fillna("-"), by_size["count"], strict=True)
+    assert {str(size): count for size, count in sizes} == {
+        "2": 4,
+        "-": 1,
+        '{"seed":7}': 1,
+        '"seed":7, {': 1,
+    }
+    seeds = zip(by_seed["parameters.seed"].fillna(0), by_seed["count"], strict=True)
+    assert dict(seeds) == {7: 1, 8: 1, 9: 1, 7.5: 1, 0: 3}
+    assert "settings" not in archive.frame()
+    assert "settings" not in archive.sql("select * from generations")
+    assert "settings" not in costs.charges(archive.spending())

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from kit.errors import ConfigError
 from kit.explore.costs.rates import Rate, money
@@ -32,11 +32,11 @@ select *, charged - refunded as net from (
     select id, 'generation' as kind, model_id, asset_type, status, created_at,
         (credits * 1000)::bigint as charged,
         coalesce((credits_refunded * 1000)::bigint, 0) as refunded,
-        credits_source as source, prompt, error, parameters, tags
-    from generations
+        credits_source as source, prompt, error, parameters, tags, settings
+    from all_generations
     union all
     select id, kind, kind, 'text', 'completed', created_at,
-        -(credits * 1000)::bigint, 0, 'service', null, null, null, null
+        -(credits * 1000)::bigint, 0, 'service', null, null, null, null, null
     from usage where kind in ('title', 'script')
 )
 """
@@ -50,7 +50,7 @@ _GROUPS: Mapping[str, str] = {
     "source": "source",
     "error": "error",
     "hour": "date_trunc('hour', {clock})",
-    "day": "date_trunc('day', {clock})::timestamp",
+    "day": "({clock})::date::timestamp",
     "week": "date_trunc('week', {clock})::timestamp",
     "month": "date_trunc('month', {clock})::timestamp",
     "weekday": "dayname({clock})",
@@ -128,20 +128,39 @@ class Spending:
 
         more = {} if kept is None else {"kept": pa.table({"id": pa.array(kept, pa.string())})}
         counted = "count(*) filter (where id in (select id from kept)) as kept, " if more else ""
-        keys = [pointer(key) for _, key in map(split_key, names) if key]
-        columns = "".join(f'{self._expression(name)} as "{_quote(name)}", ' for name in names)
+        # the texts of objects are grouped first, where there are few of them, and then their values
+        values = {name: _value(*split_key(name)) for name in names if any(split_key(name))}
+        texts = {name: grouped(*split_key(name)) for name in values}
+        few = {name: text for name, text in texts.items() if text != "parameters"}
+        titles = {name: f'"{_quote(name)}"' for name in names}
+        first = [
+            f"{values.get(name) or self._expression(name)} as {title}"
+            for name, title in titles.items()
+            if name not in few
+        ]
         worth = "".join(
             f', case when count("{c}") = count(net) then coalesce(sum("{c}"), 0) end as "{c}"'
             for c in self.currencies
         )
-        found = self.ask(
-            f"select {columns} count(*) as count, {counted} count(charged) as known, "  # noqa: S608
+        query = (
+            f"select {''.join(f'{c}, ' for c in (*first, *dict.fromkeys(few.values())))} "  # noqa: S608
+            f"count(*) as count, {counted} count(charged) as known, "
             "coalesce(sum(charged), 0) as charged, coalesce(sum(refunded), 0) as refunded, "
-            f"coalesce(sum(net), 0) as net{worth} from spending "
-            + ("group by all" if names else ""),
-            keys,
-            **more,
+            f"coalesce(sum(net), 0) as net{worth} from spending {'group by all' if names else ''}"
         )
+        if few:
+            columns = [
+                f"{values[name]} as {title}" if name in few else title
+                for name, title in titles.items()
+            ]
+            amounts = ("count", *more, "known", "charged", "refunded", "net")
+            columns += [f"sum({amount}) as {amount}" for amount in amounts]
+            columns += [
+                f'case when count("{c}") = count(*) then sum("{c}") end as "{c}"'
+                for c in self.currencies
+            ]
+            query = f"select {', '.join(columns)} from ({query}) group by all"  # noqa: S608
+        found = self.ask(query, **more)
         for name in names:
             if any(split_key(name)):
                 found[name] = found[name].astype("object").map(_cell)
@@ -158,8 +177,18 @@ class Spending:
             clock = "make_timestamp(epoch_us(created_at))"
         else:
             clock = f"timezone('{self.timezone}', created_at)"
-        column, _ = split_key(name)
-        return f"json_extract({column}, ?)" if column else _GROUPS[name].format(clock=clock)
+        return _GROUPS[name].format(clock=clock)
+
+
+def _value(column: str, key: str) -> str:
+    """Return the expression of a key of some objects, as JSON."""
+    path = pointer(key).replace("'", "''")
+    return f"json_extract({grouped(column, key)}, '{path}')"
+
+
+def grouped(column: str, key: str) -> str:
+    """Return the column of a store that has few different texts with a key of some objects."""
+    return "settings" if column == "parameters" and key != "seed" else column
 
 
 def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
@@ -186,10 +215,11 @@ def find_timezone(name: str) -> ZoneInfo:
     >>> find_timezone("Europe/Berlin").key
     'Europe/Berlin'
     """
-    known = sorted(available_timezones())
-    if name not in known:
-        raise ConfigError(f"there is no time zone {name!r}{suggest(name, known)}")
-    return ZoneInfo(name)
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        near = suggest(name, sorted(available_timezones()))
+        raise ConfigError(f"there is no time zone {name!r}{near}") from None
 
 
 def credits(amounts: Any) -> Any:

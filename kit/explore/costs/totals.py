@@ -77,7 +77,8 @@ def charges(spent: Spending) -> pd.DataFrame:
         ``charged``, ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``,
         ``tags``, and the net in each currency that has rates.
     """
-    found = spent.ask("select * from spending order by created_at desc nulls last, id desc")
+    newest = "order by created_at desc nulls last, id desc"
+    found = spent.ask(f"select * exclude (settings) from spending {newest}")  # noqa: S608
     found["created_at"] = found["created_at"].dt.tz_convert(spent.timezone)
     worth = {name: _worth(found[name]) for name in spent.currencies}
     return _amounts(found.assign(**worth).set_index("id"))
