@@ -59,7 +59,10 @@ def command(
     # Whoever is told this name calls the service by it.
     settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, host.lower()))
     typer.echo(f"Creative Studio at {url}  (docs: {url}/docs)")
-    typer.echo(f"Data in {settings.data}, {settings.workers} worker(s). Ctrl-C stops it.")
+    where = (
+        f"workers of {settings.cluster}" if settings.cluster else f"{settings.workers} worker(s)"
+    )
+    typer.echo(f"Data in {settings.data}, {where}. Ctrl-C stops it.")
     if not known:
         typer.echo(
             "No account yet: kit accounts create --name NAME --email ADDRESS --credits 100, "

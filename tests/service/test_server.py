@@ -162,7 +162,8 @@ for path in ("creative-studio/models", "creative-studio/generations", "usage", "
     with urllib.request.urlopen(asked) as answer:
         json.load(answer)
 running.stop()
-print(sorted({"asyncpg", "websockets", "numpy", "pandas"} & sys.modules.keys()))
+unneeded = {"asyncpg", "dask", "distributed", "websockets", "numpy", "pandas"}
+print(sorted(unneeded & sys.modules.keys()))
 """
 
 

@@ -60,8 +60,22 @@ class Cluster:
         self._jobs: dict[str, asyncio.Task[Any]] = {}
         #: The jobs by task: what is told of their progress.
         self._reports: dict[str, Callable[[float], None]] = {}
-        self.slots = self.resident_slots = 0
+        self._found = {RENDER: 0, GPU: 0}
         self._watch = asyncio.create_task(self._keep_looking())
+
+    @property
+    def slots(self) -> int:
+        """The service's share of what the cluster renders at a time; 0 while it is gone."""
+        return self._found[RENDER] if self._answers else 0
+
+    @property
+    def resident_slots(self) -> int:
+        """The service's share of the places for large weights."""
+        return self._found[GPU] if self._answers else 0
+
+    @property
+    def _answers(self) -> bool:
+        return self._client is not None and self._client.status == "running"
 
     async def run(
         self,
@@ -80,7 +94,7 @@ class Cluster:
         LostError
             Its worker or the scheduler is gone, or says nothing any more.
         """
-        if self._client is None:
+        if not self._answers:
             raise LostError("the cluster does not answer")
         key = f"render-{name}-{secrets.token_hex(4)}"
         future = self._client.submit(
@@ -156,9 +170,9 @@ class Cluster:
                 async with asyncio.timeout(_LOOK_SECONDS):
                     await self._look()
             except Exception as error:  # noqa: BLE001 - a scheduler may be gone in many ways
-                if self.slots:
+                if self._found[RENDER]:
                     _log.warning("the cluster does not answer: %s", type(error).__name__)
-                self.slots = self.resident_slots = 0
+                self._found = {RENDER: 0, GPU: 0}
                 if self._client is not None and self._client.status in ("closed", "closing"):
                     self._client = None  # it tries for a while only
             await asyncio.sleep(_LOOK_EVERY if self.slots else _RETRY_EVERY)
@@ -176,11 +190,10 @@ class Cluster:
             client.subscribe_topic(self._topic, self._hear)
             self._client = client
         found = await self._client.run_on_scheduler(_capacity())
-        if found[RENDER] and not self.slots:
+        if found[RENDER] and not self._found[RENDER]:
             _log.info("the cluster renders %d jobs at a time", found[RENDER])
         services = max(1, found["services"])
-        self.slots = math.ceil(found[RENDER] / services)
-        self.resident_slots = math.ceil(found[GPU] / services)
+        self._found = {name: math.ceil(found[name] / services) for name in (RENDER, GPU)}
 
     def _hear(self, event: tuple[float, Any]) -> None:
         key, fraction = event[1]

@@ -306,9 +306,10 @@ class Dispatcher:
                 await self._storage.remove(key)
 
     def _settle_and_claim(self, settle: Transaction[bool]) -> Transaction[tuple[bool, list[Any]]]:
-        """Settle a job and claim the next for its process, in one transaction."""
+        """Settle a job and claim the next for its process, if it is there, in one transaction."""
         counts = yield from settle
-        claimed = [] if self._stopping else (yield from self._claim(1))
+        gone = self._stopping or self._free < 0
+        claimed = [] if gone else (yield from self._claim(1))
         return counts, claimed
 
     async def _build_order(self, row: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from kit.errors import ConfigError
 from kit.service import settings
 from tests.clusters import Part, free_port, scheduler, worker
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import ALL_SCOPES, Service, sql
 from tests.service.worker.conftest import OWN_PLUGINS
 from tests.waiting import finished, running, started, until
 
@@ -87,6 +88,32 @@ def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
         assert (again["status"], again["errorCode"]) == ("processing", None)
         http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
         assert finished(http, started(http))["status"] == "completed"
+
+
+@pytest.mark.slow
+def test_without_a_scheduler_jobs_wait_and_no_attempt_is_spent(
+    tmp_path: Path, start_service: Start
+) -> None:
+    port = free_port()
+    cluster, storage = f"tcp://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
+    with ExitStack() as ends:
+        ends.enter_context(worker(cluster, tmp_path / "w", storage, KIT_WORKERS="1").run())
+        with scheduler(port, tmp_path / "scheduler.log").run():
+            service = start_service(cluster=cluster, storage_url=storage)
+            http = ends.enter_context(client(service))
+            hanging = started(http, does="hangs")
+            until(lambda: running(http, hanging)["progress"] > 0)
+            waiting = [started(http) for _ in range(5)]
+        threading.Event().wait(12)  # longer than Dask's own client looks for it
+        assert service.context.dispatcher.running == 0
+        ends.enter_context(scheduler(port, tmp_path / "scheduler.log").run())
+        until(lambda: running(http, hanging)["progress"] > 0)
+        http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
+
+        assert {finished(http, one)["status"] for one in waiting} == {"completed"}
+        rows = service.write(sql("SELECT attempt, losses FROM generations ORDER BY id"))
+        assert (rows[0].attempt, rows[0].losses) == (2, 1), "it was lost with the scheduler"
+        assert {(row.attempt, row.losses) for row in rows[1:]} == {(1, 0)}
 
 
 def test_the_key_of_an_engine_is_its_workers_own_and_stands_in_no_log(
