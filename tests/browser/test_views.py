@@ -37,7 +37,7 @@ def width(picture: Locator) -> float:
 def is_seen(notebook: Notebook) -> None:
     """Check the tiles, that one grows when it is opened, and that the video is found."""
     shown = notebook.output(1)
-    pictures = shown.locator("summary img")
+    pictures = shown.locator("summary img:visible")
     expect(pictures).to_have_count(2)
     before = width(pictures.first)
     tops = [tile.bounding_box() for tile in shown.locator("details").all()]
@@ -61,7 +61,8 @@ def test_they_work_with_and_without_trust(lab: Lab, browser: Browser) -> None:
         assert notebook.errors() == []
         is_seen(notebook)
         compared = notebook.output(2)
-        shapes = [part.bounding_box() for part in compared.locator("th img, th video").all()[:2]]
+        shown = compared.locator("th img:visible, th video")
+        shapes = [part.bounding_box() for part in shown.all()[:2]]
         assert len({shape["height"] for shape in shapes if shape}) == 1
         expect(compared.get_by_text("≠ prompt")).to_be_visible()
         look(notebook, "gallery", ".jp-OutputArea details")
