@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from kit.engines.base import Engine
 from kit.engines.configured.place import ModelSource
 from kit.engines.registry import installed
-from kit.errors import ConfigError, require_extra
+from kit.errors import ConfigError, KitError, require_extra
 from kit.private import tighten
 from kit.service.domain import catalog, queue
 from kit.service.domain.credits import Turnover
@@ -38,22 +38,24 @@ from kit.service.http import (
 )
 from kit.service.http import uploads as upload_routes
 from kit.service.http.context import Context
+from kit.service.http.context import clock as read_clock
 from kit.service.http.errors import install_error_handlers
 from kit.service.http.fast_path import find_fast_route
 from kit.service.http.middleware import ApiMiddleware
 from kit.service.http.openapi import install_openapi
-from kit.service.http.rate_limits import RateLimiter
+from kit.service.http.rate_limits import RateLimiter, SharedRateLimiter
 from kit.service.metrics import ServiceMetrics
+from kit.service.notices import Notices
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.storage.base import Storage
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.storage.sigv4 import parse_bucket
 from kit.service.store import migrations
-from kit.service.store.database import Database
+from kit.service.store.database import Database, Shared
 from kit.service.store.sqlite import NAME as SQLITE
 from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
-from kit.service.worker.dispatcher import Dispatcher
+from kit.service.worker.dispatcher import QUEUE, Dispatcher
 from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
 from kit.service.worker.renderer import Renderer, Renders
@@ -117,7 +119,11 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            context = await _assemble(settings, offered, writer, clock, stack)
+            try:
+                context = await _assemble(settings, offered, writer, clock, stack)
+            except KitError as error:
+                app.state.failure = error
+                raise
             app.state.context = context
             facts = {"event": "started", "version": __version__, "models": len(offered.models)}
             _log.info("started %(version)s with %(models)d models", facts)
@@ -173,12 +179,14 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
         metrics.commit_size.observe(size)
         metrics.commit_seconds.observe(seconds)
 
-    database: Database = (
-        SQLite(settings.database_path, measure_commit)
-        if settings.embedded
-        else load_postgresql().PostgreSQL(settings.database_url, measure_commit)
-    )
+    if settings.embedded:
+        embedded = SQLite(settings.database_path, measure_commit)
+        settings.make_secret()
+        return embedded
     settings.make_secret()
+    database: Database = load_postgresql().PostgreSQL(
+        settings.database_url, measure_commit, settings.secret()
+    )
     return database
 
 
@@ -233,7 +241,7 @@ def check_data_folder(settings: ServiceSettings) -> None:
     # In this order: another process may make both meanwhile, first the database.
     known = secret.exists()
     size = path.stat().st_size if path.is_file() else None
-    if known and not size:
+    if known and not size and not settings.secret_file:
         state = "gone" if size is None else "empty"
         raise ConfigError(
             f"the database {path} is {state}, and its secret {secret} is here; "
@@ -246,8 +254,15 @@ def check_data_folder(settings: ServiceSettings) -> None:
         )
 
 
-def create_storage(settings: ServiceSettings, secret: bytes) -> Storage:
+def create_storage(
+    settings: ServiceSettings, secret: bytes, clock: Callable[[], int] = read_clock
+) -> Storage:
     """Return the storage that the settings name.
+
+    Parameters
+    ----------
+    clock : callable
+        Milliseconds since 1970; what addresses in a bucket are signed by.
 
     Raises
     ------
@@ -259,7 +274,7 @@ def create_storage(settings: ServiceSettings, secret: bytes) -> Storage:
     bucket = parse_bucket(settings.storage_url, settings.aws)
     with require_extra("s3", "a storage in S3"):
         from kit.service.storage.s3 import S3Storage
-    return S3Storage(bucket, settings.objects)
+    return S3Storage(bucket, settings.objects, lambda: clock() / 1000)
 
 
 async def _assemble(
@@ -277,7 +292,7 @@ async def _assemble(
     await database.read(queue.count_states())  # of one that cannot be used the start says so
     clock = clock or database.clock
     secret = settings.secret()
-    storage = create_storage(settings, secret)
+    storage = create_storage(settings, secret, clock)
     if not await storage.ready():
         place = settings.storage_url.partition("?")[0] or settings.objects
         raise ConfigError(f"the storage {place} cannot be written")
@@ -294,15 +309,18 @@ async def _assemble(
     await dispatcher.start()
     readiness = Readiness(database, storage, clock, time.monotonic)
     stack.callback(readiness.stop)
+    shared = database.shared
+    if shared:
+        notices = asyncio.create_task(_exchange_notices(shared, dispatcher))
+        stack.callback(notices.cancel)
+    limits = {"requests": settings.requests_per_minute, "starts": settings.starts_per_minute}
     context = Context(
         settings=settings,
         secret=secret,
         database=database,
         storage=storage,
         catalog=offered,
-        limiter=RateLimiter(
-            {"requests": settings.requests_per_minute, "starts": settings.starts_per_minute}
-        ),
+        limiter=SharedRateLimiter(limits, shared) if shared else RateLimiter(limits),
         writer=writer,
         dispatcher=dispatcher,
         inspectors=inspectors,
@@ -314,3 +332,17 @@ async def _assemble(
     sweeper = asyncio.create_task(Sweeper(database, storage, settings, readiness, clock).run())
     stack.callback(sweeper.cancel)
     return context
+
+
+async def _exchange_notices(shared: Shared, dispatcher: Dispatcher) -> None:
+    """Wake what waits here for what other services do, and tell them what is done here."""
+
+    def hear(changed: str) -> None:
+        if changed == QUEUE:
+            dispatcher.wake()
+        else:
+            dispatcher.watchers.wake(changed)
+
+    notices = Notices(shared, hear)
+    dispatcher.watchers.tell = notices.add
+    await notices.run()

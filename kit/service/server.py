@@ -137,7 +137,7 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
         pass
     if not server.answers.is_set():
         listener.close()
-        raise ConfigError(f"the service did not start: {_reason(failures)}")
+        raise ConfigError(f"the service did not start: {_reason(server, failures)}")
 
     def stop() -> None:
         server.should_exit = True
@@ -257,5 +257,6 @@ def _read(file: Path) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else {}
 
 
-def _reason(failures: list[BaseException]) -> str:
-    return str(failures[0]) if failures else "an error while starting; see the log"
+def _reason(server: _Server, failures: list[BaseException]) -> str:
+    known = getattr(_application(server).state, "failure", None) or next(iter(failures), None)
+    return str(known or "an error while starting; see the log")

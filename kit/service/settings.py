@@ -39,6 +39,9 @@ class ServiceSettings:
         The Dask scheduler that renders, such as ``tcp://scheduler:8786``; empty to render here.
     cluster_ca, cluster_cert, cluster_key : str
         Files of the certificates with which services, scheduler and workers know each other.
+    secret_file : str
+        A file of 32 random bytes that keys are hashed with, the same for all services on a
+        database; empty for one that is made in `data`.
     aws : mapping of str to str
         The variables that begin with ``AWS_``, which hold the keys to a bucket.
     public_url : str
@@ -102,6 +105,7 @@ class ServiceSettings:
     cluster_ca: str = ""
     cluster_cert: str = ""
     cluster_key: str = ""
+    secret_file: str = ""
     aws: Mapping[str, str] = field(default_factory=dict, repr=False)
     public_url: str = ""
     allowed_hosts: tuple[str, ...] = ()
@@ -204,7 +208,7 @@ class ServiceSettings:
     @property
     def secret_path(self) -> Path:
         """The file of the secret."""
-        return self.data / "secret"
+        return Path(self.secret_file) if self.secret_file else self.data / "secret"
 
     def secret(self) -> bytes:
         """Return what keys are hashed and addresses are signed with.
@@ -219,13 +223,16 @@ class ServiceSettings:
         try:
             return secret_in(self.secret_path)
         except FileNotFoundError:
-            raise ConfigError(
-                f"there is no {self.secret_path}; 'kit accounts create' begins a data folder"
-            ) from None
+            hint = (
+                "KIT_SECRET_FILE names a file of 32 random bytes that is there"
+                if self.secret_file
+                else "'kit accounts create' begins a data folder"
+            )
+            raise ConfigError(f"there is no {self.secret_path}; {hint}") from None
 
     def make_secret(self) -> None:
         """Make the secret of a new database, unless it is here already."""
-        if self.secret_path.exists():
+        if self.secret_file or self.secret_path.exists():
             return
         draft = self.secret_path.with_suffix(f".{os.getpid()}")
         draft.touch(mode=0o600)

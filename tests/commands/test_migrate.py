@@ -1,5 +1,7 @@
 """``kit migrate``: either database is brought up, and what runs on it works."""
 
+import re
+
 import pytest
 
 from tests.commands.conftest import Kit
@@ -14,7 +16,7 @@ def database_url(either_database: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.usefixtures("database_url")
 def test_a_database_is_brought_up_and_worked_on(kit: Kit) -> None:
-    assert kit("migrate").out == "The database has the schema 8.\n"
+    assert re.fullmatch(r"The database has the schema \d+.\n", kit("migrate").out)
     assert kit("migrate").code == 0
 
     made = kit("accounts", "create", "--name", "Ada", "--email", "a@b", "--credits", 5, "--json")

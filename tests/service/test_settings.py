@@ -76,13 +76,13 @@ def test_what_makes_no_sense_is_a_sentence(environ: Mapping[str, str], sentence:
 
 
 def test_the_writer_is_set_in_the_environment(tmp_path: Path) -> None:
-    environ = {**WRITER, "KIT_WRITER_KEY": " secret\n", "KIT_WRITER_FALLBACK": "1"}
+    environ = {**WRITER, "KIT_WRITER_KEY": " hidden\n", "KIT_WRITER_FALLBACK": "1"}
     told = settings.load(environ, data=tmp_path)
 
-    assert (told.writer_url, told.writer_model, told.writer_key) == ("http://a/v1", "m", "secret")
+    assert (told.writer_url, told.writer_model, told.writer_key) == ("http://a/v1", "m", "hidden")
     assert told.writer_fallback is True
     assert settings.load({**WRITER, "KIT_WRITER_FALLBACK": "0"}).writer_fallback is False
-    assert "secret" not in repr(told)
+    assert "hidden" not in repr(told)
 
 
 def test_the_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:

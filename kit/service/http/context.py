@@ -21,7 +21,7 @@ from kit.service.domain.idempotency import Answer, RequestLabel
 from kit.service.domain.keys import Caller
 from kit.service.domain.readiness import Readiness
 from kit.service.domain.writing import Writer
-from kit.service.http.rate_limits import RateLimiter
+from kit.service.http.rate_limits import RateLimiter, SharedRateLimiter
 from kit.service.http.response_cache import ResponseCache
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
@@ -45,7 +45,7 @@ class Context:
     database: Database
     storage: Storage
     catalog: Catalog
-    limiter: RateLimiter
+    limiter: RateLimiter | SharedRateLimiter
     writer: Writer
     dispatcher: Dispatcher
     inspectors: Inspectors

@@ -114,7 +114,7 @@ class ApiMiddleware:
     async def _authorize(self, scope: Scope, path: str, response: _ResponseStart) -> None:
         context = self._context()
         caller = scope["caller"] = await self._caller(context, _header(scope, b"authorization"))
-        response.verdict = _check_rate(context, caller, scope["method"], path)
+        response.verdict = await _check_rate(context, caller, scope["method"], path)
         needed = needed_scope(path)
         if needed not in caller.scopes:
             raise InsufficientScopeError(f"this key lacks the scope {needed!r}")
@@ -195,11 +195,11 @@ def needed_scope(path: str) -> str:
     return next(scope for prefix, scope in SCOPES if path.startswith(prefix))
 
 
-def _check_rate(context: Context, caller: Caller, method: str, path: str) -> Verdict:
+async def _check_rate(context: Context, caller: Caller, method: str, path: str) -> Verdict:
     key_id = caller.payer.key_id or caller.account_id
-    verdict = context.limiter.hit("requests", key_id)
+    verdict = await context.limiter.count("requests", key_id)
     if verdict.wait == 0 and method == "POST" and path == GENERATIONS:
-        starts = context.limiter.hit("starts", key_id)
+        starts = await context.limiter.count("starts", key_id)
         verdict = starts if starts.wait > 0 else verdict
     if verdict.wait > 0:
         headers = verdict.headers()

@@ -11,7 +11,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from kit.service.store.database import Shared
+
 _MINUTE = 60.0
+#: Summed fractions of a minute come out a little over: that is no reason to wait.
+_EPSILON = 1e-9
 #: Keys that are remembered before the idle ones are forgotten.
 _MAX_KEYS = 10_000
 
@@ -34,6 +38,14 @@ class Verdict:
     wait: float
     remaining: int
     reset: float
+
+    @classmethod
+    def of(cls, limit: int, ahead: float, *, allowed: bool) -> Verdict:
+        """Return the verdict on a request after which the limit is restored in `ahead` seconds."""
+        every = _MINUTE / limit
+        if allowed:
+            return cls(limit, 0.0, int((_MINUTE - ahead) / every + _EPSILON), ahead)
+        return cls(limit, ahead + every - _MINUTE, 0, ahead)
 
     def raw(self) -> list[tuple[bytes, bytes]]:
         """Return the headers of an allowed request, as they are sent."""
@@ -88,15 +100,38 @@ class RateLimiter:
         every = _MINUTE / limit
         now = self._clock()
         due = max(self.due.get((kind, key), now), now)
-        wait = due + every - _MINUTE - now
-        # Summed fractions of a minute come out a little over: that is no reason to wait.
-        if wait > 1e-9:
-            return Verdict(limit, wait, 0, due - now)
+        if due + every - _MINUTE - now > _EPSILON:
+            return Verdict.of(limit, due - now, allowed=False)
         self._remember(kind, key, due + every, now)
-        left = int((_MINUTE - (due + every - now)) / every + 1e-9)
-        return Verdict(limit, 0.0, left, due + every - now)
+        return Verdict.of(limit, due + every - now, allowed=True)
+
+    async def count(self, kind: str, key: str) -> Verdict:
+        """Count a request, as `hit` does."""
+        return self.hit(kind, key)
 
     def _remember(self, kind: str, key: str, due: float, now: float) -> None:
         if len(self.due) >= _MAX_KEYS:
             self.due = {k: v for k, v in self.due.items() if v > now}
         self.due[kind, key] = due
+
+
+class SharedRateLimiter:
+    """Counts the requests that all services on a database get together.
+
+    Parameters
+    ----------
+    per_minute : mapping of str to int
+        Requests a minute by class; as many may come at once.
+    """
+
+    def __init__(self, per_minute: Mapping[str, int], shared: Shared) -> None:
+        self._per_minute = per_minute
+        self._shared = shared
+
+    async def count(self, kind: str, key: str) -> Verdict:
+        """Count a request, unless it comes too early."""
+        limit = self._per_minute[kind]
+        # The database's seconds have six places.
+        burst = _MINUTE + 1e-5
+        allowed, ahead = await self._shared.count(f"{kind} {key}", _MINUTE / limit, burst)
+        return Verdict.of(limit, min(ahead, _MINUTE), allowed=allowed)

@@ -42,8 +42,38 @@ class Examination(NamedTuple):
     seconds: float
 
 
+class Shared(Protocol):
+    """What several services share with their database, beside its rows."""
+
+    async def count(self, key: str, every: float, burst: float) -> tuple[bool, float]:
+        """Count a request, unless it comes too early.
+
+        Parameters
+        ----------
+        every, burst : float
+            Seconds that a request stands for, and how many may be used up at once.
+
+        Returns
+        -------
+        tuple of bool and float
+            Whether it was counted, and the seconds until the key is back at its full allowance.
+        """
+        ...
+
+    async def tell(self, text: str) -> None:
+        """Tell all services that listen."""
+        ...
+
+    async def listen(self, hear: Callable[[str], None]) -> None:
+        """Hand on what services tell until canceled. What is told meanwhile may be lost."""
+        ...
+
+
 class Database(Protocol):
     """What runs transactions."""
+
+    shared: Shared | None
+    """What the services on a server's database share; None where there is one service."""
 
     async def read(self, transaction: Transaction[T]) -> T:
         """Run a transaction that only reads."""

@@ -31,6 +31,8 @@ from kit.service.worker.watchers import Watchers
 
 _log = logging.getLogger("kit.worker")
 
+#: What other services are told when something waits that one of them may be free for.
+QUEUE = "queue"
 #: Seconds between two looks at the queue when nothing wakes the dispatcher.
 _POLL_SECONDS = 1.0
 
@@ -142,6 +144,7 @@ class Dispatcher:
             # What waits already comes first.
             yield Reservation(None)
             self.wake()
+            self.watchers.tell(QUEUE)
             return
         reservation = Reservation(queue.Claim(self.name, self._lease_end(self._clock())))
         self._reserved += 1
@@ -243,6 +246,7 @@ class Dispatcher:
             elif fraction > held[job]:
                 report = queue.report(generation_id, attempt, fraction, now)
                 await self._database.write(report, durable=False)
+                self.watchers.notify(generation_id)
 
     async def _run(self, row: Any) -> None:
         job = row.id, row.attempt
@@ -270,7 +274,7 @@ class Dispatcher:
 
         def report(fraction: float) -> None:
             self.progress[row.id] = fraction
-            self.watchers.notify(row.id)
+            self.watchers.wake(row.id)
 
         try:
             order = await self._build_order(row)

@@ -1,14 +1,14 @@
 """Wakes the requests that watch a generation as soon as something happens to it in this process.
 
-It carries no facts: a request that is woken reads the row. Changes made by other processes wake
-nothing here, so watching requests also read the row by themselves now and then.
+It carries no facts: a request that is woken reads the row. Of changes made by other processes a
+notice may come or not, so watching requests also read the row by themselves now and then.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -27,6 +27,8 @@ class Watchers:
         self._limit_per_account = limit_per_account
         self._events: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._by_account: Counter[str] = Counter()
+        #: Told of what other services are to be woken for.
+        self.tell: Callable[[str], None] = lambda _changed: None
         #: Whether the service is about to stop: watching requests end.
         self.closed = False
 
@@ -59,7 +61,12 @@ class Watchers:
                 del self._events[generation_id]
 
     def notify(self, generation_id: str) -> None:
-        """Wake the requests that watch a generation."""
+        """Wake the requests that watch a generation, here and at other services."""
+        self.wake(generation_id)
+        self.tell(generation_id)
+
+    def wake(self, generation_id: str) -> None:
+        """Wake the requests of this service that watch a generation."""
         for event in self._events.get(generation_id, ()):
             event.set()
 
@@ -67,4 +74,4 @@ class Watchers:
         """Have every watching request end, now and from now on."""
         self.closed = True
         for generation_id in self._events:
-            self.notify(generation_id)
+            self.wake(generation_id)

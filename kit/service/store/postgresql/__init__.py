@@ -33,6 +33,7 @@ from kit.service.store.database import (
 from kit.service.store.postgresql import schema
 from kit.service.store.postgresql.copying import copy_tables
 from kit.service.store.postgresql.schema import NAME
+from kit.service.store.postgresql.shared import Shared
 from kit.service.store.statements import Statement, Step
 
 __all__ = ["NAME", "SESSION", "PostgreSQL", "copy_tables", "migrate"]
@@ -89,14 +90,21 @@ class PostgreSQL:
         ``postgresql://USER:PASSWORD@HOST/NAME``, see the manual of PostgreSQL, "Connection URIs".
     on_commit : callable, optional
         Told how many transactions each commit had, and its seconds.
+    secret : bytes, optional
+        What keys are hashed with: all services on a database have the same one.
     """
 
     damage: str | None = None
 
     def __init__(
-        self, url: str, on_commit: Callable[[int, float], None] = lambda _size, _seconds: None
+        self,
+        url: str,
+        on_commit: Callable[[int, float], None] = lambda _size, _seconds: None,
+        secret: bytes | None = None,
     ) -> None:
         self._url = url
+        self._secret = secret
+        self.shared = Shared(self._connection, lambda: _connect(url), _LOST)
         self._on_commit = on_commit
         self._opening = asyncio.Lock()
         self._pool: Any = None
@@ -232,6 +240,7 @@ class PostgreSQL:
                 try:
                     async with pool.acquire(timeout=_WAIT) as connection:
                         await schema.check(connection)
+                        await schema.check_secret(connection, self._secret)
                 except BaseException:
                     pool.terminate()
                     raise
@@ -254,11 +263,15 @@ async def migrate(url: str) -> list[int]:
         It cannot be reached, or is of something else.
     """
     with _named(url):
-        connection = await asyncpg.connect(url, timeout=_CONNECT)
+        connection = await _connect(url)
     try:
         return await schema.migrate(connection)
     finally:
         await connection.close()
+
+
+async def _connect(url: str) -> Any:
+    return await asyncpg.connect(url, timeout=_CONNECT)
 
 
 async def _pool(url: str) -> Any:

@@ -5,6 +5,7 @@ Several services may share a database, so none changes it unasked: the others wo
 
 from __future__ import annotations
 
+import hmac
 from typing import Any
 
 from kit.errors import ConfigError
@@ -15,6 +16,9 @@ NAME = "postgresql"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtext('kit.service.store.migrations'))"
 _TABLE = "SELECT to_regclass('schema_version') IS NOT NULL"
 _TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
+_FINGERPRINT = "SELECT secret FROM schema_version"
+#: Of two that come first together, one waits and leaves what the other has kept.
+_KEEP = "UPDATE schema_version SET secret = $1 WHERE secret IS NULL"
 
 
 async def check(connection: Any) -> None:
@@ -32,6 +36,27 @@ async def check(connection: Any) -> None:
         raise ConfigError(
             f"the database has the schema {number}, and this version of the kit needs {wanted}: "
             "run 'kit migrate' with the same KIT_DATABASE_URL"
+        )
+
+
+async def check_secret(connection: Any, secret: bytes | None) -> None:
+    """Refuse another secret than the one that the database was first used with.
+
+    Raises
+    ------
+    ConfigError
+        Neither keys nor signed addresses of one service would work at the other.
+    """
+    if secret is None:
+        return
+    mark = hmac.digest(secret, b"fingerprint of the secret", "sha256").hex()
+    if await connection.fetchval(_FINGERPRINT) is None:
+        await connection.execute(_KEEP, mark)
+    if await connection.fetchval(_FINGERPRINT) != mark:
+        raise ConfigError(
+            "the secret of this service is not that of the others on its database, so none of "
+            "their keys would work: copy their file 'secret' into the data folder, or name it "
+            "with KIT_SECRET_FILE"
         )
 
 

@@ -24,6 +24,7 @@ from kit.service.store.database import (
     DuplicateError,
     Examination,
     Rows,
+    Shared,
     Transaction,
     Work,
     begin,
@@ -85,6 +86,7 @@ class SQLite:
     ) -> None:
         #: What was found to be wrong with the file by a statement or an examination, or None.
         self.damage: str | None = None
+        self.shared: Shared | None = None  # a file is one service's
         self._path = path
         self._on_commit = on_commit
         self._writer = open_connection(path, vfs)
