@@ -205,8 +205,9 @@ class Archive:
         BadRequestError
             There is no such table.
 
-        Source: `kit.explore.schema` for the columns; ``dask.dataframe.read_parquet(files)`` reads
-        them on a cluster that sees the same disk.
+        Source: `kit.explore.schema` for the columns; generations have ``settings`` beside them, the
+        parameters without their seed. ``dask.dataframe.read_parquet(files)`` reads them on a
+        cluster that sees the same disk.
         """
         if table not in SCHEMAS:
             raise BadRequestError(f"there is no table {table!r}{suggest(table, SCHEMAS)}")
