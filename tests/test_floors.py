@@ -90,7 +90,13 @@ ROOMS: dict[str, set[str]] = {
     | {"kit.service.app", "kit.service.connections", "kit.service.storage"}
     | {"kit.service.machine"},
     "kit.service.move": SERVICE
-    | {"kit.service.app", "kit.service.domain", "kit.service.server", "kit.service.store"},
+    | {
+        "kit.service.backup",
+        "kit.service.app",
+        "kit.service.domain",
+        "kit.service.server",
+        "kit.service.store",
+    },
     "kit.service": set(),
 }
 ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")

@@ -1,4 +1,4 @@
-"""``kit move``: from the embedded database to PostgreSQL."""
+"""``kit move``: from the embedded service to PostgreSQL and a bucket."""
 
 from __future__ import annotations
 
@@ -18,16 +18,24 @@ def command(
     database: Annotated[
         str, typer.Option(help="URL of the other database.", envvar="KIT_DATABASE_URL")
     ],
+    storage: Annotated[
+        str | None,
+        typer.Option(help="s3:// address of a bucket for the files.", envvar="KIT_STORAGE_URL"),
+    ] = None,
     data: Data = None,
 ) -> None:
     """Copy the accounts, history and ledger of a data folder into PostgreSQL, and prove the books.
 
-    The service must not run. Its files and its secret stay in the data folder.
+    With --storage, its files are copied into a bucket, and each is read again and compared. The
+    service must not run. The data folder stays as it is, and so does the secret in it.
     """
-    target = settings_of(data, database)
+    target = settings_of(data, database, storage_url=storage)
     if target.embedded:
         raise ConfigError("--database must be the URL of a PostgreSQL database")
-    counts = asyncio.run(move(replace(target, database_url=""), target))
+    in_bucket = target.storage_url.startswith("s3://")
+    own = replace(target, database_url="", storage_url="" if in_bucket else target.storage_url)
+    counts = asyncio.run(move(own, target))
     show_table(("table", "rows"), list(counts.items()))
     typer.echo("Every balance is the sum of its entries on both sides, and every row is the same.")
-    typer.echo("Run the service with this KIT_DATABASE_URL and the same data folder from now on.")
+    variables = "KIT_DATABASE_URL" + (" and KIT_STORAGE_URL" if in_bucket else "")
+    typer.echo(f"Run the service with this {variables} and the same secret from now on.")

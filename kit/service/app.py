@@ -274,7 +274,7 @@ def create_storage(
     bucket = parse_bucket(settings.storage_url, settings.aws)
     with require_extra("s3", "a storage in S3"):
         from kit.service.storage.s3 import S3Storage
-    return S3Storage(bucket, settings.objects, lambda: clock() / 1000)
+    return S3Storage(bucket, settings.sending, lambda: clock() / 1000)
 
 
 async def _assemble(

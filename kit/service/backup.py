@@ -29,7 +29,7 @@ from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import upload_key
 from kit.service.store import generations, uploads
-from kit.service.store.database import Transaction, every
+from kit.service.store.database import Database, Transaction, every
 from kit.service.store.sqlite import SQLite, damage, snapshot
 from kit.service.store.statements import Statement
 from kit.version import __version__
@@ -114,7 +114,7 @@ def backup(
     ):
         copy = draft / _DATABASE
         copied(settings.database_path, copy)
-        named, unfinished = asyncio.run(_run_on(copy, _list_files))
+        named, unfinished = asyncio.run(_run_on(copy, list_files))
         # First a look at all of them: a copy may take long, and this does not.
         lost = [one for one in named if not _path(settings, one).is_file()]
         _refuse_gaps(lost, _find_deleted(settings, lost), skip_missing)
@@ -184,7 +184,7 @@ def verify(data: Path) -> Report:
     books = asyncio.run(_run_on(data / _DATABASE, lambda database: database.read(credits.verify())))
     if books:
         raise ConfigError(f"the ledger is wrong: {books[0].subject}: {books[0].problem}")
-    named, unfinished = asyncio.run(_run_on(data / _DATABASE, _list_files))
+    named, unfinished = asyncio.run(_run_on(data / _DATABASE, list_files))
     kept = [one for one in named if one.key not in noted["missing"]]
     size = sum(_check_file(data / _OBJECTS / one.key, one) for one in kept)
     return Report(files=len(kept), size_bytes=size, unfinished=unfinished, missing=noted["missing"])
@@ -241,7 +241,7 @@ async def _run_on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) 
         await database.close()
 
 
-async def _list_files(database: SQLite) -> tuple[list[Stored], int]:
+async def list_files(database: Database) -> tuple[list[Stored], int]:
     """Return the files that a database names, and how many generations are unfinished."""
     outputs = await database.read(_pages(generations.with_output))
     filled = await database.read(_pages(uploads.with_file))

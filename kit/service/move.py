@@ -1,13 +1,21 @@
-"""The way from an embedded data folder to a database of its own: rows copied, books proved.
+"""The way from an embedded data folder to PostgreSQL and a bucket: all copied, and proved.
 
-The secret and the files stay in the folder, which the service goes on with.
+The secret stays in the folder, which the service goes on with; so do the files without a bucket.
 """
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+
 from kit.errors import ConfigError
+from kit.private import make_folder
 from kit.service import server
-from kit.service.app import load_postgresql, migrate_database, open_database
+from kit.service.app import create_storage, load_postgresql, migrate_database, open_database
+from kit.service.backup import list_files
 from kit.service.domain import credits
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Database
@@ -15,18 +23,27 @@ from kit.service.store.sqlite import table_reader
 
 
 async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, int]:
-    """Copy all rows of an embedded database into an empty one and return how many each table has.
+    """Copy all files into a bucket, if there is one, and all rows into an empty database.
+
+    Files come first, so that no row names one that is not there; each is read again and compared.
+    What was copied before something failed is copied again.
 
     Parameters
     ----------
     source, target : Settings
-        Of one data folder, with its own database and with a server's.
+        Of one data folder, with what it has itself, and with a server's database and perhaps a
+        bucket.
+
+    Returns
+    -------
+    dict of str to int
+        How many rows each table has, and how many files there are, if they were copied.
 
     Raises
     ------
     ConfigError
         The service runs, there is nothing to move, the other database is not empty, or the books
-        of either are wrong; the embedded database is left as it is.
+        of either are wrong, or a file is gone or damaged; the data folder is left as it is.
     """
     if not source.database_path.is_file():
         raise ConfigError(f"there is no database at {source.database_path}")
@@ -34,10 +51,47 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
         raise ConfigError(f"the service runs at {url}: stop it first")
     await _prove(open_database(source))
     await migrate_database(target)
+    copied = {} if target.storage_url == source.storage_url else await _copy_files(source, target)
     with table_reader(source.database_path) as read:
         counts: dict[str, int] = await load_postgresql().copy_tables(target.database_url, read)
     await _prove(open_database(target))
-    return counts
+    return counts | copied
+
+
+async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[str, int]:
+    """Copy the files that the database names into the other storage and read each again."""
+    database = open_database(source)
+    try:
+        named, _ = await list_files(database)
+    finally:
+        await database.close()
+    storage = create_storage(target, source.secret())
+    make_folder(target.scratch)
+    count = 0
+    with tempfile.TemporaryDirectory(dir=target.scratch) as name:
+        for one in named:
+            path, folder = source.objects / one.key, Path(name)
+            if one.spare and not path.is_file():
+                continue
+            if not path.is_file():
+                raise ConfigError(f"the file {path} of {one.owner} is gone; nothing was moved")
+            digest = _digest(path)
+            if one.sha256 not in (None, digest):
+                raise ConfigError(f"the file {path} of {one.owner} is damaged; nothing was moved")
+            draft = folder / "draft"
+            await asyncio.to_thread(shutil.copyfile, path, draft)
+            await storage.keep({one.key: draft})
+            again = await storage.local(one.key, folder)
+            if _digest(again) != digest:
+                raise ConfigError(f"the storage gives back another file than {path}")
+            again.unlink()
+            count += 1
+    return {"files": count}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 async def _prove(database: Database) -> None:

@@ -172,11 +172,16 @@ class ServiceSettings:
 
     @property
     def objects(self) -> Path:
-        """The folder of stored files, or of those on their way to a bucket."""
+        """The folder of stored files, unless they are in a bucket."""
         url = self.storage_url
         if url.startswith("file://"):
             return Path(url.removeprefix("file://"))
         return self.data / "objects"
+
+    @property
+    def sending(self) -> Path:
+        """The folder of files on their way to a bucket; what is left there is removed."""
+        return self.data / "sending"
 
     @property
     def engines_file(self) -> Path:

@@ -114,7 +114,7 @@ def test_outputs_that_are_deleted_are_gone_from_the_bucket(
 
     assert names(service, f"outputs/{folder}") == []
     assert httpx.get(done["outputUrl"]).status_code == 404
-    assert not [path for path in service.settings.objects.rglob("*") if path.is_file()]
+    assert not [path for path in service.settings.sending.rglob("*") if path.is_file()]
 
 
 def test_a_result_that_cannot_be_stored_costs_nothing(

@@ -1,10 +1,12 @@
 """A data folder that moves to PostgreSQL takes everything along, or nothing moves."""
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 
 from kit.errors import ConfigError
@@ -14,6 +16,7 @@ from kit.service.move import move
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Transaction
 from kit.service.store.postgresql.copying import TABLES
+from tests.buckets import KEYS, S3Server
 from tests.conftest import ALL_SCOPES, Service, sql
 from tests.waiting import GENERATIONS, finished, started
 
@@ -118,3 +121,46 @@ def test_a_service_that_runs_is_not_moved(service: Service, empty_postgresql: st
     service.settings.database_path.unlink()
     with pytest.raises(ConfigError, match="there is no database at"):
         asyncio.run(move(service.settings, target))
+
+
+def test_files_are_copied_into_a_bucket_and_compared(
+    used: tuple[ServiceSettings, str],
+    empty_postgresql: str,
+    s3_server: S3Server,
+    start_service: Callable[..., Service],
+) -> None:
+    source, key = used
+    bucket = {"storage_url": s3_server.new_bucket(), "aws": KEYS}
+    target = replace(source, database_url=empty_postgresql, **bucket)
+
+    counts = asyncio.run(move(source, target))
+
+    kept = [path for path in source.objects.rglob("*") if path.is_file()]
+    assert counts["files"] == len(kept) == 1
+    there = start_service(data=source.data, database_url=empty_postgresql, **bucket)
+    with there.client(key) as http:
+        (done,) = http.get(GENERATIONS, params={"status": "completed"}).json()
+        assert done["outputUrl"].startswith(s3_server.url)
+        whole = httpx.get(done["outputUrl"])
+        assert hashlib.sha256(whole.content).hexdigest() == done["output"]["sha256"]
+        part = httpx.get(done["outputUrl"], headers={"Range": "bytes=1-8"})
+        assert part.content in (whole.content[1:9], whole.content)  # rclone may send all
+        assert part.status_code in (200, 206)
+        finished(http, started(http))
+    assert there.write(credits.verify()) == []
+    assert [path for path in source.objects.rglob("*") if path.is_file()] == kept
+
+
+@pytest.mark.parametrize("how", ["gone", "damaged"])
+def test_a_file_that_is_not_whole_moves_nothing(
+    used: tuple[ServiceSettings, str], empty_postgresql: str, s3_server: S3Server, how: str
+) -> None:
+    source, _ = used
+    bucket = {"storage_url": s3_server.new_bucket(), "aws": KEYS}
+    target = replace(source, database_url=empty_postgresql, **bucket)
+    for path in [path for path in source.objects.rglob("*") if path.is_file()]:
+        path.unlink() if how == "gone" else path.write_bytes(b"x")
+
+    with pytest.raises(ConfigError, match=f"is {how}; nothing was moved"):
+        asyncio.run(move(source, target))
+    assert run(target, sql("SELECT id FROM accounts")) == []
