@@ -10,7 +10,7 @@ from kit.wire.base import Body, Instant, Wire
 from kit.wire.bounds import HOOK, TITLE
 from kit.wire.words import TOPICS
 
-_TITLE: dict[str, Any] = {"minLength": 1, "maxLength": TITLE, "pattern": r"\S"}
+_TITLE: dict[str, Any] = {"minLength": 1, "maxLength": TITLE, "pattern": r"[^\s\x1c-\x1f]"}
 #: 10 to 180
 _DURATION = "^([1-9][0-9]|1[0-7][0-9]|180)$"
 Topic = Annotated[str, Field(json_schema_extra={"enum": [*TOPICS]})]

@@ -21,8 +21,9 @@ import httpx
 import psutil
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks" / "plugins")]
-os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
+if __name__ == "__main__":  # imported, it changes nothing for others
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks" / "plugins")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
 
 from kit.service import settings  # noqa: E402 - after its plug-ins can be found
 from tests.buckets import KEYS, S3Server, server_command  # noqa: E402

@@ -81,7 +81,7 @@ def test_an_unknown_model_is_not_found_before_values_are_looked_at(http: httpx.C
 def test_an_upload_becomes_part_of_a_generation(anyone: httpx.Client, http: httpx.Client) -> None:
     portrait, voice = uploaded(http, png()), uploaded(http, wav(3), "audio/wav")
     media = {"portrait": portrait, "voice": [voice]}
-    body = {"modelId": "clay", "mediaUploads": media}
+    body = {"modelId": "clay", "mediaUploads": media, "fileMetadata": False}
     quote = http.post("/v1/creative-studio/estimates", json=body).json()
     receipt = http.post(GENERATIONS, json=body).json()
     done = finished(http, receipt["id"])

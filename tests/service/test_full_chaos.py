@@ -63,9 +63,11 @@ class Stack:
     def _kill_render(self) -> bool:
         workers = [part.pid for part in self.parts["worker"]]
         renders = [child for worker in workers for child in children(worker)]
-        if renders:
+        try:
             os.kill(self.dice.choice(renders), signal.SIGKILL)
-        return bool(renders)
+        except (IndexError, ProcessLookupError):  # there is none, or it has just ended
+            return False
+        return True
 
     def _restart_database(self) -> bool:
         pid = self.database.get_pid()

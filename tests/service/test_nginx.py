@@ -157,7 +157,8 @@ def test_uploads_of_several_megabytes_come_through(proxied: Proxied, http: httpx
     with proxied.client() as nobody:
         answer = nobody.put(told["uploadUrl"], content=picture, headers=told["requiredHeaders"])
     assert answer.status_code == 200, answer.text
-    body = {"modelId": "clay", "mediaUploads": {"portrait": told["uploadId"]}}
+    media = {"portrait": told["uploadId"]}
+    body = {"modelId": "clay", "mediaUploads": media, "fileMetadata": False}
     done = finished(http, http.post(GENERATIONS, json=body).json()["id"])
 
     assert done["status"] == "completed"
