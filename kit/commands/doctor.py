@@ -15,9 +15,8 @@ import typer
 
 import kit
 from kit.client import profiles
-from kit.commands import jupyter
 from kit.commands.database import check_database
-from kit.commands.jupyter import Finding
+from kit.commands.lab_parts import Finding, examine_lab
 from kit.commands.options import Data, Json, show_json
 from kit.engines.configured.place import Listing, ModelSource
 from kit.engines.registry import installed, survey
@@ -73,7 +72,7 @@ def examine(
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
     for name, (least, below) in _PACKAGES.items():
         yield _package(name, least, below)
-    yield from jupyter.examine()
+    yield from examine_lab()
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _privacy(settings)
     yield _checked("database", lambda: check_database(settings), "see the sentence above")
