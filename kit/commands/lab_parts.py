@@ -75,7 +75,7 @@ def _examine_extension(package: str, folders: Sequence[Path]) -> Finding:
     if not there:
         return Finding(name, False, "Lab has none", f"{cure}, and reload the page")
     release = str(json.loads(there[0].read_text("utf-8")).get("version", "?"))
-    if release.startswith(begins(here)):
+    if release.startswith(begins(here)):  # type: ignore[no-untyped-call]
         return Finding(name, True, f"{release} for {package} {here}")
     if len(there) > 1:
         cure = f"remove the folder {there[0].parent}, which hides the right one"
