@@ -5,6 +5,8 @@
 
 import os
 import tempfile
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,9 +33,39 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[FOLDER].cleanup()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Give each notebook a data folder of its own, before its kernel starts."""
-    if item.path.suffix == ".ipynb" and item.path != item.config.stash.get(NOTEBOOK, None):
-        item.config.stash[NOTEBOOK] = item.path
-        os.environ["KIT_DATA"] = tempfile.mkdtemp(dir=item.config.stash[FOLDER].name)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    """Start the kernel of each notebook on a data folder of its own."""
+    if item.path.suffix != ".ipynb" or item.path == item.config.stash.get(NOTEBOOK, None):
+        yield
+        return
+    item.config.stash[NOTEBOOK] = item.path
+    with environment(notebook_variables(tempfile.mkdtemp(dir=item.config.stash[FOLDER].name))):
+        yield
+
+
+def notebook_variables(folder: str) -> dict[str, str]:
+    """Return what a notebook prints the same with everywhere, and leaves nothing behind with.
+
+    Data and what it installs go into a folder, and the built-in writer draws the same each time.
+    """
+    packages = str(Path(folder, "packages"))
+    Path(packages).mkdir()  # a folder that is not there when Python starts is never looked into
+    return {
+        "KIT_DATA": str(Path(folder, "data")),
+        "KIT_WRITER_SEED": "1",
+        "PIP_TARGET": packages,
+        "PYTHONPATH": os.pathsep.join(filter(None, (packages, os.environ.get("PYTHONPATH")))),
+    }
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for what is started inside."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

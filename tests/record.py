@@ -5,7 +5,6 @@
 What is kept is what `pytest` compares with: no times, no widget state, no local facts.
 """
 
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -13,14 +12,17 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.isolation import environment, notebook_variables
+
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
 def record(path: Path) -> None:
     """Run a notebook and write it back with its outputs."""
     notebook = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory() as data:
-        os.environ["KIT_DATA"] = data
+    with tempfile.TemporaryDirectory() as folder, environment(notebook_variables(folder)):
         resources = {"metadata": {"path": str(path.parent)}}
         client = NotebookClient(
             notebook, timeout=300, kernel_name="python3", store_widget_state=False

@@ -15,7 +15,7 @@ from pathlib import Path
 
 data = Path(os.environ["KIT_DATA"])
 assert "KIT_API_KEY" not in os.environ
-assert list(data.iterdir()) == []
+data.mkdir()
 (data / "made-here").touch()
 assert str(data) != os.environ["USERS_DATA"]
 """

@@ -94,6 +94,8 @@ class ServiceSettings:
         Whether the built-in writer steps in when that service fails.
     writer_seconds : float
         What all calls for one order may take together. A client of the kit waits a minute.
+    writer_seed : int or None
+        What the built-in writer draws from, so that equal orders get equal texts; None draws anew.
     log : Path or None
         A file for what render processes say on standard error; None leaves it there.
     """
@@ -144,6 +146,7 @@ class ServiceSettings:
     writer_key: str = field(default="", repr=False)
     writer_fallback: bool = False
     writer_seconds: float = 50.0
+    writer_seed: int | None = None
     log: Path | None = None
 
     @property
@@ -329,6 +332,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "trusted_proxies": _networks,
     "str": str.strip,
     "int": int,
+    "int | None": int,
     "float": float,
     "float | None": float,
     "bool": _flag,
@@ -341,7 +345,7 @@ _WANTED: Mapping[Callable[[str], Any], str] = {
     _networks: "addresses or networks, separated by commas",
 }
 #: Numbers that may be 0; all others must be more.
-_ZERO_ALLOWED = ("workers", "job_memory_bytes", "grace_seconds")
+_ZERO_ALLOWED = ("workers", "job_memory_bytes", "grace_seconds", "writer_seed")
 #: Longest an order for text may take: the note that it is running is believed for ten minutes.
 _MOST_WRITER_SECONDS = 540.0
 

@@ -1,5 +1,7 @@
 """Operations 8 and 9: titles and scripts, their rules and prices."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -31,6 +33,20 @@ def test_two_variations_share_a_batch_and_differ(http: httpx.Client) -> None:
     assert first["batchId"] == second["batchId"]
     assert first["id"] != second["id"]
     assert first["content"] != second["content"]
+
+
+def test_with_a_seed_equal_orders_get_equal_texts(
+    start_service: Callable[..., Service], tmp_path: Path
+) -> None:
+    texts = []
+    for name in "ab":
+        service = start_service(data=tmp_path / name, writer_seed=7)
+        with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+            titles = [http.post(TITLE, json={"topic": "SPACE"}).json()["title"] for _ in range(3)]
+            texts.append((*titles, http.post(SCRIPTS, json=BRIEF).json()[0]["content"]))
+
+    assert texts[0] == texts[1]
+    assert len(set(texts[0])) == 4
 
 
 def test_a_script_is_measured_and_about_as_long_as_asked(http: httpx.Client) -> None:

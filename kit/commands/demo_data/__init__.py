@@ -1,7 +1,7 @@
 """``kit demo-data``: a service with a year of history, to try the analysis on.
 
 Nothing is rendered: the outputs have facts and addresses, but no files. The same seed and the same
-last day give the same history.
+last day give the same history, whatever else is installed.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def make(
     from kit.commands.demo_data.books import write_history
     from kit.commands.demo_data.story import story
 
-    offered = catalog.load(engine.definition for engine in installed().values())
+    ours = (e for e in installed().values() if type(e).__module__.startswith("kit."))
+    offered = catalog.load(engine.definition for engine in ours)
     models = sorted(filter(_needs_no_file, offered.models.values()), key=lambda model: model.id)
     since = until - round(timedelta(days=days).total_seconds() * 1000)
 

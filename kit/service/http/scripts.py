@@ -42,8 +42,7 @@ async def suggest_title(request: Request) -> Response:
         now = context.clock()
         await context.database.read(credits.check(payer, writing.TITLE_PRICE, now))
         given = await context.database.read(writing.recent_titles(payer.account_id, topic))
-        seed = secrets.randbits(32)
-        title = await context.writer.title(topic, seed=seed, avoid=given)
+        title = await context.writer.title(topic, seed=_draw_seed(context), avoid=given)
         return _title_answer(writing.deliver_title(topic, title, payer, now, seen=given), title)
 
     return await _answer_once(request, content, work)
@@ -60,11 +59,15 @@ async def write_scripts(request: Request) -> Response:
         now = context.clock()
         price = writing.SCRIPT_PRICE * brief.variations
         await context.database.read(credits.check(payer, price, now))
-        seed = secrets.randbits(32)
-        drafts = await context.writer.scripts(brief, seed=seed)
+        drafts = await context.writer.scripts(brief, seed=_draw_seed(context))
         return _scripts_answer(writing.deliver_scripts(brief, drafts, payer, now), drafts)
 
     return await _answer_once(request, content, work)
+
+
+def _draw_seed(context: Context) -> int:
+    fixed = context.settings.writer_seed
+    return secrets.randbits(32) if fixed is None else fixed
 
 
 async def _answer_once(

@@ -1,0 +1,40 @@
+"""The tutorials as they lie in the repository: small, clean, short, and compared as a whole."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+PER_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+#: Words a minute of somebody who reads and tries.
+READING = 130
+
+
+@PER_NOTEBOOK
+def test_every_figure_is_compared(path: Path) -> None:
+    for cell in nbformat.read(path, as_version=4).cells:
+        tags = cell.metadata.get("tags", [])
+        assert "NBVAL" not in cell.source
+        assert not tags or (tags == ["nbval-ignore-output"] and "<img" in str(cell.outputs))
+
+
+@PER_NOTEBOOK
+def test_nothing_of_one_machine_or_moment_is_saved(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+
+    assert len(text) < 500_000
+    assert not re.search(r"cs_(test|live)_\w{8}|signature=|/tmp/|/home/|/root/|/Users/", text)
+    assert "widgets" not in notebook.metadata
+    assert all("execution" not in cell.metadata for cell in notebook.cells)
+    numbers = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
+    assert numbers == [*range(1, len(numbers) + 1)], "it was run from its first cell on"
+
+
+@PER_NOTEBOOK
+def test_it_is_read_in_five_minutes(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+
+    assert sum(len(cell.source.split()) for cell in cells) < 5 * READING
