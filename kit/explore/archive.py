@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from kit.errors import BadRequestError, KitError
@@ -23,6 +24,7 @@ from kit.explore.costs.spending import Spending, grouped
 from kit.explore.excel import write_excel
 from kit.explore.filters import HistoryFilter
 from kit.explore.schema import pointer, split_key
+from kit.explore.search import SearchQuery, hash_picture, likeness
 from kit.explore.store import SCHEMAS, SETTINGS, Store
 from kit.parameters import suggest
 
@@ -38,6 +40,7 @@ _FORMATS = {
 }
 _NEWEST_FIRST = "order by created_at desc nulls last, id desc"
 _KEY = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
+_SEARCHED = ("id", "prompt", "model_id", "tags")
 _WHOLE = frozenset({"UBIGINT", "BIGINT"})
 #: How often a reader looks again when another notebook has just merged what it was to read.
 _ATTEMPTS = 5
@@ -85,6 +88,57 @@ class Archive:
         wanted = Columns(columns, parameters, media)
         query = f"select {wanted.text} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
         return wanted.frame(self.ask(query, choice.values))
+
+    def search(self, text: str, choice: HistoryFilter = ALL) -> pd.DataFrame:
+        """Return the generations in which all words of a text occur, the best first.
+
+        ``score`` is its first column; see `kit.explore.search.SearchQuery`.
+        """
+        query = SearchQuery(text)
+        source = query.select("generations", choice.where)
+        return self._ranked("score", source, query.values(choice.values))
+
+    def similar(
+        self, wanted: bytes, limit: int | None = None, choice: HistoryFilter = ALL
+    ) -> pd.DataFrame:
+        """Return the generations that look most like a picture, by its hash.
+
+        ``likeness`` is its first column, 1 for the same; what has no hash is not among them.
+        """
+        known = self.store.hashes().drop_null()
+        alike = pa.array(likeness(known["hash"].to_pylist(), wanted))
+        source = f"select * from generations join alike using (id) {choice.where}"  # noqa: S608
+        table = pa.table({"id": known["id"], "likeness": alike})
+        return self._ranked("likeness", source, choice.values, limit, alike=table)
+
+    def without_hash(self) -> list[str]:
+        """Return the ids of completed generations that were not looked at yet, newest first."""
+        missing = "status = 'completed' and id not in (select id from known)"
+        query = f"select id from generations where {missing} {_NEWEST_FIRST}"  # noqa: S608
+        found: list[str] = self.ask(query, known=self.store.hashes())["id"].to_pylist()
+        return found
+
+    def add_hashes(self, pictures: Mapping[str, Path | None]) -> None:
+        """Keep the hashes of picture files by generation; one without a picture has none."""
+        found = {name: _try_hash(path) if path else None for name, path in pictures.items()}
+        self.store.add_hashes(found)
+
+    def _ranked(
+        self,
+        column: str,
+        source: str,
+        values: Sequence[Any],
+        limit: int | None = None,
+        **tables: pa.Table,
+    ) -> pd.DataFrame:
+        """Return generations by a column that a query adds to them, the highest first."""
+        wanted = Columns()
+        order = _NEWEST_FIRST.replace("order by", f"order by {column} desc,")
+        query = f"select {wanted.text}, {column} from ({source}) {order} limit ?"  # noqa: S608
+        found = self.ask(query, [*values, limit], **tables)
+        frame = wanted.frame(found.drop_columns(column))
+        frame.insert(0, column, found[column].cast(pa.float64()).to_numpy())
+        return frame
 
     def usage(self, limit: int | None = None) -> pd.DataFrame:
         """Return the ledger as a frame, newest first; see `kit.explore.schema.LEDGER`."""
@@ -235,6 +289,32 @@ class Archive:
             except duckdb.Error as error:
                 raise BadRequestError(f"the query cannot be answered: {error}") from None
         raise AssertionError  # pragma: no cover
+
+
+def search_rows(frame: pd.DataFrame, text: str) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Return the positions of the rows of a history frame in which all words of a text occur.
+
+    The best first; see `kit.explore.search.SearchQuery`.
+    """
+    query, rows = SearchQuery(text), frame.index.to_series(name="id").to_frame()
+    rows = rows.assign(**{name: frame.get(name) for name in _SEARCHED[1:]}).astype("string")
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    table = table.append_column("place", pa.array(np.arange(len(frame))))
+    with duckdb.connect() as base:
+        base.register("shown", table)
+        found = base.sql(
+            f"select place from ({query.select('shown')}) order by score desc, place",  # noqa: S608
+            params=query.values(),
+        )
+        return np.asarray(found.fetchnumpy()["place"], np.intp)
+
+
+def _try_hash(path: Path) -> bytes | None:
+    """Return the hash of a picture file; None where it is none, or broken in any way."""
+    try:
+        return hash_picture(path)
+    except Exception:  # noqa: BLE001 - see above
+        return None
 
 
 def _attach(base: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -> None:

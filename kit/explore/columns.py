@@ -121,7 +121,10 @@ def fill_tags(table: pa.Table, known: Mapping[str, Mapping[str, str]]) -> pa.Tab
     if not known:
         return table
     rows = zip(table["id"].to_pylist(), table["tags"].to_pylist(), strict=True)
-    found = [text or (json.dumps(known[each]) if each in known else None) for each, text in rows]
+    found = [
+        text or (json.dumps(known[each], ensure_ascii=False) if each in known else None)
+        for each, text in rows
+    ]
     place = table.schema.get_field_index("tags")
     return table.set_column(place, "tags", pa.array(found, pa.string()))
 

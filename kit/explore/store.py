@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.feather as pf
 import pyarrow.parquet as pq
 
 from kit.explore.arrow import GENERATIONS, USAGE
@@ -112,6 +113,8 @@ SCHEMAS = {
     "generations": GENERATIONS.append(pa.field(SETTINGS, pa.string())),
     "usage": USAGE,
 }
+#: How pictures look, by generation; see `kit.explore.search.hash_picture`.
+HASHES = pa.schema([("id", pa.string()), ("hash", pa.binary())])
 _SEED = r'"seed": ?-?[0-9]+'
 
 
@@ -131,6 +134,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._manifest = folder / "manifest.json"
+        self._hashes = folder / "hashes.arrow"
 
     def __repr__(self) -> str:
         return f"<Store {self.folder.name}>"
@@ -232,6 +236,24 @@ class Store:
             whole = pa.concat_tables(tables).sort_by([("created_at", "descending")])
             parts |= self.write(whole)
         return replace(listing, parts=parts)
+
+    def hashes(self) -> pa.Table:
+        """Return the hashes of pictures by generation, with the columns of `HASHES`."""
+        if not self._hashes.exists():
+            return HASHES.empty_table()
+        return pf.read_table(self._hashes, memory_map=False)
+
+    def hash_of(self, generation_id: str) -> bytes | None:
+        """Return the hash of a generation's picture, where one is kept."""
+        known = self.hashes()
+        place = pc.index(known["id"], generation_id).as_py()
+        return None if place < 0 else known["hash"][place].as_py()
+
+    def add_hashes(self, found: Mapping[str, bytes | None]) -> None:
+        """Keep hashes of pictures; without a lock, for one that is lost is made again."""
+        added = pa.table([list(found), list(found.values())], schema=HASHES)
+        with _replacing(self._hashes) as draft:
+            pf.write_feather(pa.concat_tables([self.hashes(), added]), draft)
 
     def sweep(self) -> None:
         """Delete what the manifest does not name: what a crash left, and what was merged."""

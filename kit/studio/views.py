@@ -26,6 +26,7 @@ from kit.studio.generation import (
     fetch_thumbnail,
     render_media,
 )
+from kit.studio.likeness import FETCHED, find_similar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,6 +133,7 @@ def history_table(
     get = partial(_get, session)
     return HistoryTable(
         frame,
+        search=partial(_search, session, set()),
         thumbnail=lambda name: _thumbnail(get(name)),
         near=lambda name: cached_thumbnail(operations.cache, name),
         card=partial(result_card, session),
@@ -140,6 +142,24 @@ def history_table(
         subscribe=session.subscribe,
         size=size,
     )
+
+
+def _search(session: Session[Any], asked: set[str], frame: pd.DataFrame, text: str) -> Any:
+    """Return the positions of rows in which words occur, or that look like ``like:ID``.
+
+    What is asked for a second time fetches nothing: the table is looked through again and again.
+    """
+    from kit.explore.archive import search_rows
+
+    prefix, _, name = text.partition(":")
+    if prefix != "like" or not name:
+        return search_rows(frame, text)
+    archive = session.client.block(session.operations.history_sync.archive())
+    fetch = 0 if text in asked else FETCHED
+    flow = find_similar(session.operations, archive, name.strip(), fetch=fetch)
+    places = frame.index.get_indexer(session.client.block(flow).index)
+    asked.add(text)
+    return places[places >= 0]
 
 
 def result_card(session: Session[Any], name: str) -> ResultCard:

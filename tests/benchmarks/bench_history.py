@@ -51,6 +51,10 @@ class Service:
         """The service says what everything cost."""
         return {}
 
+    def tags(self) -> dict[str, Any]:
+        """Nothing is filed under anything."""
+        return {}
+
     def starts(self, after: str | None = None) -> list[Any]:
         """Nothing was started here."""
         return []

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from kit.explore import frames
+from kit.explore.archive import search_rows
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.table import HistoryTable, TableView
 
@@ -48,7 +49,7 @@ def history(count: int) -> pd.DataFrame:
 
 def shown(frame: pd.DataFrame) -> HistoryTable:
     """Return a table with its widgets and its twin, as a cell shows it."""
-    table = HistoryTable(frame, background=STILL)
+    table = HistoryTable(frame, search=search_rows, background=STILL)
     table.controls  # noqa: B018 - makes the widgets
     table.html()
     return table

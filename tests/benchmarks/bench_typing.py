@@ -23,7 +23,8 @@ TURNS = 40
 CELLS = (
     "import kit\nstudio = kit.connect()",
     "from tests.benchmarks.bench_table import history\n"
-    "from kit.widgets.table import HistoryTable\nHistoryTable(history({rows}))",
+    "from kit.explore.archive import search_rows\nfrom kit.widgets.table import HistoryTable\n"
+    "HistoryTable(history({rows}), search=search_rows)",
     'studio.form("poster", "a lake")',
 )
 # Of a key the next frame counts, of what the kernel answers the frame after other rows are there.
@@ -58,7 +59,7 @@ def taken(notebook: Notebook, kind: str) -> list[float]:
 def measure(notebook: Notebook) -> dict[str, list[float]]:
     """Return the times of each kind of use."""
     page, table = notebook.page, notebook.output(1)
-    search = table.get_by_placeholder("search prompts")
+    search = table.get_by_placeholder("search words")
     page.evaluate(WATCH)
     found = {}
     for name, box in (

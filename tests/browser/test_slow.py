@@ -79,7 +79,7 @@ def make_what_is_typed(form: Locator) -> None:
 def turn_pages_and_go_on(notebook: Notebook) -> None:
     table, page = notebook.output(1), notebook.page
     forth, back = (table.get_by_role("button", name=n) for n in ("next page", "page before"))
-    search = table.get_by_placeholder("search prompts")
+    search = table.get_by_placeholder("search words")
     expect(table).to_contain_text("1–2 of 4")  # it follows what the form has made
     forth.focus()
     forth.press("Space")

@@ -67,7 +67,7 @@ def test_a_history_is_looked_through(notebook: Notebook) -> None:
     # choosing: a click anywhere in the row, or the keyboard; also after filtering
     rows(notebook).nth(1).click(position={"x": 400, "y": 20}, force=True)
     expect(box(notebook, "a hill")).to_be_checked()
-    search = page.get_by_placeholder("search prompts")
+    search = page.get_by_placeholder("search words")
     search.fill("LAKE")
     search.press("Enter")
     expect(table.get_by_text("1–2 of 2 (of 5) · 1 chosen")).to_be_visible()

@@ -8,6 +8,7 @@ from typing import Any
 from ipywidgets import HTML
 
 from kit import wire
+from kit.explore.archive import search_rows
 from kit.widgets.account.panel import AccountPanel, Facts
 from kit.widgets.background import Throttled
 from kit.widgets.form import Form
@@ -66,6 +67,7 @@ def test_a_table_shows_what_is_new_and_keeps_what_was_chosen(stage: Stage) -> No
     frames = [history()]
     table = HistoryTable(
         history().iloc[1:],
+        search=search_rows,
         renew=lambda: frames[0],
         subscribe=service.subscribe,
         background=stage.background,

@@ -9,6 +9,7 @@ import ipywidgets
 import pytest
 
 from kit import wire
+from kit.explore.archive import search_rows
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.account.panel import AccountPanel, Facts
 from kit.widgets.account.signin import SignIn
@@ -26,7 +27,7 @@ FACTS = Facts("x", wire.Account(id="a", name="Ada"))
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: HistoryTable(history(), background=AT_ONCE).controls.whole,
+        lambda: HistoryTable(history(), search=search_rows, background=AT_ONCE).controls.whole,
         lambda: AccountPanel(lambda: FACTS, background=AT_ONCE),
         lambda: SignIn(lambda *_: None, background=AT_ONCE),
         lambda: Panel([PanelPage("One", ipywidgets.HTML)], background=AT_ONCE),

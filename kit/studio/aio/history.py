@@ -29,6 +29,7 @@ from kit.explore.filters import (
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import ProgressLine
+from kit.studio.likeness import find_similar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,6 +172,68 @@ class AsyncHistory:
         find = (await self._archive(sync)).frame
         await self._client.run(self._history.check(choice))
         return await asyncio.to_thread(find, choice, columns, parameters=parameters, media=media)
+
+    async def search(
+        self, words: str, *, sync: bool = True, **filters: Unpack[Filters]
+    ) -> pd.DataFrame:
+        """Return the generations in which all words occur, the best first, as `frame` does.
+
+        A word is looked for in prompt, tags (``campaign=winter``) and model, also as a part of
+        another one, in any case and without accents; several in double quotes are one. ``score`` is
+        1 where each is a whole word of the prompt, and less where some are not.
+
+        Parameters
+        ----------
+        **filters
+            As in `frame`: since, until, status, model, asset_type, tag.
+
+        Examples
+        --------
+        ``kit.gallery(studio.history.search("snowy lake", since="2026-10-01"), studio=studio)``
+        """
+        choice = parse_filter(**filters)
+        find = (await self._archive(sync)).search
+        await self._client.run(self._history.check(choice))
+        return await asyncio.to_thread(find, words, choice)
+
+    async def similar(
+        self,
+        picture: Any,
+        n: int = 20,
+        *,
+        fetch: int = 100,
+        sync: bool = True,
+        **filters: Unpack[Filters],
+    ) -> pd.DataFrame:
+        """Return the generations that look most like a picture, as `frame` does.
+
+        Light and colors are compared, and where they are: ``likeness`` is 1 for the same. Of a
+        video it is the picture that stands for it. What pictures look like is kept on this
+        computer; a line of the log says how many could not be compared.
+
+        Parameters
+        ----------
+        picture : generation, id, path, bytes, picture or array
+            What to look for.
+        fetch : int
+            Small pictures, of results that are not on this computer yet, to fetch at most.
+        **filters
+            As in `frame`: since, until, status, model, asset_type, tag.
+
+        Raises
+        ------
+        ConfigError
+            It is no picture.
+
+        Examples
+        --------
+        ``kit.gallery(studio.history.similar(lake, n=8), studio=studio)``
+        """
+        choice = parse_filter(**filters)
+        archive = await self._archive(sync)
+        await self._client.run(self._history.check(choice))
+        operations = self._session.operations
+        return await self._client.run(find_similar(operations, archive, picture, n, choice, fetch))
 
     async def sql(self, query: str, *, sync: bool = True, **tables: Any) -> pd.DataFrame:
         """Return what a query in DuckDB's SQL finds in the tables ``generations`` and ``usage``.

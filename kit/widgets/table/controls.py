@@ -49,6 +49,7 @@ class Controls:
     renew: Any
     words: Any
     clear: Any
+    similar: Any
     card: Any
     problem: Any
     style: Any
@@ -68,10 +69,10 @@ def build(
     plain = {"description_width": "initial"}
     text = w.Text(
         _dom_classes=("kit-table-filter",),
-        description="search prompts",
-        placeholder="search prompts",
+        description="search",
+        placeholder="search words",
         continuous_update=False,
-        tooltip="part of a prompt, or the beginning of an id; Enter searches",
+        tooltip="words of prompts, tags and models, or the beginning of an id; Enter searches",
         layout=w.Layout(width="auto", min_width="160px", flex="1 1 180px"),
     )
     status, model = (_choice(n, v) for n, v in (("status", statuses), ("model", models)))
@@ -91,6 +92,11 @@ def build(
     )
     words = w.HTML(_dom_classes=("kit-status",))
     clear = w.Button(description="clear selection", layout=w.Layout(width="auto"))
+    similar = w.Button(
+        description="more like this",
+        tooltip="what looks most like the one chosen last",
+        layout=w.Layout(width="auto"),
+    )
     renew = w.Button(
         icon="refresh",
         tooltip="refresh",
@@ -111,7 +117,7 @@ def build(
         [
             w.Box([text, status, model, since, until], layout=wrap),
             body,
-            w.Box([back, number, forward, renew, words, clear], layout=wrap),
+            w.Box([back, number, forward, renew, words, clear, similar], layout=wrap),
             problem,
             card,
             reach := Accessibility(),
@@ -124,7 +130,7 @@ def build(
     whole.add_class(kind(shown))
     return Controls(
         text, status, model, since, until, heads, page, boxes,
-        back, number, forward, renew, words, clear, card, problem, style, reach, whole,
+        back, number, forward, renew, words, clear, similar, card, problem, style, reach, whole,
     )  # fmt: skip
 
 
@@ -185,6 +191,8 @@ class TableHandlers:
         Takes how many pages to go on, or back.
     clear : callable
         Takes nothing: no row is to be chosen.
+    show_similar : callable
+        Takes nothing: more like what was chosen last is to be shown.
     renew : callable
         Takes nothing: the frame is to be asked for anew.
     """
@@ -195,6 +203,7 @@ class TableHandlers:
     go_to_page: Callable[[int], None]
     step: Callable[[int], None]
     clear: Callable[[], None]
+    show_similar: Callable[[], None]
     renew: Callable[[], None]
 
 
@@ -273,7 +282,8 @@ class Screen:
         order = f", sorted by {by}, {drawing.order(view.sort, view)}" if by else ""
         unseen = f'<span class="kit-screen-reader">{escape(order)}</span>'
         self.controls.words.value = markup.faint(words) + unseen
-        self.controls.clear.layout.visibility = "visible" if chosen else "hidden"
+        for button in (self.controls.clear, self.controls.similar):
+            button.layout.visibility = "visible" if chosen else "hidden"
 
     @contextmanager
     def _without_callbacks(self) -> Iterator[None]:
@@ -295,6 +305,7 @@ class Screen:
         self._clicks(made.back, partial(handlers.step, -1))
         self._clicks(made.forward, partial(handlers.step, 1))
         self._clicks(made.clear, handlers.clear)
+        self._clicks(made.similar, handlers.show_similar)
         self._clicks(made.renew, handlers.renew)
 
     def _changes(self, widget: Any, call: Callable[[Any], None]) -> None:

@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+
+Positions: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
+#: Takes a frame and a text and returns the positions of the rows that are meant, the best first.
+Search: TypeAlias = Callable[[pd.DataFrame, str], Positions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,7 @@ class TableView:
     Parameters
     ----------
     text : str
-        Part of a prompt in any case, or the beginning of an id.
+        What is searched for, in the words of the table's search.
     status, model : str
         Exactly this one.
     since, until : date or None
@@ -39,15 +43,15 @@ class TableView:
     descending: bool = False
 
 
-def positions(frame: pd.DataFrame, view: TableView) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the positions of the rows that a view shows, in its order.
+def positions(frame: pd.DataFrame, view: TableView, search: Search) -> Positions:
+    """Return the positions of the rows that a view shows, in its order, or that of its search.
 
     Returns
     -------
     ndarray
         Shape (n,), intp. Rows without a value in the column of the order come last either way.
     """
-    kept = np.arange(len(frame))
+    kept = search(frame, view.text) if view.text else np.arange(len(frame))
     for mask in _masks(frame, view):
         kept = kept[mask[kept]]
     if not view.sort or view.sort not in frame.columns:
@@ -72,13 +76,6 @@ def _masks(frame: pd.DataFrame, view: TableView) -> Iterator[np.ndarray[Any, np.
         wanted = getattr(view, name)
         if wanted:
             yield np.asarray(find(frame, wanted), dtype=bool)
-
-
-def _text(frame: pd.DataFrame, text: str) -> Any:
-    begins = np.asarray(frame.index.astype("string").str.startswith(text))
-    if "prompt" not in frame.columns:
-        return begins
-    return begins | _filled(frame["prompt"].str.contains(text, case=False, regex=False))
 
 
 def _equal(column: str) -> Callable[[pd.DataFrame, str], Any]:
@@ -112,5 +109,4 @@ _FILTERS: dict[str, Callable[[pd.DataFrame, Any], Any]] = {
     "model": _equal("model_id"),
     "since": _since,
     "until": _until,
-    "text": _text,
 }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.widgets.table.controls import Controls, Screen
+    from kit.widgets.table.rows import Search
 
 #: Files that are fetched at the same time, which is also how many are shown at a time.
 _AT_ONCE = 5
@@ -130,6 +131,9 @@ class HistoryTable:
     ----------
     frame : DataFrame
         As of ``studio.history.frame()``, indexed by id; it is neither copied nor changed.
+    search : callable
+        Takes a frame and what is searched for, and returns the positions of rows, the best first;
+        ``like:ID`` is for more like one.
     thumbnail, near : callable, optional
         Return the picture of an id; `near` only what takes no waiting.
     card : callable, optional
@@ -156,6 +160,7 @@ class HistoryTable:
         self,
         frame: pd.DataFrame,
         *,
+        search: Search,
         thumbnail: Fetch = lambda _: None,
         near: Fetch = lambda _: None,
         card: Callable[[str], Any] | None = None,
@@ -167,6 +172,7 @@ class HistoryTable:
         background: BackgroundRunner | None = None,
     ) -> None:
         self._frame = frame
+        self._search = search
         self._get = get
         self._renew = renew
         self._card = card
@@ -182,7 +188,7 @@ class HistoryTable:
         self._view = _ALL
         self._page = 0
         self._chosen: dict[str, None] = {}
-        self._found = rows.positions(frame, self._view)
+        self._found = rows.positions(frame, self._view, search)
 
     def __repr__(self) -> str:
         return f"<HistoryTable of {len(self._frame):,} generations>"
@@ -214,7 +220,7 @@ class HistoryTable:
     @view.setter
     def view(self, view: TableView) -> None:
         with self._lock:
-            self._found = rows.positions(self._frame, view)
+            self._found = rows.positions(self._frame, view, self._search)
             self._view, self._page = view, 0
             self._draw()
 
@@ -279,6 +285,7 @@ class HistoryTable:
                     go_to_page=lambda number: setattr(self, "page", number),
                     step=lambda pages: setattr(self, "page", self.page + pages),
                     clear=lambda: self.select(()),
+                    show_similar=lambda: self._background.begin(self._show_similar),
                     renew=lambda: self._background.begin(self._reload_frame),
                 )
                 parts = self._frame, self._size, handlers, self._lock, self._background
@@ -299,7 +306,8 @@ class HistoryTable:
             frame, problem = None, markup.warning(str(error))
         with self._lock:
             if frame is not None:
-                self._frame, self._found = frame, rows.positions(frame, self._view)
+                self._frame = frame
+                self._found = rows.positions(frame, self._view, self._search)
                 self._chosen = {name: None for name in self._chosen if name in frame.index}
                 self._page = min(self._page, self.pages - 1)
             if self._screen is not None:
@@ -309,6 +317,17 @@ class HistoryTable:
 
     def _filter_by(self, name: str, wanted: Any) -> None:
         self.view = replace(self._view, **{name: wanted or getattr(_ALL, name)})
+
+    def _show_similar(self) -> None:
+        """Show more like what was chosen last; runs in the background, for it may take long."""
+        text = f"like:{self.ids[-1]}"
+        try:
+            self._search(self._frame, text)  # so that the view below finds it at once
+            self.view, problem = TableView(text=text), ""
+        except Exception as error:  # noqa: BLE001 - said where the other problems are
+            problem = markup.warning(markup.error_text(error))
+        if self._screen is not None:
+            self._screen.controls.problem.value = problem
 
     def _sort(self, source: str) -> None:
         """Sort by a column; once more the other way round, and a third time not at all."""

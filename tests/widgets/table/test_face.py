@@ -12,6 +12,7 @@ from IPython.utils.capture import capture_output
 from ipywidgets import HTML
 
 from kit.errors import NoAnswerError
+from kit.explore.archive import search_rows
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.table import HistoryTable, TableView
 from tests.widgets.exhibits import photo
@@ -50,7 +51,9 @@ def later() -> Later:
 
 
 def table(later: Later, **given: Any) -> HistoryTable:
-    return HistoryTable(history(), size=4, background=later.background(), **given)
+    return HistoryTable(
+        history(), search=search_rows, size=4, background=later.background(), **given
+    )
 
 
 def test_a_page_holds_as_many_rows_as_asked(later: Later) -> None:
@@ -218,7 +221,7 @@ def test_everything_shown_is_escaped(later: Later) -> None:
     evil = "<script>alert(1)</script>"
     frame = history()
     frame[["prompt", "model_id", "status"]] = evil
-    face = HistoryTable(frame, background=later.background())
+    face = HistoryTable(frame, search=search_rows, background=later.background())
 
     assert "<script" not in face.controls.page.value + face.html()
     assert face.controls.boxes[0].description_allow_html is False
@@ -252,7 +255,7 @@ def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
 
 
 def test_the_twin_keeps_the_thumbnails_that_come_soon_enough() -> None:
-    face = HistoryTable(history(), thumbnail=lambda _: photo(64, 64))
+    face = HistoryTable(history(), search=search_rows, thumbnail=lambda _: photo(64, 64))
     InteractiveShell.instance()
 
     with capture_output() as captured:
@@ -263,7 +266,7 @@ def test_the_twin_keeps_the_thumbnails_that_come_soon_enough() -> None:
 
 
 def test_an_empty_history_is_said(later: Later) -> None:
-    face = HistoryTable(history().iloc[:0], background=later.background())
+    face = HistoryTable(history().iloc[:0], search=search_rows, background=later.background())
 
     assert "no generations yet" in face.controls.page.value
     assert (face.pages, face.page, len(face)) == (1, 1, 0)
@@ -272,7 +275,7 @@ def test_an_empty_history_is_said(later: Later) -> None:
 
 def test_a_frame_of_other_columns_shows_what_it_has(later: Later) -> None:
     frame = pd.DataFrame({"prompt": ["a", "b"], "net": [0.5, 1.25]}, index=["x", "y"])
-    face = HistoryTable(frame, background=later.background())
+    face = HistoryTable(frame, search=search_rows, background=later.background())
 
     assert list(face.controls.heads) == ["prompt", "net"]
     assert ">1.25</span>" in face.controls.page.value
@@ -285,7 +288,7 @@ def test_a_screen_reader_hears_each_row(later: Later) -> None:
 @pytest.mark.parametrize("rows", [10, 20_000])
 def test_what_travels_is_one_page_however_long_the_history(later: Later, rows: int) -> None:
     frame = pd.concat([history()] * (rows // 6 + 1)).iloc[:rows]
-    face = HistoryTable(frame, size=10, background=later.background())
+    face = HistoryTable(frame, search=search_rows, size=10, background=later.background())
 
     assert len(face.controls.page.value) < 12_000
     assert len(face.html()) < 12_000

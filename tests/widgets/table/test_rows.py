@@ -5,6 +5,7 @@ from datetime import date
 import pandas as pd
 import pytest
 
+from kit.explore.archive import search_rows
 from kit.widgets.table.rows import TableView, choices, positions
 from tests.widgets.table.histories import history
 
@@ -28,7 +29,7 @@ from tests.widgets.table.histories import history
 def test_a_view_shows_what_it_asks_for(view: TableView, names: str) -> None:
     frame = history()
 
-    assert "".join(frame.index[positions(frame, view)]) == names
+    assert "".join(frame.index[positions(frame, view, search_rows)]) == names
 
 
 @pytest.mark.parametrize(
@@ -45,22 +46,28 @@ def test_missing_values_come_last_either_way_and_equal_ones_keep_their_order(
 ) -> None:
     frame = history()
 
-    assert "".join(frame.index[positions(frame, TableView(sort=column))]) == up
-    assert "".join(frame.index[positions(frame, TableView(sort=column, descending=True))]) == down
+    assert "".join(frame.index[positions(frame, TableView(sort=column), search_rows)]) == up
+    assert (
+        "".join(frame.index[positions(frame, TableView(sort=column, descending=True), search_rows)])
+        == down
+    )
 
 
 def test_an_empty_frame_has_no_rows() -> None:
     empty = history().iloc[:0]
 
-    assert positions(empty, TableView(text="x", status="y", sort="credits")).tolist() == []
+    assert (
+        positions(empty, TableView(text="x", status="y", sort="credits"), search_rows).tolist()
+        == []
+    )
     assert choices(empty, "status") == []
 
 
 def test_columns_that_are_missing_match_nothing() -> None:
     frame = pd.DataFrame({"seed": [1, 2]}, index=["a", "b"])
 
-    assert positions(frame, TableView(status="failed")).tolist() == []
-    assert positions(frame, TableView(text="b")).tolist() == [1]
+    assert positions(frame, TableView(status="failed"), search_rows).tolist() == []
+    assert positions(frame, TableView(text="b"), search_rows).tolist() == [1]
 
 
 def test_choices_are_sorted_and_without_missing_ones() -> None:
@@ -72,6 +79,6 @@ def test_the_frame_is_left_as_it_was() -> None:
     frame = history()
     before = frame.copy(deep=True)
 
-    positions(frame, TableView(text="lake", sort="credits", descending=True))
+    positions(frame, TableView(text="lake", sort="credits", descending=True), search_rows)
 
     pd.testing.assert_frame_equal(frame, before)

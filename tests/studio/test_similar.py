@@ -1,0 +1,139 @@
+"""Words and pictures found again in a studio's history, at a service that has no search."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kit.client.settings import Settings
+from kit.errors import BadRequestError, ConfigError, NotFoundError
+from kit.studio import AsyncStudio, Generation, Studio
+from tests.client.third_party import Answer, Seen, Server, ThirdParty, png
+from tests.waiting import until
+
+LIST = "/v1/creative-studio/generations"
+COLORS = ("red", "navy", "maroon", "white")
+
+
+@pytest.fixture
+def made(studio: Studio, party: ThirdParty, media: Server) -> list[Generation]:
+    """Pictures in one color each, which is their prompt; the service has small ones, too."""
+
+    def paint(seen: Seen) -> Answer:
+        number = Path(seen.path.partition("?")[0]).stem
+        return Answer(200, png(party.orders[number]["prompt"]), {"Content-Type": "image/png"})
+
+    def facts(order: dict[str, str]) -> dict[str, object]:
+        number = next(name for name, each in party.orders.items() if each is order)
+        return {"output": {"thumbnailUrl": f"{media.url}/small/{number}.png"}}
+
+    media.app, party.facts = paint, facts
+    return [studio.generate("paint", color, tags={"mood": "calm"}) for color in COLORS]
+
+
+@pytest.fixture
+def elsewhere(settings: Settings, made: list[Generation], tmp_path: Path) -> Iterator[Studio]:
+    """A studio on a computer that has none of the files."""
+    with Studio(replace(settings, data=tmp_path / "elsewhere")) as studio:
+        yield studio
+
+
+def test_words_find_prompts_and_tags(studio: Studio, made: list[Generation]) -> None:
+    assert studio.history.search("red").index.tolist() == ["job-1"]
+    assert len(studio.history.search("calm", model="paint", tag="mood=calm")) == 4
+    assert studio.history.search("red", until="2020-01-01").empty
+    with pytest.raises(BadRequestError, match="no model 'pain'; did you mean 'paint'"):
+        studio.history.search("red", model="pain")
+
+
+def test_more_like_this_is_found_by_whatever_shows_it(
+    studio: Studio, media: Server, made: list[Generation], tmp_path: Path
+) -> None:
+    media.seen.clear()
+
+    found = studio.history.similar(made[0])
+
+    assert found.index[:2].tolist() == ["job-1", "job-3"]
+    assert found["likeness"].tolist()[0] == 1
+    assert len(found) == 4
+    file = made[0].save(tmp_path / "red.webp")
+    picture = Image.new("RGB", (99, 9), "red")
+    for given in ("job-1", file, str(file), file.read_bytes(), picture, np.asarray(picture)):
+        assert studio.history.similar(given, n=1).index.tolist() == ["job-1"]
+    assert media.requests("GET", "/out") == []
+    assert studio.history.similar(made[0], until="2020-01-01").empty
+
+
+def test_small_pictures_are_fetched_up_to_a_bound_and_the_rest_is_said(
+    elsewhere: Studio, media: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    media.seen.clear()
+
+    with caplog.at_level(logging.WARNING, "kit"):
+        found = elsewhere.history.similar(png("navy"), fetch=3)
+    assert found.index[0] == "job-2"
+    assert sorted(found.index) == ["job-2", "job-3", "job-4"]
+    assert "1 of the history's pictures are not on this computer" in caplog.text
+    assert len(media.seen) == 3
+    assert len(elsewhere.history.similar(png("navy"), fetch=0)) == 3
+    assert len(media.seen) == 3
+    caplog.clear()
+    assert len(elsewhere.history.similar(png("navy"))) == 4
+    assert len(media.seen) == 4
+    assert not caplog.text
+
+
+def test_what_has_no_output_any_more_is_not_looked_for_again(
+    elsewhere: Studio, party: ThirdParty, other: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    party.facts = lambda _: {"outputUrl": None, "outputsDeletedAt": "2026-01-03T00:00:00Z"}
+
+    assert elsewhere.history.similar(png("navy")).empty
+    asked = len(other.requests("GET", LIST))
+    assert elsewhere.history.similar(png("navy")).empty
+    assert len(other.requests("GET", LIST)) == asked + 1  # the catch-up
+    assert not caplog.text
+
+
+def test_what_is_no_picture_is_a_sentence(studio: Studio, made: list[Generation]) -> None:
+    with pytest.raises(ConfigError, match=r"similar\(\) compares pictures, and upload.gif is none"):
+        studio.history.similar(b"GIF89a, or not")
+    with pytest.raises(NotFoundError):
+        studio.history.similar("job-77")
+
+
+def test_the_awaited_history_finds_the_same(
+    astudio: AsyncStudio, studio: Studio, made: list[Generation]
+) -> None:
+    async def ask() -> tuple[list[str], list[str]]:
+        async with astudio:
+            alike = await astudio.history.similar("job-1", n=2)
+            return list(alike.index), list((await astudio.history.search("red")).index)
+
+    assert asyncio.run(ask()) == (["job-1", "job-3"], ["job-1"])
+
+
+def test_the_table_shows_more_like_what_was_chosen_last(
+    studio: Studio, made: list[Generation]
+) -> None:
+    table = studio.history.table()
+    controls = table.controls
+    assert controls.similar.layout.visibility == "hidden"
+
+    table.select(["job-2", "job-1"])
+    controls.similar.click()
+
+    until(lambda: table.view.text == "like:job-1")
+    assert table.frame.index[:2].tolist() == ["job-1", "job-3"]
+    assert controls.text.value == "like:job-1"
+    controls.text.value = "calm white"
+    assert table.frame.index.tolist() == ["job-4"]
+    controls.text.value = "like:job-77"
+    assert "NotFoundError" in controls.problem.value
