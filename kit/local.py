@@ -12,14 +12,14 @@ import atexit
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.errors import ApiError, ConfigError, NotFoundError
 from kit.explore.lock import Lock
@@ -27,13 +27,15 @@ from kit.pricing import MILLI
 from kit.private import write_private
 from kit.service import logs, machine
 from kit.service import settings as service_settings
-from kit.service.app import open_database
+from kit.service.address import accepts, find, proof_of
 from kit.service.domain import accounts, keys
-from kit.service.http.context import clock
-from kit.service.server import Running, find, proof_of, start
+from kit.service.machine import clock
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.store.database import Database, Transaction
 from kit.widgets.account.data import Key
+
+if TYPE_CHECKING:
+    from kit.service.server import Running
 
 T = TypeVar("T")
 
@@ -121,9 +123,11 @@ def prover(data: Path | str | None) -> Callable[[str, str], str]:
 def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     _stop_at_exit()
     prepare(settings.data)
-    key = demo_key(settings)
     running = hosted.get(settings.data)
-    return running.url if running else find(settings.data) or _start_service(settings), key
+    url = running.url if running else find(settings.data)
+    kept = _read(settings.data / _DEMO)
+    key = kept if url and kept and accepts(url, kept) else demo_key(settings)
+    return url or _start_service(settings), key
 
 
 def _start_service(settings: ServiceSettings) -> str:
@@ -139,6 +143,8 @@ def _start_service(settings: ServiceSettings) -> str:
 
 
 def _host(settings: ServiceSettings) -> Running:
+    from kit.service.server import start  # here: one that runs already is found without all that
+
     file = settings.data / _LOG
     undo = logs.log_to_file(file)
     try:
@@ -224,15 +230,7 @@ class LocalKeys:
         return self._write(keys.find_caller(self._key, self._settings.secret(), clock()))
 
     def _write(self, work: Transaction[T]) -> T:
-        async def alone() -> T:
-            database = open_database(self._settings)
-            try:
-                return await database.write(work)
-            finally:
-                await database.close()
-
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(asyncio.run, alone()).result()
+        return _with_database(self._settings, lambda database: database.write(work))
 
 
 def _actor() -> str:
@@ -264,20 +262,29 @@ def stop() -> None:
 def demo_key(settings: ServiceSettings) -> str:
     """Return the demo account's key, made on first use."""
     path = settings.data / _DEMO
-    # A notebook's cell has an event loop already, and this needs one of its own.
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(_demo_key(settings, path))).result()
 
-
-async def _demo_key(settings: ServiceSettings, path: Path) -> str:
-    database = open_database(settings)
-    try:
+    async def find_or_make(database: Database) -> str:
         kept = _read(path)
         if kept is not None and await _works(database, settings, kept):
             return kept
         return await _make(database, settings, path)
-    finally:
-        await database.close()
+
+    return _with_database(settings, find_or_make)
+
+
+def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
+    from kit.service.databases import open_database
+
+    async def alone() -> T:
+        database = open_database(settings)
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    # A notebook's cell has an event loop already, and this needs one of its own.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, alone()).result()
 
 
 async def _works(database: Database, settings: ServiceSettings, key: str) -> bool:

@@ -17,7 +17,7 @@ PLUGINS = str(Path(__file__).parent / "plugins")
 sys.path.insert(0, PLUGINS)
 
 from kit.service import server, settings  # noqa: E402 - after the environment is clean
-from kit.service.app import open_database  # noqa: E402
+from kit.service.databases import open_database  # noqa: E402
 from kit.service.domain import accounts, keys  # noqa: E402
 from kit.service.domain.credits import grant  # noqa: E402
 from kit.service.http.context import Context, clock  # noqa: E402

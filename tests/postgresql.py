@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 
 from kit.service import settings
-from kit.service.app import migrate_database
+from kit.service.databases import migrate_database
 
 #: Every table but that of the version, those first that refer to others.
 TABLES = (

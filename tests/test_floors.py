@@ -81,20 +81,25 @@ ROOMS: dict[str, set[str]] = {
         "kit.service.domain",
     },
     "kit.service.http": DOMAIN
-    | {"kit.service.domain", "kit.service.worker", "kit.service.metrics"},
+    | {"kit.service.domain", "kit.service.worker", "kit.service.metrics"}
+    | {"kit.service.machine"},
+    "kit.service.address": SERVICE | {"kit.service.storage"},
+    "kit.service.databases": SERVICE | {"kit.service.store", "kit.service.metrics"},
     "kit.service.app": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.writer", "kit.service.http"}
+    | {"kit.service.databases", "kit.service.machine"}
     | {"kit.service.metrics", "kit.service.notices"},
     "kit.service.connections": SERVICE | {"kit.service.http"},
     "kit.service.server": SERVICE
-    | {"kit.service.app", "kit.service.connections", "kit.service.storage"}
+    | {"kit.service.app", "kit.service.connections", "kit.service.address"}
     | {"kit.service.machine"},
     "kit.service.move": SERVICE
     | {
         "kit.service.backup",
         "kit.service.app",
+        "kit.service.databases",
         "kit.service.domain",
-        "kit.service.server",
+        "kit.service.address",
         "kit.service.store",
     },
     "kit.service": set(),

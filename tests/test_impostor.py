@@ -19,7 +19,7 @@ import pytest
 import kit
 from kit import local
 from kit.client.transports.sync import ProvenTransport
-from kit.service import server, settings
+from kit.service import address, settings
 
 _HOST = """
 import sys
@@ -165,10 +165,10 @@ def test_who_has_the_service_answer_elsewhere_proves_nothing(data: Path) -> None
             there = f"http://127.0.0.1:{other.server_port}"
             (data / "service.json").write_text(json.dumps({**note, "url": there}))
 
-            assert server.find(data) is None
+            assert address.find(data) is None
             assert b"proof" in other.said("/healthz?challenge=" + "0" * 32)
         (data / "service.json").write_text(json.dumps(note))
-        assert server.find(data) == url
+        assert address.find(data) == url
 
 
 def test_a_proof_needs_the_secret_of_the_folder(data: Path, tmp_path: Path) -> None:
@@ -178,8 +178,8 @@ def test_a_proof_needs_the_secret_of_the_folder(data: Path, tmp_path: Path) -> N
         elsewhere.make_secret()
         (elsewhere.data / "service.json").write_bytes((data / "service.json").read_bytes())
 
-        assert server.find(data) == url
-        assert server.find(elsewhere.data) is None
+        assert address.find(data) == url
+        assert address.find(elsewhere.data) is None
 
 
 def test_an_address_that_the_service_has_left_is_asked_too(data: Path) -> None:

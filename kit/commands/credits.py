@@ -10,7 +10,8 @@ from kit.commands.database import actor, settings_of, transact
 from kit.commands.options import Account, Data, DatabaseUrl, Json, amount, show_json
 from kit.errors import ConfigError
 from kit.service.domain import credits
-from kit.service.http.context import clock, to_credits
+from kit.service.http.context import to_credits
+from kit.service.machine import clock
 
 app = typer.Typer(help="Credits: what accounts can spend.", no_args_is_help=True)
 

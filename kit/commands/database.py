@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from kit.errors import ConfigError
 from kit.service import machine
 from kit.service import settings as service_settings
-from kit.service.app import check_data_folder, open_database
+from kit.service.databases import check_data_folder, open_database
 from kit.service.domain import queue
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Database, Transaction

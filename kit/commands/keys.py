@@ -18,7 +18,8 @@ from kit.commands.options import (
     show_table,
 )
 from kit.service.domain import keys
-from kit.service.http.context import clock, format_time, to_credits
+from kit.service.http.context import format_time, to_credits
+from kit.service.machine import clock
 
 app = typer.Typer(help="API keys: secrets that act for an account.", no_args_is_help=True)
 

@@ -8,7 +8,7 @@ import typer
 
 from kit.commands.database import settings_of
 from kit.commands.options import Data, DatabaseUrl
-from kit.service.app import migrate_database
+from kit.service.databases import migrate_database
 
 
 def command(data: Data = None, database: DatabaseUrl = None) -> None:

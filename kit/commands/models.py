@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +14,10 @@ import kit
 from kit import wire
 from kit.client import settings
 from kit.commands.options import Data, Json, show_json, show_table
+from kit.engines.configured.place import Listing, ModelSource
+from kit.engines.registry import look
+from kit.service import settings as service_settings
+from kit.service.domain import catalog
 from kit.widgets.prices import usual
 
 
@@ -44,20 +48,26 @@ def command(
         return
     if model:
         raise kit.errors.ConfigError("--model goes with --gallery")
-    with kit.connect(data=data) as studio:
-        found = [
-            model
-            for model in studio.models.values()
-            if asset_type in (None, model.asset_type) and category in (None, model.category)
-        ]
+    embedded = settings.resolve(None, None, data=data) is None
+    listing = _look(data) if embedded and not as_json else None
+    if listing:  # what is installed is known without the service
+        models: Iterable[wire.Model] = catalog.load_engines(listing.engines).models.values()
+    else:
+        with kit.connect(data=data) as studio:
+            models = studio.models.values()
+    found = [
+        model
+        for model in models
+        if asset_type in (None, model.asset_type) and category in (None, model.category)
+    ]
     if as_json:
         groups = {kind: [m for m in found if m.asset_type == kind] for kind in wire.CATEGORIES}
         show_json({kind: [_plain(m) for m in models] for kind, models in groups.items()})
-    else:
-        lines = [(m.id, m.asset_type, m.category, usual(m) or "?", m.title) for m in found]
-        show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
-        for sentence in list_left_out(data):
-            typer.echo(sentence, err=True)
+        return
+    lines = [(m.id, m.asset_type, m.category, usual(m) or "?", m.title) for m in found]
+    show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
+    for broken in listing.left_out if listing else ():
+        typer.echo(f"{broken}; {broken.remedy}", err=True)
 
 
 def show(target: Path, only: Sequence[str], **how: Any) -> None:
@@ -77,25 +87,9 @@ def show(target: Path, only: Sequence[str], **how: Any) -> None:
         raise typer.Exit(1)
 
 
-def list_left_out(data: Path | None) -> Iterator[str]:
-    """Yield a sentence on each engine that is left out; nothing where another service is asked.
-
-    Parameters
-    ----------
-    data : Path or None
-        The data folder of the embedded service.
-    """
-    if settings.resolve(None, None, data=data) is not None:
-        return
-    from kit.engines.configured.place import ModelSource
-    from kit.engines.registry import look
-    from kit.service import settings as service_settings
-
+def _look(data: Path | None) -> Listing:
     found = service_settings.load(data=data)
-    # The service has just asked the others.
-    listing = look(ModelSource(found.engines_file, found.engine_copies), refresh=False)
-    for broken in listing.left_out:
-        yield f"{broken}; {broken.remedy}"
+    return look(ModelSource(found.engines_file, found.engine_copies))
 
 
 def _plain(model: wire.Model) -> object:

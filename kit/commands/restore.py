@@ -13,7 +13,7 @@ from kit.commands.database import actor, settings_of, transact
 from kit.commands.options import Json, show_json
 from kit.service import backup
 from kit.service.domain import audit
-from kit.service.http.context import clock
+from kit.service.machine import clock
 
 
 def command(

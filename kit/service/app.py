@@ -18,6 +18,7 @@ from kit.engines.configured.place import ModelSource
 from kit.engines.registry import installed
 from kit.errors import ConfigError, KitError, require_extra
 from kit.private import tighten
+from kit.service.databases import open_database
 from kit.service.domain import catalog, queue
 from kit.service.domain.credits import Turnover
 from kit.service.domain.readiness import Readiness
@@ -38,23 +39,20 @@ from kit.service.http import (
 )
 from kit.service.http import uploads as upload_routes
 from kit.service.http.context import Context
-from kit.service.http.context import clock as read_clock
 from kit.service.http.errors import install_error_handlers
 from kit.service.http.fast_path import find_fast_route
 from kit.service.http.middleware import ApiMiddleware
 from kit.service.http.openapi import install_openapi
 from kit.service.http.rate_limits import RateLimiter, SharedRateLimiter
+from kit.service.machine import clock as read_clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.notices import Notices
-from kit.service.settings import ServiceSettings, prepare
+from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.storage.sigv4 import parse_bucket
-from kit.service.store import migrations
-from kit.service.store.database import Database, Shared
-from kit.service.store.sqlite import NAME as SQLITE
-from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
+from kit.service.store.database import Shared
 from kit.service.worker.dispatcher import QUEUE, Dispatcher
 from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
@@ -160,52 +158,6 @@ class _Application(FastAPI):
         await self._middleware(scope, receive, send)
 
 
-def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = None) -> Database:
-    """Return the database that the settings name; a new one gets its secret.
-
-    A server's is connected to when it is first used.
-
-    Raises
-    ------
-    ConfigError
-        See `check_data_folder`; or the file is no database of the service.
-    """
-    prepare(settings.data)
-    if settings.embedded:
-        check_data_folder(settings)
-    metrics = metrics or ServiceMetrics()
-
-    def measure_commit(size: int, seconds: float) -> None:
-        metrics.commit_size.observe(size)
-        metrics.commit_seconds.observe(seconds)
-
-    if settings.embedded:
-        embedded = SQLite(settings.database_path, measure_commit)
-        settings.make_secret()
-        return embedded
-    settings.make_secret()
-    database: Database = load_postgresql().PostgreSQL(
-        settings.database_url, measure_commit, settings.secret()
-    )
-    return database
-
-
-async def migrate_database(settings: ServiceSettings) -> int:
-    """Bring the database that the settings name to the newest schema and return its number."""
-    if settings.embedded:
-        await open_database(settings).close()
-        return migrations.newest(SQLITE)
-    await load_postgresql().migrate(settings.database_url)
-    return migrations.newest(load_postgresql().NAME)
-
-
-def load_postgresql() -> ModuleType:
-    """Return the module of a database that needs an extra."""
-    with require_extra("postgres", "PostgreSQL"):
-        from kit.service.store import postgresql
-    return postgresql
-
-
 def load_cluster() -> ModuleType:
     """Return the module of a cluster, which needs an extra."""
     try:
@@ -227,31 +179,6 @@ def create_pool(settings: ServiceSettings) -> Pool:
         scratch=settings.scratch,
         log=settings.log,
     )
-
-
-def check_data_folder(settings: ServiceSettings) -> None:
-    """Refuse a data folder that has lost its database or its secret; it is left as it is.
-
-    Raises
-    ------
-    ConfigError
-        The sentence says what is gone and what to do.
-    """
-    path, secret = settings.database_path, settings.secret_path
-    # In this order: another process may make both meanwhile, first the database.
-    known = secret.exists()
-    size = path.stat().st_size if path.is_file() else None
-    if known and not size and not settings.secret_file:
-        state = "gone" if size is None else "empty"
-        raise ConfigError(
-            f"the database {path} is {state}, and its secret {secret} is here; "
-            f"{RESTORE}, or remove the secret to begin anew"
-        )
-    if size and not known and holds_keys(path) and not secret.exists():
-        raise ConfigError(
-            f"the secret {secret} of the database {path} is gone, without which none of its keys "
-            f"works; {RESTORE}"
-        )
 
 
 def create_storage(

@@ -9,11 +9,17 @@ from __future__ import annotations
 import getpass
 import math
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 GIB = 1 << 30
 _ROOT = Path("/")
+
+
+def clock() -> int:
+    """Return the time in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
 
 
 def processors(root: Path = _ROOT) -> int:

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from kit.errors import ConfigError
 from kit.private import make_folder
-from kit.service import server
-from kit.service.app import create_storage, load_postgresql, migrate_database, open_database
+from kit.service.address import find
+from kit.service.app import create_storage
 from kit.service.backup import list_files
+from kit.service.databases import load_postgresql, migrate_database, open_database
 from kit.service.domain import credits
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Database
@@ -47,7 +48,7 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
     """
     if not source.database_path.is_file():
         raise ConfigError(f"there is no database at {source.database_path}")
-    if url := server.find(source.data):
+    if url := find(source.data):
         raise ConfigError(f"the service runs at {url}: stop it first")
     await _prove(open_database(source))
     await migrate_database(target)

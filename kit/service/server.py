@@ -1,27 +1,18 @@
-"""A running service: the application on a socket, and the file by which it is found.
-
-The file `service.json` lies in the data folder, which only its owner can read.
-"""
+"""A running service: the application on a socket, which a file in the data folder tells of."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import hmac
 import json
 import os
-import secrets
 import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from http.client import HTTPException
-from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urlsplit
-from urllib.request import ProxyHandler, build_opener
 
 import uvicorn
 from fastapi import FastAPI
@@ -29,22 +20,17 @@ from fastapi import FastAPI
 from kit.errors import ConfigError
 from kit.private import write_private
 from kit.service import machine
+from kit.service.address import ADDRESS_FILE, read_note
 from kit.service.app import create_app
 from kit.service.connections.admission import Admission, ConnectionLimits
 from kit.service.connections.protocol import BoundedProtocol
-from kit.service.settings import ServiceSettings, prepare, secret_in
-from kit.service.storage.signing import proof
+from kit.service.settings import ServiceSettings, prepare
 
-_ADDRESS_FILE = "service.json"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _START_SECONDS = 30.0
 #: Open files that are no connection's: the database, the render processes, the log.
 _OTHER_FILES = 128
 _TICKS_A_SECOND = 10
-#: More than the answer of `/healthz` has.
-_ANSWER_BYTES = 10_000
-#: A proxy is for the world outside, not for this machine.
-_direct_opener = build_opener(ProxyHandler({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,38 +132,6 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
     return Running(url_of(listener), _application(server), stop)
 
 
-def find(data: Path) -> str | None:
-    """Return the address of a service that runs on a data folder on this machine, or None.
-
-    Another program may have got the port since: it does not know the folder's secret.
-    """
-    note, challenge = _read(data / _ADDRESS_FILE), secrets.token_hex(16)
-    try:
-        url = str(note["url"])
-        expected = proof_of(data, url, challenge)
-        with _direct_opener.open(f"{url}/healthz?challenge={challenge}", timeout=2) as response:
-            answer = json.loads(response.read(_ANSWER_BYTES))
-    except (OSError, ValueError, KeyError, HTTPException):
-        return None
-    # The instance too: a restored copy of the folder has the same secret.
-    known = isinstance(answer, dict) and answer.get("instance") == note.get("instance")
-    proven = known and hmac.compare_digest(str(answer.get("proof")).encode(), expected.encode())
-    return url if proven else None
-
-
-def proof_of(data: Path, url: str, challenge: str) -> str:
-    """Return what the service of a data folder answers to a challenge at an address.
-
-    Raises
-    ------
-    OSError
-        The folder has no secret.
-    """
-    address = urlsplit(url)
-    secret = secret_in(data / "secret")
-    return proof(secret, f"{address.hostname}:{address.port}", challenge)
-
-
 class _Server(uvicorn.Server):
     """A server that writes its address to a file, while it answers."""
 
@@ -186,7 +140,7 @@ class _Server(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self._admission = admission
-        self._address_file = settings.data / _ADDRESS_FILE
+        self._address_file = settings.data / ADDRESS_FILE
         self._url = ""
         #: Set when it answers and its address is written.
         self.answers = threading.Event()
@@ -213,7 +167,7 @@ class _Server(uvicorn.Server):
         context = getattr(_application(self).state, "context", None)
         if context:
             context.dispatcher.watchers.close()  # open event streams would be waited for
-        if _read(self._address_file).get("url") == self._url:
+        if read_note(self._address_file).get("url") == self._url:
             self._address_file.unlink(missing_ok=True)
         await super().shutdown(sockets)
 
@@ -247,14 +201,6 @@ def _application(server: uvicorn.Server) -> FastAPI:
     if not isinstance(app, FastAPI):
         raise TypeError("the server runs another application")
     return app
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        answer = json.loads(file.read_text())
-    except (OSError, ValueError):
-        return {}
-    return answer if isinstance(answer, dict) else {}
 
 
 def _reason(server: _Server, failures: list[BaseException]) -> str:

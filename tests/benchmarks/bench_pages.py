@@ -20,7 +20,7 @@ import apsw
 import httpx
 
 from kit.service import server, settings
-from kit.service.app import open_database
+from kit.service.databases import open_database
 from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
 from kit.service.store import ids

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from kit.service import settings
-from kit.service.app import open_database
+from kit.service.databases import open_database
 from kit.service.domain import accounts, keys
 from kit.service.http.context import clock
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kit import local
 from tests.commands.conftest import Kit
 
 
@@ -23,10 +24,23 @@ def test_what_is_left_out_is_said_below_the_list(kit: Kit, tmp_path: Path) -> No
     assert f"; correct {data / 'engines.toml'}" in done.err
 
 
-def test_of_another_service_nothing_is_said(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kit.commands.models import list_left_out
+def test_of_another_service_nothing_is_said(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, key = local.start_embedded(tmp_path / "other")
+    monkeypatch.setenv("KIT_API_KEY", key)
+    monkeypatch.setenv("KIT_BASE_URL", url)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "engines.toml").write_text("[[diffuser]]\n")
 
-    monkeypatch.setenv("KIT_API_KEY", "cs_test_abc")
-    monkeypatch.setenv("KIT_BASE_URL", "https://studio.example.org")
+    done = kit("models")
+    local.stop()
 
-    assert list(list_left_out(None)) == []
+    assert "poster" in done.out
+    assert done.err == ""
+
+
+def test_the_list_starts_no_service(kit: Kit, tmp_path: Path) -> None:
+    kit("models")
+
+    assert not (tmp_path / "data" / "kit.db").exists()

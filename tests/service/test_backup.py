@@ -14,8 +14,8 @@ import pytest
 
 from kit.errors import ConfigError
 from kit.service import settings
-from kit.service.app import open_database
 from kit.service.backup import backup, restore
+from kit.service.databases import open_database
 from kit.service.domain.generations import get as generation
 from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings

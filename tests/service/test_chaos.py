@@ -21,7 +21,7 @@ import orjson
 import pytest
 
 from kit.service import settings
-from kit.service.app import open_database
+from kit.service.databases import open_database
 from kit.service.domain import accounts, credits, keys, outputs
 from kit.service.http.context import clock
 from kit.service.settings import ServiceSettings

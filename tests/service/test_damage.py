@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from kit.errors import ConfigError
-from kit.service.app import open_database
+from kit.service.databases import open_database
 from kit.service.settings import ServiceSettings
 from tests.commands.conftest import kit as kit  # the fixtures
 from tests.commands.conftest import logging_as_it_was as logging_as_it_was

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from kit.errors import ConfigError
-from kit.service.app import open_database
+from kit.service.databases import open_database
 from kit.service.domain import credits
 from kit.service.move import move
 from kit.service.settings import ServiceSettings

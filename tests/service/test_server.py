@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from kit.errors import ConfigError
-from kit.service import server, settings
+from kit.service import address, server, settings
 from kit.service.settings import ServiceSettings
 from tests.conftest import Service
 
@@ -24,7 +24,7 @@ def note(data: Path) -> Path:
 def test_a_running_service_is_found_by_its_note(service: Service) -> None:
     data = service.settings.data
 
-    assert server.find(data) == service.url
+    assert address.find(data) == service.url
     assert note(data).stat().st_mode & 0o777 == 0o600
     assert set(json.loads(note(data).read_text())) == {"url", "instance", "pid"}
 
@@ -32,7 +32,7 @@ def test_a_running_service_is_found_by_its_note(service: Service) -> None:
 def test_a_stopped_service_takes_its_note_away(service: Service) -> None:
     service.stop()
 
-    assert server.find(service.settings.data) is None
+    assert address.find(service.settings.data) is None
     assert not note(service.settings.data).exists()
     with pytest.raises(httpx.ConnectError):
         httpx.get(service.url, verify=False)
@@ -44,14 +44,14 @@ def test_a_stopped_service_leaves_the_note_of_a_later_one(
     first, second = start_service(), start_service()
     first.stop()
 
-    assert server.find(second.settings.data) == second.url
+    assert address.find(second.settings.data) == second.url
 
 
 def test_a_note_of_another_run_is_not_believed(service: Service) -> None:
     path = note(service.settings.data)
     path.write_text(json.dumps({**json.loads(path.read_text()), "instance": "other"}))
 
-    assert server.find(service.settings.data) is None
+    assert address.find(service.settings.data) is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_note_of_another_run_is_not_believed(service: Service) -> None:
 def test_a_note_that_leads_nowhere_is_ignored(tmp_path: Path, text: str) -> None:
     note(tmp_path).write_text(text)
 
-    assert server.find(tmp_path) is None
+    assert address.find(tmp_path) is None
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_another_program_on_the_port_is_not_taken_for_the_service(
     settings.load({}, data=tmp_path).make_secret()
     note(tmp_path).write_text(json.dumps({"url": stranger(words), "instance": "a"}))
 
-    assert server.find(tmp_path) is None
+    assert address.find(tmp_path) is None
 
 
 def test_a_port_that_is_taken_is_a_sentence(service: Service) -> None:

@@ -20,7 +20,7 @@ from kit.errors import ConfigError
 from kit.pricing import MILLI
 from kit.private import write_private
 from kit.service import settings as service_settings
-from kit.service.app import open_database
+from kit.service.databases import open_database
 from kit.service.domain import catalog, keys
 from kit.service.settings import ServiceSettings
 from kit.service.store import accounts, ids

@@ -23,17 +23,13 @@ from kit.service.domain.readiness import Readiness
 from kit.service.domain.writing import Writer
 from kit.service.http.rate_limits import RateLimiter, SharedRateLimiter
 from kit.service.http.response_cache import ResponseCache
+from kit.service.machine import clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.store.database import Database
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
-
-
-def clock() -> int:
-    """Return the time in milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

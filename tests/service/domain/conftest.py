@@ -9,7 +9,7 @@ import pytest
 
 from kit.engines.registry import installed
 from kit.service import settings
-from kit.service.app import open_database
+from kit.service.databases import open_database
 from kit.service.domain import accounts, catalog, generations
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer

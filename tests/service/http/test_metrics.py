@@ -5,7 +5,7 @@ from dataclasses import replace
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from kit.service.app import open_database
+from kit.service.databases import open_database
 from kit.service.http import metrics as published
 from kit.service.store import ids
 from tests.conftest import Service

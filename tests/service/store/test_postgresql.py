@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from kit.errors import BadRequestError, ConfigError, UnavailableError
-from kit.service.app import migrate_database
+from kit.service.databases import migrate_database
 from kit.service.settings import ServiceSettings, load
 from kit.service.store import accounts
 from kit.service.store.database import DuplicateError, Transaction, every, one

@@ -1,0 +1,81 @@
+"""How a running service is found: the file that it writes its address to, and a proof.
+
+The file lies in the data folder, which only its owner can read. Nothing here loads the service.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import ProxyHandler, Request, build_opener
+
+from kit.service.settings import secret_in
+from kit.service.storage.signing import proof
+
+ADDRESS_FILE = "service.json"
+#: More than the answer of `/healthz` has.
+_ANSWER_BYTES = 10_000
+_SECONDS = 2.0
+#: A proxy is for the world outside, not for this machine.
+_direct_opener = build_opener(ProxyHandler({}))
+
+
+def find(data: Path) -> str | None:
+    """Return the address of a service that runs on a data folder on this machine, or None.
+
+    Another program may have got the port since: it does not know the folder's secret.
+    """
+    note, challenge = read_note(data / ADDRESS_FILE), secrets.token_hex(16)
+    try:
+        url = str(note["url"])
+        expected = proof_of(data, url, challenge)
+        with _direct_opener.open(
+            f"{url}/healthz?challenge={challenge}", timeout=_SECONDS
+        ) as response:
+            answer = json.loads(response.read(_ANSWER_BYTES))
+    except (OSError, ValueError, KeyError, HTTPException):
+        return None
+    # The instance too: a restored copy of the folder has the same secret.
+    known = isinstance(answer, dict) and answer.get("instance") == note.get("instance")
+    proven = known and hmac.compare_digest(str(answer.get("proof")).encode(), expected.encode())
+    return url if proven else None
+
+
+def proof_of(data: Path, url: str, challenge: str) -> str:
+    """Return what the service of a data folder answers to a challenge at an address.
+
+    Raises
+    ------
+    OSError
+        The folder has no secret.
+    """
+    address = urlsplit(url)
+    secret = secret_in(data / "secret")
+    return proof(secret, f"{address.hostname}:{address.port}", challenge)
+
+
+def accepts(url: str, key: str) -> bool:
+    """Whether a service that runs there takes a key."""
+    asked = Request(f"{url}/v1/account", headers={"Authorization": f"Bearer {key}"})  # noqa: S310
+    try:
+        with _direct_opener.open(asked, timeout=_SECONDS):
+            return True
+    except HTTPError as error:
+        return error.code == 429  # it knows the key well
+    except (OSError, ValueError, HTTPException):
+        return False
+
+
+def read_note(file: Path) -> dict[str, Any]:
+    """Return what a service has written of itself; nothing where there is no such file."""
+    try:
+        answer = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return {}
+    return answer if isinstance(answer, dict) else {}

@@ -1,0 +1,84 @@
+"""Which database the settings name, and whether its folder is whole."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from kit.errors import ConfigError, require_extra
+from kit.service.metrics import ServiceMetrics
+from kit.service.settings import ServiceSettings, prepare
+from kit.service.store import migrations
+from kit.service.store.database import Database
+from kit.service.store.sqlite import NAME as SQLITE
+from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
+
+
+def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = None) -> Database:
+    """Return the database that the settings name; a new one gets its secret.
+
+    A server's is connected to when it is first used.
+
+    Raises
+    ------
+    ConfigError
+        See `check_data_folder`; or the file is no database of the service.
+    """
+    prepare(settings.data)
+    if settings.embedded:
+        check_data_folder(settings)
+    metrics = metrics or ServiceMetrics()
+
+    def measure_commit(size: int, seconds: float) -> None:
+        metrics.commit_size.observe(size)
+        metrics.commit_seconds.observe(seconds)
+
+    if settings.embedded:
+        embedded = SQLite(settings.database_path, measure_commit)
+        settings.make_secret()
+        return embedded
+    settings.make_secret()
+    database: Database = load_postgresql().PostgreSQL(
+        settings.database_url, measure_commit, settings.secret()
+    )
+    return database
+
+
+async def migrate_database(settings: ServiceSettings) -> int:
+    """Bring the database that the settings name to the newest schema and return its number."""
+    if settings.embedded:
+        await open_database(settings).close()
+        return migrations.newest(SQLITE)
+    await load_postgresql().migrate(settings.database_url)
+    return migrations.newest(load_postgresql().NAME)
+
+
+def load_postgresql() -> ModuleType:
+    """Return the module of a database that needs an extra."""
+    with require_extra("postgres", "PostgreSQL"):
+        from kit.service.store import postgresql
+    return postgresql
+
+
+def check_data_folder(settings: ServiceSettings) -> None:
+    """Refuse a data folder that has lost its database or its secret; it is left as it is.
+
+    Raises
+    ------
+    ConfigError
+        The sentence says what is gone and what to do.
+    """
+    path, secret = settings.database_path, settings.secret_path
+    # In this order: another process may make both meanwhile, first the database.
+    known = secret.exists()
+    size = path.stat().st_size if path.is_file() else None
+    if known and not size and not settings.secret_file:
+        state = "gone" if size is None else "empty"
+        raise ConfigError(
+            f"the database {path} is {state}, and its secret {secret} is here; "
+            f"{RESTORE}, or remove the secret to begin anew"
+        )
+    if size and not known and holds_keys(path) and not secret.exists():
+        raise ConfigError(
+            f"the secret {secret} of the database {path} is gone, without which none of its keys "
+            f"works; {RESTORE}"
+        )
