@@ -1,5 +1,6 @@
 """The history's table in JupyterLab: looked through, by night, reloaded, without its kernel."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,6 +78,14 @@ def test_a_history_is_looked_through(notebook: Notebook) -> None:
     cards = page.locator(".jp-OutputArea .widget-html", has_text="a deep lake")
     preview = cards.filter(has_not_text="a lake").last
     expect(preview.locator("img")).to_be_visible()
+
+    # more like the one chosen last: all of these are the same picture
+    table.get_by_role("button", name="more like this").click()
+    expect(table.get_by_text("1–3 of 5 · 2 chosen")).to_be_visible()
+    expect(search).to_have_value(re.compile("^like:gen_"))
+    search.fill("LAKE")
+    search.press("Enter")
+    expect(table.get_by_text("1–2 of 2 (of 5) · 2 chosen")).to_be_visible()
 
     # Python knows what was chosen
     page.locator(".jp-Notebook .jp-Cell").nth(2).click()
