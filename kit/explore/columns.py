@@ -116,11 +116,19 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
     return table
 
 
-def fill_tags(table: pa.Table, known: Mapping[str, Mapping[str, str]]) -> pa.Table:
-    """Return generations with the tags of their starts, where the service keeps none."""
+def fill_tags(
+    table: pa.Table, known: Mapping[str, Mapping[str, str]], column: str = "id"
+) -> pa.Table:
+    """Return rows with the tags of their starts, where the service keeps none.
+
+    Parameters
+    ----------
+    column : str
+        Where the id of the generation stands.
+    """
     if not known:
         return table
-    rows = zip(table["id"].to_pylist(), table["tags"].to_pylist(), strict=True)
+    rows = zip(table[column].to_pylist(), table["tags"].to_pylist(), strict=True)
     found = [
         text or (json.dumps(known[each], ensure_ascii=False) if each in known else None)
         for each, text in rows

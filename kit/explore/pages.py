@@ -97,6 +97,7 @@ class _Entry(msgspec.Struct, gc=False, rename="camel"):
     model_id: Any = None
     key_prefix: Any = None
     details: _Details | None = None
+    tags: msgspec.Raw = _NOTHING
 
 
 @dataclass(frozen=True)
@@ -323,8 +324,9 @@ def _usage_table(cells: Cells, malformed: MalformedValues) -> pa.Table:
     found = {
         name: _column(cells[name], USAGE.field(name).type, malformed, wire.Entry, name)
         for name in USAGE.names
-        if name in cells
+        if name in cells and name != "tags"
     }
+    found["tags"] = _tags(_objects(cells["tags"], malformed, "tags"))
     details = [value or _NO_DETAILS for value in cells["details"]]
     notes = [each.reason or each.note for each in details]
     found["note"] = pa.array([None if n is None else str(n) for n in notes], pa.string())

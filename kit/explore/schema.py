@@ -104,6 +104,7 @@ LEDGER: Table = {
     "model_id": ColumnInfo("string", "", "model of the generation"),
     "generation_id": ColumnInfo("string", "", "generation that was paid or refunded"),
     "key_prefix": ColumnInfo("string", "", "beginning of the key that paid"),
+    "tags": ColumnInfo("string", "", "what the generation is filed under, as a JSON object"),
     "note": ColumnInfo("string", "", "reason of a refund, note of a grant"),
 }
 

@@ -27,7 +27,7 @@ from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.lock import Lock
 from kit.private import make_folder
 
-_VERSION = 4
+_VERSION = 5
 #: Parts with fewer rows are merged once there are this many of them.
 _SMALL, _MANY = 100_000, 40
 #: Rows of a merged part; what merging needs of memory follows from it.

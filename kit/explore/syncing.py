@@ -346,7 +346,7 @@ class _Usage(_Pages):
 
     def take(self, table: pa.Table) -> Steps[None]:
         yield from ()
-        self.waiting.append(table)
+        self.waiting.append(fill_tags(table, self.source.tags(), "generation_id"))
 
     def finish(self) -> None:
         if self.kept:

@@ -55,6 +55,7 @@ def parts(rows: int) -> Iterator[tuple[pa.Table, pa.Table]]:
         seeds, steps = random.integers(0, 2**31, count), random.integers(10, 50, count)
         campaigns = random.choice(["winter", "spring", "summer", "autumn"], count)
         models = pa.array(np.char.add("model-", random.integers(0, 12, count).astype(str)))
+        tags = pa.array(f'{{"campaign": "{name}"}}' for name in campaigns)
         created = pa.array(moments).cast(pa.timestamp("us")).cast(TIME)
         facts: dict[str, Any] = {
             "id": ids,
@@ -76,7 +77,7 @@ def parts(rows: int) -> Iterator[tuple[pa.Table, pa.Table]]:
                 f'{{"seed": {seed}, "resolution": "{name}", "steps": {n}}}'
                 for seed, name, n in zip(seeds, size, steps, strict=True)
             ),
-            "tags": pa.array(f'{{"campaign": "{name}"}}' for name in campaigns),
+            "tags": tags,
             "error": pa.array(np.where(failed, "the render process ended", None).tolist()),
             "created_at": created,
             "completed_at": created,
@@ -103,6 +104,7 @@ def parts(rows: int) -> Iterator[tuple[pa.Table, pa.Table]]:
                 "model_id": models.take(pa.array(place)),
                 "generation_id": paid_for,
                 "key_prefix": pa.array(["cs_live_Ab"] * len(place)),
+                "tags": tags.take(pa.array(place)),
                 "note": pa.nulls(len(place), pa.string()),
             }
         )

@@ -119,7 +119,7 @@ def spent(*generations: wire.Generation, rates: object = RATES) -> costs.Spendin
             "kind": ["title"],
             "credits": [-0.05],
             "balance_after": [1.0],
-            **dict.fromkeys(("model_id", "generation_id", "key_prefix", "note")),
+            **dict.fromkeys(("model_id", "generation_id", "key_prefix", "tags", "note")),
         }
     ).set_index("id")
     return archive_of(table_of(generations), usage).spending(rates=rates)  # type: ignore[arg-type]

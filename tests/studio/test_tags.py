@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +52,10 @@ def test_history_and_costs_know_tags_at_any_service(
         campaigns = history.frame(limit, columns=["tag.campaign"])["tag.campaign"]
         assert campaigns[ids].tolist()[:3] == ["winter", "summer", "summer"]
         assert campaigns.isna().sum() == 1
+    if which == "own":
+        ledger = studio.usage.frame().set_index("generation_id")["tags"]
+        assert json.loads(ledger[ids[0]]) == WINTER
+        assert ledger[ids].isna().tolist() == [False, False, False, True]
     counted = studio.history.sql(
         'select "tag.campaign" as c, count(*) n from generations group by 1'
     )
