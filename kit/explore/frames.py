@@ -1,4 +1,4 @@
-"""Frames: answers of the service as tables, ready for pandas.
+"""Frames: the models of a service as tables, ready for pandas.
 
 `kit.explore.schema` says what each column means. An empty answer has the same columns and dtypes as
 a full one.
@@ -6,20 +6,14 @@ a full one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from kit import wire
 from kit.explore import schema
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_NO_RECEIPTS: Mapping[str, Decimal] = {}
-_NO_MODELS: Mapping[str, wire.Model] = {}
 
 
 def models(items: Iterable[wire.Model]) -> pd.DataFrame:
@@ -80,46 +74,6 @@ def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
         for parameter in model.parameters
     ]
     return _table(rows, schema.PARAMETERS, index=None)
-
-
-def pages(
-    contents: Iterable[bytes],
-    receipts: Mapping[str, Decimal] = _NO_RECEIPTS,
-    models: Mapping[str, wire.Model] = _NO_MODELS,
-    *,
-    parameters: bool = False,
-    media: bool = False,
-) -> pd.DataFrame:
-    """Tabulate generations straight from the bodies of answers, which is the fastest way.
-
-    Parameters
-    ----------
-    contents : iterable of bytes
-        Each a JSON array of generations.
-
-    Raises
-    ------
-    ApiError
-        A body is not what the API document describes.
-
-    Examples
-    --------
-    >>> pages([b'[{"id": "a", "status": "completed", "creditsCharged": 0.05}]'])["net"].tolist()
-    [0.05]
-    """
-    from kit.explore.charges import fill_credits
-    from kit.explore.pages import read_table
-
-    return _frame(fill_credits(read_table(contents), receipts, models), parameters, media)
-
-
-def _frame(table: pa.Table, parameters: bool, media: bool) -> pd.DataFrame:
-    from kit.explore import arrow
-    from kit.explore.columns import expand_json
-
-    for column, wanted in (("parameters", parameters), ("media", media)):
-        table = expand_json(table, column) if wanted else table
-    return arrow.frame(table)
 
 
 def _table(

@@ -50,9 +50,14 @@ def generation(number: int) -> dict[str, Any]:
 
 def json_to_frame(content: bytes) -> Any:
     """Return the frame of one body."""
-    from kit.explore import frames
+    return _to_frame([content])
 
-    return frames.pages([content])
+
+def _to_frame(contents: list[bytes], **wanted: bool) -> Any:
+    from kit.explore.columns import Columns
+    from kit.explore.pages import read_table
+
+    return Columns(**wanted).frame(read_table(contents))
 
 
 def _normalized(items: list[dict[str, Any]]) -> Any:
@@ -73,8 +78,6 @@ def _resident(field: str) -> int:
 
 def one(method: str, rows: int) -> None:
     """Measure a method in this process and print its CPU seconds and MiB of peak memory."""
-    from kit.explore import frames
-
     items = [generation(number) for number in range(rows)]
     pages = [json.dumps(items[at : at + PAGE]).encode() for at in range(0, rows, PAGE)]
     body = json.dumps(items).encode()
@@ -84,10 +87,10 @@ def one(method: str, rows: int) -> None:
         "normalize": lambda: _normalized(items),
         "loads + normalize": lambda: _normalized(json.loads(body)),
         "kit, one body": lambda: json_to_frame(body),
-        "kit, pages": lambda: frames.pages(pages),
-        "kit, expanded": lambda: frames.pages(pages, parameters=True, media=True),
+        "kit, pages": lambda: _to_frame(pages),
+        "kit, expanded": lambda: _to_frame(pages, parameters=True, media=True),
     }[method]
-    frames.pages([json.dumps([generation(1)]).encode()], parameters=True)  # load what is needed
+    _to_frame([json.dumps([generation(1)]).encode()], parameters=True)  # load what is needed
     clear = Path("/proc/self/clear_refs")
     if clear.exists():
         clear.write_text("5")

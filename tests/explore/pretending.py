@@ -21,6 +21,8 @@ from kit.errors import BadRequestError, NoAnswerError, NotFoundError
 from kit.explore import pages
 from kit.explore.archive import Archive
 from kit.explore.arrow import GENERATIONS, USAGE
+from kit.explore.charges import Receipts, fill_credits
+from kit.explore.columns import Columns
 from kit.explore.store import Listing, Manifest, Store
 from kit.explore.syncing import Page, Start
 
@@ -57,6 +59,17 @@ def archive_of(
 def encode(items: Iterable[wire.Wire | wire.WireShape]) -> bytes:
     """Return the body of an answer that lists some things."""
     return json.dumps([item.model_dump(mode="json", by_alias=True) for item in items]).encode()
+
+
+def frame_of(
+    contents: Iterable[bytes],
+    receipts: Receipts | None = None,
+    models: Mapping[str, wire.Model] | None = None,
+    **wanted: bool,
+) -> pd.DataFrame:
+    """Return pages of generations as the frame of a history."""
+    table = fill_credits(pages.read_table(contents), receipts or {}, models or {})
+    return Columns(**wanted).frame(table)
 
 
 def table_of(generations: Iterable[wire.Generation]) -> pa.Table:

@@ -10,7 +10,7 @@ import pytest
 
 from kit import wire
 from kit.explore import frames, schema
-from tests.explore.pretending import encode
+from tests.explore.pretending import encode, frame_of
 
 MODEL = wire.Model.model_validate(
     {
@@ -44,7 +44,7 @@ BARE = wire.Generation(id="b")
 
 
 def generations(items: Iterable[wire.Generation], *known: Any, **wanted: bool) -> pd.DataFrame:
-    return frames.pages([encode(items)], *known, **wanted)
+    return frame_of([encode(items)], *known, **wanted)
 
 
 TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], schema.Table, list[Any]]] = [
@@ -111,7 +111,7 @@ def test_no_signed_address_is_in_a_frame() -> None:
 def test_a_field_that_is_not_sent_is_a_null() -> None:
     body = json.dumps([DONE.model_dump(mode="json", by_alias=True, exclude_none=True)]).encode()
 
-    pd.testing.assert_frame_equal(frames.pages([body]), generations([DONE]))
+    pd.testing.assert_frame_equal(frame_of([body]), generations([DONE]))
 
 
 def test_a_model_row_says_what_it_takes() -> None:
@@ -133,7 +133,7 @@ def test_the_order_of_the_rows_is_kept() -> None:
     items = [wire.Generation(id=name) for name in ("z", "a", "m")]
 
     assert generations(items).index.tolist() == ["z", "a", "m"]
-    assert frames.pages([page({"id": "z"}, {"id": "a"}), page({"id": "m"})]).index.tolist() == [
+    assert frame_of([page({"id": "z"}, {"id": "a"}), page({"id": "m"})]).index.tolist() == [
         "z",
         "a",
         "m",

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from kit import wire
-from kit.explore import frames
-from tests.explore.pretending import encode
+from tests.explore.pretending import encode, frame_of
 
 FACTS = [
     # id, status, model, prompt, credits, hour of 2026-03-01..06
@@ -37,4 +36,4 @@ def generations() -> list[wire.Generation]:
 
 def history() -> pd.DataFrame:
     """Return a frame of six generations, newest first."""
-    return frames.pages([encode(generations())])
+    return frame_of([encode(generations())])
