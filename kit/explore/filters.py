@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
+from kit import wire
 from kit.errors import BadRequestError
 from kit.explore.schema import pointer
 from kit.parameters import suggest
@@ -30,6 +31,7 @@ STATES = ("processing", "completed", "failed", "canceled")
 ASSET_TYPES = ("image", "video")
 #: Rows of a page where many are looked through.
 PAGE = 1000
+_USUAL = 50
 _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
 
 
@@ -39,14 +41,6 @@ class LongNames(TypedDict, total=False):
     model_id: str | None
     created_after: Moment | None
     created_before: Moment | None
-
-
-class ListFilters(LongNames, total=False):
-    """What may be asked of a list. Source: contract, "Generations"."""
-
-    status: str | None
-    asset_type: str | None
-    tag: Tags | None
 
 
 class Filters(LongNames, total=False):
@@ -104,17 +98,27 @@ class HistoryFilter:
         tags = [text for key, value in self.tag for text in (pointer(key), value)]
         return [*times, *(list(words) for _, words in self._words()), *tags]
 
-    def query(self, limit: int | None) -> dict[str, Any]:
-        """Return the query of a list; one of several words is for `matching`, in long pages."""
-        found: dict[str, Any] = {column: words[0] for column, words in self._words() if _one(words)}
+    def query(self, limit: int | None, *, tags: bool = True) -> dict[str, Any]:
+        """Return the query of a list, whose pages are long where a part is left to `matching`.
+
+        That is one of several words or tags, and words beside a tag. The default length is not
+        sent, some services refuse it.
+
+        Parameters
+        ----------
+        tags : bool
+            Whether the service keeps tags.
+        """
+        words = self._words()
+        found: dict[str, Any] = {column: known[0] for column, known in words if len(known) == 1}
+        local = len(found) < len(words)
+        if self.tag:
+            local = local or bool(words) or len(self.tag) > 1 or not tags
+            found = {"tag": dict(self.tag[:1])} if tags else found
         times = {"created_after": self.since, "created_before": self.until}
         found |= {name: moment for name, moment in times.items() if moment}
-        several = len(self.tag) > 1 or any(not _one(words) for _, words in self._words())
-        if self.tag:  # which goes with no other word, so that those are for `matching`
-            several = several or bool(self._words())
-            found = {name: found[name] for name in times if name in found}
-            found["tag"] = dict(self.tag[:1])
-        return {**found, "limit": PAGE if several else page_size(limit)}
+        size = PAGE if local or limit is None else min(limit, PAGE)
+        return {**found, "limit": None if size == _USUAL else size}
 
     def passed(self, table: pa.Table) -> bool:
         """Return whether a page, newest first, has come to rows that are too old."""
@@ -138,6 +142,21 @@ class HistoryFilter:
         if self.until:
             table = table.filter(pc.less(table["created_at"], pa.scalar(self.until, kind)))
         return table
+
+    def fits(self, facts: wire.Generation, tags: Mapping[str, str]) -> bool:
+        """Return whether a generation with these tags is meant, as `matching` does."""
+        known = {
+            "status": facts.state,
+            "model_id": facts.model_id,
+            "asset_type": facts.asset_type,
+        }
+        made = facts.created_at
+        return (
+            all(known[column] in words for column, words in self._words())
+            and dict(self.tag).items() <= tags.items()
+            and (self.since is None or (made is not None and made >= self.since))
+            and (self.until is None or (made is not None and made < self.until))
+        )
 
     def _words(self) -> list[tuple[str, list[str]]]:
         found = [(column, list(getattr(self, name))) for name, column in _COLUMNS.items()]
@@ -175,22 +194,6 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
     return HistoryFilter(**given)
 
 
-def list_query(limit: int | None, filters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the query of a list; the default limit is not sent, services without one refuse it."""
-    for name in filters:
-        if name not in ListFilters.__optional_keys__:
-            raise TypeError(
-                f"there is no filter {name!r}{suggest(name, ListFilters.__optional_keys__)}"
-            )
-    tags = {"tag": dict(_tags(filters["tag"]))} if filters.get("tag") else {}
-    return {**filters, **tags, "limit": page_size(limit)}
-
-
-def page_size(limit: int | None) -> int | None:
-    """Return how long a page is to be; the default is not sent, some services refuse it."""
-    return None if limit == 50 else min(limit or PAGE, PAGE)
-
-
 def check_words(column: str, asked: Sequence[str], known: Iterable[str | None]) -> None:
     """Refuse words of a filter that are not known.
 
@@ -208,10 +211,6 @@ def check_words(column: str, asked: Sequence[str], known: Iterable[str | None]) 
         if word not in names:
             what = "model" if column == "model_id" else "asset type"
             raise BadRequestError(f"there is no {what} {word!r}{suggest(word, names)}")
-
-
-def _one(words: Sequence[str]) -> bool:
-    return len(words) == 1
 
 
 def _words(value: Words) -> Sequence[str]:

@@ -147,10 +147,7 @@ class HistorySync:
         from kit.explore.columns import fill_tags
         from kit.explore.malformed import MalformedValues
 
-        query = dict(choice.query(limit))
-        if "tag" in query and not self._settings.ours:  # another service keeps no tags
-            query = {**query, "limit": PAGE}
-            del query["tag"]
+        query = choice.query(limit, tags=self._settings.ours)
         malformed = MalformedValues()
         path: str | None = None
         tables = [pages.read_table([])]

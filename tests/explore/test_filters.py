@@ -11,9 +11,7 @@ from kit.explore.arrow import TIME
 from kit.explore.filters import (
     Filters,
     HistoryFilter,
-    ListFilters,
     LongNames,
-    list_query,
     parse_filter,
 )
 
@@ -86,9 +84,6 @@ def test_the_filters_of_types_are_those_that_there_are() -> None:
 
     assert Filters.__optional_keys__ - long == set(HistoryFilter.__slots__)
     assert parse_filter(**dict.fromkeys(Filters.__optional_keys__)) == HistoryFilter()
-    assert set(list_query(5, dict.fromkeys(ListFilters.__optional_keys__))) > long
-    with pytest.raises(TypeError, match="no filter 'stauts'; did you mean 'status'"):
-        list_query(5, {"stauts": "failed"})
 
 
 def test_a_status_that_there_is_not_is_no_empty_answer() -> None:

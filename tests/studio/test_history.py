@@ -61,8 +61,8 @@ def test_only_a_limit_that_was_asked_for_is_sent(made: Studio, other: Server) ->
 
 
 def test_an_unknown_filter_is_named(studio: Studio) -> None:
-    with pytest.raises(TypeError, match="no filter 'model'; did you mean 'model_id'"):
-        studio.history.list(model="m")
+    with pytest.raises(TypeError, match="no filter 'modle'; did you mean 'model'"):
+        studio.history.list(modle="m")
     with pytest.raises(TypeError, match="no filter 'stat'"):
         studio.history.frame(stat="m")
 

@@ -41,7 +41,8 @@ def test_history_and_costs_know_tags_at_any_service(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     studio: Studio = request.getfixturevalue(which)
-    ids = make(studio, "flat" if which == "own" else "paint")
+    model = "flat" if which == "own" else "paint"
+    ids = make(studio, model)
 
     assert studio.history[ids[0]].tags == WINTER
     for limit in (None, 9):
@@ -49,6 +50,9 @@ def test_history_and_costs_know_tags_at_any_service(
         assert set(history.frame(limit, tag="campaign=summer").index) == set(ids[1:3])
         assert list(history.frame(limit, tag=WINTER).index) == ids[:1]
         assert list(history.frame(limit, tag=["team=print"], status="completed").index) == ids[:1]
+        for more in ({"status": "completed"}, {"model": ["x", model], "since": "2025-01-01"}, {}):
+            listed = history.list(limit, tag=WINTER, **more)
+            assert [each.id for each in listed] == ids[:1]
         campaigns = history.frame(limit, columns=["tag.campaign"])["tag.campaign"]
         assert campaigns[ids].tolist()[:3] == ["winter", "summer", "summer"]
         assert campaigns.isna().sum() == 1

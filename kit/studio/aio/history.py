@@ -17,13 +17,12 @@ from kit.client import calls, flows
 from kit.client.downloads import GoneError
 from kit.errors import NotFoundError
 from kit.explore.filters import (
+    PAGE,
     Filters,
-    ListFilters,
     LongNames,
     Moment,
     Tags,
     Words,
-    list_query,
     parse_filter,
 )
 from kit.studio.aio.generation import AsyncGeneration
@@ -89,17 +88,19 @@ class AsyncHistory:
             raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
 
     async def list(
-        self, limit: int | None = 50, **filters: Unpack[ListFilters]
+        self, limit: int | None = 50, **filters: Unpack[Filters]
     ) -> builtins.list[AsyncGeneration]:
         """Return the newest generations, at most `limit`; None asks for all.
 
-        A service that does not know the filters answers without them.
+        The filters are those of `frame`. A service that does not know those of its own list
+        answers without them.
         """
         found: builtins.list[AsyncGeneration] = []
-        query = list_query(limit, filters)
         choice = parse_filter(**filters)
+        query = choice.query(limit, tags=self._client.settings.ours)
+        local = query["limit"] == PAGE  # else the service has done it
         async for page in self._pages(query):
-            found += page
+            found += [one for one in page if not local or choice.fits(one.facts, one.tags)]
             if limit is not None and len(found) >= limit:
                 break
         if not found:
