@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from kit.errors import ConfigError
-from kit.wire import Model, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
+from kit.wire import Amount, Model, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
 
 #: Ledger units in a credit.
 MILLI = 1000
@@ -146,9 +146,9 @@ def parse_credits(amount: Decimal | float | str, what: str) -> Decimal:
     Decimal('0.3')
     """
     try:
-        value = Decimal(str(amount))
+        value = Amount(str(amount))
     except InvalidOperation:
-        value = Decimal("nan")
+        value = Amount("nan")
     if not value.is_finite() or value < 0:
         raise ConfigError(f"{what} is 0 credits or more, not {amount!r}")
     return value

@@ -15,6 +15,7 @@ from typing import Final
 
 from kit.errors import ApiError, BudgetError, ConfigError, NoAnswerError
 from kit.pricing import parse_credits
+from kit.wire import Amount
 
 #: Share of a budget that is spent when it warns.
 WARN_AT: Final = Decimal("0.8")
@@ -62,12 +63,12 @@ class Budget:
     @property
     def spent(self) -> Decimal:
         """What was charged while it was open, less refunded."""
-        return sum(self._spent.values(), Decimal(0))
+        return sum(self._spent.values(), Amount())
 
     @property
     def held(self) -> Decimal:
         """What is being started and not yet charged."""
-        return sum(self._held.values(), Decimal(0))
+        return sum(self._held.values(), Amount())
 
     @property
     def left(self) -> Decimal:

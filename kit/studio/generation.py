@@ -155,7 +155,8 @@ class BaseGeneration:
     def credits(self) -> float | None:
         """What it was charged; None where neither the service nor a receipt says.
 
-        A float, as in frames, for arithmetic and JSON; accounts, quotes and budgets are exact.
+        A float, as in frames, for arithmetic and JSON. Accounts, quotes and budgets are exact:
+        `kit.wire.Amount`, which takes floats beside it.
         """
         return None if self._charged is None else float(self._charged)
 

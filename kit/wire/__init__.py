@@ -8,7 +8,7 @@ typo is an error.
 from __future__ import annotations
 
 from kit.wire.account import Account, Balance, Entry
-from kit.wire.base import Body, Credits, Instant, Wire, WireShape, drawings, timestamp
+from kit.wire.base import Amount, Body, Credits, Instant, Wire, WireShape, drawings, timestamp
 from kit.wire.generations import Generation, GenerationInput, Output, Receipt, StartGeneration
 from kit.wire.models import Model, Models, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
 from kit.wire.problems import Problem, Problems
@@ -37,6 +37,7 @@ __all__ = [
     "TOPICS",
     "VIDEO_CATEGORIES",
     "Account",
+    "Amount",
     "AssetType",
     "Balance",
     "Body",

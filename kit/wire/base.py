@@ -25,8 +25,46 @@ def _number(value: Decimal) -> float | int:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
+class Amount(Decimal):
+    """An exact Decimal that takes floats beside it, too: what comes of both is a float.
+
+    Analysts multiply prices and balances with rates, and compare them with figures of frames.
+
+    Examples
+    --------
+    >>> Amount("0.35") + Decimal("0.1"), Amount("0.35") * 2.0, Amount("0.35") == 0.35
+    (Decimal('0.45'), 0.7, True)
+    """
+
+    __hash__ = Decimal.__hash__
+
+
+def _with_floats(name: str) -> Callable[[Decimal, Any], Any]:
+    """Return an operator of Decimal that is one of floats where the other side is one."""
+    exact, rough = getattr(Decimal, name), getattr(float, name)
+
+    def work(self: Decimal, other: Any) -> Any:
+        if isinstance(other, float):
+            return rough(float(self), other)
+        found = exact(self, other)
+        return Amount(found) if isinstance(found, Decimal) else found
+
+    return work
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
+    for _side in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Amount, _side, _with_floats(_side))
+for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+    setattr(Amount, _name, _with_floats(_name))
+
+
 #: An amount of credits: a Decimal in Python, a JSON number on the wire, never a float between.
-Credits = Annotated[Decimal, PlainSerializer(_number, return_type=int | float, when_used="json")]
+Credits = Annotated[
+    Decimal,
+    AfterValidator(Amount),
+    PlainSerializer(_number, return_type=int | float, when_used="json"),
+]
 
 
 def timestamp(instant: datetime) -> str:

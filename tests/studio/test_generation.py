@@ -3,7 +3,9 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -234,3 +236,23 @@ def test_credits_of_a_generation_are_for_arithmetic_and_json(studio: Studio) -> 
     assert made.credits is not None
     assert made.credits * 1.5 == 0.375
     assert json.loads(json.dumps(made.credits)) == made.credits
+
+
+def test_what_can_be_spent_is_exact_and_takes_floats(studio: Studio, other: Server) -> None:
+    other.first("GET", "/v1/account", *[Answer(200, {"id": "a1", "credits": 7.35})] * 3)
+    account, quote = studio.account, studio.estimate("paint", "a lake")
+    with studio.budget(credits=0.85) as budget:
+        amounts: list[tuple[Any, float]] = [
+            (account.credits, 7.35),
+            (quote.total, 0.25),
+            (studio.sweep("paint", ["a", "b"]).quote.total, 0.5),
+            (studio.models["paint"].credits_from, 0.1),
+            (budget.left, 0.85),
+            (budget.spent, 0.0),
+        ]
+    for amount, value in amounts:
+        assert isinstance(amount, Decimal)
+        assert (amount * 0.5, 1.0 - amount) == (value * 0.5, 1.0 - value)
+        assert amount == value
+        assert isinstance(amount + amount, Decimal)
+    assert studio.generate("paint", "a lake").credits == quote.total
