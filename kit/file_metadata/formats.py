@@ -61,12 +61,14 @@ def _rewrite(
             if kind == "mp4":
                 in_place(file)
                 return True
-            made = change(_read_picture(file), kind)
+            data = _read_picture(file)
+            made = change(data, kind)
+            file.seek(0)
+            file.write(made)  # a second file in its place would cost twenty times as much
+            if len(made) < len(data):
+                file.truncate()
     except (_LeaveAloneError, struct.error, IndexError, KeyError):
         return False
-    part = path.with_name(f"{path.name}.part")
-    part.write_bytes(made)
-    part.replace(path)
     return True
 
 

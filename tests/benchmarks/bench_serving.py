@@ -1,94 +1,334 @@
-"""The service beside others, by a benchmark that starts them in turn and takes ratios.
+"""The service beside the smallest one of its kind, both up at once and asked in turn.
 
-    python tests/benchmarks/bench_serving.py BENCH OUT [serving|durable] [argument ...]
+    python tests/benchmarks/bench_serving.py [--rounds N] [--write]
 
-BENCH is the folder of the benchmark; OUT gets its JSON. Every service draws the same picture and is
-asked by the same load; a ratio compares two neighbours in time. Further arguments go to the script,
-e.g. ``--pairs 1`` or the names of other services to measure in the same run.
+Both draw the same picture and are asked by the same callers. Ours keeps each job through a power
+cut, charges it and renders it in another process; the other (`plugins/smallest_service.py`) does
+none of that. A ratio compares two neighbours in time, on however busy a machine; shown are the
+medians of the rounds, with the least and the most. ``--write`` puts the table into the README.
 """
 
+import argparse
 import asyncio
 import json
 import os
+import platform
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
+from typing import Any
 
-from kit.service import settings
-from kit.service.databases import open_database
-from kit.service.domain import accounts, keys
-from kit.service.http.context import clock
+import psutil
+import uvloop
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-START = """
-import os, shutil, sys
-from pathlib import Path
-data = Path(sys.argv[2])
-if not (data / "kit.db").exists():
-    shutil.copytree(os.environ["KIT_BENCH_TEMPLATE"], data, dirs_exist_ok=True)
-os.environ["PYTHONPATH"] += os.pathsep + os.environ["KIT_BENCH_PLUGINS"]
-sys.path[:0] = os.environ["PYTHONPATH"].split(os.pathsep)
-sys.argv = ["kit", "serve", "--port", sys.argv[1], "--data", str(data), "--workers", "2"]
-from kit.__main__ import main
-main()
-"""
+PLUGINS, ROOT = Path(__file__).with_name("plugins"), Path(__file__).parents[2]
+if __name__ == "__main__":  # imported, it changes nothing for others
+    sys.path[:0] = [str(ROOT)]
+
+from kit.service import settings  # noqa: E402 - from this checkout
+from kit.service.databases import open_database  # noqa: E402
+from kit.service.domain import accounts, keys  # noqa: E402
+from kit.service.machine import clock  # noqa: E402
+from tests.clusters import free_port  # noqa: E402
+
+CALLERS, JOBS, JOBS_ALONE, GET_SECONDS = 16, 500, 100, 2.0
+OURS = "/v1/creative-studio/generations"
+MARKS = "<!-- serving: bench_serving.py --write -->", "<!-- /serving -->"
+#: Figure -> its row in the table, and how it is written.
+ROWS = {
+    "jobs": ("jobs a second, 16 callers", "{:,.0f}"),
+    "cpu": ("processor time a job", "{:.1f} ms"),
+    "p50": ("from order to result, one caller, p50", "{:.1f} ms"),
+    "p99": ("the same, p99", "{:.1f} ms"),
+    "accepted": ("orders accepted a second", "{:,.0f}"),
+    "status": ("status requests a second", "{:,.0f}"),
+    "status cpu": ("processor time a status request", "{:.3f} ms"),
+    "list": ("lists of 50 a second", "{:,.0f}"),
+    "memory": ("memory when idle, all processes", "{:.0f} MiB"),
+    "start": ("first result after the command", "{:.2f} s"),
+    "start cpu": ("processor time until then", "{:.2f} s"),
+}
 
 
-async def template(folder: Path) -> str:
+class Peer:
+    """A service in a process of its own, and how it is asked."""
+
+    def __init__(self, ends: ExitStack, command: list[str], path: str, headers: str = "") -> None:
+        self._folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
+        self._command, self.path, self._headers = command, path, headers
+        self.seeds = count()
+        ends.callback(self.stop)
+
+    def body(self) -> bytes:
+        """Return the next order; no two are equal."""
+        order: dict[str, Any] = {"prompt": "a red fox in the snow, golden hour"}
+        seed = {"seed": next(self.seeds)}
+        ours = self.path == OURS
+        return json.dumps(
+            order | ({"modelId": "gradient", "parameters": seed} if ours else seed)
+        ).encode()
+
+    async def start(self) -> dict[str, float]:
+        """Start it anew and return what a first result took."""
+        self.port = free_port()
+        data = Path(tempfile.mkdtemp(dir=self._folder))
+        if self.path == OURS:
+            shutil.copytree(self._folder.parent / "template", data, dirs_exist_ok=True)
+        paths = os.pathsep.join((str(ROOT), str(PLUGINS)))
+        given = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        many = str(10**8)
+        limits = {"KIT_REQUESTS_PER_MINUTE": many, "KIT_STARTS_PER_MINUTE": many}
+        began = time.perf_counter()
+        self.process = psutil.Popen(
+            [sys.executable, *(word.format(port=self.port, data=data) for word in self._command)],
+            env=given | limits | {"PYTHONPATH": paths},
+        )
+        while True:
+            try:
+                caller = await self.connect()
+                break
+            except OSError:
+                await asyncio.sleep(0.002)
+        await finish(caller, self, 0.002)
+        return {"start": time.perf_counter() - began, "start cpu": self.cpu()}
+
+    def stop(self) -> None:
+        """Stop it and what it started."""
+        process = getattr(self, "process", None)
+        if process and process.is_running():
+            process.terminate()
+            process.wait(30)
+
+    async def connect(self) -> "Connection":
+        """Return a connection of its own."""
+        loop = asyncio.get_running_loop()
+        head = f"Host: 127.0.0.1:{self.port}\r\n{self._headers}"
+        _, made = await loop.create_connection(lambda: Connection(head), "127.0.0.1", self.port)
+        return made
+
+    def _processes(self) -> Iterator[psutil.Process]:
+        yield self.process
+        yield from self.process.children(recursive=True)
+
+    def cpu(self) -> float:
+        """Return the seconds of processor time so far, with what it started."""
+        return sum(sum(one.cpu_times()[:4]) for one in self._processes())
+
+    def memory(self) -> float:
+        """Return its MiB, shared pages by share."""
+        return sum(one.memory_full_info().pss for one in self._processes()) / 2**20
+
+
+class Connection(asyncio.Protocol):
+    """HTTP/1.1 that costs the machine as little as possible: one request after the other."""
+
+    def __init__(self, head: str) -> None:
+        self._head, self._buffer, self._answer = head, b"", asyncio.Future[bytes]()
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        head, found, body = self._buffer.partition(b"\r\n\r\n")
+        if not found:
+            return
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+        if len(body) >= length:
+            self._buffer = b""
+            assert head[9:10] == b"2", head + body
+            self._answer.set_result(body)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self._answer.done():
+            self._answer.set_exception(error or ConnectionError("closed"))
+
+    async def ask(self, method: str, path: str, body: bytes = b"", *, wait: bool = True) -> bytes:
+        self._answer = asyncio.get_running_loop().create_future()
+        size = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
+        head = f"{method} {path} HTTP/1.1\r\n{self._head}{size}"
+        head += "Prefer: wait=30\r\n\r\n" if wait else "\r\n"
+        self.transport.write(head.encode() + body)
+        return await self._answer
+
+
+async def finish(caller: Connection, peer: Peer, pause: float, job: str = "") -> str:
+    """Have a job done, or one that was accepted, and return its id."""
+    if not job:
+        answer = json.loads(await caller.ask("POST", peer.path, peer.body()))
+        job = answer["id"]
+        if answer["status"] == "completed":
+            return job
+    while True:
+        answer = json.loads(await caller.ask("GET", f"{peer.path}/{job}"))
+        if answer["status"] == "completed":
+            return job
+        assert answer["status"] == "processing", answer
+        await asyncio.sleep(0 if peer.path == OURS else pause)  # ours answers when it is done
+
+
+async def together(peer: Peer, callers: int, work: Callable[[Connection], Awaitable[Any]]) -> float:
+    """Let some callers work at the same time and return the seconds."""
+    connections = [await peer.connect() for _ in range(callers)]
+    began = time.perf_counter()
+    await asyncio.gather(*(work(one) for one in connections))
+    took = time.perf_counter() - began
+    for one in connections:
+        one.transport.close()
+    return took
+
+
+async def many_jobs(peer: Peer) -> dict[str, float]:
+    left = iter(range(JOBS))
+
+    async def work(caller: Connection) -> None:
+        for _ in left:
+            await finish(caller, peer, 0.02)
+
+    before = peer.cpu()
+    took = await together(peer, CALLERS, work)
+    return {"jobs": JOBS / took, "cpu": 1000 * (peer.cpu() - before) / JOBS}
+
+
+async def one_caller(peer: Peer) -> dict[str, float]:
+    times = []
+
+    async def work(caller: Connection) -> None:
+        for _ in range(JOBS_ALONE):
+            began = time.perf_counter()
+            await finish(caller, peer, 0.002)
+            times.append(1000 * (time.perf_counter() - began))
+
+    await together(peer, 1, work)
+    times.sort()
+    return {"p50": times[JOBS_ALONE // 2], "p99": times[int(JOBS_ALONE * 0.99) - 1]}
+
+
+async def many_orders(peer: Peer) -> dict[str, float]:
+    """Order as fast as it takes orders; then wait until all is done."""
+    left, made = iter(range(JOBS)), []
+
+    async def order(caller: Connection) -> None:
+        path = peer.path
+        for _ in left:
+            answer = await caller.ask("POST", path, peer.body(), wait=False)
+            made.append(json.loads(answer)["id"])
+
+    async def wait(caller: Connection) -> None:
+        while made:
+            await finish(caller, peer, 0.02, made.pop())
+
+    took = await together(peer, CALLERS, order)
+    await together(peer, CALLERS, wait)
+    return {"accepted": JOBS / took}
+
+
+async def many_reads(peer: Peer) -> dict[str, float]:
+    caller = await peer.connect()
+    job = await finish(caller, peer, 0.02)
+    found = {}
+    for name, path in (("status", f"{peer.path}/{job}"), ("list", peer.path)):
+        answers, ends = count(), time.perf_counter() + GET_SECONDS
+
+        async def read(
+            caller: Connection, path: str = path, ends: float = ends, answers: Any = answers
+        ) -> None:
+            while time.perf_counter() < ends:
+                await caller.ask("GET", path)
+                next(answers)
+
+        before = peer.cpu()
+        took = await together(peer, CALLERS, read)
+        number = next(answers)
+        found[name] = number / took
+        found[f"{name} cpu"] = 1000 * (peer.cpu() - before) / number
+    return found
+
+
+async def account(folder: Path) -> str:
     """Make a data folder with an account that can pay for everything, and return its key."""
     config = settings.load({}, data=folder)
     database = open_database(config)
-    account = await database.write(accounts.create("Bench", "bench@localhost", 10**12, clock()))
-    scopes = ("creative:generate", "scripts:generate")
-    wish = keys.KeyRequest(account_id=account.id, name="bench", scopes=scopes)
+    owner = await database.write(accounts.create("Bench", "bench@localhost", 10**12, clock()))
+    wish = keys.KeyRequest(account_id=owner.id, name="bench", scopes=("creative:generate",))
     made = await database.write(keys.create(wish, config.secret(), clock()))
     await database.close()
     return made.text
 
 
-def entry(folder: Path, key: str) -> dict[str, object]:
-    """Return how the benchmark starts and asks this service."""
-    path = "/v1/creative-studio/generations"
-    body = {"modelId": "gradient", "prompt": "{prompt}", "parameters": {"seed": "{seed}"}}
-    return {
-        "label": "creative-studio-kit (durable, charges, workers apart)",
-        "kind": "wait",  # one request that is answered when there is a result
-        "python": sys.executable,
-        "procs": [{"role": "api", "cmd": ["{python}", "-c", START, "{port}", "{state}"]}],
-        "env": {
-            "PYTHONDONTWRITEBYTECODE": "",  # else a checkout is compiled at every start
-            "KIT_BENCH_TEMPLATE": str(folder),
-            "KIT_BENCH_PLUGINS": os.pathsep.join((str(HERE / "plugins"), str(ROOT))),
-            "KIT_REQUESTS_PER_MINUTE": "100000000",
-            "KIT_STARTS_PER_MINUTE": "100000000",
-        },
-        "headers": {"Authorization": f"Bearer {key}", "Prefer": "wait=30"},
-        "ready": "/healthz",
-        "submit": {"path": path, "json": body},
-        "id": "id",
-        "status": f"{path}/{{id}}",
-        "list": path,
-        "done": {"key": "status", "values": ["completed"]},
-    }
+Figures = dict[str, list[dict[str, float]]]
 
 
-def main(bench: Path, out: Path, part: str, rest: list[str]) -> int:
-    script = bench / "serving" / ("durable.py" if part == "durable" else "bench_serving.py")
-    python = Path(os.environ["PERF_VENVS"]) / "load" / "bin" / "python"
-    with tempfile.TemporaryDirectory() as folder:
-        key = asyncio.run(template(Path(folder) / "template"))
-        peers = Path(folder) / "ours.json"
-        peers.write_text(json.dumps({"ours": entry(Path(folder) / "template", key)}))
-        command = [python, script, "-o", out, "--peer-file", peers, "ours", *rest]
-        return subprocess.run(command, check=False).returncode
+async def measure(rounds: int) -> Figures:
+    """Return what each round found, of ours and of the other."""
+    figures: Figures = defaultdict(list)
+    with ExitStack() as ends:
+        folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
+        tempfile.tempdir = str(folder)
+        key = await account(folder / "template")
+        serve = ["-m", "kit", "serve", "--port={port}", "--data={data}", "--workers=2"]
+        headers = f"Authorization: Bearer {key}\r\n"
+        smallest = [str(PLUGINS / "smallest_service.py"), "{port}", "{data}"]
+        peers = {
+            "ours": Peer(ends, serve, OURS, headers),
+            "smallest": Peer(ends, smallest, "/generations"),
+        }
+        for peer in peers.values():
+            await peer.start()  # writes the bytecode that others have
+        for _ in range(rounds):
+            for name, peer in peers.items():
+                peer.stop()
+                figures[name].append(await peer.start())
+        await asyncio.sleep(2)
+        idle = {name: {"memory": peer.memory()} for name, peer in peers.items()}
+        for number in range(rounds):
+            for take in (one_caller, many_jobs, many_orders, many_reads):
+                for name, peer in peers.items():
+                    figures[name][number] |= await take(peer) | idle[name]
+    return figures
+
+
+def table(figures: Figures) -> str:
+    """Return the table, and a line with the date and the machine."""
+    ours, other = figures["ours"], figures["smallest"]
+    text = f"Measured {datetime.now(UTC):%Y-%m-%d} on {_machine()}; medians of {len(ours)} rounds"
+    lines = [f"{text}, with the least and the most.", "", "| | ours | ratio |", "|---|---|---|"]
+    for name, (row, form) in ROWS.items():
+        ratios = sorted(a[name] / b[name] for a, b in zip(ours, other, strict=True))
+        spread = f" ({ratios[0]:.2f} to {ratios[-1]:.2f})" if ratios[0] != ratios[-1] else ""
+        mine = form.format(statistics.median(one[name] for one in ours))
+        lines.append(f"| {row} | {mine} | {statistics.median(ratios):.2f}{spread} |")
+    return "\n".join(lines)
+
+
+def _machine() -> str:
+    known = subprocess.run(["lscpu"], capture_output=True, text=True, check=False).stdout
+    name = known.partition("Model name:")[2].partition("\n")[0].strip() or platform.processor()
+    load = os.getloadavg()[1]
+    return f"{os.cpu_count()} × {name} (Python {platform.python_version()}, load {load:.1f})"
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        raise SystemExit(__doc__)
-    chosen = sys.argv[3] if len(sys.argv) > 3 else "serving"
-    raise SystemExit(
-        main(Path(sys.argv[1]).absolute(), Path(sys.argv[2]).absolute(), chosen, sys.argv[4:])
-    )
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--write", action="store_true", help="Put the table into the README.")
+    given = parser.parse_args()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        made = table(runner.run(measure(given.rounds)))
+    print(made)
+    if given.write:
+        readme = ROOT / "README.md"
+        before, _, rest = readme.read_text().partition(MARKS[0])
+        after = rest.partition(MARKS[1])[2]
+        if not after:
+            raise SystemExit(f"{readme} lacks the marks {MARKS[0]} and {MARKS[1]}")
+        readme.write_text(f"{before}{MARKS[0]}\n{made}\n{MARKS[1]}{after}")

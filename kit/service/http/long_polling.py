@@ -64,20 +64,15 @@ async def hold_answer(
     is_news : callable
         Whether a state is worth an answer.
     """
-    state = await look()
-    if is_news(state):
-        return state
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     with watch() as changed:
-        # Read again now that changes wake us: one may have come in between.
-        while (
-            not (is_news(state := await look()) or watchers.closed)
-            and (left := end - loop.time()) > 0
-        ):
-            changed.clear()
+        while True:
+            changed.clear()  # before it is read: what comes in meanwhile is not missed
+            state, left = await look(), end - loop.time()
+            if is_news(state) or watchers.closed or left <= 0:
+                return state
             await wait_until(changed, min(left, POLL_SECONDS))
-    return state
 
 
 async def wait_until(event: asyncio.Event, seconds: float) -> None:

@@ -32,6 +32,8 @@ _ON_ITS_SIDE = range(5, 9)
 _POSTER_AT = 0.4  # of the length
 #: Pixels a side up to which a picture needs no smaller one beside it.
 _SMALL = 512
+#: Bytes of a file that are read at once.
+_PIECE = 1 << 20
 #: Bytes of an asset's metadata as JSON: they stand in the row, and in every answer about it.
 _METADATA = 64_000
 
@@ -249,9 +251,12 @@ def _pixels(path: Path, asset: Asset) -> Any:
 
 def _hash_file(path: Path) -> tuple[str, int]:
     """Return a file's SHA-256 and size."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256")
-        return digest.hexdigest(), file.tell()
+    digest, length = hashlib.sha256(), 0
+    with path.open("rb", buffering=0) as file:
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+            length += len(piece)
+    return digest.hexdigest(), length
 
 
 def _bad_result(why: str, detail: str) -> EngineError:

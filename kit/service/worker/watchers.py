@@ -55,7 +55,9 @@ class Watchers:
         try:
             yield event
         finally:
-            self._by_account -= Counter([account_id])  # which also drops what is at zero
+            self._by_account[account_id] -= 1
+            if not self._by_account[account_id]:
+                del self._by_account[account_id]
             self._events[generation_id].discard(event)
             if not self._events[generation_id]:
                 del self._events[generation_id]

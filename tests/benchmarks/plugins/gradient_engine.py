@@ -2,7 +2,6 @@
 
 import time
 from decimal import Decimal
-from pathlib import Path
 
 from kit.engines.base import Asset, Definition, Engine, Job, Progress
 from kit.wire import Parameter, Rule
@@ -23,11 +22,10 @@ class Gradient(Engine):
 
     def render(self, job: Job, progress: Progress) -> Asset:
         """Draw, and move the file where it belongs."""
-        from common.render import render
+        from gradient import render
 
-        path = Path(render(job.prompt, job.seed))
-        kept = path.replace(job.folder / path.name)
-        return Asset(path=kept, content_type="image/png", width=256, height=256)
+        path = render(job.prompt, job.seed, job.folder)
+        return Asset(path=path, content_type="image/png", width=256, height=256)
 
 
 class Pause(Engine):

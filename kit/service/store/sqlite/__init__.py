@@ -129,8 +129,9 @@ class SQLite:
             raise UnavailableError("the database is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._orders.put(_Order(begin(work), future, durable))
-        # A caller that goes away does not undo what was handed in: it is done or it failed.
-        return await asyncio.shield(future)
+        # A caller that goes away does not undo what was handed in: it is done or it failed, and
+        # nobody is told.
+        return await future
 
     def version(self) -> object:
         """Return something that differs whenever anything may have been written since."""
