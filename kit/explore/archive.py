@@ -41,6 +41,8 @@ _FORMATS = {
 _NEWEST_FIRST = "order by created_at desc nulls last, id desc"
 _KEY = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
 _SEARCHED = ("id", "prompt", "model_id", "tags")
+#: Table -> what of its files is of no use to who asks.
+_HIDDEN = {"generations": f"exclude ({SETTINGS})", "usage": ""}
 _WHOLE = frozenset({"UBIGINT", "BIGINT"})
 #: How often a reader looks again when another notebook has just merged what it was to read.
 _ATTEMPTS = 5
@@ -178,7 +180,8 @@ class Archive:
     def sql(self, query: str, **tables: Any) -> pd.DataFrame:
         """Return what a query of DuckDB's SQL finds in ``generations`` and in ``usage``.
 
-        A parameter is ``"parameters.resolution"``, as in a frame, and a tag ``"tag.campaign"``; the
+        A parameter is ``"parameters.resolution"``, as in a frame, and a tag ``"tag.campaign"``, in
+        the ledger, too, where a query is of that alone; the
         other columns are those of `kit.explore.schema.GENERATIONS`, of
         `kit.explore.schema.LEDGER`, and ``id``.
 
@@ -324,25 +327,30 @@ def _attach(base: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -
         names = ", ".join(f"'{_quote(name)}'" for name in files)
         source = f"read_parquet([{names}])"
         base.execute(f"create temp view all_{table} as select * from {source}")  # noqa: S608
-    but = f"exclude ({SETTINGS})" if table == "generations" else ""
-    base.execute(f"create temp view {table} as select * {but} from all_{table}")  # noqa: S608
+    shown = f"select * {_HIDDEN[table]} from all_{table}"  # noqa: S608
+    base.execute(f"create temp view {table} as {shown}")
 
 
 def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Give ``generations`` a column for each parameter or tag that a query names in quotes."""
-    names = dict.fromkeys(_KEY.findall(query))
+    """Give a table a column for each parameter or tag that a query names in quotes.
+
+    It is ``generations``, and ``usage`` in a query of that alone.
+    """
+    names, words = dict.fromkeys(_KEY.findall(query)), query.lower()
     if names:
-        columns = [f'{_value(base, *split_key(name))} as "{name}"' for name in names]
-        source = f"select * exclude ({SETTINGS}), {', '.join(columns)} from all_generations"  # noqa: S608
-        base.execute(f"create or replace temp view generations as {source}")
+        table = "usage" if "usage" in words and "generations" not in words else "generations"
+        columns = [f'{_value(base, table, *split_key(name))} as "{name}"' for name in names]
+        source = f"select *, {', '.join(columns)} from all_{table}"  # noqa: S608
+        shown = f"select * {_HIDDEN[table]} from ({source})"  # noqa: S608
+        base.execute(f"create or replace temp view {table} as {shown}")
 
 
-def _value(base: duckdb.DuckDBPyConnection, column: str, key: str) -> str:
+def _value(base: duckdb.DuckDBPyConnection, table: str, column: str, key: str) -> str:
     """Return the expression of a key, with the type that all of its values have."""
     path = f"'{_quote(pointer(key))}'"
     column = grouped(column, key)
     few = "" if column == "parameters" else "distinct"
-    texts = f"(select {few} {column} from all_generations)"  # noqa: S608
+    texts = f"(select {few} {column} from all_{table})"  # noqa: S608
     found = base.sql(f"select distinct json_type({column}, {path}) from {texts}").fetchall()  # noqa: S608
     kinds = {kind for (kind,) in found} - {None, "NULL"}
     text = f"json_extract_string({column}, {path})"

@@ -8,10 +8,7 @@ sums to three decimals to compare them with the ledger.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    import pandas as pd
+from typing import NamedTuple
 
 #: Instants in every frame.
 TIME = "datetime64[us, UTC]"
@@ -108,14 +105,6 @@ LEDGER: Table = {
     "note": ColumnInfo("string", "", "reason of a refund, note of a grant"),
 }
 
-TABLES: Mapping[str, Table] = {
-    "models": MODELS,
-    "parameters": PARAMETERS,
-    "generations": GENERATIONS,
-    "ledger": LEDGER,
-}
-
-
 #: Columns of a table of generations that hold a JSON object -> what the names of theirs begin with.
 OBJECTS = {"parameters": "parameters.", "media": "media.", "tags": "tag."}
 
@@ -148,23 +137,3 @@ def dtypes(table: Table) -> dict[str, str]:
     'float64'
     """
     return {name: column.dtype for name, column in table.items()}
-
-
-def describe(name: str) -> pd.DataFrame:
-    """Return a table's columns as a frame: dtype, unit and meaning, indexed by column.
-
-    Parameters
-    ----------
-    name : str
-        One of `TABLES`.
-
-    Examples
-    --------
-    >>> describe("generations").loc["seconds", "unit"]
-    's'
-    """
-    import pandas as pd
-
-    table = TABLES[name]
-    index = pd.Index(list(table), dtype="string", name="column")
-    return pd.DataFrame(list(table.values()), index=index, columns=list(ColumnInfo._fields))

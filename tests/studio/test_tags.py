@@ -59,6 +59,8 @@ def test_history_and_costs_know_tags_at_any_service(
     if which == "own":
         ledger = studio.usage.frame().set_index("generation_id")["tags"]
         assert json.loads(ledger[ids[0]]) == WINTER
+        asked = studio.history.sql('select "tag.team" as t, count(*) n from usage group by 1')
+        assert asked.set_index("t")["n"]["print"] == 1
         assert ledger[ids].isna().tolist() == [False, False, False, True]
     counted = studio.history.sql(
         'select "tag.campaign" as c, count(*) n from generations group by 1'

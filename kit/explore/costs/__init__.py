@@ -8,10 +8,9 @@ from __future__ import annotations
 from kit.explore.costs.focus import FocusFrame, focus
 from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.frame import CostFrame
-from kit.explore.costs.prices import explain, sensitivity
+from kit.explore.costs.prices import explain, reprice, sensitivity
 from kit.explore.costs.reconciliation import reconcile
 from kit.explore.costs.report import CostReport, Month, report
-from kit.explore.costs.repricing import reprice
 from kit.explore.costs.spending import Spending, find_timezone, groups
 from kit.explore.costs.totals import by, charges, failed, summary, top, total, trend
 from kit.explore.costs.unusual import unusual

@@ -1,8 +1,8 @@
-"""Prices taken apart: what each value of each setting adds, and what one charge is made of."""
+"""Prices taken apart: what settings add, what one charge is made of, and another price."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ from kit import wire
 from kit.errors import ConfigError
 from kit.explore.charts.spec import Chart
 from kit.explore.costs.frame import CostFrame, with_chart
+from kit.explore.costs.spending import Spending, credits
 
 _EXPLAINED = {
     "term": "string",
@@ -28,6 +29,15 @@ _SENSITIVITY = {
     "added": "float64",
     "factor": "float64",
 }
+_REPRICED = {
+    "model_id": "string",
+    "count": "int64",
+    "unknown": "int64",
+    "charged": "float64",
+    "repriced": "float64",
+    "difference": "float64",
+}
+_PREFIX = "parameters."
 #: Prices a request with these settings and these seconds of input media, or says it cannot.
 Price = Callable[[Mapping[str, Any], Mapping[str, float]], wire.Quote | None]
 
@@ -117,6 +127,53 @@ def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote |
     return result
 
 
+def reprice(
+    spent: Spending,
+    names: Iterable[str],
+    price: Callable[[str, Mapping[str, Any]], int | None],
+) -> CostFrame:
+    """Return what completed generations were charged, beside another price.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The settings that a price depends on; generations that agree in them are priced at once.
+    price : callable
+        Takes the model and these settings; returns millicredits, or None where there is no price.
+
+    Returns
+    -------
+    CostFrame
+        By ``model_id`` with which they were made: ``count``; ``unknown``, how many of them have no
+        such price and are left out of the rest; ``charged``, ``repriced`` and ``difference``.
+    """
+    columns = ["model_id", "kind", "status", *(_PREFIX + name for name in dict.fromkeys(names))]
+    groups = spent.sums(columns)
+    made = (groups["kind"] == "generation") & (groups["status"] == "completed")
+    groups = groups[made & (groups["known"] == groups["count"])]
+    amounts = [_reprice_group(row, price) for row in groups.to_dict("records")]
+    each = pd.Series(amounts, index=groups.index, dtype="Int64")
+    priced = each.notna()
+    table = pd.DataFrame(
+        {
+            "model_id": groups["model_id"],
+            "count": groups["count"],
+            "unknown": groups["count"].where(~priced, 0),
+            "charged": groups["charged"].where(priced, 0),
+            "repriced": (each * groups["count"]).fillna(0),
+        }
+    )
+    sums = table.groupby("model_id").sum().reset_index()
+    sums["difference"] = sums["repriced"] - sums["charged"]
+    for name in ("charged", "repriced", "difference"):
+        sums[name] = credits(sums[name])
+    sums = sums.sort_values("difference", kind="stable", ignore_index=True).astype(_REPRICED)
+    title = "Credits more, or less, at the other price"
+    return with_chart(
+        sums, Chart(kind="bars", x="model_id", y="difference", title=title, unit="credits")
+    )
+
+
 def _start(parameter: wire.Parameter) -> Any:
     """Return the value that a price starts from: the default, else the first that may be."""
     if parameter.default is not None or not parameter.required:
@@ -155,3 +212,14 @@ def _numbers(parameter: wire.Parameter) -> list[Any]:
         between = round(between)
     found = {value for value in (low, between, usual, high) if value is not None}
     return sorted(found)
+
+
+def _reprice_group(
+    row: Mapping[Any, Any], price: Callable[[str, Mapping[str, Any]], int | None]
+) -> int | None:
+    given = {
+        str(name).removeprefix(_PREFIX): value
+        for name, value in row.items()
+        if str(name).startswith(_PREFIX) and not pd.isna(value)
+    }
+    return price(str(row["model_id"]), given)
