@@ -12,6 +12,8 @@ import numpy as np
 from kit.errors import BadRequestError
 from kit.pictures import open_picture
 
+#: Words of a search.
+_MOST = 32
 _WORD = re.compile(r'"([^"]+)"|(\S+)')
 _PROMPT = "strip_accents(lower(coalesce(prompt, '')))"
 #: A tag is found as campaign=winter, too.
@@ -49,7 +51,7 @@ class SearchQuery:
     Raises
     ------
     BadRequestError
-        There is no word.
+        There is no word, or there are too many.
 
     Examples
     --------
@@ -59,8 +61,8 @@ class SearchQuery:
 
     def __init__(self, text: str) -> None:
         self.words = [phrase or word for phrase, word in _WORD.findall(text)]
-        if not self.words:
-            raise BadRequestError('a search is for words, such as "snowy lake"')
+        if not 0 < len(self.words) <= _MOST:
+            raise BadRequestError(f"a search is for words, such as snowy lake; {_MOST} at most")
 
     def select(self, table: str, where: str = "") -> str:
         """Return the query; `values` fill its question marks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ FETCHED, _PAGES = 100, 100
 #: Pictures of which hashes are kept at a time, so that an interruption loses no more.
 _PORTION = 100
 _ALL = HistoryFilter()
+_ID = re.compile(r"[\w-]+")
 _NOT_COMPARED = (
     "%s of the history's pictures are not on this computer and were not compared: each call fetches"
     " up to %d small ones, the newest first, and fetch= says how many"
@@ -64,7 +66,7 @@ def _hash(operations: Operations, archive: Archive, picture: Any) -> Flow[bytes]
     from kit.explore.search import hash_picture
 
     facts = picture.facts if isinstance(picture, BaseGeneration) else None
-    if isinstance(picture, str) and not Path(picture).expanduser().exists():
+    if isinstance(picture, str) and _ID.fullmatch(picture) and not Path(picture).exists():
         facts = wire.Generation(id=picture)
     if facts is not None:
         if known := archive.store.hash_of(facts.id):

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from kit.client.settings import Settings
-from kit.errors import BadRequestError, ConfigError, NotFoundError
+from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterError
 from kit.studio import AsyncStudio, Generation, Studio
 from tests.client.third_party import Answer, Seen, Server, ThirdParty, png
 from tests.waiting import until
@@ -107,6 +107,8 @@ def test_what_is_no_picture_is_a_sentence(studio: Studio, made: list[Generation]
         studio.history.similar(b"GIF89a, or not")
     with pytest.raises(NotFoundError):
         studio.history.similar("job-77")
+    with pytest.raises(ParameterError, match=r"nowhere\.png"):
+        studio.history.similar("nowhere.png")
 
 
 def test_the_awaited_history_finds_the_same(
