@@ -9,7 +9,6 @@ from datetime import UTC, date, datetime, time, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from kit import wire
 from kit.errors import BadRequestError
 from kit.explore.schema import pointer
 from kit.parameters import suggest
@@ -128,31 +127,24 @@ class HistoryFilter:
     def matching(self, table: pa.Table) -> pa.Table:
         """Return the rows that are meant, for services that do not know the query."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        for column, words in self._words():
-            table = table.filter(pc.is_in(table[column], value_set=pa.array(words, pa.string())))
-        if self.tag:
-            found = [json.loads(text or "{}") for text in table["tags"].to_pylist()]
-            fitting = [dict(self.tag).items() <= tags.items() for tags in found]
-            table = table.filter(pa.array(fitting, pa.bool_()))
-        kind = table.schema.field("created_at").type
-        if self.since:
-            table = table.filter(pc.greater_equal(table["created_at"], pa.scalar(self.since, kind)))
-        if self.until:
-            table = table.filter(pc.less(table["created_at"], pa.scalar(self.until, kind)))
-        return table
+        tags = [json.loads(text or "{}") if self.tag else {} for text in table["tags"].to_pylist()]
+        columns = [table[name].to_pylist() for name in (*_COLUMNS.values(), "created_at")]
+        fitting = [self.fits(*row) for row in zip(tags, *columns, strict=True)]
+        return table.filter(pa.array(fitting, pa.bool_()))
 
-    def fits(self, facts: wire.Generation, tags: Mapping[str, str]) -> bool:
-        """Return whether a generation with these tags is meant, as `matching` does."""
-        known = {
-            "status": facts.state,
-            "model_id": facts.model_id,
-            "asset_type": facts.asset_type,
-        }
-        made = facts.created_at
+    def fits(
+        self,
+        tags: Mapping[str, str],
+        status: str | None,
+        model: str | None,
+        asset_type: str | None,
+        made: datetime | None,
+    ) -> bool:
+        """Return whether a generation of these facts is meant."""
+        facts = {"status": status, "model_id": model, "asset_type": asset_type}
         return (
-            all(known[column] in words for column, words in self._words())
+            all(facts[column] in words for column, words in self._words())
             and dict(self.tag).items() <= tags.items()
             and (self.since is None or (made is not None and made >= self.since))
             and (self.until is None or (made is not None and made < self.until))

@@ -100,7 +100,12 @@ class AsyncHistory:
         query = choice.query(limit, tags=self._client.settings.ours)
         local = query["limit"] == PAGE  # else the service has done it
         async for page in self._pages(query):
-            found += [one for one in page if not local or choice.fits(one.facts, one.tags)]
+            found += [
+                one
+                for one in page
+                if not local
+                or choice.fits(one.tags, one.status, one.model_id, one.asset_type, one.created_at)
+            ]
             if limit is not None and len(found) >= limit:
                 break
         if not found:
