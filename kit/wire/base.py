@@ -107,6 +107,7 @@ class WireShape(BaseModel):
         extra="ignore",
         protected_namespaces=(),
         coerce_numbers_to_str=True,
+        defer_build=True,  # a process uses few of all shapes
     )
     #: Fields, as the wire names them, that are not missing when they cannot be read: then the whole
     #: is unreadable. Fields without a default are such anyway.
