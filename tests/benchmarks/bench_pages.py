@@ -1,11 +1,12 @@
-"""What reads cost when there are a thousand generations, and a million: every filter, and credits.
+"""What a thousand generations and ten million cost: pages of every filter, a start, a sweep.
 
     python tests/benchmarks/bench_pages.py [SMALL] [LARGE]
 
 Two services run side by side; both are asked for the same kinds of pages in turn, each time for
 another page and by another name, so that nothing kept from before answers. Client and services
 share a process, whose processor time is compared; the ratio of the medians is printed. What a
-filter finds is always the oldest of the history, behind all that it leaves out.
+filter finds is always the oldest of the history, behind all that it leaves out. Ten million take
+12 GB and a quarter of an hour to write.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,7 +24,11 @@ import httpx
 from kit.service import server, settings
 from kit.service.databases import open_database
 from kit.service.domain import accounts, keys
-from kit.service.http.context import clock
+from kit.service.domain.readiness import Readiness
+from kit.service.domain.sweeper import Sweeper
+from kit.service.machine import clock
+from kit.service.storage.local import LocalStorage
+from kit.service.storage.signing import Signer
 from kit.service.store import ids
 
 #: A path and its query.
@@ -147,30 +153,85 @@ def kinds() -> dict[str, Asked]:
     return {**lists, **{name: (path, {}) for name, path in others.items()}}
 
 
-def main(small: int = 1_000, large: int = 1_000_000) -> None:
-    """Print a line for each kind of page."""
+class Growing:
+    """A service with a history, and what is asked of it beside pages."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        key = asyncio.run(filled(folder, count))
+        limits = {"KIT_REQUESTS_PER_MINUTE": "1000000", "KIT_STARTS_PER_MINUTE": "1000000"}
+        self._config = settings.load(limits, data=folder, workers=0)
+        self._running = server.start(self._config)
+        head = {"Authorization": f"Bearer {key}"}
+        self.http = httpx.Client(base_url=self._running.url, headers=head, timeout=60)
+        oldest = {
+            "limit": "50",
+            "createdBefore": (datetime.now(UTC) - timedelta(days=59)).isoformat(),
+        }
+        self._known = [one["id"] for one in self.http.get(GENERATIONS, params=oldest).json()]
+
+    def status(self, turn: int) -> float:
+        """Return the processor time of one status."""
+        path = f"{GENERATIONS}/{self._known[turn % len(self._known)]}"
+        return seconds(self.http, (path, {}), [""], turn)
+
+    def start(self, _turn: int) -> float:
+        """Return the processor time of one start, which is charged and waits."""
+        begun = time.process_time()
+        order = {"modelId": "poster", "prompt": "a lake"}
+        self.http.post(GENERATIONS, json=order).raise_for_status()
+        return time.process_time() - begun
+
+    def sweep(self, _turn: int) -> float:
+        """Return the processor time of one round of the sweeper."""
+
+        async def alone() -> float:
+            database = open_database(self._config)
+            storage = LocalStorage(self._config.objects, Signer(self._config.secret()))
+            readiness = Readiness(database, storage, clock, time.monotonic)
+            sweeper = Sweeper(database, storage, self._config, readiness, clock)
+            begun = time.process_time()
+            await sweeper.sweep()
+            took = time.process_time() - begun
+            readiness.stop()
+            await database.close()
+            return took
+
+        return asyncio.run(alone())
+
+    def close(self) -> None:
+        """Stop."""
+        self.http.close()
+        self._running.stop()
+
+
+def main(small: int = 1_000, large: int = 10_000_000) -> None:
+    """Print a line for each kind of request."""
     with tempfile.TemporaryDirectory() as folder:
-        services = []
-        for count in (small, large):
-            data = Path(folder) / str(count)
-            key = asyncio.run(filled(data, count))
-            config = settings.load({"KIT_REQUESTS_PER_MINUTE": "1000000"}, data=data, workers=0)
-            running = server.start(config)
-            head = {"Authorization": f"Bearer {key}"}
-            services.append((running, httpx.Client(base_url=running.url, headers=head)))
-        print(f"page of 50            {small:>12,} {large:>12,}  ratio")
+        services = [Growing(Path(folder) / str(count), count) for count in (small, large)]
+        print(f"                      {small:>12,} {large:>12,}  ratio")
         for name, asked in kinds().items():
-            took: list[list[float]] = [[], []]
-            cursors = [[""], [""]]
-            for turn in range(ASKED):
-                for number in (0, 1) if turn % 2 else (1, 0):
-                    http = services[number][1]
-                    took[number].append(seconds(http, asked, cursors[number], turn))
-            few, many = (statistics.median(times) * 1000 for times in took)
-            print(f"{name:<20} {few:>10.2f} ms {many:>9.2f} ms  x{many / few:.2f}")
-        for running, http in services:
-            http.close()
-            running.stop()
+            cursors = {service: [""] for service in services}
+            compare(
+                f"page: {name}",
+                services,
+                lambda service, turn, asked=asked, cursors=cursors: seconds(
+                    service.http, asked, cursors[service], turn
+                ),
+            )
+        for ask in (Growing.status, Growing.start, Growing.sweep):
+            compare(ask.__name__, services, ask)
+        for service in services:
+            service.close()
+
+
+def compare(name: str, services: list[Growing], ask: Callable[[Growing, int], float]) -> None:
+    """Ask both in turn and print the medians."""
+    took: list[list[float]] = [[], []]
+    for turn in range(ASKED):
+        for number in (0, 1) if turn % 2 else (1, 0):
+            took[number].append(ask(services[number], turn))
+    few, many = (statistics.median(times) * 1000 for times in took)
+    print(f"{name:<26} {few:>10.2f} ms {many:>9.2f} ms  x{many / few:.2f}", flush=True)
 
 
 if __name__ == "__main__":
