@@ -47,13 +47,16 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
 def notebook_variables(folder: str) -> dict[str, str]:
     """Return what a notebook prints the same with everywhere, and leaves nothing behind with.
 
-    Data and what it installs go into a folder, and the built-in writer draws the same each time.
+    Data, profiles, and what it installs go into a folder, and the built-in writer draws the same
+    each time.
     """
     packages = str(Path(folder, "packages"))
     Path(packages).mkdir()  # a folder that is not there when Python starts is never looked into
     return {
         "KIT_DATA": str(Path(folder, "data")),
         "KIT_WRITER_SEED": "1",
+        "XDG_CONFIG_HOME": str(Path(folder, "config")),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         "PIP_TARGET": packages,
         "PYTHONPATH": os.pathsep.join(filter(None, (packages, os.environ.get("PYTHONPATH")))),
     }

@@ -271,7 +271,10 @@ def is_connection_error(error: Exception | None) -> bool:
 
 
 def _wait_text(error: Exception | None, asked: float) -> str:
-    return f"{error}; the service asks to wait {format_duration(asked)} before the next request"
+    said, time = str(error), format_duration(asked)
+    if said.endswith(f" {time}"):  # as our own service says it
+        return said
+    return f"{said}; the service asks to wait {time} before the next request"
 
 
 def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoAnswerError) -> bool:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser
 
 from tests.browser.lab import Lab, room, serving
 from tests.browser.notebook import CHROMIUM, Notebook, browsing, chromium
+from tests.isolation import notebook_variables
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -46,7 +47,7 @@ def browser() -> Iterator[Browser]:
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Variables of the kernels: a data folder of their own, none of the tests' plug-ins."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    return {"KIT_DATA": str(tmp_path / "data")}
+    return notebook_variables(str(tmp_path))
 
 
 @pytest.fixture
