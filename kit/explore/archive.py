@@ -43,6 +43,8 @@ _KEY = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
 _SEARCHED = ("id", "prompt", "model_id", "tags")
 #: Table -> what of its files is of no use to who asks.
 _HIDDEN = {"generations": f"exclude ({SETTINGS})", "usage": ""}
+#: Different texts of objects that are few.
+_FEW = 10_000
 _WHOLE = frozenset({"UBIGINT", "BIGINT"})
 #: How often a reader looks again when another notebook has just merged what it was to read.
 _ATTEMPTS = 5
@@ -346,19 +348,27 @@ def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:
 
 
 def _value(base: duckdb.DuckDBPyConnection, table: str, column: str, key: str) -> str:
-    """Return the expression of a key, with the type that all of its values have."""
-    path = f"'{_quote(pointer(key))}'"
-    column = grouped(column, key)
-    few = "" if column == "parameters" else "distinct"
-    texts = f"(select {few} {column} from all_{table})"  # noqa: S608
-    found = base.sql(f"select distinct json_type({column}, {path}) from {texts}").fetchall()  # noqa: S608
-    kinds = {kind for (kind,) in found} - {None, "NULL"}
-    text = f"json_extract_string({column}, {path})"
-    if kinds == {"BOOLEAN"}:
-        return f"{text}::boolean"
+    """Return the expression of a key, with the type that all of its values have.
+
+    Where there are few different texts, each is read once, and a row finds the value of its own.
+    """
+    path, column = f"'{_quote(pointer(key))}'", grouped(column, key)
+    source, texts, few = f"all_{table}", f"{column}_of_{table}", False
+    if column != "parameters":  # of which hardly two are equal
+        known = f"select distinct {column} from {source} where {column} is not null"  # noqa: S608
+        base.execute(f"create or replace temp table {texts} as {known} limit {_FEW + 1}")
+        few = base.sql(f"from {texts}").to_arrow_table().num_rows <= _FEW
+    found = f"select distinct json_type({column}, {path}) from {texts if few else source}"  # noqa: S608
+    kinds = {kind for (kind,) in base.sql(found).fetchall()} - {None, "NULL"}
+    kind = "boolean" if kinds == {"BOOLEAN"} else "varchar"
     if kinds and kinds <= {*_WHOLE, "DOUBLE"}:
-        return f"{text}::{'bigint' if kinds <= _WHOLE else 'double'}"
-    return text
+        kind = "bigint" if kinds <= _WHOLE else "double"
+    value = f"json_extract_string({column}, {path})::{kind}"
+    if not few:
+        return value
+    base.execute(f"create or replace type {texts}_text as enum (from {texts} order by all)")
+    values = f"select list({value} order by {column}) from {texts}"  # noqa: S608
+    return f"({values})[enum_code({column}::{texts}_text) + 1]"
 
 
 def _quote(path: Path | str) -> str:

@@ -7,18 +7,20 @@ from typing import Any
 
 import httpx
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyarrow.fs import S3FileSystem
 
 from kit.errors import BadRequestError
 from kit.explore import schema
 from kit.explore.archive import Archive
+from kit.explore.arrow import GENERATIONS
 from kit.explore.filters import parse_filter
 from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
 from kit.service.storage.sigv4 import parse_bucket
 from tests.buckets import KEYS, S3Server
-from tests.explore.pretending import Service, driven
+from tests.explore.pretending import Service, archive_of, driven
 
 
 @pytest.fixture
@@ -88,6 +90,19 @@ def test_queries_group(archive: Archive) -> None:
     assert found["size"].tolist() == ["1024", "512"]
     assert found["net"].tolist() == pytest.approx([2.5, 2.0])
     assert found["n"].tolist() == [5, 5]
+
+
+@pytest.mark.parametrize("rows", [100, 10_001])
+def test_a_parameter_is_found_in_few_and_in_many_different_texts(rows: int) -> None:
+    texts = [f'{{"step": {number}, "half": {number / 2}}}' for number in range(rows)]
+    facts = {"id": [f"g{number}" for number in range(rows)], "parameters": texts}
+    columns = [facts.get(name, [None] * rows) for name in GENERATIONS.names]
+    archive = archive_of(pa.table(columns, schema=GENERATIONS))
+
+    query = 'select sum("parameters.step") s, max("parameters.half") h, count("parameters.none") n'
+    found = archive.sql(f"{query} from generations")
+
+    assert found.to_dict("records") == [{"s": rows * (rows - 1) // 2, "h": (rows - 1) / 2, "n": 0}]
 
 
 def test_whole_sums_are_whole_numbers(archive: Archive) -> None:
