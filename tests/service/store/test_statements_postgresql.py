@@ -37,7 +37,7 @@ ANALYZE;
 """
 _TYPES = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = 'explained'"
 #: Blocks that a page may read; the table has more than a thousand.
-MOST_BLOCKS = 200
+MOST_BLOCKS = 300
 
 
 @pytest.fixture(scope="module")

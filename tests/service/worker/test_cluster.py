@@ -74,7 +74,7 @@ def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
         ends.enter_context(scheduler(port, tmp_path / "scheduler.log").run())
         first = new_worker("first")
         ends.enter_context(first.run())
-        service = start_service(cluster=cluster, storage_url=storage)
+        service = start_service(cluster=cluster, storage_url=storage, requests_per_minute=100_000)
         http = ends.enter_context(client(service))
         hanging = started(http, does="hangs")
         until(lambda: running(http, hanging)["progress"] > 0)
@@ -99,7 +99,9 @@ def test_without_a_scheduler_jobs_wait_and_no_attempt_is_spent(
     with ExitStack() as ends:
         ends.enter_context(worker(cluster, tmp_path / "w", storage, KIT_WORKERS="1").run())
         with scheduler(port, tmp_path / "scheduler.log").run():
-            service = start_service(cluster=cluster, storage_url=storage)
+            service = start_service(
+                cluster=cluster, storage_url=storage, requests_per_minute=100_000
+            )
             http = ends.enter_context(client(service))
             hanging = started(http, does="hangs")
             until(lambda: running(http, hanging)["progress"] > 0)
@@ -128,7 +130,7 @@ def test_the_key_of_an_engine_is_its_workers_own_and_stands_in_no_log(
         cluster, tmp_path / "w", storage, "--verbose", PYTHONPATH=path, NOSY_KEY="of-the-worker"
     )
     with scheduler(port, tmp_path / "scheduler.log").run(), own.run():
-        service = start_service(cluster=cluster, storage_url=storage)
+        service = start_service(cluster=cluster, storage_url=storage, requests_per_minute=100_000)
         with client(service) as http:
             done = finished(http, started(http, modelId="nosy", parameters={}))
 
