@@ -1,6 +1,9 @@
 """The tutorials as they lie in the repository: small, clean, short, and compared as a whole."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -8,6 +11,13 @@ import pytest
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 PER_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+#: What every process but the one that compares does first.
+LATER = """
+import sys
+if "pytest" not in sys.orig_argv:
+    import time_machine
+    time_machine.travel("2028-02-29T23:59:50+00:00").start()
+"""
 #: Words a minute of somebody who reads and tries.
 READING = 130
 
@@ -38,3 +48,23 @@ def test_it_is_read_in_five_minutes(path: Path) -> None:
     cells = nbformat.read(path, as_version=4).cells
 
     assert sum(len(cell.source.split()) for cell in cells) < 5 * READING
+
+
+@pytest.mark.slow
+def test_the_figures_are_the_same_on_another_day_elsewhere(tmp_path: Path) -> None:
+    pytest.importorskip("time_machine", reason="needs time-machine, of the extra test")
+    (tmp_path / "sitecustomize.py").write_text(LATER)
+    variables = {"PYTHONPATH": str(tmp_path), "TZ": "Pacific/Auckland"}
+    names = [f"notebooks/{name}.ipynb" for name in ("01_quickstart", "20_costs")]
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *names],
+        cwd=NOTEBOOKS[0].parents[1],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout
