@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kit import wire
 from kit.client import calls, downloads, flows, uploads
 from kit.client.actions import Flow, Sleep
-from kit.errors import KitError, ParameterError
+from kit.errors import ConfigError, KitError, ParameterError
+from kit.explore.sweeps.templates import template
 from kit.parameters import suggest
 from kit.private import make_folder
 from kit.studio import requests
@@ -65,6 +66,19 @@ class FormService(PaidService):
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, by the rule, the service, or the defaults."""
         return self._client.block(self._operations.quote(self._operations.with_files(request)))
+
+    def variants(self, prompt: str, most: int) -> list[str]:
+        """Return the prompts that a template stands for, or the prompt alone where it is none."""
+        try:
+            found = template(prompt)
+        except ConfigError:  # its braces are words, as in a prompt of JSON
+            return [prompt]
+        if len(found) > most:
+            raise ConfigError(
+                f"the template stands for {len(found):,} prompts, and a form starts {most} at "
+                "most; studio.sweep starts all of them"
+            )
+        return [*found] if len(found) > 1 else [prompt]
 
     def generate(
         self,

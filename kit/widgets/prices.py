@@ -111,6 +111,12 @@ def with_balance(quote: wire.Quote, balance: Decimal | None) -> wire.Quote:
     return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
 
 
+def times(quote: wire.Quote, count: int) -> wire.Quote:
+    """Return the price of so many requests at the price of one."""
+    total = quote.total * count
+    return quote.model_copy(update={"total": total, "terms": [], "affordable": None})
+
+
 def text(quote: wire.Quote | None) -> str:
     """Return a price in one line of text.
 

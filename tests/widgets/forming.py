@@ -13,6 +13,7 @@ from ipywidgets import HTML
 
 from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
+from kit.studio.forms import FormService
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form import Form, Request
@@ -88,6 +89,9 @@ class Shop:
         if isinstance(self.price, Exception):
             raise self.price
         return wire.Quote(total=self.price, source="service")
+
+    def variants(self, prompt: str, most: int) -> list[str]:
+        return FormService.variants(self, prompt, most)  # type: ignore[arg-type]
 
     def balance(self) -> Decimal | None:
         return self.funds

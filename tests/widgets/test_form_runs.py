@@ -18,6 +18,7 @@ from tests.widgets.forming import (
     click,
     control,
     model,
+    note,
     price,
     results,
     shown,
@@ -363,3 +364,36 @@ def test_a_generation_that_runs_is_held_too(form: Form, stage: Stage, shop: Shop
     click(form, stage)
 
     assert seen[0] == ("held", "gen_1", "processing")
+
+
+def test_a_template_is_priced_and_started_as_all_that_it_stands_for(
+    form: Form, stage: Stage, shop: Shop
+) -> None:
+    control(form, "prompt").value = "a {red|blue|old} barn"
+    stage.wait()
+
+    assert "<b>3 variants</b>" in price(form)
+    assert "1.8 credits" in price(form)
+    assert form.quote is not None
+    assert form.quote.total == Decimal("1.8")
+    assert form.code() == 'studio.sweep("flat", kit.template("a {red|blue|old} barn")).run()'
+
+    click(form, stage)
+    assert [order.prompt for order in shop.orders] == ["a red barn", "a blue barn", "a old barn"]
+    assert shown(form) == [f"<img alt='made'> gen_{n}" for n in (3, 2, 1)]
+
+
+def test_a_template_of_too_many_prompts_is_refused_at_its_field(
+    form: Form, stage: Stage, shop: Shop
+) -> None:
+    long = " ".join(["{red|blue}"] * 5)
+    control(form, "prompt").value = long
+    click(form, stage)
+
+    assert "stands for 32 prompts, and a form starts 12 at most" in note(form, "prompt")
+    assert form.value["prompt"] == long
+    assert shop.orders == []
+
+    control(form, "prompt").value = '{"scene": "a lake"'  # a prompt of JSON is no template
+    click(form, stage)
+    assert [order.prompt for order in shop.orders] == ['{"scene": "a lake"']

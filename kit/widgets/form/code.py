@@ -40,7 +40,12 @@ def studio(profile: str = "", address: str = "", *, awaited: bool = False) -> st
 
 
 def statement(
-    request: Request, *, awaited: bool = False, verb: str = "generate", studio: str = "studio"
+    request: Request,
+    *,
+    awaited: bool = False,
+    verb: str = "generate",
+    studio: str = "studio",
+    template: bool = False,
 ) -> str:
     """Return the statement that makes a request; values that are the defaults are left out.
 
@@ -50,6 +55,8 @@ def statement(
         What the studio is to do with it: ``generate``, or ``form`` to show the form of it.
     studio : str
         The expression for it; see `studio`.
+    template : bool
+        Whether the prompt stands for several, which are a sweep.
 
     Examples
     --------
@@ -59,16 +66,22 @@ def statement(
     """
     arguments = [_text(request.model.id)]
     if request.prompt:
-        arguments.append(_text(request.prompt))
+        text = _text(request.prompt)
+        arguments.append(f"kit.template({text})" if template else text)
     media = _media(request)
     if media:
         arguments.append(f"media={_text(media)}")
     arguments += _settings(request)
-    call = f"{'await ' if awaited else ''}{studio}.{verb}"
-    short = f"{call}({', '.join(arguments)})"
+    waits = "await " if awaited else ""
+    if template:
+        begin, end = f"{waits}({waits}{studio}.sweep(" if awaited else f"{studio}.sweep(", ")"
+        end += f"{')' if awaited else ''}.run()"
+    else:
+        begin, end = f"{waits}{studio}.{verb}(", ")"
+    short = f"{begin}{', '.join(arguments)}{end}"
     if len(short) <= _WIDTH and "\n" not in short:
         return short
-    return "\n".join([f"{call}(", *(f"    {argument}," for argument in arguments), ")"])
+    return "\n".join([begin, *(f"    {argument}," for argument in arguments), end])
 
 
 def changed_settings(request: Request) -> dict[str, Any]:

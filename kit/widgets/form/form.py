@@ -154,6 +154,9 @@ class Form(ipywidgets.VBox):
     def submit(self) -> Run:
         """Start what the form holds and return the run at once; ``run.result()`` waits for it.
 
+        A prompt that is a template (see `kit.template`) starts a run for each of its prompts; the
+        last one is returned.
+
         Raises
         ------
         ParameterError
@@ -164,11 +167,13 @@ class Form(ipywidgets.VBox):
         checked = self._checked()
         if checked.problems:
             raise ParameterError.fields(list(checked.problems.items()))
-        return self._runs.begin(checked.request, self._service)
+        requests = self._prices.requests(checked.request)
+        return [self._runs.begin(request, self._service) for request in requests][-1]
 
     def code(self) -> str:
         """Return the statement that does the same; values that are the defaults are left out."""
-        return self._statement(self._checked().request)
+        checked = self._checked()
+        return self._statement(checked.request, template=self._prices.count(checked) > 1)
 
     def take(self, value: Mapping[str, Any]) -> list[str]:
         """Hold what the model takes of a value, and return a sentence for each thing it does not.
@@ -211,7 +216,12 @@ class Form(ipywidgets.VBox):
         return values.read_value(self.model, value, self._path)
 
     def _checked(self) -> Checked:
-        return values.check_fields(self.model, self._fields)
+        checked = values.check_fields(self.model, self._fields)
+        try:
+            self._prices.requests(checked.request)
+        except KitError as error:  # a template that stands for too many
+            return replace(checked, problems={**checked.problems, "prompt": str(error)})
+        return checked
 
     def _write(self, value: Mapping[str, Any]) -> None:
         with self._lock:
@@ -256,7 +266,9 @@ class Form(ipywidgets.VBox):
             self._face.show_price(markup.problem(self._message))
             return
         line = prices.line(self._prices.best(checked), asking=self._prices.request_better(checked))
-        self._face.show_price(line + parts.missing(checked.problems))
+        count = self._prices.count(checked)
+        variants = f"<b>{count} variants</b> · " if count > 1 else ""
+        self._face.show_price(variants + line + parts.missing(checked.problems))
 
     def _show_message(self, sentence: str) -> None:
         self._message = sentence

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 from kit import wire
 from kit.parameters import Request
 from kit.widgets import prices
 from kit.widgets.background import FOLLOWING, BackgroundRunner, Debounced, Throttled
+from kit.widgets.form.runs import MOST
 from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
 
@@ -51,12 +53,27 @@ class Prices:
         quote = self.without_balance(checked)
         return None if quote is None else prices.with_balance(quote, self._balance)
 
+    def requests(self, request: Request) -> list[Request]:
+        """Return what a request stands for: one for each prompt of its template."""
+        if self._service is None or "{" not in (request.prompt or ""):
+            return [request]
+        prompts = self._service.variants(request.prompt or "", MOST)
+        return [replace(request, prompt=prompt) for prompt in prompts]
+
+    def count(self, checked: Checked) -> int:
+        """Return how many generations a click starts."""
+        return 1 if "prompt" in checked.problems else len(self.requests(checked.request))
+
     def without_balance(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, without a word on the balance.
 
         A wrong setting has no price; of one that has yet to be given there is the guess. A prompt
         or a file that is missing does not change one.
         """
+        quote, count = self._of_one(checked), self.count(checked)
+        return quote if quote is None or count == 1 else prices.times(quote, count)
+
+    def _of_one(self, checked: Checked) -> wire.Quote | None:
         if checked.settings is None:
             return prices.guess(self._model) if checked.incomplete else None
         exact = prices.offline(checked.request, checked.settings)

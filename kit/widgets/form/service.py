@@ -29,6 +29,15 @@ class Service(ResultService, Protocol):
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, from the best source there is."""
 
+    def variants(self, prompt: str, most: int) -> Sequence[str]:
+        """Return the prompts that a template stands for, or the prompt alone where it is none.
+
+        Raises
+        ------
+        KitError
+            They are more than `most`.
+        """
+
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not say."""
 
