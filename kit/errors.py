@@ -30,7 +30,8 @@
         └── UnavailableError           503  unavailable
 
 The service raises an `ApiError`; the client catches the same class. A class is the only place where
-a wire code meets its HTTP status.
+a wire code meets its HTTP status. The second sentence of each says what to do; `kit docs` makes a
+table of them.
 """
 
 from __future__ import annotations
@@ -222,7 +223,10 @@ class ApiError(KitError):
 
 
 class BadRequestError(ApiError):
-    """The request breaks a rule."""
+    """The request breaks a rule.
+
+    Change what `details` names: each entry has the field and what would be right.
+    """
 
     status = 400
     code = "validation_error"
@@ -265,28 +269,41 @@ def _cut(text: str, most: int) -> str:
 
 
 class MissingApiKeyError(ApiError):
-    """The request has no ``Authorization: Bearer`` header."""
+    """The request has no ``Authorization: Bearer`` header.
+
+    Send a key; `kit login` saves one.
+    """
 
     status = 401
     code = "missing_api_key"
 
 
 class InvalidApiKeyError(ApiError):
-    """The key is unknown, mistyped or revoked."""
+    """The key is unknown, mistyped or revoked.
+
+    Check it against `kit keys list`, or make a new one.
+    """
 
     status = 401
     code = "invalid_api_key"
 
 
 class ExpiredApiKeyError(ApiError):
-    """The key is past its expiration date."""
+    """The key is past its expiration date.
+
+    Make a new one with `kit keys create`.
+    """
 
     status = 401
     code = "expired_api_key"
 
 
 class InsufficientCreditsError(ApiError):
-    """The balance, or what a key may still spend, is too low for the operation."""
+    """The balance, or what a key may still spend, is too low for the operation.
+
+    Ask for less, have credits granted (`kit credits grant`), or wait until the key's month is
+    over.
+    """
 
     status = 402
     code = "insufficient_credits"
@@ -303,98 +320,141 @@ class InsufficientCreditsError(ApiError):
 
 
 class InsufficientScopeError(ApiError):
-    """The key lacks the scope the operation requires."""
+    """The key lacks the scope the operation requires.
+
+    Use a key that has the scope that the message names.
+    """
 
     status = 403
     code = "insufficient_scope"
 
 
 class AccessDeniedError(ApiError):
-    """A signed address was altered, misused or is past its time."""
+    """A signed address was altered, misused or is past its time.
+
+    Read the generation again: its answer has new addresses.
+    """
 
     status = 403
     code = "access_denied"
 
 
 class NotFoundError(ApiError):
-    """The resource does not exist, or belongs to another account."""
+    """The resource does not exist, or belongs to another account.
+
+    Check the id, and whose key is used.
+    """
 
     status = 404
     code = "not_found"
 
 
 class MethodNotAllowedError(ApiError):
-    """The path exists, the method does not."""
+    """The path exists, the method does not.
+
+    Use one of those that the header ``Allow`` names.
+    """
 
     status = 405
     code = "method_not_allowed"
 
 
 class RequestTimeoutError(ApiError):
-    """The request did not come in time; nothing was done."""
+    """The request did not come in time; nothing was done.
+
+    Send it again over a better connection.
+    """
 
     status = 408
     code = "request_timeout"
 
 
 class ConflictError(ApiError):
-    """The request cannot be done in the state that the resource is in."""
+    """The request cannot be done in the state that the resource is in.
+
+    Read the resource, and decide anew.
+    """
 
     status = 409
     code = "conflict"
 
 
 class PayloadTooLargeError(ApiError):
-    """The body is larger than the service takes."""
+    """The body is larger than the service takes.
+
+    Send less, or upload files with a ticket.
+    """
 
     status = 413
     code = "payload_too_large"
 
 
 class UnsupportedMediaTypeError(ApiError):
-    """The body is not of a type that the service takes."""
+    """The body is not of a type that the service takes.
+
+    Send JSON as ``application/json``, and a file as the type that its ticket names.
+    """
 
     status = 415
     code = "unsupported_media_type"
 
 
 class RangeNotSatisfiableError(ApiError):
-    """The part of a file that was asked for is not in it."""
+    """The part of a file that was asked for is not in it.
+
+    Ask within the size that ``Content-Range`` names.
+    """
 
     status = 416
     code = "range_not_satisfiable"
 
 
 class IdempotencyMismatchError(ApiError):
-    """The idempotency key was used before, for another request."""
+    """The idempotency key was used before, for another request.
+
+    Use a new key for a new request.
+    """
 
     status = 422
     code = "idempotency_mismatch"
 
 
 class RateLimitError(ApiError):
-    """Too many requests; `retry_after` says when the next one is welcome, in seconds."""
+    """Too many requests; `retry_after` says when the next one is welcome, in seconds.
+
+    Wait as long as ``Retry-After`` says; the client does so by itself.
+    """
 
     status = 429
     code = "rate_limited"
 
 
 class HeadTooLargeError(ApiError):
-    """The address and the headers of a request are larger than the service takes."""
+    """The address and the headers of a request are larger than the service takes.
+
+    Send fewer or shorter headers.
+    """
 
     status = 431
     code = "head_too_large"
 
 
 class InternalError(ApiError):
-    """The service failed unexpectedly; nothing was charged."""
+    """The service failed unexpectedly; nothing was charged.
+
+    Tell the operator the request id (`studio.last_response`); trying again with the same
+    idempotency key is safe.
+    """
 
     status = 500
     code = "internal_error"
 
 
 class UnavailableError(ApiError):
-    """The service is up and cannot work just now."""
+    """The service is up and cannot work just now.
+
+    Try again after ``Retry-After`` with the same idempotency key; the client does so by itself.
+    """
 
     status = 503
     code = "unavailable"

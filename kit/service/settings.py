@@ -49,6 +49,8 @@ class ServiceSettings:
     allowed_hosts : tuple of str
         Names under which this service may be called, besides loopback and the address that it
         was reached at; a request under another name gets relative addresses.
+    engines : str
+        The file of configured models; ``engines.toml`` in `data` when left out.
     workers : int
         Jobs rendered at the same time by this process; 0 to leave rendering to others. As many as
         the processors and the memory that it may use are good for, when left out.

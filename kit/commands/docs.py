@@ -1,0 +1,165 @@
+"""``kit docs``: the reference as static pages, made from docstrings, tables and `kit/manual`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kit.errors import ApiError, require_extra
+from kit.version import __version__
+
+#: The modules that a user of the kit, or somebody who writes an engine, calls.
+MODULES = (
+    "kit",
+    *(f"kit.studio.sync.{name}" for name in ("studio", "generation", "history", "costs", "sweeps")),
+    "kit.errors",
+    "kit.parameters",
+    "kit.engines.base",
+)
+#: Settings whose default is not the same everywhere.
+_OF_THE_MACHINE = ("data", "workers")
+Table = list[tuple[str, ...]]
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(help="Folder for the pages; made if need be.")],
+) -> None:
+    """Write the reference as static pages.
+
+    Python from the docstrings, HTTP operations, commands, errors, settings, limits and the manual.
+    """
+    with require_extra("docs", "`kit docs`"):
+        import pdoc
+
+    manual = files("kit") / "manual"
+    pdoc.render.configure(
+        docformat="numpy",
+        show_source=False,
+        footer_text=f"creative-studio-kit {__version__}",
+        template_directory=Path(str(manual)),
+    )
+    # The errors are a public name of the package, and come with it.
+    pdoc.pdoc(*(name for name in MODULES if name != "kit.errors"), output_directory=folder)
+    page = pdoc.render.env.from_string((manual / "page.html").read_text("utf-8"))
+    pages = dict(write_pages())
+    for name, text in pages.items():
+        html = page.render(
+            body=pdoc.render_helpers.to_html(text), name=name, pages=[*pages], modules=MODULES
+        )
+        (folder / f"{name}.html").write_text(html, encoding="utf-8")
+    typer.echo(folder / "index.html")
+
+
+def write_pages() -> Iterator[tuple[str, str]]:
+    """Yield the name and the Markdown of each page beside those of the modules."""
+    manual = files("kit") / "manual"
+    yield "index", (manual / "index.md").read_text("utf-8")
+    yield "http", f"# HTTP operations\n\n{_format_table(list_operations())}"
+    yield "errors", f"# Errors\n\n{_format_table(list_errors())}"
+    yield "commands", "# Commands\n\n" + "\n\n".join(_describe_commands())
+    yield "settings", f"# Settings of the service\n\n{_format_table(list_settings())}"
+    yield "limits", f"# Limits\n\n{_format_table(list_limits())}"
+    for name in ("security", "operation"):
+        yield name, (manual / f"{name}.md").read_text("utf-8")
+    yield "capacity", (files("kit") / "deploy" / "CAPACITY.md").read_text("utf-8")
+
+
+def list_errors() -> Table:
+    """Return each code of the API with its status, meaning, class, and what to do."""
+    rows: Table = [("code", "status", "meaning", "what to do", "class")]
+    for code, kind in sorted(ApiError.by_code.items(), key=lambda item: item[1].status):
+        meaning, _, remedy = (inspect.getdoc(kind) or "").partition("\n\n")
+        remedy = " ".join(remedy.partition("\n\n")[0].split())
+        rows.append((f"`{code}`", str(kind.status), meaning, remedy, f"`{kind.__name__}`"))
+    return rows
+
+
+def list_operations() -> Table:
+    """Return each operation of the service with the scope that it needs."""
+    from kit.service import settings
+    from kit.service.app import create_app
+
+    app = create_app(settings.load({}, data=Path("reference")), engines={})
+    rows: Table = [("operation", "scope", "what it does")]
+    for path, methods in app.openapi()["paths"].items():
+        for method, operation in methods.items():
+            text, _, rest = operation.get("description", "").partition("\n\nScope: ")
+            scope = rest.partition(".")[0] or "none"
+            rows.append((f"`{method.upper()} {path}`", scope, " ".join(text.split())))
+    return rows
+
+
+def list_settings() -> Table:
+    """Return each variable of the service with its default and what it means."""
+    from kit.service.settings import ServiceSettings, describe_settings, load
+
+    meanings = _describe_fields(ServiceSettings)
+    rows: Table = [("variable", "default", "meaning")]
+    defaults = load({}, data=Path("DATA"), workers=1)
+    for line in describe_settings(defaults):
+        variable, _, default = line.partition("=")
+        name = variable.removeprefix("KIT_").lower()
+        default = "" if name in _OF_THE_MACHINE else default
+        rows.append((f"`{variable}`", f"`{default}`" if default else "", meanings.get(name, "")))
+    return rows
+
+
+def _describe_fields(of: type) -> dict[str, str]:
+    """Return field -> what the class's docstring says of it."""
+    described: dict[str, str] = {}
+    names: list[str] = []
+    for line in (inspect.getdoc(of) or "").splitlines():
+        head, separator, _ = line.partition(" : ")
+        if line.startswith("    "):
+            described |= {name: f"{described.get(name, '')} {line.strip()}" for name in names}
+        else:
+            names = head.split(", ") if separator else []
+    return described
+
+
+def list_limits() -> Table:
+    """Return what one request, account and address may have."""
+    from kit.service.connections import admission
+    from kit.service.domain import idempotency, keys, uploads
+    from kit.service.http import bodies, long_polling, serializers
+    from kit.wire import bounds
+
+    hour = 3600
+    return [
+        ("of", "at most"),
+        ("a request's head", f"{admission.HEAD_BYTES:,} bytes, {admission.MANY_HEADERS} headers"),
+        ("a request's body", f"{bodies.BODY_LIMIT:,} bytes"),
+        ("a prompt, and any other text", f"{bounds.TEXT:,} characters"),
+        ("the parameters of a generation", f"{bounds.PARAMETERS:,} bytes as JSON"),
+        ("keys of an account in use", f"{keys.ACTIVE_KEYS}"),
+        ("upload tickets of an account that wait for a file", f"{uploads.OPEN_TICKETS}"),
+        ("an upload ticket", f"{uploads.TICKET_MS // 60_000} minutes"),
+        ("a signed address", f"{serializers.ADDRESS_SECONDS // hour} hours"),
+        ("the kept answer of an idempotency key", f"{idempotency.KEPT_MS // hour // 1000} hours"),
+        ("`Prefer: wait`", f"{long_polling.MAX_WAIT} seconds"),
+    ]
+
+
+def _describe_commands() -> Iterator[str]:
+    """Yield the help of each command, as it is printed."""
+    from typer.main import get_command
+
+    from kit.commands import command_line
+
+    todo = [("kit", get_command(command_line()))]
+    while todo:
+        name, command = todo.pop(0)
+        text = command.get_help(command.context_class(command, info_name=name))
+        yield f"## {name}\n\n```text\n{text}\n```"
+        children = getattr(command, "commands", {})
+        todo = [*((f"{name} {child}", children[child]) for child in children), *todo]
+
+
+def _format_table(rows: Table) -> str:
+    head, *body = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
+    return "\n".join([head, f"|{'---|' * len(rows[0])}", *body])
