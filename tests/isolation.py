@@ -1,6 +1,7 @@
 """A plug-in of pytest that keeps tests and notebooks off what is the user's: settings and data.
 
-`pyproject.toml` names it, so that it also holds for `pytest notebooks/01_quickstart.ipynb` alone.
+It also shares the whole suite between two processes. `pyproject.toml` names it, so that it holds
+for `pytest notebooks/01_quickstart.ipynb` alone, too.
 """
 
 import os
@@ -13,10 +14,20 @@ import pytest
 
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 NOTEBOOK = pytest.StashKey[Path]()
+PROCESSES = 2
 
 # Before anything reads it: what the user has set is not what is tested.
 for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" not in name]:
     del os.environ[_name]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Share the whole suite between two processes, unless it is said how many there are."""
+    whole = config.args_source is config.ArgsSource.TESTPATHS and not config.option.collectonly
+    if whole and config.option.numprocesses is None and not hasattr(config, "workerinput"):
+        config.option.dist, config.option.tx = "loadfile", ["popen"] * PROCESSES
+        config.option.loadscopereorder = False
 
 
 def pytest_configure(config: pytest.Config) -> None:

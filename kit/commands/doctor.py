@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -39,10 +43,27 @@ _PACKAGES = {
 _AGAIN = "reinstall creative-studio-kit"
 
 
-def command(data: Data = None, as_json: Json = False) -> None:
+#: What some tests need -> the programs or modules that will do, and how to get them.
+_TEST_NEEDS = {
+    "tests": (("pytest", "playwright"), "pip install -e '.[test]'"),
+    "a browser for widgets": (("chromium", "google-chrome"), "apt-get install chromium"),
+    "the proxy's configuration": (("nginx",), "apt-get install nginx-light"),
+    "certificates": (("openssl",), "apt-get install openssl"),
+    "the systemd unit": (("systemd-analyze",), "apt-get install systemd"),
+    "local pipelines": (("diffusers",), "pip install -e '.[test,diffusers]'"),
+    "a language model as writer": (("xllamacpp",), "pip install xllamacpp"),
+}
+
+
+def command(
+    data: Data = None,
+    tests: Annotated[
+        bool, typer.Option("--tests", help="Say what tests need, and which are skipped here.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Check the installation, the data folder and the engines."""
-    settings = service_settings.load(data=data)
-    findings = list(examine(settings))
+    findings = list(examine_tests() if tests else examine(service_settings.load(data=data)))
     if as_json:
         show_json([asdict(finding) for finding in findings])
     else:
@@ -52,6 +73,15 @@ def command(data: Data = None, as_json: Json = False) -> None:
                 typer.echo(f"      {finding.remedy}")
     if not all(finding.ok for finding in findings):
         raise typer.Exit(1)
+
+
+def examine_tests() -> Iterator[Finding]:
+    """Yield what tests need besides Python; those without it are skipped and say so."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin"))
+    for need, (names, remedy) in _TEST_NEEDS.items():
+        there = [name for name in names if shutil.which(name, path=path) or find_spec(name)]
+        found = there[0] if there else f"no {' or '.join(names)}; tests of it are skipped"
+        yield Finding(need, bool(there), found, "" if there else remedy)
 
 
 def examine(

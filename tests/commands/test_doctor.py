@@ -72,3 +72,19 @@ def test_what_others_could_read_is_reported_once_and_tightened(kit: Kit, tmp_pat
     assert "make new keys" in first["remedy"]
     assert [path.stat().st_mode & 0o777 for path in found] == [0o700, 0o600]
     assert (second["ok"], second["found"]) == (True, "only you can read what is kept")
+
+
+def test_the_doctor_names_what_tests_need(kit: Kit, tmp_path: Path) -> None:
+    (tmp_path / "openssl").touch(mode=0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path))
+        found = {one["name"]: one for one in kit("doctor", "--tests", "--json").json}
+
+    assert found["tests"]["ok"]
+    assert (found["certificates"]["ok"], found["certificates"]["found"]) == (True, "openssl")
+    assert found["a browser for widgets"] == {
+        "name": "a browser for widgets",
+        "ok": False,
+        "found": "no chromium or google-chrome; tests of it are skipped",
+        "remedy": "apt-get install chromium",
+    }
