@@ -23,7 +23,7 @@ LAKE = FileMetadata(
     parameters={"seed": 7, "aspect_ratio": "16:9", "mist": 0.4, "stars": True},
     generation_id="gen_2",
     service="Creative Studio",
-    software="creative-studio-kit 0.1.0",
+    software="creative-studio-kit 1.0.0",
     source_type=ALGORITHMIC,
     inputs=["gen_1"],
 )
@@ -118,7 +118,7 @@ def test_other_programs_find_it(tmp_path: Path) -> None:
         image.load()
         description = image.getxmp()["xmpmeta"]["RDF"]["Description"]
         assert image.info["parameters"].endswith(
-            "Model: poster, Version: creative-studio-kit 0.1.0"
+            "Model: poster, Version: creative-studio-kit 1.0.0"
         )
     assert description["DigitalSourceType"].endswith("/digitalsourcetype/algorithmicMedia")
     assert description["description"]["Alt"]["li"]["text"].startswith('a "lake" & <b>hills</b>')

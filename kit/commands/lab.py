@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,6 @@ from typing import Annotated
 import typer
 
 from kit.commands.options import Data
-from kit.errors import ConfigError
 from kit.local import start_embedded, stop
 from kit.service import settings as service_settings
 
@@ -52,20 +52,16 @@ def command(
 
 
 def tutorials() -> Path:
-    """Return the folder of the tutorials: the checkout's, else the one here.
-
-    Raises
-    ------
-    ConfigError
-        There are no tutorials.
-    """
-    for root in (Path(__file__).parents[2], Path.cwd()):
-        if (root / "notebooks" / _FIRST).is_file():
-            return root / "notebooks"
-    raise ConfigError(
-        "the tutorials are not here: run kit lab in a checkout of the project, "
-        "or open any notebook and call kit.connect()"
-    )
+    """Return the folder of the tutorials: the checkout's, else one here, with those it lacks."""
+    checkout = Path(__file__).parents[2] / "notebooks"
+    if (checkout / _FIRST).is_file():
+        return checkout
+    here = Path.cwd() / "notebooks"
+    here.mkdir(exist_ok=True)
+    for packaged in (Path(__file__).parents[1] / "notebooks").glob("*.ipynb"):
+        if not (here / packaged.name).exists():
+            shutil.copy(packaged, here)
+    return here
 
 
 def _configuration() -> str:

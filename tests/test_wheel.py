@@ -1,0 +1,85 @@
+"""What is built: code, data, tutorials and licenses, and nothing else."""
+
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from kit.version import __version__
+
+ROOT = Path(__file__).parents[1]
+NAME = f"creative_studio_kit-{__version__}"
+INFO = f"{NAME}.dist-info"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a wheel and an sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> zipfile.ZipFile:
+    return zipfile.ZipFile(built / f"{NAME}-py3-none-any.whl")
+
+
+def kept(folder: str) -> set[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", folder], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
+
+
+def test_the_wheel_has_every_file_of_the_package_and_the_tutorials(wheel: zipfile.ZipFile) -> None:
+    names = {name for name in wheel.namelist() if not name.startswith(INFO)}
+
+    assert names >= kept("kit")
+    assert {f"kit/{name}" for name in kept("notebooks")} <= names
+    assert {name.partition("/")[0] for name in names} == {"kit"}
+
+
+def test_the_sdist_has_what_the_wheel_is_built_from_and_the_tests(built: Path) -> None:
+    with tarfile.open(built / f"{NAME}.tar.gz") as sdist:
+        names = {name.removeprefix(f"{NAME}/") for name in sdist.getnames()}
+
+    assert names >= kept("kit") | kept("notebooks") | kept("tests")
+    assert {"pyproject.toml", "README.md"} <= names
+
+
+def test_the_version_and_the_license_are_said(wheel: zipfile.ZipFile) -> None:
+    said = Parser().parsestr(wheel.read(f"{INFO}/METADATA").decode())
+
+    assert (said["Version"], said["License-Expression"]) == (__version__, "MIT")
+    assert f"{INFO}/licenses/kit/LICENSE" in wheel.namelist()
+    for path in said.get_all("License-File"):
+        assert wheel.getinfo(f"{INFO}/licenses/{path}").file_size > 1000
+
+
+def test_every_font_and_network_comes_with_its_license(wheel: zipfile.ZipFile) -> None:
+    names = wheel.namelist()
+    licenses = {Path(name).stem for name in names if name.endswith(".txt") and "/media/" in name}
+    fonts = [Path(name).stem.partition("-")[0] for name in names if name.endswith(".ttf")]
+
+    assert fonts
+    assert {f"OFL-{font}" for font in fonts} <= licenses
+    networks = [name for name in names if name.endswith((".onnx", ".tflite"))]
+    about = wheel.read("kit/engines/media/networks/README.md").decode()
+    assert networks
+    assert all(Path(name).name in about for name in networks)
+    assert {"MIT-YuNet", "APACHE-MediaPipe"} <= licenses
+
+
+def test_every_fact_names_its_source(wheel: zipfile.ZipFile) -> None:
+    banks = [name for name in wheel.namelist() if name.startswith("kit/engines/text/topics/")]
+    facts = [bank for bank in map(json.loads, map(wheel.read, banks)) if bank["manner"] == "facts"]
+
+    assert facts
+    assert all(entry["source"] for bank in facts for entry in bank["entries"])
