@@ -42,6 +42,11 @@ function render({ model, el }) {
     target.dispatchEvent(new Event("blur", { bubbles: true })); // a real one does not reach it
     setTimeout(() => model.send({ field, text, used: target.textContent }));
   };
+  const drag = (event) => {
+    if (!event.dataTransfer?.types.includes("Files") || event.target.closest(".kit-drop")) return;
+    event.preventDefault(); // else the page would leave for the file
+    if (event.type === "dragenter" && !form.contains(event.relatedTarget)) model.send({ dragged: true });
+  };
   const end = restWhenGone(model, el, stop.signal, () => form);
   const watcher = new MutationObserver(() => {
     if (form.matches(".jupyter-widgets-disconnected")) end();
@@ -58,6 +63,7 @@ function render({ model, el }) {
     lookAround(model, form, stop.signal);
     on("input", ({ target }) => target.matches(".widget-readout") && (edited = target));
     for (const kind of ["keydown", "blur"]) on(kind, settle);
+    for (const kind of ["dragenter", "dragover", "drop"]) on(kind, drag);
     watcher.observe(form, { attributeFilter: ["class"], childList: true, subtree: true });
     look();
   };

@@ -23,17 +23,23 @@ class Access(PageScript):
     ----------
     typed : callable
         Called after typing into the box of a slider.
+    dragged : callable
+        Called when a file is dragged over the form.
     """
 
     _anywidget_id = name("kit.form.Access")
     _esm = script(__package__, "access.js")
 
-    def __init__(self, typed: Typed, **traits: Any) -> None:
+    def __init__(
+        self, typed: Typed, dragged: Callable[[], None] = lambda: None, **traits: Any
+    ) -> None:
         super().__init__(_dom_classes=("kit-form-script",), **traits)
-        self._typed = typed
+        self._typed, self._dragged = typed, dragged
         self.on_msg(self._receive)
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"field": int(field), "text": str(text), "used": str(used)}:
                 self._typed(field, text, used)
+            case {"dragged": True}:
+                self._dragged()

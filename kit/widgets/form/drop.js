@@ -154,6 +154,15 @@ function render({ model, el }) {
     if (event.type === "drop") take(event.dataTransfer.files);
   };
   for (const kind of ["dragover", "dragleave", "drop"]) el.addEventListener(kind, over);
+  const stop = new AbortController();
+  const around = (event) => {
+    const { target } = event;
+    if (target.closest?.(".kit-drop") || target.closest?.(".kit-form") !== el.closest(".kit-form")) return;
+    over(event);
+  };
+  if (model.get("whole"))
+    for (const kind of ["dragover", "dragleave", "drop"])
+      window.addEventListener(kind, around, { signal: stop.signal });
   choose.onclick = () => input.click();
   input.onchange = () => take(input.files);
   cancel.onclick = () => talking?.end();
@@ -163,7 +172,7 @@ function render({ model, el }) {
     say(`The page was reloaded, and ${broken.join(" ")} did not arrive: choose it again.`, "bad");
     delete store[key];
   }
-  return () => talking?.end();
+  return () => (stop.abort(), talking?.end());
 }
 
 export default { render };

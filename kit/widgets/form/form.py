@@ -17,11 +17,13 @@ import ipywidgets
 
 from kit import parameters, wire
 from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
+from kit.file_metadata import FileMetadata
 from kit.parameters import Request
 from kit.widgets import markup, prices
 from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.form import code, fields, files, parts, relevance, values
 from kit.widgets.form.fields import Field
+from kit.widgets.form.from_file import FileReader
 from kit.widgets.form.layout import FormLayout
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.presets import PresetFolder, Presets
@@ -78,7 +80,7 @@ class Form(ipywidgets.VBox):
         self.model = model
         self.presets = presets
         self._service = service
-        self._background = background or BackgroundRunner()
+        self.background = background or BackgroundRunner()
         self._statement = partial(code.statement, awaited=awaited, studio=studio)
         self._lock = threading.RLock()
         self._silent, self._message = False, ""
@@ -86,21 +88,22 @@ class Form(ipywidgets.VBox):
         self._stock = WidgetFactory()
         self._path = service.path if service else Path
         refresh = self._guarded(self._refresh)
-        self._refresh_soon = Debounced(refresh, QUIET, self._background)
-        self._prices = Prices(model, service, self._background, refresh)
-        self._fields = _build_fields(model, self._stock, service, self._background)
+        self._refresh_soon = Debounced(refresh, QUIET, self.background)
+        self._prices = Prices(model, service, self.background, refresh)
+        self._fields = _build_fields(model, self._stock, service, self.background)
         self._initial = self._by_field(initial or {})
         self._face = FormLayout(
             model,
             self._fields,
             self._stock,
             generate=self._submit_soon,
+            dragged=self._guarded(self._file_dragged),
             tools=self._tools(),
-            background=self._background,
+            background=self.background,
         )
         self._runs = Runs(
             self._stock,
-            self._background,
+            self.background,
             show=self._face.add_result,
             card=self._card,
             on_start=lambda _: self._face.enable(),
@@ -184,6 +187,17 @@ class Form(ipywidgets.VBox):
         self._write(found)
         self._refresh()
         return [f"{name.rpartition('.')[2]}: {sentence}" for name, sentence in problems]
+
+    def fill(self, found: FileMetadata) -> list[str]:
+        """Hold what a file says made it; media stay. Return a sentence for each thing left out."""
+        value = {"prompt": found.prompt, "parameters": dict(found.parameters)}
+        fits, problems = values.split_valid(self.model, value, self._path)
+        media = [one for one in self._fields if one.path.startswith("mediaUploads.")]
+        kept = {one.path: one.control.value for one in media}
+        self._write({**kept, **fits})
+        self._refresh()
+        left = [f"{name.rpartition('.')[2]}: {sentence}" for name, sentence in problems]
+        return [*left, *found.unread]
 
     def reset(self) -> None:
         """Go back to the values that the form began with."""
@@ -277,7 +291,7 @@ class Form(ipywidgets.VBox):
     # ── starts ───────────────────────────────────────────────────────────────────────────────────
 
     def _submit_soon(self) -> None:
-        self._background.after(SETTLING, self._guarded(self._submit))
+        self.background.after(SETTLING, self._guarded(self._submit))
 
     def _submit(self) -> None:
         for one in self._fields:
@@ -307,7 +321,7 @@ class Form(ipywidgets.VBox):
             shown,
             facts,
             service,
-            background=self._background,
+            background=self.background,
             edit=lambda: self._edit(run.request),
             again=(lambda: self._repeat(run.request)) if seeded else None,
             new=self._stock.new,
@@ -326,6 +340,8 @@ class Form(ipywidgets.VBox):
 
     def _tools(self) -> dict[str, Callable[[], None]]:
         tools = {"Reset": self.reset, "Code": self._toggle_code}
+        if self._service is not None:
+            tools["File"] = self._toggle_file
         if self.presets is not None:
             tools["Presets"] = self._toggle_presets
         return {word: self._guarded(act) for word, act in tools.items()}
@@ -338,6 +354,16 @@ class Form(ipywidgets.VBox):
         kept = self.presets
         assert kept is not None  # noqa: S101 - there is no button without them
         self._face.toggle("presets", lambda: PresetFolder(self._stock, kept, form=self).widget)
+
+    def _toggle_file(self) -> None:
+        """Open a zone for a file that says what made it, or close it."""
+        service = self._service
+        assert service is not None  # noqa: S101 - there is no button without it
+        self._face.toggle("file", lambda: FileReader(self._stock, service, self).widget)
+
+    def _file_dragged(self) -> None:
+        if self._service is not None and self._face.panel("file") is None:
+            self._toggle_file()
 
     def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
         """Return a call whose error is shown: callbacks have nowhere else to leave one."""

@@ -25,7 +25,7 @@ from kit.wire import Model, Quote
 DOUBLE_CLICK = 0.5
 #: Seconds that a person needs to read a notice at a field.
 READING = 1.5
-_ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark"}
+_ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark", "File": "file-import"}
 
 
 class FormLayout:
@@ -37,6 +37,8 @@ class FormLayout:
         In their order; those that are needed rarely last.
     generate : callable
         Called when the button is clicked.
+    dragged : callable
+        Called when a file is dragged over the form.
     tools : mapping of str to callable
         The other buttons, by their words.
     """
@@ -48,6 +50,7 @@ class FormLayout:
         stock: WidgetFactory,
         *,
         generate: Callable[[], None],
+        dragged: Callable[[], None],
         tools: Mapping[str, Callable[[], None]],
         background: BackgroundRunner,
     ) -> None:
@@ -68,7 +71,7 @@ class FormLayout:
             _dom_classes=("kit-click-once", "kit-submit"),
         )
         self.go.on_click(lambda _: self._submit_once(generate))
-        self.access = stock.new(Access, typed=self._check_typed)
+        self.access = stock.new(Access, typed=self._check_typed, dragged=dragged)
         box = partial(stock.new, ipywidgets.VBox)
         self._advanced = [one for one in fields if relevance.is_advanced(one.parameter)]
         self._more = stock.new(ipywidgets.Button, icon="chevron-right", _dom_classes=("kit-more",))
@@ -180,5 +183,7 @@ def _cells(fields: Sequence[Field]) -> list[Any]:
 
 def _tool(stock: WidgetFactory, word: str, act: Callable[[], None]) -> Any:
     button = stock.new(ipywidgets.Button, description=word, icon=_ICONS.get(word, ""))
+    if word == "File":
+        button.tooltip = "Fill in from a file that says what made it"
     button.on_click(lambda _: act())
     return button

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,8 +22,10 @@ import traitlets
 
 from kit.errors import KitError
 from kit.private import make_folder
+from kit.widgets.accessibility import script
 from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.form.service import Keep
+from kit.widgets.markup import load_style
 
 #: How Linux is asked for a file without a name that can be given one later.
 _NAMELESS: int = getattr(os, "O_TMPFILE", 0)
@@ -216,14 +217,16 @@ class Drop(anywidget.AnyWidget):
         HTML), ``several`` (whether more than one file may be chosen at once).
     """
 
-    _esm = resources.files(__package__).joinpath("drop.js").read_text("utf-8")
-    _css = resources.files(__package__).joinpath("drop.css").read_text("utf-8")
+    _esm = script(__package__, "drop.js", shared=()).default_value
+    _css = load_style(__package__, "drop.css")
 
     label = traitlets.Unicode().tag(sync=True)
     call = traitlets.Unicode("Drop a file here, or").tag(sync=True)
     hint = traitlets.Unicode().tag(sync=True)
     accept = traitlets.Unicode().tag(sync=True)
     several = traitlets.Bool(False).tag(sync=True)
+    #: Whether it takes what is dropped anywhere on its form, but for other zones.
+    whole = traitlets.Bool(False).tag(sync=True)
     #: By which a page that is loaded anew knows the zone again.
     key = traitlets.Unicode().tag(sync=True)
 

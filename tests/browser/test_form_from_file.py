@@ -1,0 +1,40 @@
+"""A picture that says what made it, dropped anywhere on a form, fills it in."""
+
+import base64
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.cells import look, opened
+from tests.browser.lab import Lab
+
+pytestmark = pytest.mark.browser
+
+CELLS = (
+    "import kit\nstudio = kit.connect()\n"
+    'made = studio.generate("poster", "a red hill", size=512)\nmade.save("hill.png")',
+    'studio.form("poster", "a lake")',
+)
+DRAG = """(part, [content, kinds]) => {
+    const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
+    const carried = new DataTransfer();
+    carried.items.add(new File([bytes], "hill.png", { type: "image/png" }));
+    const options = { dataTransfer: carried, bubbles: true, cancelable: true };
+    for (const kind of kinds) part.dispatchEvent(new DragEvent(kind, options));
+}"""
+
+
+def test_a_picture_dropped_on_a_form_fills_it_in(lab: Lab, browser: Browser) -> None:
+    with opened(lab, browser, *CELLS) as notebook:
+        notebook.run_all()
+        form = notebook.output(1).locator(".kit-form")
+        content = base64.b64encode(Path(lab.root, "hill.png").read_bytes()).decode()
+        price = form.locator(".kit-price")
+        price.evaluate(DRAG, [content, ["dragenter", "dragover"]])
+        zone = form.locator(".kit-drop")
+        expect(zone).to_contain_text("Drop a picture or a video that says what made it")
+        price.evaluate(DRAG, [content, ["dragover", "drop"]])
+        expect(form).to_contain_text("filled in from hill.png")
+        expect(form.get_by_label("prompt")).to_have_value("a red hill")
+        look(notebook, "form-from-file", ".kit-form")
