@@ -84,6 +84,8 @@ def test_a_form_is_used(notebook: Notebook) -> None:
     expect(flat.get_by_text("completed")).to_have_count(2)
     expect(flat.get_by_text("balance afterwards 995.8")).to_be_visible()
 
+    expect(flat.get_by_role("button", name="Generate")).to_be_enabled()
+
     # Ctrl+Enter submits, and whoever writes goes on writing
     prompt.press("Control+Enter")
     expect(flat.get_by_text("completed")).to_have_count(3)
