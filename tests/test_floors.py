@@ -115,6 +115,7 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     ),
     "ipywidgets": ("kit.widgets",),
     "anywidget": ("kit.widgets",),
+    "c2pa": ("kit.file_metadata.signatures", "kit.service.worker.signing"),
     "apsw": ("kit.service.store.sqlite",),
     "obstore": ("kit.service.storage.s3",),
     "prometheus_client": ("kit.service.metrics", "kit.service.http.metrics"),

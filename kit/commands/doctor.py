@@ -28,6 +28,7 @@ from kit.errors import KitError
 from kit.private import is_exposed, tighten
 from kit.service import settings as service_settings
 from kit.service.settings import ServiceSettings, prepare
+from kit.service.worker.signing import describe_signer
 from kit.version import __version__
 from kit.wire import Model
 
@@ -106,6 +107,7 @@ def examine(
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _privacy(settings)
     yield _checked("database", lambda: check_database(settings), "see the sentence above")
+    yield _checked("signing", lambda: describe_signer(settings), "see the sentence above")
     yield _checked("models", lambda: ", ".join(models().engines), _AGAIN)
     yield from _engines(models)
     yield _checked("a picture", _picture, "see the sentence above")

@@ -12,10 +12,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from kit.file_metadata import foreign, formats, xmp
-from kit.file_metadata.facts import ALGORITHMIC, COMPOSITE, ENHANCED, TRAINED, FileMetadata
+from kit.file_metadata.facts import (
+    ALGORITHMIC,
+    COMPOSITE,
+    ENHANCED,
+    TRAINED,
+    FileMetadata,
+    Signature,
+)
+from kit.file_metadata.signatures import read_signed
 
-__all__ = ["ALGORITHMIC", "COMPOSITE", "ENHANCED", "TRAINED", "FileMetadata", "embed", "read"]
-__all__ += ["remove"]
+__all__ = ["ALGORITHMIC", "COMPOSITE", "ENHANCED", "TRAINED", "FileMetadata", "Signature", "embed"]
+__all__ += ["read", "read_signed", "remove"]
 
 
 def embed(path: Path, metadata: FileMetadata) -> bool:
@@ -24,14 +32,16 @@ def embed(path: Path, metadata: FileMetadata) -> bool:
     A file of another format, one that has another program's XMP and one that is signed stay byte
     for byte.
     """
-    if xmp.is_own(formats.extract(path)[0]):  # of an input that was passed on
-        formats.remove(path)
+    if formats.is_signed(path):
+        return False
+    remove(path)  # of an input that was passed on
     return formats.insert(path, xmp.write(metadata), xmp.summarize(metadata))
 
 
 def remove(path: Path) -> None:
-    """Take out of a file what `embed` has written."""
-    formats.remove(path)
+    """Take out of a file what `embed` has written, and a signature of that."""
+    if xmp.is_own(formats.extract(path)[0]):
+        formats.remove(path)
 
 
 def read(path: Path) -> FileMetadata | None:

@@ -13,6 +13,28 @@ TRAINED, COMPOSITE = "trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """Who signed a file (C2PA), as far as it could be looked at.
+
+    Parameters
+    ----------
+    signer : str or None
+        The name in the certificate: anybody can write any name into one of their own.
+    valid : bool or None
+        Whether the file is as it was signed; None where that could not be checked.
+    trusted : bool
+        Whether the certificate comes from an authority that the reader has named.
+    problems : sequence of str
+        What was found, in the words of C2PA, such as ``assertion.dataHash.mismatch``.
+    """
+
+    signer: str | None = None
+    valid: bool | None = None
+    trusted: bool = False
+    problems: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileMetadata:
     """What made a file, as far as it is known.
 
@@ -26,6 +48,8 @@ class FileMetadata:
         Ids of the generations whose outputs went in.
     unread : sequence of str
         What a file of another program says besides, and has no place here.
+    signature : Signature or None
+        Who signed the file, where it is.
     """
 
     model: str | None = None
@@ -37,3 +61,4 @@ class FileMetadata:
     source_type: str | None = None
     inputs: Sequence[str] = ()
     unread: Sequence[str] = ()
+    signature: Signature | None = None

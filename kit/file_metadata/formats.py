@@ -48,7 +48,7 @@ def insert(path: Path, packet: bytes, text: str) -> bool:
 
 
 def remove(path: Path) -> bool:
-    """Take XMP and the text ``parameters`` out of a file; return whether it was done."""
+    """Take XMP, the text ``parameters`` and a signature of them out; return whether it was done."""
     return _rewrite(path, _blank_in_mp4, _without_packet)
 
 
@@ -78,7 +78,7 @@ def _without_packet(data: bytes, kind: str) -> bytes:
     for name, start, end in _PARTS_OF[kind](data):
         before, after = _FRAMES[kind]
         first = b"" if name == b"XMP " else data[start : start + 40].split(b"\0")[0]
-        if name + first in _OURS:
+        if name + first in _OURS or name == _SIGNED[kind]:
             kept.append(data[at : start - before])
             at = end + after + (end - start) % 2 * (kind == "webp")
     if not kept:
@@ -103,6 +103,19 @@ def extract(path: Path) -> tuple[str, dict[str, str]]:
     except (_LeaveAloneError, struct.error, IndexError, zlib.error):
         pass
     return packet[:_TEXT].decode("utf-8", "replace"), texts
+
+
+def is_signed(path: Path) -> bool:
+    """Whether a file holds credentials of C2PA, which any change of it would break."""
+    try:
+        with path.open("rb") as file:
+            kind = _format(_head(file))
+            if kind == "mp4":
+                return any(_holds(file, box, _SIGNED_MP4) for box in _boxes(file))
+            parts = _PARTS_OF[kind](_read_picture(file))
+            return any(part.name == _SIGNED[kind] for part in parts)
+    except (_LeaveAloneError, struct.error, IndexError, KeyError):
+        return False
 
 
 def _picture_packet(data: bytes, kind: str) -> bytes:
@@ -149,7 +162,7 @@ def _png_chunks(data: bytes) -> Iterator[_Part]:
 
 def _png_with(data: bytes, packet: bytes, text: str) -> bytes:
     for name, start, _ in _png_chunks(data):
-        if name == b"caBX" or (name == b"iTXt" and data.startswith(_XMP_PNG, start)):
+        if name == b"iTXt" and data.startswith(_XMP_PNG, start):
             raise _LeaveAloneError
     chunks = b"".join(
         struct.pack(">I4s", len(body), b"iTXt")
@@ -196,7 +209,7 @@ def _jpeg_segments(data: bytes) -> Iterator[_Part]:
 def _jpeg_with(data: bytes, packet: bytes, _text: str) -> bytes:
     place = 2
     for marker, start, end in _jpeg_segments(data):
-        if marker == b"\xeb" or (marker == b"\xe1" and data.startswith(_XMP_JPEG, start)):
+        if marker == b"\xe1" and data.startswith(_XMP_JPEG, start):
             raise _LeaveAloneError
         if marker in (b"\xe0", b"\xe1"):  # JFIF and Exif come first
             place = end
@@ -219,7 +232,7 @@ def _chunks(data: bytes) -> Iterator[_Part]:
 
 def _webp_with(data: bytes, packet: bytes, _text: str) -> bytes:
     names = {part.name: part for part in _chunks(data)}
-    if names.keys() & {b"XMP ", b"C2PA"}:
+    if b"XMP " in names:
         raise _LeaveAloneError
     if b"VP8X" in names:
         flags = names[b"VP8X"].start
@@ -273,27 +286,30 @@ def _mp4_packet(file: IO[bytes]) -> bytes:
 
 def _append_to_mp4(file: IO[bytes], packet: bytes) -> None:
     """Add a box at the end: what is before it stays where it is."""
-    for box in _boxes(file):
-        file.seek(box.start)
-        if box.name == b"uuid" and file.read(16) in (_XMP_MP4, _SIGNED_MP4):
-            raise _LeaveAloneError
+    if any(_holds(file, box, _XMP_MP4) for box in _boxes(file)):
+        raise _LeaveAloneError
     file.seek(0, 2)
     file.write(struct.pack(">I4s", 24 + len(packet), b"uuid") + _XMP_MP4 + packet)
 
 
 def _blank_in_mp4(file: IO[bytes]) -> None:
-    for box in _boxes(file):
-        file.seek(box.start)
-        if box.name == b"uuid" and file.read(16) == _XMP_MP4:
+    for box in list(_boxes(file)):
+        if _holds(file, box, _XMP_MP4, _SIGNED_MP4):
             file.seek(box.start - 4)
             file.write(b"free" + b"\0" * (box.end - box.start))
-            return
-    raise _LeaveAloneError
+
+
+def _holds(file: IO[bytes], box: _Part, *names: bytes) -> bool:
+    """Whether a box is of one of the kinds that are named by 16 bytes."""
+    file.seek(box.start)
+    return box.name == b"uuid" and file.read(16) in names
 
 
 _WRITERS = {"png": _png_with, "jpeg": _jpeg_with, "webp": _webp_with}
 _PARTS_OF = {"png": _png_chunks, "jpeg": _jpeg_segments, "webp": _chunks}
 #: Bytes of a part before and after its content.
 _FRAMES = {"png": (8, 4), "jpeg": (4, 0), "webp": (8, 0)}
+#: The parts that hold credentials of C2PA.
+_SIGNED = {"png": b"caBX", "jpeg": b"\xeb", "webp": b"C2PA"}
 #: Name and first words of the parts that are written here.
 _OURS = {b"iTXt" + _XMP_PNG, b"iTXtparameters", b"\xe1" + _XMP_JPEG[:-1], b"XMP "}

@@ -79,7 +79,7 @@ def read(packet: str) -> FileMetadata | None:
     if not isinstance(request, Mapping):
         return None
     tool = re.search(r'\bxmp:CreatorTool(?:="([^"]*)"|>([^<]*)<)', packet)
-    source = _SOURCE.search(packet)
+    source = find_source_type(packet)
     described = re.search(r"<dc:description>.*?<rdf:li[^>]*>([^<]*)<", packet, re.DOTALL)
     if not (request or source):
         return None
@@ -91,9 +91,15 @@ def read(packet: str) -> FileMetadata | None:
         generation_id=_text(request.get("generationId")),
         service=_text(request.get("service")),
         software=html.unescape(tool[1] or tool[2] or "") or None if tool else None,
-        source_type=source[1] if source else None,
+        source_type=source,
         inputs=[str(one) for one in inputs] if isinstance(inputs, list) else (),
     )
+
+
+def find_source_type(text: str) -> str | None:
+    """Return the first term of IPTC for how something came to be that a text names."""
+    found = _SOURCE.search(text)
+    return found[1] if found else None
 
 
 def _text(value: Any) -> str | None:

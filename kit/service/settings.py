@@ -20,6 +20,7 @@ from kit.service import machine
 
 MEGABYTE = 1_000_000
 _SECRET_BYTES = 32
+_PRIVATE = ("secret", "demo.json", "service.json", "signing.pem")
 _SERVERS = ("postgresql://", "postgres://")
 
 
@@ -79,6 +80,10 @@ class ServiceSettings:
         large weights are bound by the first one only.
     file_metadata : bool
         Whether results say in themselves what made them: model, prompt, parameters and seed.
+    signing_cert, signing_key : str
+        Files (PEM) of the certificates, the signer's first, and of the private key with which
+        results that say what made them are signed (C2PA, extra ``credentials``). A certificate
+        ``self`` is made in `data`: it shows changes, and nobody trusts it. Empty to sign nothing.
     account_upload_bytes : int
         What the uploads of one account may take together.
     inspection_seconds : float
@@ -133,6 +138,8 @@ class ServiceSettings:
     )
     keep_outputs_days: float | None = None
     file_metadata: bool = True
+    signing_cert: str = ""
+    signing_key: str = ""
     account_upload_bytes: int = 100_000 * MEGABYTE
     lease_seconds: float = 30.0
     attempts: int = 3
@@ -211,7 +218,7 @@ class ServiceSettings:
         """Yield what only the owner may read, whether it is there or not."""
         yield self.data
         yield self.objects
-        yield from (self.data / name for name in ("secret", "demo.json", "service.json"))
+        yield from (self.data / name for name in _PRIVATE)
         base = self.database_path if self.embedded else self.data / "kit.db"
         yield from (base.with_name(f"{base.name}{end}") for end in ("", "-wal", "-shm"))
 
@@ -375,6 +382,8 @@ def _check(settings: ServiceSettings) -> None:
         )
     _check_cluster(settings)
     _check_numbers(settings)
+    if settings.signing_key and not settings.signing_cert:
+        raise ConfigError("KIT_SIGNING_KEY needs KIT_SIGNING_CERT, the certificate of that key")
     for wrong, sentence in _writer_problems(settings):
         if wrong:
             raise ConfigError(sentence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +16,31 @@ from kit.parameters import suggest
 _log = logging.getLogger("kit")
 
 
-def read_file(file: Path | str) -> FileMetadata:
-    """Return what a file says made it.
+def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMetadata:
+    """Return what a file says made it, and who signed it.
+
+    Parameters
+    ----------
+    anchors : path, optional
+        The certificates (PEM) of authorities that are trusted.
 
     Raises
     ------
     ConfigError
         There is no such file, or it says nothing.
     """
-    path = Path(file).expanduser()
-    if not path.is_file():
-        raise ConfigError(f"there is no file {str(file)!r}")
-    found = file_metadata.read(path)
+    path, roots = Path(file).expanduser(), Path(anchors).expanduser() if anchors else None
+    for one in filter(None, (path, roots)):
+        if not one.is_file():
+            raise ConfigError(f"there is no file {str(one)!r}")
+    signed = file_metadata.read_signed(path, roots)
+    found = file_metadata.read(path) or signed
     if found is None:
         raise ConfigError(
             f"{path.name} does not say what made it: it holds no XMP of this toolkit and no text "
             "of AUTOMATIC1111 or ComfyUI"
         )
-    return found
+    return replace(found, signature=signed.signature) if signed else found
 
 
 def find_model(

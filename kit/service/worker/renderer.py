@@ -6,7 +6,9 @@ service and by a worker of a cluster: places and variables are those of whoever 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from kit.errors import NotFoundError, UnavailableError
@@ -15,6 +17,7 @@ from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import JobError, Pool
+from kit.service.worker.signing import Signer
 
 
 class Renders(Protocol):
@@ -65,6 +68,7 @@ class Renderer:
         self._storage = storage
         self._pool = pool
         self._settings = settings
+        self._signer = Signer(settings) if settings.signing_cert else None
 
     @property
     def slots(self) -> int:
@@ -90,6 +94,11 @@ class Renderer:
         """
         task = await self._complete(order)
         result = await self._pool.run(name, task, on_progress, resident=resident)
+        if self._signer:
+            media = [Path(path) for group in task["media"].values() for path in group]
+            result["generation_id"] = order["generation_id"]
+            folder = self._storage.outputs
+            result = await asyncio.to_thread(self._signer.sign, result, folder, media)
         try:
             await self._storage.publish(outputs.files_of(result))
         except UnavailableError:

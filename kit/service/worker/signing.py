@@ -1,0 +1,245 @@
+"""Signs results (C2PA), last of all: whatever changes a file afterwards breaks its signature.
+
+It is done by the process that has the render processes, so that none of these holds the key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from kit import file_metadata
+from kit.errors import ConfigError
+from kit.private import make_folder, write_private
+from kit.service.settings import ServiceSettings
+from kit.service.storage.keys import SUFFIXES, output_key
+from kit.service.storage.output_folder import OutputFolder
+from kit.version import __version__
+
+_log = logging.getLogger("kit.worker")
+
+_SIGNED = ("image/png", "image/jpeg", "image/webp", "video/mp4")
+_SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"
+_DAYS = 3650  # that a self-made certificate lasts
+#: No small pictures of a file and its ingredients in it: they would be most of its size.
+_SMALL = {"builder": {"thumbnail": {"enabled": False}}}
+_CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\\s*", re.DOTALL)
+_KEY = re.compile("-----BEGIN ([A-Z]+ )?PRIVATE KEY-----.*?PRIVATE KEY-----\\s*", re.DOTALL)
+
+
+class Signer:
+    """Signs with a certificate and its key.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+        Names the certificate, and where unfinished files may lie.
+
+    Raises
+    ------
+    ConfigError
+        The extra ``credentials`` is missing, or nothing can be signed with this certificate.
+    """
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        try:
+            import c2pa
+        except ImportError:
+            raise ConfigError(
+                "KIT_SIGNING_CERT needs: pip install 'creative-studio-kit[credentials]'"
+            ) from None
+        self._c2pa, self._scratch = c2pa, settings.scratch
+        try:
+            chain, key = _read_credentials(settings)
+            self._info = c2pa.C2paSignerInfo(_algorithm(key), chain.encode(), key.encode(), None)
+            tried = io.BytesIO()
+            Image.new("L", (1, 1)).save(tried, "PNG")
+            self._write(tried, io.BytesIO(), "image/png", file_metadata.ALGORITHMIC, ())
+        except ConfigError:
+            raise
+        except (ValueError, TypeError, c2pa.C2paError) as error:
+            raise ConfigError(f"KIT_SIGNING_CERT: nothing can be signed with it: {error}") from None
+
+    def sign(
+        self, result: Mapping[str, Any], outputs: OutputFolder, media: Iterable[Path]
+    ) -> dict[str, Any]:
+        """Sign a file that says what made it; return the facts of the signed one, under its key.
+
+        What says nothing, or was signed by others, stays as it is, and so does what cannot be
+        signed: the log names why.
+
+        Parameters
+        ----------
+        media : iterable of Path
+            What went in: its ingredients, with what they say of their own origin.
+        """
+        before, generation_id = outputs.path(result["key"]), str(result["generation_id"])
+        known = file_metadata.read(before)
+        facts = {name: value for name, value in result.items() if name != "generation_id"}
+        if (
+            facts["content_type"] not in _SIGNED
+            or not known
+            or known.generation_id != generation_id
+        ):
+            return facts
+        make_folder(self._scratch)
+        draft = self._scratch / f"{secrets.token_hex(8)}.signing"
+        try:
+            with before.open("rb") as source, draft.open("w+b") as target:
+                self._write(source, target, facts["content_type"], known.source_type, media)
+                target.seek(0)
+                digest = hashlib.file_digest(target, "sha256").hexdigest()
+                size = target.seek(0, 2)
+            key = output_key(generation_id, digest, SUFFIXES[facts["content_type"]])
+            outputs.put({key: draft})
+        except (OSError, self._c2pa.C2paError) as error:
+            _log.warning("%s is not signed: %s", generation_id, type(error).__name__)
+            return facts
+        finally:
+            draft.unlink(missing_ok=True)
+        before.unlink(missing_ok=True)
+        return {**facts, "key": key, "sha256": digest, "size_bytes": size}
+
+    def _write(
+        self, source: Any, target: Any, kind: str, source_type: str | None, media: Iterable[Path]
+    ) -> None:
+        created = {"action": "c2pa.created", "digitalSourceType": f"{_SOURCE}{source_type}"}
+        manifest = {
+            "claim_generator_info": [{"name": "creative-studio-kit", "version": __version__}],
+            "assertions": [{"label": "c2pa.actions.v2", "data": {"actions": [created]}}],
+        }
+        c2pa = self._c2pa
+        with (
+            c2pa.Context(c2pa.Settings.from_dict(_SMALL)) as context,
+            c2pa.Builder(manifest, context=context) as builder,
+            c2pa.Signer.from_info(self._info) as signer,
+        ):
+            types = c2pa.Builder.get_supported_mime_types()
+            for path in media:
+                content_type = _TYPES.get(path.suffix, "")
+                if content_type in types:
+                    title = content_type.partition("/")[0]
+                    with path.open("rb") as file:
+                        facts = {"title": title, "relationship": "inputTo"}
+                        builder.add_ingredient(facts, content_type, file)
+            builder.sign(signer, kind, source, target)
+
+
+_TYPES = {suffix: content_type for content_type, suffix in SUFFIXES.items()}
+
+
+def describe_signer(settings: ServiceSettings) -> str:
+    """Return by whom results are signed, in a sentence."""
+    if not settings.signing_cert:
+        return "results are not signed"
+    from cryptography import x509
+
+    Signer(settings)
+    chain, _ = _read_credentials(settings)
+    name = x509.load_pem_x509_certificate(chain.encode()).subject.rfc4514_string()
+    if settings.signing_cert == "self":
+        return f"results are signed with a self-made certificate, which nobody trusts ({name})"
+    return f"results are signed as {name}"
+
+
+def _read_credentials(settings: ServiceSettings) -> tuple[str, str]:
+    """Return a chain of certificates and the key of its first one, as PEM."""
+    if settings.signing_cert == "self":
+        path = settings.data / "signing.pem"
+        if not path.exists():
+            write_private(path, make_certificate())
+        files = [path]
+    else:
+        named = [settings.signing_cert, settings.signing_key]
+        files = [Path(name).expanduser() for name in named if name]
+    try:
+        text = "\n".join(file.read_text("utf-8") for file in files)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"KIT_SIGNING_CERT or KIT_SIGNING_KEY: {error}") from None
+    chain, key = _without_root(_CERTIFICATE.findall(text)), _KEY.search(text)
+    if not chain or not key:
+        raise ConfigError(
+            "KIT_SIGNING_CERT must name a PEM file of certificates, the signer's first, and "
+            "KIT_SIGNING_KEY one of its private key without a password"
+        )
+    return chain, key[0]
+
+
+def _without_root(certificates: Sequence[str]) -> str:
+    """Return a chain without what signs itself: who trusts it has it already."""
+    from cryptography import x509
+
+    read = ((text, x509.load_pem_x509_certificate(text.encode())) for text in certificates)
+    return "".join(text for text, one in read if one.issuer != one.subject)
+
+
+def _algorithm(key: str) -> str:
+    """Return how C2PA calls signing with a key."""
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    loaded = load_pem_private_key(key.encode(), None)
+    if isinstance(loaded, ec.EllipticCurvePrivateKey):
+        return {256: "es256", 384: "es384"}.get(loaded.key_size, "es512")
+    return "ed25519" if isinstance(loaded, ed25519.Ed25519PrivateKey) else "ps256"
+
+
+def make_certificate() -> str:
+    """Return a certificate that only vouches for itself, and its key, as PEM.
+
+    C2PA takes none that signs itself, so an authority signs it whose key is forgotten at once.
+    """
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+    def name(common: str) -> x509.Name:
+        titles = {NameOID.ORGANIZATION_NAME: "Creative Studio (self-made)"}
+        titles[NameOID.COMMON_NAME] = common
+        return x509.Name([x509.NameAttribute(oid, text) for oid, text in titles.items()])
+
+    authority, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    now = datetime.now(UTC)
+    others = (
+        *("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
+        *("encipher_only", "decipher_only"),
+    )
+
+    def certify(subject: str, public: Any, is_authority: bool) -> Any:
+        uses = dict.fromkeys(others, False)
+        uses |= dict.fromkeys(("key_cert_sign", "crl_sign"), is_authority)
+        usage = x509.KeyUsage(digital_signature=not is_authority, **uses)
+        extended = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.EMAIL_PROTECTION])
+        by = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key())
+        limits = x509.BasicConstraints(ca=is_authority, path_length=None)
+        made = (
+            x509.CertificateBuilder(name("untrusted authority"), name(subject), public)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=_DAYS))
+            .add_extension(limits, critical=True)
+            .add_extension(usage, critical=True)
+            .add_extension(by, critical=False)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+        )
+        made = made if is_authority else made.add_extension(extended, critical=False)
+        return made.sign(authority, hashes.SHA256())
+
+    pem = serialization.Encoding.PEM
+    chain = [
+        certify("untrusted", key.public_key(), False),
+        certify("untrusted authority", authority.public_key(), True),
+    ]
+    plain = serialization.NoEncryption()
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+    return str(b"".join([*(one.public_bytes(pem) for one in chain), private]).decode())

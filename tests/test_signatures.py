@@ -1,0 +1,193 @@
+"""Results are signed where that is configured; who reads one is told whether it was changed."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kit
+from kit import file_metadata
+from kit.commands import doctor
+from kit.engines.registry import Listing, survey
+from kit.errors import ConfigError
+from kit.file_metadata import ALGORITHMIC, ENHANCED, FileMetadata
+from kit.service import settings
+from kit.service.storage.output_folder import OutputFolder
+from kit.service.worker.environment import allowed_variables
+from kit.service.worker.signing import Signer, make_certificate
+from kit.studio import Studio
+from kit.studio.recreation import read_file
+from tests.conftest import ALL_SCOPES, Service
+from tests.test_file_metadata import clip, picture
+
+c2pa = pytest.importorskip("c2pa")
+SMALL = {"size": 512, "palette": "ember"}
+TYPES = {"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "mp4": "video/mp4"}
+
+
+def manifest(path: Path) -> Any:
+    with c2pa.Reader(path) as reader:
+        assert reader.get_validation_state() == "Valid"
+        return reader.get_active_manifest()
+
+
+def sign(folder: Path, kind: str, *media: Path, cert: str = "self") -> tuple[Path, dict[str, Any]]:
+    """Sign a file as the service does."""
+    signer = Signer(settings.load({}, data=folder, signing_cert=cert))
+    made = clip(folder) if kind == "mp4" else picture(folder, kind)
+    file_metadata.embed(made, FileMetadata(generation_id="gen_1", source_type=ALGORITHMIC))
+    key = f"outputs/1/gen_1-unsigned.{kind}"
+    outputs = OutputFolder(folder / "objects")
+    outputs.put({key: made})
+    result = {"key": key, "content_type": TYPES[kind], "generation_id": "gen_1"}
+    facts = signer.sign(result, outputs, media)
+    return outputs.path(facts["key"]), facts
+
+
+@pytest.fixture
+def signing(start_service: Callable[..., Service], tmp_path: Path) -> Any:
+    service = start_service(signing_cert="self")
+    key = service.key(service.account(), *ALL_SCOPES)
+    with kit.connect(service.url, key, data=tmp_path / "client") as studio:
+        yield studio
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_every_format_is_signed_last_and_without_a_small_picture(kind: str, tmp_path: Path) -> None:
+    path, facts = sign(tmp_path, kind)
+
+    found = manifest(path)
+    assert "thumbnail" not in found
+    [data] = [one["data"] for one in found["assertions"] if one["label"] == "c2pa.actions.v2"]
+    [action] = data["actions"]
+    assert action["digitalSourceType"].endswith("/algorithmicMedia")
+    assert facts["size_bytes"] == path.stat().st_size
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert file_metadata.read(path) is not None
+
+
+def test_a_result_is_signed_and_says_by_whom(signing: Studio, tmp_path: Path) -> None:
+    lake = signing.generate("poster", "a lake", **SMALL)
+
+    found = signing.read(lake.save(tmp_path / "lake.jpg"))
+
+    assert (found.model, found.prompt, found.source_type) == ("poster", "a lake", ALGORITHMIC)
+    assert found.signature is not None
+    assert (found.signature.valid, found.signature.trusted) == (True, False)
+    assert found.signature.signer == "untrusted, Creative Studio (self-made)"
+    assert not found.signature.problems
+    assert lake.output.facts.size_bytes == lake.output.path().stat().st_size
+
+
+def test_inputs_are_ingredients_with_their_own_credentials(signing: Studio, tmp_path: Path) -> None:
+    lake = signing.generate("poster", "a lake", **SMALL)
+    edited = signing.generate("retouch", media=lake)
+
+    found = manifest(edited.output.path())
+
+    [ingredient] = found["ingredients"]
+    assert (ingredient["relationship"], ingredient["title"]) == ("inputTo", "image")
+    assert "active_manifest" in ingredient
+    assert signing.read(edited.output.path()).source_type == ENHANCED
+
+
+def test_what_says_nothing_is_not_signed(signing: Studio, tmp_path: Path) -> None:
+    plain = signing.generate("poster", "a lake", metadata=False, **SMALL)
+    lake = signing.generate("poster", "a lake at dawn", **SMALL)
+
+    assert file_metadata.read_signed(plain.output.path()) is None
+    copy = lake.save(tmp_path / "copy.jpg", metadata=False)
+    assert file_metadata.read_signed(copy) is None
+    assert b"jumb" not in copy.read_bytes()
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_signed_file_is_left_byte_for_byte_and_a_change_is_told(
+    kind: str, tmp_path: Path
+) -> None:
+    path, _ = sign(tmp_path, kind)
+    before = path.read_bytes()
+
+    assert not file_metadata.embed(path, FileMetadata(model="poster", generation_id="gen_2"))
+    assert path.read_bytes() == before
+
+    changed = before.replace(b"algorithmicMedia", b"digitalCreation_", 1)
+    path.write_bytes(changed)
+    signature = read_file(path).signature
+    assert signature is not None
+    assert signature.valid is False
+    assert signature.problems
+    file_metadata.remove(path)
+    assert file_metadata.read_signed(path) is None
+
+
+def test_the_extra_size_and_that_of_a_signed_input_are_small(tmp_path: Path) -> None:
+    plain = picture(tmp_path, "jpg").stat().st_size
+
+    path, _ = sign(tmp_path, "jpg")
+
+    assert path.stat().st_size - plain < 4000
+
+
+def test_a_certificate_of_the_users_is_trusted_by_who_names_it(tmp_path: Path) -> None:
+    own = tmp_path / "own.pem"
+    own.write_text(make_certificate())
+    given = settings.load({}, data=tmp_path, signing_cert=str(own))
+    path, _ = sign(tmp_path, "jpg", cert=str(own))
+
+    trusted, other = tmp_path / "trusted.pem", tmp_path / "other.pem"
+    trusted.write_text(own.read_text().partition("-----BEGIN PRIVATE")[0])
+    other.write_text(make_certificate().partition("-----BEGIN PRIVATE")[0])
+    for file, told in {trusted: True, other: False}.items():
+        signature = read_file(path, anchors=file).signature
+        assert signature is not None
+        assert (signature.valid, signature.trusted) == (True, told)
+    with pytest.raises(ConfigError, match="no file"):
+        read_file(own, anchors=tmp_path / "none.pem")
+    own.write_text("a lake")
+    with pytest.raises(ConfigError, match="KIT_SIGNING_CERT must name a PEM file"):
+        Signer(given)
+    with pytest.raises(ConfigError, match="KIT_SIGNING_KEY needs KIT_SIGNING_CERT"):
+        settings.load({}, data=tmp_path, signing_key=str(own))
+
+
+def test_certificate_and_key_must_belong_together(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.pem").write_text(make_certificate())
+    one, two = ((tmp_path / f"{name}.pem").read_text() for name in ("one", "two"))
+    (tmp_path / "cert.pem").write_text(one.partition("-----BEGIN PRIVATE")[0])
+    (tmp_path / "key.pem").write_text(two[two.index("-----BEGIN PRIVATE") :])
+    names = {"signing_cert": str(tmp_path / "cert.pem"), "signing_key": str(tmp_path / "key.pem")}
+
+    with pytest.raises(ConfigError, match="nothing can be signed with it"):
+        Signer(settings.load({}, data=tmp_path, **names))
+
+
+def test_the_doctor_says_who_signs_and_that_nobody_trusts_it(tmp_path: Path) -> None:
+    given = settings.load({}, data=tmp_path, signing_cert="self")
+
+    found = {
+        one.name: one
+        for one in doctor.examine(given, lambda place: Listing(survey(place).engines))
+        if one.name in ("signing", "privacy")
+    }
+
+    assert "a self-made certificate, which nobody trusts" in found["signing"].found
+    assert (tmp_path / "signing.pem").stat().st_mode & 0o077 == 0
+
+
+def test_no_render_process_is_given_the_names_of_key_files() -> None:
+    assert allowed_variables({"KIT_SIGNING_KEY": "a", "KIT_SIGNING_CERT": "b"}) == {}
+
+
+def test_a_picture_signed_by_others_says_what_its_signature_says(tmp_path: Path) -> None:
+    path, _ = sign(tmp_path, "jpg")
+    shutil.copyfile(path, tmp_path / "copy.jpg")
+
+    found = file_metadata.read_signed(tmp_path / "copy.jpg")
+
+    assert found is not None
+    assert str(found.software).startswith("creative-studio-kit ")
+    assert found.source_type == ALGORITHMIC
