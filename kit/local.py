@@ -148,7 +148,9 @@ def _host(settings: ServiceSettings) -> Running:
     file = settings.data / _LOG
     undo = logs.log_to_file(file)
     try:
-        running = start(replace(settings, grace_seconds=_GRACE_SECONDS, log=file))
+        running = start(
+            replace(settings, grace_seconds=_GRACE_SECONDS, log=file, webhook_loopback=True)
+        )
     except ConfigError as error:
         undo()
         raise ConfigError(f"{error} ({file})") from None

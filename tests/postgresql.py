@@ -26,6 +26,8 @@ TABLES = (
         "tags",
         "titles",
         "uploads",
+        "deliveries",
+        "webhooks",
     ),
     *("generations", "keys", "accounts"),
 )

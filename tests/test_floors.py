@@ -18,6 +18,7 @@ GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"
     "kit.containers",
     "kit.pictures",
     "kit.private",
+    "kit.internet",
 }
 CLIENT = GROUND | {"kit.client"}
 SERVICE = GROUND | {"kit.service.settings"}
@@ -41,6 +42,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.file_metadata": set(),
     "kit.pictures": set(),
     "kit.private": set(),
+    "kit.internet": set(),
     # the notebook wing
     "kit.client": GROUND,
     "kit.explore": GROUND,

@@ -39,6 +39,7 @@ def test_every_field_is_camel_case_outside(kind: type[WireShape]) -> None:
 def test_what_is_passed_around_is_frozen(kind: type[WireShape]) -> None:
     assert kind.model_config["frozen"] is True
     bodies = {wire.Body, StartGeneration, wire.RequestUpload, wire.SuggestTitle, WriteScripts}
+    bodies |= {wire.CreateWebhook}
     assert kind.model_config["extra"] == ("forbid" if kind in bodies else "ignore")
 
 

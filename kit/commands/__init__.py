@@ -49,6 +49,7 @@ GROUPS = {
     "keys": "API keys: secrets that act for an account.",
     "ledger": "The ledger: every credit that came and went.",
     "outputs": "Outputs: the files that generations made.",
+    "webhooks": "Webhooks: addresses that are told of the ends of generations.",
 }
 
 

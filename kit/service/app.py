@@ -33,12 +33,14 @@ from kit.service.http import (
     media,
     models,
     scripts,
+    webhooks,
 )
 from kit.service.http import (
     metrics as published,
 )
 from kit.service.http import uploads as upload_routes
 from kit.service.http.context import Context
+from kit.service.http.deliveries import Deliveries
 from kit.service.http.errors import install_error_handlers
 from kit.service.http.fast_path import find_fast_route
 from kit.service.http.middleware import ApiMiddleware
@@ -68,6 +70,7 @@ _ROUTERS = (
     generations,
     events,
     scripts,
+    webhooks,
     media,
     health,
     published,
@@ -258,6 +261,8 @@ async def _assemble(
     )
     sweeper = asyncio.create_task(Sweeper(database, storage, settings, readiness, clock).run())
     stack.callback(sweeper.cancel)
+    deliveries = asyncio.create_task(Deliveries(context).run())
+    stack.callback(deliveries.cancel)
     return context
 
 

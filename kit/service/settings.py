@@ -84,6 +84,8 @@ class ServiceSettings:
         Files (PEM) of the certificates, the signer's first, and of the private key with which
         results that say what made them are signed (C2PA, extra ``credentials``). A certificate
         ``self`` is made in `data`: it shows changes, and nobody trusts it. Empty to sign nothing.
+    webhook_loopback : bool
+        Whether this machine may itself be told of ends, by http too; no other private network is.
     account_upload_bytes : int
         What the uploads of one account may take together.
     inspection_seconds : float
@@ -140,6 +142,7 @@ class ServiceSettings:
     file_metadata: bool = True
     signing_cert: str = ""
     signing_key: str = ""
+    webhook_loopback: bool = False
     account_upload_bytes: int = 100_000 * MEGABYTE
     lease_seconds: float = 30.0
     attempts: int = 3

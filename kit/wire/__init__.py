@@ -14,6 +14,7 @@ from kit.wire.models import Model, Models, Multiplier, Parameter, Quote, Rule, T
 from kit.wire.problems import Problem, Problems
 from kit.wire.reading import read_leniently
 from kit.wire.uploads import RequestUpload, Ticket
+from kit.wire.webhooks import CreateWebhook, Webhook
 from kit.wire.words import (
     CATEGORIES,
     CONTENT_TYPES,
@@ -41,6 +42,7 @@ __all__ = [
     "AssetType",
     "Balance",
     "Body",
+    "CreateWebhook",
     "Credits",
     "Entry",
     "Generation",
@@ -65,6 +67,7 @@ __all__ = [
     "Ticket",
     "Title",
     "UnitPrice",
+    "Webhook",
     "Wire",
     "WireShape",
     "WriteScripts",

@@ -29,6 +29,8 @@ PARAMETERS = 65_536
 #: Characters of a file's name, a script's title and its hook angle.
 FILE_NAME, TITLE, HOOK = 255, 200, 300
 _LONGEST_ID = 200
+#: Characters of the address of a webhook.
+ADDRESS = 2_000
 #: Tags of a generation, what a key of one is, and characters of a value.
 TAGS, TAG_KEY, TAG_VALUE = 10, "[a-z][a-z0-9_.-]{0,63}", 64
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from kit.wire.base import Body, Credits, Instant, Wire, WireShape
-from kit.wire.bounds import ITEMS, TEXT, AtMost, Id, Reference, Tags
+from kit.wire.bounds import ADDRESS, ITEMS, TEXT, AtMost, Id, Reference, Tags
 from kit.wire.words import FINISHED
 
 
@@ -37,6 +37,7 @@ class StartGeneration(Body):
     media_uploads: Annotated[dict[str, Reference], AtMost(ITEMS)] = Field(default_factory=dict)
     tags: Tags = Field(default_factory=dict)
     file_metadata: bool = True
+    webhook_url: Annotated[str, Field(max_length=ADDRESS)] | None = None
 
 
 class Receipt(Wire):

@@ -9,6 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
 
 import httpx
 import pytest
@@ -211,3 +214,34 @@ def test_a_file_whose_generation_is_not_finished_is_left_alone(
     awaited(sweeper.sweep())
 
     assert stored(service) == {name}
+
+
+def test_an_end_whose_message_was_not_taken_is_told_by_the_next_service(
+    config: ServiceSettings, start_service: Callable[..., Service]
+) -> None:
+    """Killed with SIGKILL after the first attempt: the same message comes again."""
+    ids: list[str] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            ids.append(self.headers["webhook-id"])
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(500 if len(ids) == 1 else 204)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as receiver:
+        Thread(target=receiver.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{receiver.server_address[1]}/"
+        with other(config, KIT_WEBHOOK_LOOPBACK="1") as first:
+            service = Service(first.url, None, config, first.kill)  # type: ignore[arg-type]
+            with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+                finished(http, started(http, webhookUrl=url))
+            until(lambda: ids)
+            first.kill()
+        start_service(webhook_loopback=True)
+        until(lambda: len(ids) > 1)
+        receiver.shutdown()
+    assert len(set(ids)) == 1

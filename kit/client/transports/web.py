@@ -12,10 +12,9 @@ import secrets
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -26,35 +25,13 @@ import httpx
 from kit.client.file_types import sniff_type
 from kit.client.http import FAILURES, FileWriter, certificates
 from kit.errors import ParameterError
+from kit.internet import is_public
 
 #: Bytes of a file, seconds for all of it and for each step, and redirects that are followed.
 MOST, SECONDS, STEP, REDIRECTS = 1_000_000_000, 600.0, 20.0, 5
 #: Seconds for which a file is not asked for again: a price, a start and a sweep want the same one.
 FRESH = 60.0
 _HEADERS = {"Accept": "image/*, video/*, audio/*", "Accept-Encoding": "identity"}
-#: Networks that stand for one of IPv4, whose address is the last part.
-_TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
-
-
-def is_public(address: str) -> bool:
-    """Return whether an address is one of the open internet, also inside of another.
-
-    Examples
-    --------
-    >>> is_public("9.9.9.9"), is_public("10.0.0.1"), is_public("::ffff:169.254.169.254")
-    (True, False, False)
-    """
-    whole = ip_address(address.partition("%")[0])
-    inside = list(_inside(whole)) if isinstance(whole, IPv6Address) else []
-    return all(one.is_global and not one.is_multicast for one in (inside or [whole]))
-
-
-def _inside(address: IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
-    """Yield the addresses of IPv4 that one of IPv6 leads to."""
-    found: list[Any] = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    if any(address in network for network in _TRANSLATED):
-        found.append(IPv4Address(int(address) & 0xFFFFFFFF))
-    yield from filter(None, found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from kit import parameters, pricing
 from kit.engines.base import Order
 from kit.errors import BadRequestError, ConflictError, NotFoundError, ParameterError
 from kit.parameters import shorten
-from kit.service.domain import credits, queue
+from kit.service.domain import credits, queue, webhooks
 from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import generations, ids, tags, uploads
@@ -49,6 +49,7 @@ class StartPlan:
     asked: Order
     tags: Mapping[str, str]
     file_metadata: bool
+    webhook_url: str | None
 
 
 def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[StartPlan]:
@@ -78,7 +79,8 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     seconds = _known_seconds(lengths)
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     quote = pricing.price(pricing.rule_of(model), values, lengths)
-    return StartPlan(model, prompt, values, media, quote, asked, order.tags, order.file_metadata)
+    wishes = order.tags, order.file_metadata, order.webhook_url
+    return StartPlan(model, prompt, values, media, quote, asked, *wishes)
 
 
 def media_of(order: StartGeneration) -> dict[str, list[str]]:
@@ -169,6 +171,8 @@ def start(
     }
     row = {**_EMPTY, **row, **(_claim_columns(claim, now) if claim else {})}
     yield generations.add(**row)
+    if plan.webhook_url:
+        yield from webhooks.add_request(generation_id, payer.account_id, plan.webhook_url, now)
     for key, value in plan.tags.items():
         yield tags.add(
             account_id=payer.account_id, tag=f"{key}={value}", generation_id=generation_id
@@ -265,6 +269,7 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
         )
     if back:
         yield from credits.refund(canceled, "canceled before a worker began", now)
+    yield from webhooks.announce(canceled, now)
     return canceled
 
 

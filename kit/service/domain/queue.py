@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from kit.service.domain import credits
+from kit.service.domain import credits, webhooks
 from kit.service.store import generations
 from kit.service.store.database import Rows, Transaction, every, one
 
@@ -89,6 +89,8 @@ def finish(
     row = yield from one(
         generations.complete(id=generation_id, attempt=attempt, output=result, now=now)
     )
+    if row is not None:
+        yield from webhooks.announce(row, now)
     return row is not None
 
 
@@ -101,6 +103,8 @@ def fail(generation_id: str, attempt: int, sentence: str, code: str, now: int) -
     )
     if row is not None and row.millicredits:
         yield from credits.refund(row, sentence, now)
+    if row is not None:
+        yield from webhooks.announce(row, now)
     return row is not None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from kit.service.domain import idempotency, outputs, uploads
+from kit.service.domain import idempotency, outputs, uploads, webhooks
 from kit.service.domain.readiness import Readiness
 from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
@@ -71,6 +71,7 @@ class Sweeper:
         while await self._database.write(uploads.remove_unused(now, late=late)):
             pass
         await self._database.write(idempotency.prune(now))
+        await self._database.write(webhooks.prune(now))
         await self._expire(now)
         while keys := await self._database.read(outputs.keys_to_delete()):
             if not await outputs.remove_files(self._database, self._storage, keys):

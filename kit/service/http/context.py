@@ -135,7 +135,7 @@ def json_response(
     value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return JSON bytes as a response."""
-    return JsonResponse(orjson.dumps(value), headers=headers)
+    return JsonResponse(orjson.dumps(value), status, headers)
 
 
 def to_credits(millicredits: int) -> float | int:

@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from kit import wire
 from kit.errors import BadRequestError
 from kit.pricing import credits
-from kit.service.domain import accounts, generations, idempotency, keys, outputs, uploads
+from kit.service.domain import accounts, generations, idempotency, keys, outputs, uploads, webhooks
 from kit.service.domain.generations import STATUSES, StartPlan
 from kit.service.domain.idempotency import Answer
 from kit.service.domain.keys import Caller
@@ -198,6 +198,9 @@ async def delete_outputs(request: Request, generation_id: str) -> Response:
 
 async def _plan(context: Context, order: wire.StartGeneration, account_id: str) -> StartPlan:
     """Return the plan of an order that its engine has no objection to."""
+    if order.webhook_url:
+        loopback = context.settings.webhook_loopback
+        webhooks.check_url(order.webhook_url, "webhookUrl", loopback=loopback)
     if context.storage.direct:
         await receive_uploads(context, order, account_id)
     plan: StartPlan = await context.database.read(

@@ -42,6 +42,7 @@ GENERATIONS = "/v1/creative-studio/generations"
 SCOPES = (
     ("/v1/creative-studio/media-uploads", "creative:generate"),
     (GENERATIONS, "creative:generate"),
+    ("/v1/webhooks", "creative:generate"),
     ("/v1/scripts", "scripts:generate"),
     ("/v1/", "read"),
 )

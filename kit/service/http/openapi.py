@@ -26,6 +26,7 @@ scripts. Every operation below `/v1` takes `Authorization: Bearer <API key>`. Cr
 1/1000 of a credit and given back in full when a generation fails.
 """
 
+WEBHOOKS = "/v1/webhooks"
 #: Operations with a JSON body.
 BODIES: Mapping[str, type[BaseModel]] = {
     "/v1/creative-studio/media-uploads": wire.RequestUpload,
@@ -33,6 +34,7 @@ BODIES: Mapping[str, type[BaseModel]] = {
     "/v1/creative-studio/estimates": wire.StartGeneration,
     "/v1/scripts/title": wire.SuggestTitle,
     "/v1/scripts": wire.WriteScripts,
+    WEBHOOKS: wire.CreateWebhook,
 }
 #: POST operations that take an idempotency key. Source: contract, "Conventions".
 REPEATABLE = frozenset(
@@ -186,7 +188,7 @@ def _failures(path: str, method: str, *, queried: bool) -> list[int]:
         403: path.startswith("/v1/") or media,
         404: body or "{" in path,
         408: body or method == "put",
-        409: repeatable or method in ("put", "delete"),
+        409: repeatable or method in ("put", "delete") or (path == WEBHOOKS and body),
         413: body,
         415: body,
         416: media and method == "get",

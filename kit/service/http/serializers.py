@@ -36,6 +36,8 @@ class GenerationSerializer:
 
     Parameters
     ----------
+    base : str or None
+        What addresses begin with; None for a generation without any.
     files : mapping of str to row
         The uploads that the generations used, by id.
     sign_outs : int
@@ -43,7 +45,7 @@ class GenerationSerializer:
     """
 
     def __init__(
-        self, context: Context, base: str, files: Mapping[str, Any], sign_outs: int
+        self, context: Context, base: str | None, files: Mapping[str, Any], sign_outs: int
     ) -> None:
         self._storage = context.storage
         self._progress = context.dispatcher.progress
@@ -95,12 +97,14 @@ class GenerationSerializer:
             "sizeBytes": output["size_bytes"],
             "sha256": output["sha256"],
             "thumbnailUrl": self._address(thumbnail) if thumbnail else None,
-            "expiresAt": format_time(self._expires * 1000 if deleted is None else None),
+            "expiresAt": format_time(
+                None if deleted or self._base is None else self._expires * 1000
+            ),
             "metadata": output.get("metadata") or {},
         }
 
     def _media(self, media: str) -> dict[str, Any]:
-        if media == "{}":
+        if media == "{}" or self._base is None:
             return {}
         groups: dict[str, list[str]] = orjson.loads(media)
         # A file that was removed since has no address any more.
@@ -123,7 +127,9 @@ class GenerationSerializer:
             for upload in group
         ]
 
-    def _address(self, key: str) -> str:
+    def _address(self, key: str) -> str | None:
+        if self._base is None:
+            return None
         return self._storage.read_address(
             self._base, key, expires=self._expires, sign_outs=self._sign_outs
         )

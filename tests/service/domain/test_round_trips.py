@@ -67,7 +67,7 @@ def test_a_job_takes_few_statements(
     assert steps(start(offered, payer, None)) == 3
     assert steps(run_once(label, start(offered, payer, CLAIM), NOW)) == 4
     assert steps(queue.claim("w", 1, lease=NOW, now=NOW)) == 1
-    assert steps(settled(first)) == 2
+    assert steps(settled(first)) == 3
     assert steps(queue.fail(queue_up(), 1, "no", "no", NOW)) == 1  # which no longer counts
     assert steps(generations.page(payer.account_id, most=9, state="completed")) == 1
 
@@ -81,8 +81,8 @@ def test_a_failure_and_a_cancel_take_few_statements(
     failing = queue_up()
     write(queue.claim("w", 1, lease=NOW, now=NOW))
 
-    assert steps(queue.fail(failing, 1, "no", "no", NOW)) == 2
-    assert steps(generations.cancel(queue_up(), payer, NOW)) == 3
+    assert steps(queue.fail(failing, 1, "no", "no", NOW)) == 3
+    assert steps(generations.cancel(queue_up(), payer, NOW)) == 4
 
 
 def test_a_caller_is_known_after_one_statement(

@@ -29,7 +29,10 @@ RUNS = {
     for count in counts
 }
 STATEMENTS = {**NAMED, **RUNS}
-OWNED = ("generations", "idempotency", "keys", "ledger", "scripts", "tags", "titles", "uploads")
+OWNED = (
+    *("generations", "idempotency", "keys", "ledger", "scripts", "tags", "titles", "uploads"),
+    *("webhooks", "deliveries"),
+)
 #: Whole tables are what these are about; nothing runs them for a request.
 WHOLE = {
     "accounts.all",
@@ -38,8 +41,11 @@ WHOLE = {
     "removals.some",
 }
 #: Indexes on rows that are not finished, and what a statement calls its own bounded part.
-QUEUE = {"generations_queued", "generations_running", "idempotency_running", "uploads_waiting"}
-SPANS = {"span", "newest", "ROW"}
+QUEUE = {"generations_queued", "generations_running", "idempotency_running", "uploads_waiting"} | {
+    "deliveries_due",
+    "deliveries_pending",
+}
+SPANS = {"span", "newest", "ROW", "found", "waiting"}
 #: Statements that are not about one account: the queue, the sweeper, the books and the estimates;
 #: and those that find a key by its secret, what was looked at with its account before, or the count
 #: that a signed address is checked with.
@@ -56,6 +62,9 @@ OF_ALL = {
         f"keys.{name}"
         for name in ("all", "by_digest", "find", "revoke", "touch", "spend", "unspend")
     ),
+    *(f"webhooks.{name}" for name in ("next", "claim", "settle", "prune", "prune_requests")),
+    *(f"webhooks.{name}" for name in ("disable", "remove", "remove_deliveries", "fail")),
+    *(f"webhooks.{name}" for name in ("resend", "counts")),
     *(f"ledger.{name}" for name in ("sums", "unbalanced", "broken", "mischarged", "unfounded")),
     *(
         f"uploads.{name}"

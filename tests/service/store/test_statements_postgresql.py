@@ -13,11 +13,9 @@ from kit.service.domain import generations
 from kit.service.store.postgresql import NAME, SESSION
 from kit.service.store.statements import Statement
 from tests.postgresql import TABLES, empty
-from tests.service.store.test_statements import PARAMETER, STATEMENTS, WHOLE
+from tests.service.store.test_statements import PARAMETER, QUEUE, STATEMENTS, WHOLE
 
 T = TypeVar("T")
-#: What waits or runs has an index of its own, which may be read as a whole.
-QUEUE = {"generations_queued", "generations_running", "idempotency_running", "uploads_waiting"}
 #: An account with 40,000 generations and nineteen with a thousand; what is rare is the oldest.
 _ROWS = """
 INSERT INTO accounts SELECT 'acc_' || n, '', '', 0, 0, 0, 0, 0, 0 FROM generate_series(1, 20) AS n;

@@ -31,6 +31,7 @@ BODIES: Mapping[str, Any] = {
         "parameters": {"seed": 7},
         "tags": {"campaign": "winter"},
     },
+    "CreateWebhook": {"url": "https://studio.example/ends"},
     "SuggestTitle": {"topic": "SPACE"},
     "WriteScripts": {
         "topic": "SPACE",
@@ -75,6 +76,10 @@ _VALUES: Mapping[str, Any] = {
     "Metrics.duration": "30",
     "Ticket.requiredHeaders": {"Content-Type": "image/png", "Content-Length": "482113"},
     "Receipt.id": _GENERATION,
+    "Webhook.id": "whk_01JMVN4Z8C6S0P2QK9T3XW7YAJ",
+    "Webhook.url": "https://studio.example/ends",
+    "Webhook.secret": None,
+    "Webhook.disabledAt": None,
     "assetType": "image",
     "balance": 99.5,
     "balanceAfter": 99.5,

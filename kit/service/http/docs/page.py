@@ -32,6 +32,7 @@ _GROUPS = {
     "models": ("Models", "What can be asked for, with parameters and prices."),
     "uploads": ("Uploads", "Permission to send a file that a generation takes as its input."),
     "generations": ("Generations", "Asynchronous orders: start one, follow it, read its output."),
+    "webhooks": ("Webhooks", "Addresses that are told of the ends of generations."),
     "scripts": ("Titles and scripts", "Texts for short videos, of the length that is asked for."),
     "media": ("Media", "Files under signed addresses; the address is the permission."),
     "health": ("Health", "For operators of the service; no key is needed."),

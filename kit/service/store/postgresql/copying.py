@@ -15,7 +15,7 @@ from kit.service.store.postgresql.schema import check
 #: The tables with what their rows are ordered by, those first that others refer to.
 TABLES = {
     **dict.fromkeys(("accounts", "keys", "ledger", "generations", "uploads"), "id"),
-    **dict.fromkeys(("titles", "scripts", "audit"), "id"),
+    **dict.fromkeys(("titles", "scripts", "audit", "webhooks", "deliveries"), "id"),
     "idempotency": "account_id, key",
     "removals": "key",
     "tags": "account_id, tag, generation_id",

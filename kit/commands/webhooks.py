@@ -1,0 +1,84 @@
+"""``kit webhooks``: addresses that are told of the ends of generations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kit.commands.database import actor, read, settings_of, transact
+from kit.commands.options import Account, Data, DatabaseUrl, Json, show_json, show_table
+from kit.service.domain import webhooks
+from kit.service.http.webhooks import describe, describe_all
+from kit.service.machine import clock
+
+app = typer.Typer(
+    help="Webhooks: addresses that are told of the ends of generations.", no_args_is_help=True
+)
+Webhook = Annotated[str, typer.Argument(help="Webhook id, as `kit webhooks list` shows it.")]
+
+
+@app.command("list")
+def list_webhooks(
+    account: Account, data: Data = None, database: DatabaseUrl = None, as_json: Json = False
+) -> None:
+    """List an account's webhooks, and how many messages wait for them or were given up."""
+    found = read(settings_of(data, database), describe_all(account))
+    if as_json:
+        show_json(found)
+    else:
+        states = ["disabled" if one["disabledAt"] else "active" for one in found]
+        rows = [
+            (one["id"], one["url"], state, one["pending"], one["failed"])
+            for one, state in zip(found, states, strict=True)
+        ]
+        show_table(("ID", "ADDRESS", "STATE", "PENDING", "FAILED"), rows)
+
+
+@app.command()
+def add(
+    url: Annotated[str, typer.Argument(help="Address, https://host/path.")],
+    account: Account,
+    data: Data = None,
+    database: DatabaseUrl = None,
+    as_json: Json = False,
+) -> None:
+    """Have an address told of the ends of generations, and print its secret, once."""
+    settings = settings_of(data, database)
+    webhooks.check_url(url, "url", loopback=settings.webhook_loopback)
+    row = transact(settings, webhooks.create(account, url, clock(), actor=actor()))
+    made = describe(row, {}, settings.secret())
+    show_json(made) if as_json else typer.echo(f"{made['id']} {made['secret']}")
+
+
+@app.command()
+def delete(
+    webhook: Webhook, account: Account, data: Data = None, database: DatabaseUrl = None
+) -> None:
+    """Delete a webhook, and what it was still to be told."""
+    order = webhooks.delete(webhook, account, clock(), actor=actor())
+    transact(settings_of(data, database), order)
+
+
+@app.command()
+def resend(
+    webhook: Webhook, account: Account, data: Data = None, database: DatabaseUrl = None
+) -> None:
+    """Begin again with the messages that were given up."""
+    count = transact(settings_of(data, database), webhooks.resend(webhook, account, clock()))
+    typer.echo(f"{count} are sent again")
+
+
+@app.command()
+def rotate(
+    webhook: Annotated[str, typer.Argument(help="Webhook id, or `requests` for those of starts.")],
+    account: Account,
+    data: Data = None,
+    database: DatabaseUrl = None,
+    as_json: Json = False,
+) -> None:
+    """Print a new secret, once; for a day messages are signed with the old one, too."""
+    settings = settings_of(data, database)
+    row = transact(settings, webhooks.rotate(webhook, account, clock(), actor=actor()))
+    made = describe(row, {}, settings.secret())
+    show_json(made) if as_json else typer.echo(f"{made['id']} {made['secret']}")

@@ -1,0 +1,257 @@
+"""Webhooks: who is told of the ends of generations, with which signature, and when again.
+
+An end is queued in the transaction that settles the generation, and delivered at least once, always
+under the same id. Secrets are derived from the service's own and stored nowhere.
+
+Source: contract, "Webhooks"; Standard Webhooks 1.0, github.com/standard-webhooks.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from kit.errors import BadRequestError, ConflictError, NotFoundError
+from kit.internet import is_public
+from kit.parameters import shorten
+from kit.service.domain import audit
+from kit.service.store import generations, ids, webhooks
+from kit.service.store.database import Rows, Transaction, every, one
+
+#: What stands for the webhooks of single requests where a webhook's id is asked for.
+REQUESTS = "requests"
+#: Endpoints of an account, and what it may have waiting.
+MOST, MOST_PENDING = 20, 1000
+#: Seconds to the next attempt, after each that failed. Source: contract, "Webhooks".
+RETRIES = (5, 300, 1800, 7200, 18_000, 36_000)
+#: Milliseconds that a claim holds, that an old secret goes on working, that deliveries are kept.
+_LEASE_MS, _OVERLAP_MS, _KEPT_MS = 60_000, 24 * 3_600_000, 30 * 24 * 3_600_000
+_MOST_WAIT = 24 * 3600.0
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def check_url(url: str, field: str, *, loopback: bool) -> str:
+    """Return the address of a receiver.
+
+    Parameters
+    ----------
+    loopback : bool
+        Whether this machine itself may be one, where http is good enough.
+
+    Raises
+    ------
+    BadRequestError
+        It cannot be one. Where a name leads to is looked at with each connection.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+        here = loopback and parts.netloc.rpartition(":")[0] in _LOOPBACK
+        here = here or (loopback and parts.netloc in _LOOPBACK)
+        whole = host and "@" not in parts.netloc and url.isascii() and url.isprintable()
+        if not whole or " " in url or parts.scheme not in ("https", *(["http"] if here else [])):
+            raise ValueError
+    except ValueError:
+        sentence = "must be like https://host/path, without a user or a password"
+        raise BadRequestError.fields([(field, sentence)]) from None
+    if not here and _is_private(host):
+        raise BadRequestError.fields([(field, "must not lead to a private network")])
+    return url
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return not is_public(str(ip_address(host)))
+    except ValueError:
+        return host == "localhost"
+
+
+def create(account_id: str, url: str, now: int, *, actor: str = audit.SERVICE) -> Transaction[Any]:
+    """Make an endpoint of an account and return its row.
+
+    Raises
+    ------
+    ConflictError
+        The account has as many as it may.
+    """
+    if len((yield from list_webhooks(account_id))) >= MOST:
+        raise ConflictError(f"an account has at most {MOST} webhooks; delete one first")
+    hook = ids.new("whk", now)
+    yield from audit.record("webhook.created", hook, actor, now, account=account_id)
+    return (
+        yield from one(
+            webhooks.add(id=hook, account_id=account_id, generation_id="", url=url, now=now)
+        )
+    )
+
+
+def list_webhooks(account_id: str) -> Transaction[Rows]:
+    """Return the endpoints of an account, oldest first."""
+    return (yield from every(webhooks.of_account(account_id=account_id)))
+
+
+def get(webhook_id: str, account_id: str) -> Transaction[Any]:
+    """Return an endpoint's row; another account's does not exist."""
+    row = yield from one(webhooks.find(id=webhook_id, account_id=account_id))
+    if row is None or row.generation_id:
+        raise NotFoundError(f"there is no webhook {shorten(webhook_id)}")
+    return row
+
+
+def rotate(
+    webhook_id: str, account_id: str, now: int, *, actor: str = audit.SERVICE
+) -> Transaction[Any]:
+    """Give a webhook a new secret and return its row; the one before works for a day more.
+
+    Parameters
+    ----------
+    webhook_id : str
+        ``requests`` for what signs the webhooks of single requests.
+    """
+    if webhook_id == REQUESTS:
+        webhook_id = _requests_id(account_id)
+    else:
+        yield from get(webhook_id, account_id)
+    yield from audit.record("webhook.rotated", webhook_id, actor, now, account=account_id)
+    return (yield from one(webhooks.rotate(id=webhook_id, account_id=account_id, now=now)))
+
+
+def delete(
+    webhook_id: str, account_id: str, now: int, *, actor: str = audit.SERVICE
+) -> Transaction[None]:
+    """Remove an endpoint with all that it was to be told."""
+    yield from get(webhook_id, account_id)
+    yield webhooks.remove_deliveries(id=webhook_id)
+    yield webhooks.remove(id=webhook_id)
+    yield from audit.record("webhook.deleted", webhook_id, actor, now, account=account_id)
+
+
+def resend(webhook_id: str, account_id: str, now: int) -> Transaction[int]:
+    """Begin again with the deliveries that failed, and return how many there are."""
+    yield from get(webhook_id, account_id)
+    return len((yield from every(webhooks.resend(id=webhook_id, now=now))))
+
+
+def count_deliveries(webhook_id: str) -> Transaction[dict[str, int]]:
+    """Return how many deliveries of a webhook are in each state."""
+    rows = yield from every(webhooks.counts(id=webhook_id))
+    return {row.state: row.number for row in rows}
+
+
+def add_request(generation_id: str, account_id: str, url: str, now: int) -> Transaction[None]:
+    """Have one address told of the end of one generation."""
+    yield webhooks.add(
+        id=ids.new("whk", now), account_id=account_id, generation_id=generation_id, url=url, now=now
+    )
+
+
+def announce(row: Any, now: int) -> Transaction[None]:
+    """Queue the end of a generation for the webhooks that it concerns."""
+    yield webhooks.announce(
+        generation_id=row.id, account_id=row.account_id, now=now, most=MOST_PENDING
+    )
+
+
+def next_due() -> Transaction[int | None]:
+    """Return when the next delivery is due, in milliseconds since 1970; None if none waits."""
+    row = yield from one(webhooks.next())
+    return row and int(row.due_at)
+
+
+def claim(others: list[str], now: int) -> Transaction[tuple[Any, Any, Any, Any] | None]:
+    """Take a delivery that is due; return it, its webhook, its generation and the signing webhook.
+
+    Parameters
+    ----------
+    others : list of str
+        Accounts that have enough under way.
+    """
+    busy = f",{','.join(others)}," if others else ""
+    row = yield from one(webhooks.claim(now=now, lease_until=now + _LEASE_MS, others=busy))
+    if row is None:
+        return None
+    hook = yield from one(webhooks.find(id=row.webhook_id, account_id=row.account_id))
+    signer = hook
+    if hook and hook.generation_id:
+        own = _requests_id(row.account_id)
+        signer = (yield from one(webhooks.find(id=own, account_id=row.account_id))) or hook
+    generation = yield from one(generations.find(id=row.generation_id, account_id=row.account_id))
+    return row, hook, generation, signer
+
+
+def settle(
+    row: Any, now: int, error: str | None, *, wait: float = 0.0, gone: bool = False
+) -> Transaction[None]:
+    """Note how an attempt at a delivery ended.
+
+    Parameters
+    ----------
+    error : str or None
+        What went wrong.
+    wait : float
+        Seconds that the receiver asks for, at most a day of which are granted.
+    gone : bool
+        Whether the receiver is gone for good: then its webhook ends.
+    """
+    if gone:
+        yield webhooks.disable(id=row.webhook_id, now=now)
+        yield webhooks.fail(id=row.webhook_id, error=error)
+        return
+    last = row.attempts > len(RETRIES)
+    state = "delivered" if error is None else "failed" if last else "pending"
+    pause = 0.0 if state != "pending" else max(_jittered(row), min(wait, _MOST_WAIT))
+    yield webhooks.settle(
+        id=row.id, attempts=row.attempts, state=state, due_at=now + int(pause * 1000), error=error
+    )
+
+
+def _jittered(row: Any) -> float:
+    """Return the seconds until the next attempt: up to a tenth more, by the delivery's id."""
+    tenth = hmac.digest(row.id.encode(), b"%d" % row.attempts, "sha256")[0] / 2560
+    return float(RETRIES[row.attempts - 1] * (1 + tenth))
+
+
+def prune(now: int) -> Transaction[None]:
+    """Forget the deliveries of generations that were started a month ago."""
+    before = ids.floor("gen", now - _KEPT_MS)
+    yield webhooks.prune(before=before)
+    yield webhooks.prune_requests(before=before)
+
+
+def secret_of(row: Any, secret: bytes, *, back: int = 0) -> str:
+    """Return the secret of a webhook, or the one so many rotations ago.
+
+    Parameters
+    ----------
+    secret : bytes
+        The service's own.
+    """
+    return f"whsec_{base64.b64encode(_key(row, secret, back)).decode()}"
+
+
+def sign(row: Any, secret: bytes, message_id: str, body: bytes, now: int) -> dict[str, str]:
+    """Return the headers of a message: signed, within a day of a rotation with two secrets."""
+    seconds = now // 1000
+    signed = b"%s.%d.%s" % (message_id.encode(), seconds, body)
+    both = row.secret_number > 0 and now - row.rotated_at < _OVERLAP_MS
+    marks = (
+        base64.b64encode(hmac.digest(_key(row, secret, back), signed, "sha256")).decode()
+        for back in ((0, 1) if both else (0,))
+    )
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(seconds),
+        "webhook-signature": " ".join(f"v1,{mark}" for mark in marks),
+    }
+
+
+def _key(row: Any, secret: bytes, back: int) -> bytes:
+    text = f"webhook {row.id} {row.secret_number - back}"
+    return hmac.digest(secret, text.encode(), "sha256")
+
+
+def _requests_id(account_id: str) -> str:
+    return f"whk_{account_id.partition('_')[2]}"

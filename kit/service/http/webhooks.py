@@ -1,0 +1,112 @@
+"""Webhooks of an account: listed, created, deleted, and given a new secret.
+
+The start of a generation may name an address of its own: `webhookUrl`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from kit import wire
+from kit.service.domain import webhooks
+from kit.service.http.bodies import read_body
+from kit.service.http.context import (
+    format_time,
+    get_caller,
+    get_context,
+    json_response,
+)
+from kit.service.store.database import Transaction
+
+router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
+
+
+@router.get("", response_model=list[wire.Webhook])
+async def list_webhooks(request: Request) -> Response:
+    """Return the account's webhooks, oldest first."""
+    return json_response(
+        await get_context(request).database.read(describe_all(get_caller(request).account_id))
+    )
+
+
+@router.post("", status_code=201, response_model=wire.Webhook)
+async def create_webhook(request: Request) -> Response:
+    """Have an address told of every generation that ends; its `secret` is shown this once.
+
+    Messages follow Standard Webhooks 1.0: `generation.completed`, `generation.failed` and
+    `generation.canceled` carry the generation without signed addresses, at least once, always under
+    the same `webhook-id`. What is not answered with 2xx comes again for about a day.
+    """
+    context, payer = get_context(request), get_caller(request).payer
+    body, _ = await read_body(request, wire.CreateWebhook)
+    url = webhooks.check_url(body.url, "url", loopback=context.settings.webhook_loopback)
+    actor = f"key:{payer.key_prefix}"
+    work = webhooks.create(payer.account_id, url, context.clock(), actor=actor)
+    row = await context.database.write(work)
+    return json_response(describe(row, {}, context.secret), status=201)
+
+
+@router.get("/{webhook_id}", response_model=wire.Webhook)
+async def get_webhook(request: Request, webhook_id: str) -> Response:
+    """Return a webhook, and how many messages wait for it or were given up."""
+    account_id = get_caller(request).account_id
+
+    def work() -> Transaction[dict[str, Any]]:
+        row = yield from webhooks.get(webhook_id, account_id)
+        return describe(row, (yield from webhooks.count_deliveries(row.id)))
+
+    return json_response(await get_context(request).database.read(work()))
+
+
+@router.delete("/{webhook_id}", status_code=204)
+async def delete_webhook(request: Request, webhook_id: str) -> Response:
+    """Delete a webhook, and what it was still to be told."""
+    context, payer = get_context(request), get_caller(request).payer
+    actor = f"key:{payer.key_prefix}"
+    await context.database.write(
+        webhooks.delete(webhook_id, payer.account_id, context.clock(), actor=actor)
+    )
+    return Response(status_code=204)
+
+
+@router.post("/{webhook_id}/rotate", response_model=wire.Webhook)
+async def rotate_webhook(request: Request, webhook_id: str) -> Response:
+    """Give a webhook a new `secret`, shown this once; for a day messages are signed with both.
+
+    `requests` stands for the secret that signs what goes to the `webhookUrl` of starts.
+    """
+    context, payer = get_context(request), get_caller(request).payer
+    actor = f"key:{payer.key_prefix}"
+    row = await context.database.write(
+        webhooks.rotate(webhook_id, payer.account_id, context.clock(), actor=actor)
+    )
+    return json_response(describe(row, {}, context.secret))
+
+
+def describe_all(account_id: str) -> Transaction[list[dict[str, Any]]]:
+    """Return the webhooks of an account as the API answers them."""
+    found = []
+    for row in (yield from webhooks.list_webhooks(account_id)):
+        found.append(describe(row, (yield from webhooks.count_deliveries(row.id))))
+    return found
+
+
+def describe(row: Any, counts: dict[str, int], secret: bytes | None = None) -> dict[str, Any]:
+    """Return a webhook as the API answers it.
+
+    Parameters
+    ----------
+    secret : bytes, optional
+        The service's own, where the webhook's is to be shown.
+    """
+    return {
+        "id": row.id,
+        "url": row.url,
+        "createdAt": format_time(row.created_at),
+        "disabledAt": format_time(row.disabled_at),
+        "secret": webhooks.secret_of(row, secret) if secret else None,
+        "pending": counts.get("pending", 0),
+        "failed": counts.get("failed", 0),
+    }

@@ -1,0 +1,112 @@
+-- Webhooks: who is told of the ends of generations, and the deliveries to them.
+
+-- name: add
+-- A webhook of an account, or of one generation.
+INSERT INTO webhooks (
+    id, account_id, generation_id, url, secret_number, rotated_at, created_at
+) VALUES (:id, :account_id, :generation_id, :url, 0, 0, :now)
+RETURNING *
+
+-- name: of_account
+-- The endpoints of an account, oldest first.
+SELECT * FROM webhooks WHERE generation_id = '' AND account_id = :account_id ORDER BY id
+
+-- name: find
+-- One webhook of an account.
+SELECT * FROM webhooks WHERE id = :id AND account_id = :account_id
+
+-- name: rotate
+-- Count a webhook's secret up; what signs for single requests gets its row with the first.
+INSERT INTO webhooks (id, account_id, generation_id, url, secret_number, rotated_at, created_at)
+VALUES (:id, :account_id, 'requests', '', 1, :now, :now)
+ON CONFLICT (id) DO UPDATE SET
+    secret_number = webhooks.secret_number + 1, rotated_at = excluded.rotated_at
+RETURNING *
+
+-- name: disable
+-- End a webhook whose receiver is gone for good.
+UPDATE webhooks SET disabled_at = :now WHERE id = :id AND disabled_at IS NULL RETURNING *
+
+-- name: remove
+-- Forget a webhook.
+DELETE FROM webhooks WHERE id = :id
+
+-- name: remove_deliveries
+-- Forget what a webhook was to be told.
+DELETE FROM deliveries WHERE webhook_id = :id
+
+-- name: announce
+-- Queue the end of a generation for whom it concerns; of an account with `most` waiting already,
+-- it is noted as failed.
+INSERT INTO deliveries (
+    id, webhook_id, account_id, generation_id, state, attempts, due_at, error
+)
+SELECT
+    CAST(:generation_id AS TEXT) || '_' || id, id, account_id, CAST(:generation_id AS TEXT),
+    CASE WHEN waiting.number < CAST(:most AS BIGINT) THEN 'pending' ELSE 'failed' END,
+    0, CAST(:now AS BIGINT),
+    CASE WHEN waiting.number < CAST(:most AS BIGINT) THEN NULL ELSE 'too many were waiting' END
+FROM webhooks, (
+    SELECT count(*) AS number FROM (
+        SELECT 1 AS one FROM deliveries
+        WHERE account_id = :account_id AND state = 'pending' LIMIT :most
+    ) AS found
+) AS waiting
+WHERE generation_id IN ('', :generation_id) AND account_id = :account_id AND disabled_at IS NULL
+
+-- name: next
+-- When the next delivery is due.
+SELECT due_at FROM deliveries WHERE state = 'pending' ORDER BY due_at LIMIT 1
+
+-- name: claim (postgresql)
+-- The same as `claim`, but for those that another service is taking.
+UPDATE deliveries SET due_at = :lease_until, attempts = attempts + 1
+WHERE id = ANY(ARRAY(
+    SELECT id FROM deliveries
+    WHERE state = 'pending' AND due_at <= :now
+        AND strpos(:others, ',' || account_id || ',') = 0
+    ORDER BY due_at LIMIT 1
+    FOR UPDATE SKIP LOCKED
+))
+RETURNING *
+
+-- name: claim
+-- Take the delivery that is due first, but for those of some accounts; it is due again after the
+-- lease, should this service vanish.
+UPDATE deliveries SET due_at = :lease_until, attempts = attempts + 1
+WHERE id = (
+    SELECT id FROM deliveries
+    WHERE state = 'pending' AND due_at <= :now
+        AND instr(:others, ',' || account_id || ',') = 0
+    ORDER BY due_at LIMIT 1
+)
+RETURNING *
+
+-- name: settle
+-- Note how an attempt ended; one that another service has taken over meanwhile no longer counts.
+UPDATE deliveries SET state = :state, due_at = :due_at, error = :error
+WHERE id = :id AND attempts = :attempts AND state = 'pending'
+
+-- name: fail
+-- Give up what a webhook is still to be told.
+UPDATE deliveries SET state = 'failed', error = :error
+WHERE webhook_id = :id AND state = 'pending'
+
+-- name: resend
+-- Begin again with what a webhook was not told.
+UPDATE deliveries SET state = 'pending', attempts = 0, due_at = :now
+WHERE webhook_id = :id AND state = 'failed'
+RETURNING id
+
+-- name: counts
+-- How many deliveries of a webhook are in each state, and what was wrong with the last of them.
+SELECT state, count(*) AS number, max(error) AS error FROM deliveries
+WHERE webhook_id = :id GROUP BY state
+
+-- name: prune
+-- Forget the deliveries of old generations.
+DELETE FROM deliveries WHERE id < :before
+
+-- name: prune_requests
+-- Forget the webhooks of old generations.
+DELETE FROM webhooks WHERE generation_id >= 'gen_' AND generation_id < :before

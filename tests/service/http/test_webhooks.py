@@ -1,0 +1,331 @@
+"""Webhooks: real receivers on loopback are told of every end, signed, and again where need be."""
+
+import base64
+import hmac
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpcore
+import httpx
+import pytest
+
+from kit.service.domain import webhooks
+from kit.service.http.deliveries import CheckedBackend
+from kit.service.store.database import Transaction
+from kit.service.store.statements import Statement
+from tests.conftest import Service, awaited, sql
+from tests.waiting import GENERATIONS, finished, started, until
+
+HOOKS = "/v1/webhooks"
+
+
+@dataclass
+class Receiver:
+    """What was sent to an address; `answers` are the statuses and headers of the next answers."""
+
+    url: str = ""
+    got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    answers: list[tuple[int, dict[str, str]]] = field(default_factory=list)
+
+    def verified(self, secret: str, place: int = -1) -> Any:
+        """Return a message after its signature was checked by the rule of the standard."""
+        headers, body = self.got[place]
+        key = base64.b64decode(secret.removeprefix("whsec_"))
+        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+        mark = "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
+        assert mark in headers["webhook-signature"].split()
+        return json.loads(body)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    told = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            told.got.append(({k.lower(): v for k, v in self.headers.items()}, body))
+            status, headers = told.answers.pop(0) if told.answers else (204, {})
+            self.send_response(status)
+            for name, value in {"content-length": "0", **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        told.url = f"http://127.0.0.1:{server.server_address[1]}/ends"
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield told
+        server.shutdown()
+
+
+@pytest.fixture
+def service(start_service: Callable[..., Service]) -> Service:
+    """One whose machine may be told."""
+    return start_service(webhook_loopback=True)
+
+
+@pytest.fixture
+def hook(http: httpx.Client, receiver: Receiver) -> dict[str, Any]:
+    made = http.post(HOOKS, json={"url": receiver.url})
+    assert made.status_code == 201, made.text
+    return dict(made.json())
+
+
+def hasten(service: Service) -> None:
+    """Make what waits due now."""
+    text = "UPDATE deliveries SET due_at = 0 WHERE state = 'pending'"
+    service.write(sql(text))
+
+
+def state_of(service: Service) -> list[str]:
+    return [row.state for row in service.write(sql("SELECT state FROM deliveries"))]
+
+
+def test_each_end_is_told_with_the_generation_and_no_signed_address(
+    http: httpx.Client, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    done = finished(http, started(http))
+    failed = finished(http, started(http, does="fails"))
+
+    until(lambda: len(receiver.got) == 2)
+    told = {body["data"]["id"]: body for _, body in ((h, json.loads(b)) for h, b in receiver.got)}
+    message = told[done["id"]]
+    assert set(message) == {"type", "timestamp", "data"}
+    assert message["type"] == "generation.completed"
+    assert message["timestamp"] == done["completedAt"]
+    assert message["data"]["output"]["sha256"] == done["output"]["sha256"]
+    assert message["data"].keys() == done.keys()
+    assert message["data"]["outputUrl"] is None
+    assert b"signature=" not in b"".join(body for _, body in receiver.got)
+    assert told[failed["id"]]["type"] == "generation.failed"
+    receiver.verified(hook["secret"])
+
+
+def test_a_message_passes_the_library_of_the_standard(
+    http: httpx.Client, receiver: Receiver, hook: dict[str, Any]
+) -> None:
+    library = pytest.importorskip("standardwebhooks")
+    done = finished(http, started(http))
+
+    until(lambda: receiver.got)
+    headers, body = receiver.got[0]
+    assert library.Webhook(hook["secret"]).verify(body, headers)["data"]["id"] == done["id"]
+
+
+def test_a_cancel_is_told(
+    http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
+) -> None:
+    name = started(http, does="hangs")
+    assert http.post(f"{GENERATIONS}/{name}/cancel").json()["status"] == "canceled"
+
+    until(lambda: receiver.got)
+    assert receiver.verified(hook["secret"])["type"] == "generation.canceled"
+
+
+def test_one_start_may_name_an_address_of_its_own(http: httpx.Client, receiver: Receiver) -> None:
+    secret = http.post(f"{HOOKS}/requests/rotate").json()["secret"]
+    name = started(http, webhookUrl=receiver.url)
+    finished(http, started(http))
+
+    until(lambda: receiver.got)
+    assert receiver.verified(secret)["data"]["id"] == name
+    assert [json.loads(body)["data"]["id"] for _, body in receiver.got] == [name]
+    assert http.get(HOOKS).json() == []
+
+
+def test_a_message_that_is_not_taken_comes_again_under_its_id(
+    http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
+) -> None:
+    receiver.answers = [(500, {}), (302, {"location": receiver.url})]
+    finished(http, started(http))
+
+    for count in (1, 2, 3):
+        until(lambda wanted=count: len(receiver.got) == wanted)
+        until(lambda wanted=count: state_of(service) == ["delivered" if wanted == 3 else "pending"])
+        hasten(service)
+    assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
+    assert len({body for _, body in receiver.got}) == 1
+
+
+def test_what_is_never_taken_is_given_up_and_may_be_resent(
+    http: httpx.Client,
+    receiver: Receiver,
+    hook: dict[str, Any],
+    service: Service,
+    account: str,
+) -> None:
+    receiver.answers = [(503, {})] * 7
+    finished(http, started(http))
+
+    def failed() -> bool:
+        hasten(service)
+        return state_of(service) == ["failed"]
+
+    until(failed, seconds=60)
+    assert len(receiver.got) == 7
+    assert http.get(f"{HOOKS}/{hook['id']}").json()["failed"] == 1
+    assert service.write(webhooks.resend(hook["id"], account, service.context.clock())) == 1
+    until(lambda: len(receiver.got) == 8)
+    until(lambda: state_of(service) == ["delivered"])
+
+
+def test_a_receiver_may_ask_for_time(
+    http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
+) -> None:
+    receiver.answers = [(429, {"retry-after": "900"})]
+    finished(http, started(http))
+
+    until(lambda: receiver.got)
+    row = until(
+        lambda: service.write(sql("SELECT due_at, error FROM deliveries"))[0], lambda it: it.error
+    )
+    assert 890_000 < row.due_at - service.context.clock() <= 900_000
+
+
+def test_a_receiver_that_is_gone_is_told_no_more(
+    http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
+) -> None:
+    receiver.answers = [(410, {})]
+    finished(http, started(http))
+    until(lambda: http.get(f"{HOOKS}/{hook['id']}").json()["disabledAt"])
+    finished(http, started(http))
+
+    assert state_of(service) == ["failed"]
+    assert len(receiver.got) == 1
+
+
+def test_two_secrets_are_valid_for_a_day_after_a_rotation(
+    http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service
+) -> None:
+    new = http.post(f"{HOOKS}/{hook['id']}/rotate").json()["secret"]
+    finished(http, started(http))
+
+    until(lambda: receiver.got)
+    assert new != hook["secret"]
+    assert receiver.verified(new) == receiver.verified(hook["secret"])
+    row = service.write(webhooks.get(hook["id"], http.get("/v1/account").json()["id"]))
+    later = datetime.now(UTC) + timedelta(hours=25)
+    marks = webhooks.sign(row, service.settings.secret(), "m", b"", int(later.timestamp() * 1000))
+    assert len(marks["webhook-signature"].split()) == 1
+
+
+def test_a_secret_is_shown_once_and_stored_nowhere(
+    http: httpx.Client, hook: dict[str, Any], service: Service
+) -> None:
+    seen = [http.get(HOOKS).json()[0], http.get(f"{HOOKS}/{hook['id']}").json()]
+
+    assert hook["secret"].startswith("whsec_")
+    assert {one["secret"] for one in seen} == {None}
+    rows = service.write(sql("SELECT * FROM webhooks"))
+    assert hook["secret"][6:] not in str(rows)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/x",
+        "ftp://example.org",
+        "https://10.0.0.1/x",
+        "https://[::ffff:169.254.169.254]/x",
+        "https://127.0.0.1/x",
+        "https://localhost/x",
+        "https://ada:pw@example.org/x",
+        "https://exa mple.org",
+        "https://example.org:99999",
+        "x",
+        "https://",
+        "https://example.org/" + "x" * 2000,
+    ],
+)
+def test_what_can_be_no_receiver_is_refused(
+    start_service: Callable[..., Service], url: str
+) -> None:
+    service = start_service()
+    with service.client(service.key(service.account(), "creative:generate")) as http:
+        assert http.post(HOOKS, json={"url": url}).status_code == 400
+        order = {"modelId": "flat", "prompt": "x", "webhookUrl": url}
+        answer = http.post(GENERATIONS, json=order)
+    assert answer.status_code == 400
+    assert "webhookUrl" in answer.json()["error"]["message"]
+
+
+def test_webhooks_of_others_are_not_there(
+    http: httpx.Client, service: Service, hook: dict[str, Any]
+) -> None:
+    with service.client(service.key(service.account(), "creative:generate")) as stranger:
+        address = f"{HOOKS}/{hook['id']}"
+        assert stranger.get(HOOKS).json() == []
+        for answer in (
+            stranger.get(address),
+            stranger.delete(address),
+            stranger.post(f"{address}/rotate"),
+        ):
+            assert answer.status_code == 404
+    with service.client(service.key(service.account())) as reader:
+        assert reader.get(HOOKS).status_code == 403
+    assert http.delete(f"{HOOKS}/{hook['id']}").status_code == 204
+    assert http.get(HOOKS).json() == []
+
+
+def test_an_account_has_so_many(http: httpx.Client, receiver: Receiver) -> None:
+    statuses = [http.post(HOOKS, json={"url": receiver.url}).status_code for _ in range(21)]
+
+    assert statuses == [201] * 20 + [409]
+
+
+PRIVATE = ["10.0.0.1", "::ffff:127.0.0.1", "fe80::1%0", "169.254.169.254", "224.0.0.1", "::1"]
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_a_name_is_looked_up_and_checked_with_each_connection(address: str) -> None:
+    """A name that led to the open internet a moment ago may lead elsewhere now."""
+    backend = CheckedBackend(lambda *_: leads_to("93.184.216.34", address), loopback=False)
+
+    with pytest.raises(httpcore.ConnectError, match="private network"):
+        awaited(backend.connect_tcp("ends.example", 443))
+
+
+def test_what_was_checked_is_what_is_connected_to(receiver: Receiver) -> None:
+    backend = CheckedBackend(lambda *_: leads_to("127.0.0.1"), loopback=True)
+
+    async def post() -> int:
+        async with httpcore.AsyncConnectionPool(network_backend=backend) as pool:
+            url = receiver.url.replace("127.0.0.1", "ends.example")
+            return (await pool.request("POST", url, content=b"{}")).status
+
+    assert awaited(post()) == 204
+    assert receiver.got[0][0]["host"].startswith("ends.example:")
+
+
+async def leads_to(*addresses: str) -> list[str]:
+    return [*addresses]
+
+
+def test_what_an_account_may_have_waiting_is_bounded(
+    http: httpx.Client, service: Service, hook: dict[str, Any], account: str
+) -> None:
+    statement = Statement(
+        {
+            "": "INSERT INTO deliveries"
+            " (id, webhook_id, account_id, generation_id, state, attempts,"
+            " due_at) VALUES (:id, 'whk_', :account, 'gen_', 'pending', 0, 9000000000000)"
+        }
+    )
+
+    def fill() -> Transaction[None]:
+        for number in range(webhooks.MOST_PENDING):
+            yield statement(id=f"gen_Z{number:04}", account=account)
+
+    service.write(fill())
+    finished(http, started(http))
+
+    assert http.get(f"{HOOKS}/{hook['id']}").json()["failed"] == 1
