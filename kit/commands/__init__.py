@@ -37,6 +37,7 @@ COMMANDS = {
     "move": "Copy the accounts, history and ledger of a data folder into PostgreSQL.",
     "deploy": "Print a file that runs the service elsewhere: compose, Kubernetes, systemd, nginx.",
     "docs": "Write the reference as static pages.",
+    "tour": "Write the tutorials and the gallery as static pages.",
     "doctor": "Check the installation, the data folder and the engines.",
     "audit": "List accounts and keys made, credits granted.",
     "demo-data": "Make a data folder with a demo history.",
