@@ -103,4 +103,4 @@ def test_the_examples_of_the_manual_run(tmp_path: Path) -> None:
         assert done.returncode == 0, (line, done.stderr)
         if found := re.search(r"acc_\w+", done.stdout):
             names["acc_..."] = found[0]
-    assert len(ran) == 6
+    assert len(ran) == 7
