@@ -56,7 +56,7 @@ def proof_of(data: Path, url: str, challenge: str) -> str:
         The folder has no secret.
     """
     address = urlsplit(url)
-    secret = secret_in(data / "secret")
+    secret = secret_in(Path(read_note(data / ADDRESS_FILE).get("secret") or data / "secret"))
     return proof(secret, f"{address.hostname}:{address.port}", challenge)
 
 

@@ -249,6 +249,7 @@ async def _assemble(
         secret=secret,
         database=database,
         storage=storage,
+        signer=Signer(secret),
         catalog=offered,
         limiter=SharedRateLimiter(limits, shared) if shared else RateLimiter(limits),
         writer=writer,

@@ -106,8 +106,12 @@ def backup(
     """
     if target.exists():
         raise ConfigError(f"{target} is there already; give another name")
-    if settings.storage_url.startswith("s3://"):
-        raise ConfigError("files in a bucket are backed up with its own tools, such as versions")
+    if not settings.embedded or settings.storage_url.startswith("s3://"):
+        raise ConfigError(
+            "this copies a data folder; of PostgreSQL and a bucket keep three things, in this "
+            f"order: {settings.secret_path}, pg_dump of the database, then a copy of the bucket "
+            "(files never change, so a later copy has all that the rows name)"
+        )
     with (
         _explain_os_errors(f"{target} cannot be made"),
         _draft_folder(target.absolute().parent) as draft,
@@ -148,7 +152,10 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
         The folder holds something, or the backup is damaged; the sentence says what.
     """
     if settings.database_url or settings.storage_url:
-        raise ConfigError("a backup is restored into a data folder; leave the URLs out")
+        raise ConfigError(
+            "a backup is restored into a data folder: leave the URLs out, and take it to "
+            "PostgreSQL and a bucket with 'kit move' afterwards"
+        )
     folder = settings.data
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"{folder} is not empty; restore into a new folder")

@@ -141,6 +141,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._admission = admission
         self._address_file = settings.data / ADDRESS_FILE
+        self._secret_file = settings.secret_file and str(settings.secret_path.resolve())
         self._url = ""
         #: Set when it answers and its address is written.
         self.answers = threading.Event()
@@ -152,6 +153,8 @@ class _Server(uvicorn.Server):
         if self.started and sockets and context and sockets[0].getsockname()[0] in _LOOPBACK:
             self._url = url_of(sockets[0])
             note = {"url": self._url, "instance": context.dispatcher.name, "pid": os.getpid()}
+            if self._secret_file:
+                note["secret"] = self._secret_file
             write_private(self._address_file, json.dumps(note))
         if self.started:
             self.answers.set()

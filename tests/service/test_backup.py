@@ -5,6 +5,7 @@ import stat
 import tarfile
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +302,18 @@ def test_waiting_generations_come_back_and_are_rendered(
     again = start_service(data=elsewhere(tmp_path).data)
     with again.client(key) as http:
         assert finished(http, waiting)["status"] == "completed"
+
+
+def test_a_server_s_database_is_backed_up_and_restored_with_other_tools(
+    service: Service, tmp_path: Path
+) -> None:
+    made = tmp_path / "copy.tar.gz"
+    backup(service.settings, made)
+    elsewhere = replace(
+        service.settings, database_url="postgresql://a@nowhere/b", data=tmp_path / "new"
+    )
+
+    with pytest.raises(ConfigError, match="pg_dump of the database, then a copy of the bucket"):
+        backup(elsewhere, tmp_path / "none")
+    with pytest.raises(ConfigError, match="with 'kit move' afterwards"):
+        restore(made, elsewhere)

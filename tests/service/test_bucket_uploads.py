@@ -1,6 +1,7 @@
 """Files that clients send straight to a bucket: verified before use, never changed by a ticket."""
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 import kit
 from kit.errors import ConfigError
 from kit.service import backup
-from kit.service.domain import credits
+from kit.service.domain import credits, keys
 from kit.service.domain.sweeper import Sweeper
+from kit.service.http.context import clock
 from tests.buckets import FailingProxy, answer
 from tests.conftest import ALL_SCOPES, Service
 from tests.uploading import png, put, ticket, uploaded, wav
@@ -26,6 +28,10 @@ ESTIMATES = "/v1/creative-studio/estimates"
 def use(http: httpx.Client, upload: str, path: str = GENERATIONS) -> httpx.Response:
     order = {"modelId": "clay", "mediaUploads": {"portrait": upload}, "fileMetadata": False}
     return http.post(path, json=order)
+
+
+def fetched(address: str, method: str = "GET", **headers: str) -> httpx.Response:
+    return httpx.request(method, address, headers=headers, follow_redirects=True)
 
 
 def names(service: Service, folder: str) -> list[str]:
@@ -71,8 +77,8 @@ def test_a_ticket_changes_nothing_once_its_file_was_used(
     put(told, other)
     done = finished(http, use(http, told["uploadId"]).json()["id"])
 
-    assert httpx.get(done["mediaUrls"]["portrait"]).content == png()
-    assert httpx.get(done["outputUrl"]).content == png()
+    assert fetched(done["mediaUrls"]["portrait"]).content == png()
+    assert fetched(done["outputUrl"]).content == png()
     assert kept.endswith(".png")
 
 
@@ -90,17 +96,43 @@ def test_racing_starts_verify_a_file_once_and_all_use_it(
     assert service.write(credits.verify()) == []
 
 
-def test_the_service_serves_no_files_itself(http: httpx.Client, service: Service) -> None:
+def test_an_address_leads_to_the_bucket_and_serves_what_any_address_does(
+    http: httpx.Client, service: Service
+) -> None:
     done = finished(http, started(http))
+    address, kind = done["outputUrl"], done["output"]["contentType"]
+    led = httpx.get(address)
+    whole, head = fetched(address), fetched(address, "HEAD")
+    part = fetched(address, Range="bytes=1-3")
 
-    assert not done["outputUrl"].startswith(service.url)
-    assert httpx.get(done["outputUrl"]).headers["content-type"] == done["output"]["contentType"]
-    address = f"{service.url}/media/outputs/x.png?expires=9999999999&signature=0"
-    assert httpx.get(address).status_code == 404
-    assert (
-        httpx.put(address.replace("outputs/x.png", "uploads/upl_1"), content=b"x").status_code
-        == 404
-    )
+    assert (led.status_code, led.headers["Cache-Control"]) == (307, "no-store")
+    assert not led.headers["Location"].startswith(service.url)
+    assert hashlib.sha256(whole.content).hexdigest() == done["output"]["sha256"]
+    assert (head.status_code, head.content) == (200, b"")
+    for name in ("Content-Length", "Content-Type", "ETag"):
+        assert head.headers[name] == whole.headers[name]
+    assert whole.headers["Content-Type"] == kind
+    assert fetched(address, **{"If-None-Match": head.headers["ETag"]}).status_code == 304
+    assert part.content == whole.content[1:4] == b"PNG"
+    assert part.headers["Content-Range"] == f"bytes 1-3/{len(whole.content)}"
+    # The one server of PyPI that refuses says 200 here, others 206 as they should.
+    assert part.status_code in (200, 206)
+    assert fetched(address, Range="bytes=999999-").status_code == 416
+    sent = httpx.put(address.replace("/media/outputs/", "/media/uploads/"), content=b"x")
+    assert sent.status_code in (404, 405)
+
+
+def test_a_sign_out_ends_the_addresses_of_a_bucket_too(
+    http: httpx.Client, service: Service
+) -> None:
+    done = finished(http, started(http))
+    (mine,) = service.write(keys.list_keys())
+    assert fetched(done["outputUrl"], "HEAD").status_code == 200
+
+    service.write(keys.revoke(mine.id, clock(), sign_out=True))
+
+    refused = fetched(done["outputUrl"])
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "access_denied")
 
 
 def test_outputs_that_are_deleted_are_gone_from_the_bucket(
@@ -113,7 +145,7 @@ def test_outputs_that_are_deleted_are_gone_from_the_bucket(
     assert http.delete(f"{GENERATIONS}/{done['id']}/outputs").status_code == 204
 
     assert names(service, f"outputs/{folder}") == []
-    assert httpx.get(done["outputUrl"]).status_code == 404
+    assert fetched(done["outputUrl"]).status_code == 404
     assert not [path for path in service.settings.sending.rglob("*") if path.is_file()]
 
 
@@ -169,7 +201,7 @@ def test_files_of_outputs_that_no_generation_has_are_removed(
 
 
 def test_a_backup_of_a_bucket_is_made_with_other_tools(service: Service, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="its own tools"):
+    with pytest.raises(ConfigError, match="secret, pg_dump of the database, then a copy of the"):
         backup.backup(service.settings, tmp_path / "copy.tar.gz")
 
 

@@ -140,14 +140,9 @@ def test_files_are_copied_into_a_bucket_and_compared(
     there = start_service(data=source.data, database_url=empty_postgresql, **bucket)
     with there.client(key) as http:
         (done,) = http.get(GENERATIONS, params={"status": "completed"}).json()
-        assert done["outputUrl"].startswith(s3_server.url)
-        whole = httpx.get(done["outputUrl"])
+        assert httpx.get(done["outputUrl"]).headers["Location"].startswith(s3_server.url)
+        whole = httpx.get(done["outputUrl"], follow_redirects=True)
         assert hashlib.sha256(whole.content).hexdigest() == done["output"]["sha256"]
-        # A bucket's address is signed for one method; a range of one byte tells as much as HEAD.
-        assert httpx.head(done["outputUrl"]).status_code == 403
-        part = httpx.get(done["outputUrl"], headers={"Range": "bytes=1-8"})
-        assert part.content in (whole.content[1:9], whole.content)  # rclone may send all
-        assert part.status_code in (200, 206)
         finished(http, started(http))
     assert there.write(credits.verify()) == []
     assert [path for path in source.objects.rglob("*") if path.is_file()] == kept

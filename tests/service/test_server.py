@@ -29,6 +29,19 @@ def test_a_running_service_is_found_by_its_note(service: Service) -> None:
     assert set(json.loads(note(data).read_text())) == {"url", "instance", "pid"}
 
 
+def test_a_service_whose_secret_lies_elsewhere_is_found_without_its_settings(
+    start_service: Callable[..., Service], tmp_path: Path
+) -> None:
+    (tmp_path / "own").write_bytes(b"s" * 32)
+    service = start_service(secret_file=str(tmp_path / "own"))
+    data = service.settings.data
+
+    assert not (data / "secret").exists()
+    assert address.find(data) == service.url
+    (tmp_path / "own").write_bytes(b"x" * 32)
+    assert address.find(data) is None
+
+
 def test_a_stopped_service_takes_its_note_away(service: Service) -> None:
     service.stop()
 

@@ -72,6 +72,8 @@ class Sweeper:
             pass
         await self._database.write(idempotency.prune(now))
         await self._database.write(webhooks.prune(now))
+        if self._database.shared:
+            await self._database.shared.prune()
         await self._expire(now)
         while keys := await self._database.read(outputs.keys_to_delete()):
             if not await outputs.remove_files(self._database, self._storage, keys):

@@ -27,6 +27,7 @@ from kit.service.machine import clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
+from kit.service.storage.signing import Signer
 from kit.service.store.database import Database
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
@@ -40,6 +41,7 @@ class Context:
     secret: bytes
     database: Database
     storage: Storage
+    signer: Signer
     catalog: Catalog
     limiter: RateLimiter | SharedRateLimiter
     writer: Writer

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.datastructures import Headers
-from starlette.responses import FileResponse
+from starlette.responses import FileResponse, RedirectResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from kit.errors import (
@@ -29,6 +29,9 @@ _RANGE = re.compile(r"(\d{0,18})-(\d{0,18})")
 _RANGES = re.compile(
     r"bytes=\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})(?:\s*,\s*(?:\d{1,18}-\d{0,18}|-\d{1,18})){0,9}"
 )
+_ELSEWHERE: dict[int | str, dict[str, Any]] = {
+    307: {"description": "the file is in a bucket: follow `Location`"}
+}
 Expires = Annotated[int, Query(description="seconds since 1970")]
 Signature = Annotated[str, Query(description="over method, path, time, type and length")]
 
@@ -43,16 +46,19 @@ register_url_convertor("key", _KeyConvertor())
 
 
 @router.head("/{key:key}", response_class=FileResponse, include_in_schema=False)
-@router.get("/{key:key}", response_class=FileResponse)
+@router.get("/{key:key}", response_class=FileResponse, responses=_ELSEWHERE)
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
-    """Return a file; `Range`, `If-Range` and `HEAD` work."""
+    """Return a file, or lead to the bucket that has it; `Range`, `If-Range` and `HEAD` work."""
     context = get_context(request)
-    storage = local_storage(context)
     ended = await context.database.read(accounts.count_sign_outs(owner(key)))
     grant = Grant("GET", key, expires, sign_outs=ended)
-    storage.signer.check(grant, signature, context.clock())
+    context.signer.check(grant, signature, context.clock())
     _check_range(request.headers.get("range", ""))
-    path = storage.path(key)
+    if elsewhere := context.storage.read_address(request.method, key):
+        # Asked anew each time: so the account's sign-out ends it, wherever the file lies.
+        headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
+        return RedirectResponse(elsewhere, headers=headers)
+    path = local_storage(context).path(key)
     if not path.is_file():
         raise NotFoundError("the file is gone")
     # What lies under a key never changes, so its name is its version.
@@ -67,7 +73,7 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
 
 
 def local_storage(context: Context) -> LocalStorage:
-    """Return the storage of a service that serves its files itself.
+    """Return the storage of a service that takes and serves files itself.
 
     Raises
     ------
@@ -75,7 +81,7 @@ def local_storage(context: Context) -> LocalStorage:
         Its files lie elsewhere.
     """
     if not isinstance(context.storage, LocalStorage):
-        raise NotFoundError("the files of this service are at other addresses")
+        raise NotFoundError("the files of this service are sent to other addresses")
     return context.storage
 
 

@@ -10,6 +10,7 @@ import orjson
 from kit.service.domain.generations import STATUSES
 from kit.service.http.context import Context, format_time, to_credits
 from kit.service.storage.keys import upload_key
+from kit.service.storage.signing import Grant
 from kit.wire import Model
 
 #: Seconds that the address of an output or an input is valid.
@@ -47,7 +48,7 @@ class GenerationSerializer:
     def __init__(
         self, context: Context, base: str | None, files: Mapping[str, Any], sign_outs: int
     ) -> None:
-        self._storage = context.storage
+        self._signer = context.signer
         self._progress = context.dispatcher.progress
         # To the minute, so that an answer that is cached for a minute is good for a day.
         self._expires = context.clock() // 60_000 * 60 + 60 + ADDRESS_SECONDS
@@ -130,9 +131,8 @@ class GenerationSerializer:
     def _address(self, key: str) -> str | None:
         if self._base is None:
             return None
-        return self._storage.read_address(
-            self._base, key, expires=self._expires, sign_outs=self._sign_outs
-        )
+        grant = Grant("GET", key, self._expires, sign_outs=self._sign_outs)
+        return self._signer.address(self._base, grant)
 
 
 def _words(output: dict[str, Any]) -> dict[str, Any]:

@@ -70,10 +70,10 @@ async def fill_ticket(
 ) -> Response:
     """Receive the file of a ticket: checked while it arrives, and decoded once it is complete."""
     context = get_context(request)
-    storage = local_storage(context)
+    local_storage(context)
     ended = await context.database.read(accounts.count_sign_outs(upload_id))
     grant = replace(_grant_of(request, upload_id, expires), sign_outs=ended)
-    storage.signer.check(grant, signature, context.clock())
+    context.signer.check(grant, signature, context.clock())
     with _one_at_a_time(context.arriving, upload_id):
         row = await context.database.read(uploads.get_open_ticket(upload_id, context.clock()))
         path, digest = await _receive(request.stream(), context.settings.scratch, row.size_bytes)

@@ -64,14 +64,8 @@ class Storage(Protocol):
         """Remove a file, or every file below a prefix; a missing one is no error."""
         ...
 
-    def read_address(self, base: str, key: str, *, expires: int, sign_outs: int) -> str:
-        """Return a signed address for reading a file until `expires`, in seconds since 1970.
-
-        Parameters
-        ----------
-        sign_outs : int
-            Of the account; one more ends the address where the service itself serves it.
-        """
+    def read_address(self, method: str, key: str) -> str | None:
+        """Return a short-lived address for one GET or HEAD; None where the service serves files."""
         ...
 
     def ticket(

@@ -42,6 +42,8 @@ _log = logging.getLogger("kit.service")
 MULTIPART_BYTES, _PART_BYTES = 64 << 20, 16 << 20
 #: Bytes that are written at once while a file is fetched, and how often it is tried.
 _CHUNK_BYTES, _ATTEMPTS = 1 << 20, 3
+#: How long the bucket itself lets a file be read; the service leads there anew each time.
+READ_SECONDS = 300
 #: What is left of a broken transfer is removed after this time.
 _OLD_SECONDS = 24 * 3600
 _UPLOAD = re.compile(
@@ -179,10 +181,9 @@ class S3Storage:
         except BaseError as error:
             raise OSError(_first_line(error)) from None
 
-    def read_address(self, base: str, key: str, *, expires: int, sign_outs: int = 0) -> str:
-        """Return a signed address in the bucket; it ends by time alone."""
-        now = int(self._clock())
-        return self._bucket.presign("GET", key, now=now, seconds=max(1, expires - now))
+    def read_address(self, method: str, key: str) -> str:
+        """Return a signed address in the bucket for one method; it ends by time alone."""
+        return self._bucket.presign(method, key, now=self._clock(), seconds=READ_SECONDS)
 
     def ticket(
         self,

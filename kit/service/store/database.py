@@ -60,6 +60,10 @@ class Shared(Protocol):
         """
         ...
 
+    async def prune(self) -> None:
+        """Forget what was counted and says nothing any more."""
+        ...
+
     async def tell(self, text: str) -> None:
         """Tell all services that listen."""
         ...

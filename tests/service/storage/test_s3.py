@@ -86,13 +86,16 @@ def test_a_ticket_ends(s3_server: S3Server, tmp_path: Path) -> None:
 def test_an_address_reads_one_file_with_its_type(storage: S3Storage, tmp_path: Path) -> None:
     (tmp_path / "draft").write_bytes(CONTENT)
     asyncio.run(storage.keep({"outputs/0/gen_1-a b.png": tmp_path / "draft"}))
-    address = storage.read_address("", "outputs/0/gen_1-a b.png", expires=int(time.time()) + 60)
+    key = "outputs/0/gen_1-a b.png"
+    address = storage.read_address("GET", key)
     found = httpx.get(address)
 
     assert (found.status_code, found.content) == (200, CONTENT)
     assert found.headers["content-type"] == "image/png"
     assert httpx.get(address.replace("gen_1", "gen_2")).status_code == 403
     assert httpx.put(address, content=b"x").status_code == 403
+    assert httpx.head(address).status_code == 403, "it is signed for one method"
+    assert httpx.head(storage.read_address("HEAD", key)).headers["content-length"] == "10"
 
 
 def test_what_was_sent_is_fetched_whole_or_not_at_all(storage: S3Storage, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ ON CONFLICT (key) DO UPDATE SET due = greatest(known.due, {_NOW}) + $2
 WHERE greatest(known.due, {_NOW}) + $2 <= {_NOW} + $3
 RETURNING due - {_NOW}
 """  # noqa: S608 - a constant
+_PRUNE = f"DELETE FROM rate_limits WHERE due < {_NOW}"  # noqa: S608 - a constant
 _DUE = f"SELECT due - {_NOW} FROM rate_limits WHERE key = $1"  # noqa: S608 - a constant
 
 
@@ -59,6 +60,11 @@ class Shared:
             if ahead is not None:
                 return True, ahead
             return False, await connection.fetchval(_DUE, key) or 0.0
+
+    async def prune(self) -> None:
+        """Forget the keys that are back at their full allowance: a missing row says the same."""
+        async with self._connection() as connection:
+            await connection.execute(_PRUNE)
 
     async def tell(self, text: str) -> None:
         """Tell all services that listen."""
