@@ -151,13 +151,13 @@ def test_a_shared_limit_lets_through_what_one_of_memory_does(database_url: str) 
         verdicts = await asyncio.gather(*(limiter.count("any", "key") for _ in range(700)))
         await asyncio.sleep(max(verdict.wait for verdict in verdicts))
         after = [await limiter.count("any", "key"), await limiter.count("any", "other")]
-        await database.close()
         assert [verdict.wait for verdict in after] == [0, 0]
         assert after[1].remaining == 599
         await asyncio.sleep(0.3)
         await database.shared.prune()
         known = await database.read(sql("SELECT key FROM rate_limits"))
         assert [row.key for row in known] == ["any key"], "the other is back at its allowance"
+        await database.close()
         return [verdict.wait for verdict in verdicts]
 
     # What it takes to ask is time in which more is allowed: 10 a second.
