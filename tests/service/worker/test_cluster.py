@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -30,7 +31,11 @@ def database_url() -> str:
 @pytest.fixture
 def certificate(tmp_path: Path) -> dict[str, str]:
     """The settings of one certificate, which all parts have and which vouches for itself."""
-    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    return new_certificate(tmp_path)
+
+
+def new_certificate(folder: Path) -> dict[str, str]:
+    cert, key = folder / "cert.pem", folder / "key.pem"
     subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
     subprocess.run(
@@ -58,6 +63,30 @@ def test_all_parts_know_each_other_by_certificates(
         service = start_service(cluster=cluster, storage_url=storage, **certificate)
         with client(service) as http:
             assert finished(http, started(http))["status"] == "completed"
+        (tmp_path / "other").mkdir()
+        other = new_certificate(tmp_path / "other")
+        assert "connected" in connect(cluster, **certificate)
+        assert "connected" not in connect(cluster, **other), "of nobody whom the scheduler knows"
+        assert "connected" not in connect(cluster.replace("tls:", "tcp:")), "not encrypted"
+
+
+CONNECT = """
+import sys
+from distributed import Client
+from kit.service import settings
+from kit.service.worker.cluster import security
+cluster, *given = sys.argv[1:]
+names = ("cluster_ca", "cluster_cert", "cluster_key")
+trust = security(settings.load({}, cluster=cluster, **dict(zip(names, given))))
+with Client(cluster, security=trust, timeout=3):
+    print("connected")
+"""
+
+
+def connect(cluster: str, **certificate: str) -> str:
+    """Return what somebody says who tries to connect to a scheduler."""
+    command = [sys.executable, "-c", CONNECT, cluster, *certificate.values()]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(

@@ -99,6 +99,13 @@ def test_whoever_ordered_does_not_notice_that_a_process_was_spent(http: httpx.Cl
 
 
 @any_pool(2)
+def test_what_one_job_has_loaded_is_warm_for_the_next(http: httpx.Client) -> None:
+    made = [finished(http, order(http, name, "is slow")) for name in ("heavy", "heavier", "heavy")]
+
+    assert len({one["output"]["metadata"]["process"] for one in made}) == 1
+
+
+@any_pool(2)
 def test_light_jobs_pass_those_that_wait_for_their_turn(http: httpx.Client) -> None:
     first = order(http, "heavy", "waits")
     running(http, first)
