@@ -20,6 +20,23 @@ function dress(cell, note) {
   }
 }
 
+// The browser remembers that ends are to be told, and asks for its permission once.
+const TELL = ".kit-notify input";
+const told = () => localStorage["kit-notify"] === "1" && window.Notification?.permission === "granted";
+
+function notify(model, form, signal) {
+  const heard = ({ ended }) => ended && document.hidden && told() && new Notification(ended);
+  const choose = async ({ target }) => {
+    if (!target.matches(TELL)) return;
+    localStorage["kit-notify"] = target.checked ? "1" : "0";
+    if (target.checked) await window.Notification?.requestPermission();
+    target.checked = told();
+  };
+  form.addEventListener("change", choose, { signal });
+  model.on("msg:custom", heard);
+  signal.addEventListener("abort", () => model.off("msg:custom", heard));
+}
+
 function render({ model, el }) {
   const stop = new AbortController();
   let form, timer, edited;
@@ -30,6 +47,7 @@ function render({ model, el }) {
     for (let at = 1; at < cells.length; at += 2) dress(cells[at - 1], cells[at]);
     for (const icon of form.querySelectorAll("button > i")) icon.ariaHidden = true; // else spelled
     for (const picture of form.querySelectorAll(".kit-earlier")) picture.ariaLabel = picture.title;
+    for (const box of form.querySelectorAll(TELL)) box.checked = told();
     for (const more of form.querySelectorAll(".kit-more"))
       more.ariaExpanded = !more.nextElementSibling.matches(".kit-hidden");
   };
@@ -59,6 +77,7 @@ function render({ model, el }) {
     const on = (kind, heard) => form.addEventListener(kind, heard, when);
     ownKeys(form, stop.signal, ".kit-submit");
     keepFocus(form, stop.signal);
+    notify(model, form, stop.signal);
     inTurn(model, form, stop.signal);
     lookAround(model, form, stop.signal);
     on("input", ({ target }) => target.matches(".widget-readout") && (edited = target));

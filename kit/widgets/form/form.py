@@ -307,6 +307,7 @@ class Form(ipywidgets.VBox):
 
     def _finish_run(self, run: Run) -> None:
         self._face.enable()
+        self._face.access.send({"ended": f"{self.model.title or self.model.id}: {run.state}"})
         if isinstance(run.error, BadRequestError):
             self._refused = values.problems_by_field(run.error)
             self._refresh()

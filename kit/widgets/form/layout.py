@@ -78,7 +78,10 @@ class FormLayout:
         self._more.on_click(lambda _: self._open_advanced(not self._is_open))
         usual = [one for one in fields if one not in self._advanced]
         self._rare = box(children=_cells(self._advanced), _dom_classes=("kit-fields", "kit-hidden"))
-        more = (self._more, self._rare) if self._advanced else ()
+        self._notify = stock.new(
+            ipywidgets.HTML, value=parts.NOTIFY, _dom_classes=("kit-notify", "kit-hidden")
+        )
+        more = (self._more, self._rare, self._notify) if self._advanced else ()
         buttons = [_tool(stock, word, act) for word, act in tools.items()]
         bar = (self.go, self.price, *buttons, self.snapshot.style, self.access)
         self._below = box(_dom_classes=("kit-below",))
@@ -174,7 +177,8 @@ class FormLayout:
     def _open_advanced(self, is_open: bool) -> None:
         self._is_open = is_open
         self._more.icon = "chevron-down" if is_open else "chevron-right"
-        (self._rare.remove_class if is_open else self._rare.add_class)("kit-hidden")
+        for part in (self._rare, self._notify):
+            (part.remove_class if is_open else part.add_class)("kit-hidden")
 
 
 def _cells(fields: Sequence[Field]) -> list[Any]:

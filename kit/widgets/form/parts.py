@@ -19,6 +19,11 @@ from kit.widgets.markup import style_element
 from kit.wire import Model, Parameter
 
 SHEET = style_element(__package__, "form.css")
+#: A box that the script of a form reads; what it holds is remembered by the browser.
+NOTIFY = (
+    '<label class="kit-note"><input type="checkbox"> '
+    "notify me when a run ends while this tab is in the background</label>"
+)
 
 
 def heading(model: Model) -> str:

@@ -1,0 +1,52 @@
+"""The end of a run is told by the browser while its tab is in the background, if wanted."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.cells import opened
+from tests.browser.lab import Lab
+
+pytestmark = pytest.mark.browser
+
+PLUGINS = str(Path(__file__).parents[1] / "plugins")
+CELLS = ("import kit\nstudio = kit.connect()", 'studio.form("flat", "a lake")')
+#: A browser without a screen has no notifications: what would be told is kept.
+_BROWSER = """
+window.told = [];
+window.Notification = class {
+    static permission = "default";
+    static async requestPermission() { return (this.permission = "granted"); }
+    constructor(text) { told.push(text); }
+};
+"""
+_HIDE = "Object.defineProperty(document, 'hidden', { value: true, configurable: true })"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Variables of the kernels."""
+    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
+
+
+def test_the_end_of_a_run_is_told_when_that_is_wanted(lab: Lab, browser: Browser) -> None:
+    with opened(lab, browser, *CELLS) as notebook:
+        page = notebook.page
+        page.add_script_tag(content=_BROWSER)
+        notebook.run_all()
+        form = page.locator(".kit-form")
+        results = form.get_by_role("button", name="New seed")
+
+        page.evaluate(_HIDE)
+        form.get_by_role("button", name="Generate").click()
+        expect(results).to_have_count(1)
+        assert page.evaluate("told") == [], "it is off at first"
+
+        form.get_by_role("button", name="Advanced").click()
+        form.get_by_label("notify me when a run ends").check()
+        expect(form.get_by_role("button", name="Generate")).to_be_enabled()
+        form.get_by_role("button", name="Generate").click()
+        expect(results).to_have_count(2)
+        page.wait_for_function("told.length > 0")
+        assert page.evaluate("told") == ["Flat: completed"]
