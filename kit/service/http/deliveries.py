@@ -1,47 +1,33 @@
 """Deliveries: the ends of generations, sent to the webhooks that wait for them.
 
-Addresses come from strangers. What is connected to is the address that was looked up and checked,
-with every connection; nothing is followed, no answer is read, and an attempt has its time.
+Each attempt is one of `kit.service.http.delivery_sender`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import ssl
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from socket import SOCK_STREAM
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpcore
 import orjson
 
-from kit.internet import is_public
 from kit.service.domain import webhooks
 from kit.service.http.context import Context, format_time
 from kit.service.http.serializers import GenerationSerializer
 from kit.version import __version__
 
+if TYPE_CHECKING:
+    from kit.service.http.delivery_sender import DeliverySender, Resolve
+
 _log = logging.getLogger("kit.service")
-#: Attempts at once, in all and for an account, and seconds that one may take.
-_AT_ONCE, _OF_ACCOUNT, _SECONDS = 32, 4, 15.0
+#: Attempts at once, in all and for an account.
+_AT_ONCE, _OF_ACCOUNT = 32, 4
 #: Seconds between two looks for what is due; one is a read of an index.
 _LOOK_SECONDS = 1.0
 _GONE = 410
-_FAILURES = (
-    httpcore.NetworkError,
-    httpcore.TimeoutException,
-    httpcore.ProtocolError,
-    httpcore.UnsupportedProtocol,
-)
-#: Looks the addresses of a host and a port up.
-Resolve = Callable[[str, int], Awaitable[Iterable[str]]]
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -61,10 +47,10 @@ class Deliveries:
 
     def __init__(self, context: Context, resolve: Resolve = resolve) -> None:
         self._context = context
-        self._backend = CheckedBackend(resolve, context.settings.webhook_loopback)
+        self._resolve = resolve
+        self._sender: DeliverySender | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._accounts: Counter[str] = Counter()
-        self._certificates: ssl.SSLContext | None = None
 
     async def run(self) -> None:
         """Send until canceled; an attempt that is broken off is made again when its lease ends."""
@@ -137,56 +123,8 @@ class Deliveries:
             "User-Agent": f"creative-studio-kit/{__version__}",
             **webhooks.sign(signer, context.secret, row.id, body, now),
         }
-        self._certificates = self._certificates or ssl.create_default_context()
-        pool = httpcore.AsyncConnectionPool(self._certificates, network_backend=self._backend)
-        try:
-            # Left with its head: what else an answer says is not read.
-            async with (
-                asyncio.timeout(_SECONDS),
-                pool,
-                pool.stream("POST", hook.url, headers=[*headers.items()], content=body) as response,
-            ):
-                status, told = response.status, response.headers
-        except (*_FAILURES, OSError) as error:
-            return 0, 0.0, (str(error) or type(error).__name__)[:200]
-        asked = next((value for name, value in told if name.lower() == b"retry-after"), b"")
-        return status, _wanted_wait(asked.decode("latin-1")), f"the answer was {status}"
+        if self._sender is None:
+            from kit.service.http.delivery_sender import DeliverySender
 
-
-def _wanted_wait(text: str) -> float:
-    """Return the seconds that a ``Retry-After`` asks for, as a number or a date."""
-    if text.isdecimal() and text.isascii():
-        return float(text[:9])
-    with suppress(ValueError, TypeError):
-        return (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
-    return 0.0
-
-
-class CheckedBackend(httpcore.AnyIOBackend):
-    """Connects to public addresses only, and to this machine where that is allowed.
-
-    Parameters
-    ----------
-    resolve : callable
-        Looks a name up: what it returns is checked, and connected to.
-    """
-
-    def __init__(self, resolve: Resolve, loopback: bool) -> None:
-        self._resolve = resolve
-        self._loopback = loopback
-
-    async def connect_tcp(
-        self, host: str, port: int, *given: Any, **more: Any
-    ) -> httpcore.AsyncNetworkStream:
-        """Connect to where a host leads now; a private network is no place to connect to."""
-        try:
-            addresses = [*await self._resolve(host, port)]
-        except OSError:
-            raise httpcore.ConnectError(f"there is no {host}") from None
-        if not addresses or not all(map(self._allowed, addresses)):
-            raise httpcore.ConnectError("it leads to a private network")
-        return await super().connect_tcp(addresses[0], port, *given, **more)
-
-    def _allowed(self, address: str) -> bool:
-        here = ip_address(address.partition("%")[0]).is_loopback
-        return is_public(address) or (self._loopback and here)
+            self._sender = DeliverySender(self._resolve, context.settings.webhook_loopback)
+        return await self._sender.send(hook.url, headers, body)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kit.errors import NotFoundError, UnavailableError
 from kit.service.domain import outputs
@@ -17,7 +17,9 @@ from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import JobError, Pool
-from kit.service.worker.signing import Signer
+
+if TYPE_CHECKING:
+    from kit.service.worker.signing import Signer
 
 
 class Renders(Protocol):
@@ -68,7 +70,11 @@ class Renderer:
         self._storage = storage
         self._pool = pool
         self._settings = settings
-        self._signer = Signer(settings) if settings.signing_cert else None
+        self._signer: Signer | None = None
+        if settings.signing_cert:  # what signs, and it alone, loads Pillow into the service
+            from kit.service.worker.signing import Signer
+
+            self._signer = Signer(settings)
 
     @property
     def slots(self) -> int:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from kit.service.domain import webhooks
-from kit.service.http.deliveries import CheckedBackend
+from kit.service.http.delivery_sender import CheckedBackend
 from kit.service.store.database import Transaction
 from kit.service.store.statements import Statement
 from tests.conftest import Service, awaited, sql

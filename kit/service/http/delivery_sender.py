@@ -1,0 +1,99 @@
+"""One attempt at a delivery: a POST to an address that a stranger has named.
+
+What is connected to is the address that was looked up and checked, with every connection; nothing
+is followed, no answer is read, and an attempt has its time. It is loaded with the first delivery.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from typing import Any
+
+import httpcore
+
+from kit.internet import is_public
+
+#: Seconds that an attempt may take.
+_SECONDS = 15.0
+_FAILURES = (
+    httpcore.NetworkError,
+    httpcore.TimeoutException,
+    httpcore.ProtocolError,
+    httpcore.UnsupportedProtocol,
+)
+#: Looks the addresses of a host and a port up.
+Resolve = Callable[[str, int], Awaitable[Iterable[str]]]
+
+
+class DeliverySender:
+    """Sends messages to public addresses, and to this machine where that is allowed."""
+
+    def __init__(self, resolve: Resolve, loopback: bool) -> None:
+        self._backend = CheckedBackend(resolve, loopback)
+        self._certificates = ssl.create_default_context()
+
+    async def send(
+        self, url: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, float, str]:
+        """Return the answer's status, the seconds that it asks for, and what went wrong.
+
+        The status is 0 where no answer came.
+        """
+        pool = httpcore.AsyncConnectionPool(self._certificates, network_backend=self._backend)
+        try:
+            # Left with its head: what else an answer says is not read.
+            async with (
+                asyncio.timeout(_SECONDS),
+                pool,
+                pool.stream("POST", url, headers=[*headers.items()], content=body) as response,
+            ):
+                status, told = response.status, response.headers
+        except (*_FAILURES, OSError) as error:
+            return 0, 0.0, (str(error) or type(error).__name__)[:200]
+        asked = next((value for name, value in told if name.lower() == b"retry-after"), b"")
+        return status, _wanted_wait(asked.decode("latin-1")), f"the answer was {status}"
+
+
+def _wanted_wait(text: str) -> float:
+    """Return the seconds that a ``Retry-After`` asks for, as a number or a date."""
+    if text.isdecimal() and text.isascii():
+        return float(text[:9])
+    with suppress(ValueError, TypeError):
+        return (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
+    return 0.0
+
+
+class CheckedBackend(httpcore.AnyIOBackend):
+    """Connects to public addresses only, and to this machine where that is allowed.
+
+    Parameters
+    ----------
+    resolve : callable
+        Looks a name up: what it returns is checked, and connected to.
+    """
+
+    def __init__(self, resolve: Resolve, loopback: bool) -> None:
+        self._resolve = resolve
+        self._loopback = loopback
+
+    async def connect_tcp(
+        self, host: str, port: int, *given: Any, **more: Any
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to where a host leads now; a private network is no place to connect to."""
+        try:
+            addresses = [*await self._resolve(host, port)]
+        except OSError:
+            raise httpcore.ConnectError(f"there is no {host}") from None
+        if not addresses or not all(map(self._allowed, addresses)):
+            raise httpcore.ConnectError("it leads to a private network")
+        return await super().connect_tcp(addresses[0], port, *given, **more)
+
+    def _allowed(self, address: str) -> bool:
+        here = ip_address(address.partition("%")[0]).is_loopback
+        return is_public(address) or (self._loopback and here)
