@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kit.commands.database import settings_of
-from kit.commands.options import Data, show_table
+from kit.commands.options import Data, Json, show_json, show_table
 from kit.errors import ConfigError
 from kit.service.move import move
 
@@ -23,6 +23,7 @@ def command(
         typer.Option(help="s3:// address of a bucket for the files.", envvar="KIT_STORAGE_URL"),
     ] = None,
     data: Data = None,
+    as_json: Json = False,
 ) -> None:
     """Copy the accounts, history and ledger of a data folder into PostgreSQL, and prove the books.
 
@@ -35,6 +36,9 @@ def command(
     in_bucket = target.storage_url.startswith("s3://")
     own = replace(target, database_url="", storage_url="" if in_bucket else target.storage_url)
     counts = asyncio.run(move(own, target))
+    if as_json:
+        show_json(counts)
+        return
     show_table(("table", "rows"), list(counts.items()))
     typer.echo("Every balance is the sum of its entries on both sides, and every row is the same.")
     variables = "KIT_DATABASE_URL" + (" and KIT_STORAGE_URL" if in_bucket else "")

@@ -54,9 +54,9 @@ def test_a_server_that_is_not_there_is_one_sentence(
 def test_a_data_folder_moves_and_goes_on(
     kit: Kit, account: str, empty_postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = kit("move", "--database", empty_postgresql)
+    done = kit("move", "--database", empty_postgresql, "--json")
     assert done.code == 0, done.err
-    assert "accounts     1\n" in done.out
+    assert done.json["accounts"] == 1
 
     monkeypatch.setenv("KIT_DATABASE_URL", empty_postgresql)
     assert kit("accounts", "list", "--json").json[0]["id"] == account

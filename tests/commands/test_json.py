@@ -1,0 +1,34 @@
+"""Every command that prints a table prints JSON where it is asked to, with nothing around it."""
+
+from pathlib import Path
+
+import pytest
+
+from kit import commands
+from tests.commands.conftest import Kit
+
+#: What a command that prints a table is called with -> whether the JSON is a list.
+TABLES = {
+    "accounts list": True,
+    "audit": True,
+    "keys list": True,
+    "ledger verify": True,
+    "models": False,
+    "profiles": True,
+}
+
+
+@pytest.mark.parametrize("line", TABLES)
+def test_a_table_is_json_where_it_is_asked_for(kit: Kit, account: str, line: str) -> None:
+    done = kit(*line.split(), "--json")
+
+    assert (done.code, done.err) == (0, "")
+    assert isinstance(done.json, list if TABLES[line] else dict)
+
+
+# `kit move` needs a PostgreSQL server: its own test asks it for JSON.
+def test_no_command_with_a_table_is_left_out() -> None:
+    folder = Path(str(commands.__file__)).parent
+    shown = {path.stem for path in folder.glob("*.py") if "show_table(" in path.read_text("utf-8")}
+
+    assert shown - {"options", "move"} <= {line.split()[0] for line in TABLES}
