@@ -15,12 +15,13 @@ TABLES = {
     "ledger verify": True,
     "models": False,
     "profiles": True,
+    "webhooks list --account {account}": True,
 }
 
 
 @pytest.mark.parametrize("line", TABLES)
 def test_a_table_is_json_where_it_is_asked_for(kit: Kit, account: str, line: str) -> None:
-    done = kit(*line.split(), "--json")
+    done = kit(*line.format(account=account).split(), "--json")
 
     assert (done.code, done.err) == (0, "")
     assert isinstance(done.json, list if TABLES[line] else dict)
