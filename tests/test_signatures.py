@@ -16,7 +16,7 @@ from kit.file_metadata import ALGORITHMIC, ENHANCED, FileMetadata
 from kit.service import settings
 from kit.service.storage.output_folder import OutputFolder
 from kit.service.worker.environment import allowed_variables
-from kit.service.worker.signing import Signer, make_certificate
+from kit.service.worker.signing import ResultSigner, make_certificate
 from kit.studio import Studio
 from kit.studio.recreation import read_file
 from tests.conftest import ALL_SCOPES, Service
@@ -35,7 +35,7 @@ def manifest(path: Path) -> Any:
 
 def sign(folder: Path, kind: str, *media: Path, cert: str = "self") -> tuple[Path, dict[str, Any]]:
     """Sign a file as the service does."""
-    signer = Signer(settings.load({}, data=folder, signing_cert=cert))
+    signer = ResultSigner(settings.load({}, data=folder, signing_cert=cert))
     made = clip(folder) if kind == "mp4" else picture(folder, kind)
     file_metadata.embed(made, FileMetadata(generation_id="gen_1", source_type=ALGORITHMIC))
     key = f"outputs/1/gen_1-unsigned.{kind}"
@@ -148,7 +148,7 @@ def test_a_certificate_of_the_users_is_trusted_by_who_names_it(tmp_path: Path) -
         read_file(own, anchors=tmp_path / "none.pem")
     own.write_text("a lake")
     with pytest.raises(ConfigError, match="KIT_SIGNING_CERT must name a PEM file"):
-        Signer(given)
+        ResultSigner(given)
     with pytest.raises(ConfigError, match="KIT_SIGNING_KEY needs KIT_SIGNING_CERT"):
         settings.load({}, data=tmp_path, signing_key=str(own))
 
@@ -162,7 +162,7 @@ def test_certificate_and_key_must_belong_together(tmp_path: Path) -> None:
     names = {"signing_cert": str(tmp_path / "cert.pem"), "signing_key": str(tmp_path / "key.pem")}
 
     with pytest.raises(ConfigError, match="nothing can be signed with it"):
-        Signer(settings.load({}, data=tmp_path, **names))
+        ResultSigner(settings.load({}, data=tmp_path, **names))
 
 
 def test_the_doctor_says_who_signs_and_that_nobody_trusts_it(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from kit.engines.models.poster import Poster
 from kit.file_metadata import ALGORITHMIC, FileMetadata
 from kit.service import settings
 from kit.service.storage.output_folder import OutputFolder
-from kit.service.worker.signing import Signer
+from kit.service.worker.signing import ResultSigner
 
 TURNS = 15
 PROMPT = "a lake at dawn, mist over the water, mountains behind it, warm light"
@@ -32,7 +32,7 @@ def took(act: Callable[[], object]) -> float:
 
 def main() -> None:
     folder, engine = Path(tempfile.mkdtemp()), Poster()
-    signer = Signer(settings.load({}, data=folder, signing_cert="self"))
+    signer = ResultSigner(settings.load({}, data=folder, signing_cert="self"))
     times: dict[str, list[float]] = {"poster": [], "metadata": [], "signature": []}
     sizes: dict[str, int] = {}
     outputs = OutputFolder(folder / "objects", lambda path: None)

@@ -19,7 +19,7 @@ from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import JobError, Pool
 
 if TYPE_CHECKING:
-    from kit.service.worker.signing import Signer
+    from kit.service.worker.signing import ResultSigner
 
 
 class Renders(Protocol):
@@ -70,11 +70,11 @@ class Renderer:
         self._storage = storage
         self._pool = pool
         self._settings = settings
-        self._signer: Signer | None = None
+        self._signer: ResultSigner | None = None
         if settings.signing_cert:  # what signs, and it alone, loads Pillow into the service
-            from kit.service.worker.signing import Signer
+            from kit.service.worker.signing import ResultSigner
 
-            self._signer = Signer(settings)
+            self._signer = ResultSigner(settings)
 
     @property
     def slots(self) -> int:

@@ -36,7 +36,7 @@ _CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE---
 _KEY = re.compile("-----BEGIN ([A-Z]+ )?PRIVATE KEY-----.*?PRIVATE KEY-----\\s*", re.DOTALL)
 
 
-class Signer:
+class ResultSigner:
     """Signs with a certificate and its key.
 
     Parameters
@@ -121,7 +121,7 @@ class Signer:
         with (
             c2pa.Context(c2pa.Settings.from_dict(_SMALL)) as context,
             c2pa.Builder(manifest, context=context) as builder,
-            c2pa.Signer.from_info(self._info) as signer,
+            c2pa.ResultSigner.from_info(self._info) as signer,
         ):
             types = c2pa.Builder.get_supported_mime_types()
             for path in media:
@@ -143,7 +143,7 @@ def describe_signer(settings: ServiceSettings) -> str:
         return "results are not signed"
     from cryptography import x509
 
-    Signer(settings)
+    ResultSigner(settings)
     chain, _ = _read_credentials(settings)
     name = x509.load_pem_x509_certificate(chain.encode()).subject.rfc4514_string()
     if settings.signing_cert == "self":
