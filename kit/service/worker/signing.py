@@ -121,7 +121,7 @@ class ResultSigner:
         with (
             c2pa.Context(c2pa.Settings.from_dict(_SMALL)) as context,
             c2pa.Builder(manifest, context=context) as builder,
-            c2pa.ResultSigner.from_info(self._info) as signer,
+            c2pa.Signer.from_info(self._info) as signer,
         ):
             types = c2pa.Builder.get_supported_mime_types()
             for path in media:
