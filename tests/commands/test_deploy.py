@@ -3,11 +3,13 @@
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
 import pytest
 import yaml
 
@@ -55,6 +57,29 @@ def pods(manifests: dict[tuple[str, str], dict[str, Any]]) -> Iterator[tuple[str
     for (kind, name), one in manifests.items():
         if kind in ("Deployment", "Job"):
             yield name, one["spec"]["template"]
+
+
+def test_the_compose_file_is_what_the_specification_allows(kit: Kit, tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(kit("deploy", "compose").out)
+    schema = ("check_jsonschema", "--builtin-schema", "vendor.compose-spec")
+    done = subprocess.run(
+        [sys.executable, "-m", *schema, "compose.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout
+
+
+def test_kubernetes_takes_each_manifest(manifests: dict[tuple[str, str], dict[str, Any]]) -> None:
+    for manifest in manifests.values():
+        kubernetes_validate.validate(manifest, "1.31", strict=True)
+
+    wrong = {**manifests["Service", "studio"], "specs": {}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, "1.31", strict=True)
 
 
 @pytest.mark.parametrize("name", FILES)
