@@ -45,6 +45,7 @@ class Tenant:
     upload: str
     ticket: dict[str, Any]
     entry: str
+    webhook: str
     posts: Mapping[str, tuple[Any, bytes]]
     marks: list[str]
 
@@ -56,6 +57,7 @@ class Tenant:
             self.http.get("/v1/account").content,
             self.http.get("/v1/account/credits").content,
             self.http.get("/v1/usage").content,
+            self.http.get("/v1/webhooks").content,
             [(it["id"], it["status"], it["outputUrl"] and path_of(it)) for it in listed],
             [
                 (answer.content, answer.headers["Idempotency-Replayed"])
@@ -107,11 +109,14 @@ def tenant(service: Service, name: str, secret: str) -> Tenant:
     assert all(answer.is_success for _, answer in posts.values()), posts
     finished(http, posts[GENERATIONS][1].json()["id"])
     entries = http.get("/v1/usage").json()
+    hook = http.post("/v1/webhooks", json={"url": "https://studio.example/ends"}).json()
     marks = [account, key[:12], name, secret, upload, path_of(done), ticket["uploadId"]]
+    marks += [hook["id"], hook["secret"]]
     marks += [it["id"] for it in http.get(GENERATIONS).json()] + [it["id"] for it in entries]
     marks += [posts[UPLOADS][1].json()["uploadId"], posts["/v1/scripts"][1].json()[0]["id"]]
     kept = {path: (body, answer.content) for path, (body, answer) in posts.items()}
-    return Tenant(http, done, busy, waiting, upload, ticket, entries[0]["id"], kept, marks)
+    entry = entries[0]["id"]
+    return Tenant(http, done, busy, waiting, upload, ticket, entry, hook["id"], kept, marks)
 
 
 @pytest.fixture(scope="module")
@@ -171,9 +176,15 @@ class Row:
 def get(path: str, **headers: str) -> Ask:
     """Ask for a path with the owner's ids put in."""
 
+    return send("GET", path, **headers)
+
+
+def send(method: str, path: str, **headers: str) -> Ask:
+    """Ask something of a path with the owner's ids put in."""
+
     def ask(http: httpx.Client, owner: Tenant) -> httpx.Response:
         ids = {"id": owner.done["id"], "busy": owner.busy, "entry": owner.entry}
-        return http.get(path.format(**ids), headers=headers)
+        return http.request(method, path.format(**ids, hook=owner.webhook), headers=headers)
 
     return ask
 
@@ -205,6 +216,10 @@ def canceled(http: httpx.Client, owner: Tenant) -> httpx.Response:
 
 def canceled_again(http: httpx.Client, owner: Tenant) -> httpx.Response:
     return post(http, f"{GENERATIONS}/{owner.canceled}/cancel", None)
+
+
+def added(http: httpx.Client, owner: Tenant) -> httpx.Response:
+    return http.post("/v1/webhooks", json={"url": "https://studio.example/ends"})
 
 
 def deleted(http: httpx.Client, owner: Tenant) -> httpx.Response:
@@ -285,6 +300,14 @@ ROWS: Mapping[str, Mapping[str, Row]] = {
     f"GET {GENERATIONS}/{{generation_id}}/events": {
         "finished": Row(get(f"{ONE}/events"), 404, shown=True),
         "resumed": Row(get(f"{ONE}/events", **{"Last-Event-ID": "99999"}), 404),
+    },
+    "GET /v1/webhooks": {"all": Row(get("/v1/webhooks"), 200, shown=True, equal=[])},
+    "POST /v1/webhooks": {"for itself": Row(added, 201)},
+    "GET /v1/webhooks/{webhook_id}": {"one": Row(get("/v1/webhooks/{hook}"), 404, shown=True)},
+    "DELETE /v1/webhooks/{webhook_id}": {"one": Row(send("DELETE", "/v1/webhooks/{hook}"), 404)},
+    "POST /v1/webhooks/{webhook_id}/rotate": {
+        "one": Row(send("POST", "/v1/webhooks/{hook}/rotate"), 404),
+        "of requests": Row(send("POST", "/v1/webhooks/requests/rotate"), 200),
     },
     "POST /v1/scripts/title": {"replayed": Row(again("/v1/scripts/title"), 200)},
     "POST /v1/scripts": {"replayed": Row(again("/v1/scripts"), 201)},

@@ -10,12 +10,10 @@ from typing import Any
 
 import uvicorn
 from fastapi import BackgroundTasks, FastAPI, HTTPException
-from gradient import render
 from pydantic import BaseModel
 
 app = FastAPI()
 jobs: dict[str, dict[str, Any]] = {}
-folder = Path(sys.argv[2])
 
 
 class Order(BaseModel):
@@ -24,7 +22,9 @@ class Order(BaseModel):
 
 
 def work(job: dict[str, Any], order: Order) -> None:
-    job["outputUrl"] = str(render(order.prompt, order.seed, folder))
+    from gradient import render  # beside this file, which alone does not find it
+
+    job["outputUrl"] = str(render(order.prompt, order.seed, Path(sys.argv[2])))
     job["status"] = "completed"
 
 
