@@ -52,11 +52,9 @@ ROWS = {
     "p99": ("the same, p99", "{:.1f} ms"),
     "accepted": ("orders accepted a second", "{:,.0f}"),
     "status": ("status requests a second", "{:,.0f}"),
-    "status cpu": ("processor time a status request", "{:.3f} ms"),
     "list": ("lists of 50 a second", "{:,.0f}"),
     "memory": ("memory when idle, all processes", "{:.0f} MiB"),
     "start": ("first result after the command", "{:.2f} s"),
-    "start cpu": ("processor time until then", "{:.2f} s"),
 }
 
 
@@ -108,7 +106,7 @@ class Peer:
             except OSError:
                 await asyncio.sleep(0.002)
         await finish(caller, self, 0.002)
-        return {"start": time.perf_counter() - began, "start cpu": self.cpu()}
+        return {"start": time.perf_counter() - began}
 
     def stop(self) -> None:
         """Stop it and what it started."""
