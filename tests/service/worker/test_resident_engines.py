@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from kit import file_metadata
+from kit.file_metadata import COMPOSITE, TRAINED
 from kit.service.domain import credits
 from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import LostError, Pool
@@ -75,6 +77,23 @@ def test_their_jobs_share_a_process_that_is_not_bounded(tmp_path: Path) -> None:
     for name, most in light["limits"].items():
         assert most != first["limits"][name], f"{name} stays as it is"
         assert 0 < most < 2**40
+
+
+def test_a_file_says_that_trained_weights_made_it_or_changed_another(tmp_path: Path) -> None:
+    picture = tmp_path / "in.png"
+    picture.touch()
+
+    async def work(pool: Pool) -> list[str | None]:
+        kinds = []
+        for name, media in (("made", {}), ("changed", {"image": [str(picture)]})):
+            asked = {**job(tmp_path), "media": media, "file_metadata": True}
+            await pool.run(name, {**asked, "outputs": str(tmp_path / name)}, silent)
+            [file] = (tmp_path / name).rglob("*.png")
+            found = file_metadata.read(file)
+            kinds.append(found and found.source_type)
+        return kinds
+
+    assert in_pool(tmp_path, work) == [TRAINED, COMPOSITE]
 
 
 def test_a_process_that_is_spent_is_replaced(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from kit.wire import Rule
 class Heavy(Engine):
     """One pixel, and what is known of the process that draws it."""
 
-    resident = True
+    resident = trained = True
     environment = ("HEAVY_MARKER", "HEAVY_SPENT")
     definition = Definition(
         id="heavy",
