@@ -275,18 +275,11 @@ def demo_key(settings: ServiceSettings) -> str:
 
 
 def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
-    from kit.service.databases import open_database
-
-    async def alone() -> T:
-        database = open_database(settings)
-        try:
-            return await work(database)
-        finally:
-            await database.close()
+    from kit.service.databases import with_database
 
     # A notebook's cell has an event loop already, and this needs one of its own.
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, alone()).result()
+        return pool.submit(asyncio.run, with_database(settings, work)).result()
 
 
 async def _works(database: Database, settings: ServiceSettings, key: str) -> bool:

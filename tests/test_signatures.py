@@ -41,8 +41,7 @@ def sign(folder: Path, kind: str, *media: Path, cert: str = "self") -> tuple[Pat
     key = f"outputs/1/gen_1-unsigned.{kind}"
     outputs = OutputFolder(folder / "objects")
     outputs.put({key: made})
-    result = {"key": key, "content_type": TYPES[kind], "generation_id": "gen_1"}
-    facts = signer.sign(result, outputs, media)
+    facts = signer.sign("gen_1", {"key": key, "content_type": TYPES[kind]}, outputs, media)
     return outputs.path(facts["key"]), facts
 
 

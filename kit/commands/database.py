@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kit.errors import ConfigError
 from kit.service import machine
 from kit.service import settings as service_settings
-from kit.service.databases import check_data_folder, open_database
+from kit.service.databases import check_data_folder, with_database
 from kit.service.domain import queue
 from kit.service.settings import ServiceSettings
-from kit.service.store.database import Database, Transaction
+from kit.service.store.database import Transaction
 from kit.service.store.sqlite import RESTORE, damage
 
 T = TypeVar("T")
@@ -26,12 +25,12 @@ def settings_of(data: Path | None, database: str | None = None, **given: Any) ->
 
 def transact(settings: ServiceSettings, work: Transaction[T]) -> T:
     """Run a transaction on the service's own database, whether the service runs or not."""
-    return _on(settings, lambda database: database.write(work))
+    return asyncio.run(with_database(settings, lambda database: database.write(work)))
 
 
 def read(settings: ServiceSettings, work: Transaction[T]) -> T:
     """Run a transaction that only reads: however long it takes, a running service can write."""
-    return _on(settings, lambda database: database.read(work))
+    return asyncio.run(with_database(settings, lambda database: database.read(work)))
 
 
 def actor() -> str:
@@ -57,14 +56,3 @@ def check_database(settings: ServiceSettings) -> str:
     if wrong := damage(path):
         raise ConfigError(f"the database {path} is damaged: {wrong}; {RESTORE}")
     return f"{path} is whole"
-
-
-def _on(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
-    async def alone() -> T:
-        database = open_database(settings)
-        try:
-            return await work(database)
-        finally:
-            await database.close()
-
-    return asyncio.run(alone())

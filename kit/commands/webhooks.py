@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +11,8 @@ from kit.commands.options import Account, Data, DatabaseUrl, Json, show_json, sh
 from kit.service.domain import webhooks
 from kit.service.http.webhooks import describe, describe_all
 from kit.service.machine import clock
+from kit.service.settings import ServiceSettings
+from kit.service.store.database import Transaction
 
 app = typer.Typer(
     help="Webhooks: addresses that are told of the ends of generations.", no_args_is_help=True
@@ -46,9 +48,8 @@ def add(
     """Have an address told of the ends of generations, and print its secret, once."""
     settings = settings_of(data, database)
     webhooks.check_url(url, "url", loopback=settings.webhook_loopback)
-    row = transact(settings, webhooks.create(account, url, clock(), actor=actor()))
-    made = describe(row, {}, settings.secret())
-    show_json(made) if as_json else typer.echo(f"{made['id']} {made['secret']}")
+    order = webhooks.create(account, url, clock(), actor=actor())
+    _show_secret(settings, order, as_json)
 
 
 @app.command()
@@ -78,7 +79,10 @@ def rotate(
     as_json: Json = False,
 ) -> None:
     """Print a new secret, once; for a day messages are signed with the old one, too."""
-    settings = settings_of(data, database)
-    row = transact(settings, webhooks.rotate(webhook, account, clock(), actor=actor()))
-    made = describe(row, {}, settings.secret())
+    order = webhooks.rotate(webhook, account, clock(), actor=actor())
+    _show_secret(settings_of(data, database), order, as_json)
+
+
+def _show_secret(settings: ServiceSettings, order: Transaction[Any], as_json: bool) -> None:
+    made = describe(transact(settings, order), {}, settings.secret())
     show_json(made) if as_json else typer.echo(f"{made['id']} {made['secret']}")

@@ -182,10 +182,9 @@ class Archive:
     def sql(self, query: str, **tables: Any) -> pd.DataFrame:
         """Return what a query of DuckDB's SQL finds in ``generations`` and in ``usage``.
 
-        A parameter is ``"parameters.resolution"``, as in a frame, and a tag ``"tag.campaign"``, in
-        the ledger, too, where a query is of that alone; the
-        other columns are those of `kit.explore.schema.GENERATIONS`, of
-        `kit.explore.schema.LEDGER`, and ``id``.
+        A parameter is ``"parameters.resolution"``, as in a frame, and a tag ``"tag.campaign"`` (in
+        the ledger, too, where a query is of that alone); the other columns are those of
+        `kit.explore.schema.GENERATIONS`, of `kit.explore.schema.LEDGER`, and ``id``.
 
         Parameters
         ----------

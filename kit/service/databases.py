@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from types import ModuleType
+from typing import TypeVar
 
 from kit.errors import ConfigError, require_extra
 from kit.service.metrics import ServiceMetrics
@@ -11,6 +13,8 @@ from kit.service.store import migrations
 from kit.service.store.database import Database
 from kit.service.store.sqlite import NAME as SQLITE
 from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
+
+T = TypeVar("T")
 
 
 def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = None) -> Database:
@@ -41,6 +45,15 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
         settings.database_url, measure_commit, settings.secret()
     )
     return database
+
+
+async def with_database(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:
+    """Return what some work has from the database, which is open for it alone."""
+    database = open_database(settings)
+    try:
+        return await work(database)
+    finally:
+        await database.close()
 
 
 async def migrate_database(settings: ServiceSettings) -> int:

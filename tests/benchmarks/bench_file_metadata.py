@@ -60,12 +60,9 @@ def main() -> None:
         path = outputs.path("outputs/gen_01J8XYZ-unsigned.png")
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(asset.path, path)
-        result = {
-            "key": "outputs/gen_01J8XYZ-unsigned.png",
-            "content_type": asset.content_type,
-            "generation_id": "gen_01J8XYZ",
-        }
-        times["signature"].append(took(lambda r=result: sizes.update(signer.sign(r, outputs, ()))))
+        facts = {"key": "outputs/gen_01J8XYZ-unsigned.png", "content_type": asset.content_type}
+        order_signed = "gen_01J8XYZ", facts, outputs, ()
+        times["signature"].append(took(lambda o=order_signed: sizes.update(signer.sign(*o))))
         sizes["signature"] = sizes.pop("size_bytes") - sizes["poster"] - sizes["metadata"]
     whole = statistics.median(times["poster"])
     for name, values in times.items():

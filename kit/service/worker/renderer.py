@@ -102,9 +102,8 @@ class Renderer:
         result = await self._pool.run(name, task, on_progress, resident=resident)
         if self._signer:
             media = [Path(path) for group in task["media"].values() for path in group]
-            result["generation_id"] = order["generation_id"]
-            folder = self._storage.outputs
-            result = await asyncio.to_thread(self._signer.sign, result, folder, media)
+            facts = order["generation_id"], result, self._storage.outputs, media
+            result = await asyncio.to_thread(self._signer.sign, *facts)
         try:
             await self._storage.publish(outputs.files_of(result))
         except UnavailableError:

@@ -10,7 +10,7 @@ import io
 import logging
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,11 @@ class ResultSigner:
             raise ConfigError(f"KIT_SIGNING_CERT: nothing can be signed with it: {error}") from None
 
     def sign(
-        self, result: Mapping[str, Any], outputs: OutputFolder, media: Iterable[Path]
+        self,
+        generation_id: str,
+        facts: dict[str, Any],
+        outputs: OutputFolder,
+        media: Iterable[Path],
     ) -> dict[str, Any]:
         """Sign a file that says what made it; return the facts of the signed one, under its key.
 
@@ -82,14 +86,11 @@ class ResultSigner:
         media : iterable of Path
             What went in: its ingredients, with what they say of their own origin.
         """
-        before, generation_id = outputs.path(result["key"]), str(result["generation_id"])
+        before = outputs.path(facts["key"])
         known = file_metadata.read(before)
-        facts = {name: value for name, value in result.items() if name != "generation_id"}
-        if (
-            facts["content_type"] not in _SIGNED
-            or not known
-            or known.generation_id != generation_id
-        ):
+        if known is None or known.generation_id != generation_id:
+            return facts
+        if facts["content_type"] not in _SIGNED:
             return facts
         make_folder(self._scratch)
         draft = self._scratch / f"{secrets.token_hex(8)}.signing"

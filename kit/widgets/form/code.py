@@ -73,11 +73,9 @@ def statement(
         arguments.append(f"media={_text(media)}")
     arguments += _settings(request)
     waits = "await " if awaited else ""
+    begin, end = f"{waits}{studio}.{'sweep' if template else verb}(", ")"
     if template:
-        begin, end = f"{waits}({waits}{studio}.sweep(" if awaited else f"{studio}.sweep(", ")"
-        end += f"{')' if awaited else ''}.run()"
-    else:
-        begin, end = f"{waits}{studio}.{verb}(", ")"
+        begin, end = (f"await ({begin}", ")).run()") if awaited else (begin, ").run()")
     short = f"{begin}{', '.join(arguments)}{end}"
     if len(short) <= _WIDTH and "\n" not in short:
         return short
