@@ -120,7 +120,7 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "c2pa": ("kit.file_metadata.signatures", "kit.service.worker.signing"),
     "apsw": ("kit.service.store.sqlite",),
     "obstore": ("kit.service.storage.s3",),
-    "prometheus_client": ("kit.service.metrics", "kit.service.http.metrics"),
+    "prometheus_client": ("kit.service.metrics",),
     "asyncpg": ("kit.service.store.postgresql",),
     "distributed": ("kit.service.worker.cluster",),
     "fastapi": ("kit.service",),

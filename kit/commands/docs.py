@@ -126,7 +126,7 @@ def list_limits() -> Table:
     """Return what one request, account and address may have."""
     from kit.service.connections import admission
     from kit.service.domain import idempotency, keys, uploads
-    from kit.service.http import bodies, long_polling, serializers
+    from kit.service.http import bodies, events, serializers
     from kit.wire import bounds
 
     hour = 3600
@@ -141,7 +141,7 @@ def list_limits() -> Table:
         ("an upload ticket", f"{uploads.TICKET_MS // 60_000} minutes"),
         ("a signed address", f"{serializers.ADDRESS_SECONDS // hour} hours"),
         ("the kept answer of an idempotency key", f"{idempotency.KEPT_MS // hour // 1000} hours"),
-        ("`Prefer: wait`", f"{long_polling.MAX_WAIT} seconds"),
+        ("`Prefer: wait`", f"{events.MAX_WAIT} seconds"),
     ]
 
 

@@ -20,7 +20,6 @@ from kit.errors import ConfigError, KitError, require_extra
 from kit.private import tighten
 from kit.service.databases import open_database
 from kit.service.domain import catalog, queue
-from kit.service.domain.credits import Turnover
 from kit.service.domain.readiness import Readiness
 from kit.service.domain.sweeper import Sweeper
 from kit.service.domain.writing import Writer
@@ -35,14 +34,10 @@ from kit.service.http import (
     scripts,
     webhooks,
 )
-from kit.service.http import (
-    metrics as published,
-)
 from kit.service.http import uploads as upload_routes
 from kit.service.http.context import Context
 from kit.service.http.deliveries import Deliveries
 from kit.service.http.errors import install_error_handlers
-from kit.service.http.fast_path import find_fast_route
 from kit.service.http.middleware import ApiMiddleware
 from kit.service.http.openapi import install_openapi
 from kit.service.http.rate_limits import RateLimiter, SharedRateLimiter
@@ -54,6 +49,7 @@ from kit.service.storage.base import Storage
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.storage.sigv4 import parse_bucket
+from kit.service.store import ids
 from kit.service.store.database import Shared
 from kit.service.worker.dispatcher import QUEUE, Dispatcher
 from kit.service.worker.inspection import Inspectors
@@ -73,7 +69,6 @@ _ROUTERS = (
     webhooks,
     media,
     health,
-    published,
     docs,
 )
 
@@ -152,7 +147,7 @@ class _Application(FastAPI):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self._middleware = ApiMiddleware(
-            super().__call__, lambda: self.state.context, find_fast_route
+            super().__call__, lambda: self.state.context, generations.find_fast_route
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -221,6 +216,7 @@ async def _assemble(
     stack.push_async_callback(database.close)
     await database.read(queue.count_states())  # of one that cannot be used the start says so
     clock = clock or database.clock
+    metrics.ledger_read = ids.floor("led", clock())
     secret = settings.secret()
     storage = create_storage(settings, secret, clock)
     if not await storage.ready():
@@ -257,7 +253,6 @@ async def _assemble(
         inspectors=inspectors,
         readiness=readiness,
         metrics=metrics,
-        turnover=Turnover(clock()),
         clock=clock,
     )
     sweeper = asyncio.create_task(Sweeper(database, storage, settings, readiness, clock).run())

@@ -5,7 +5,21 @@ Each application has a registry of its own: several in one process do not count 
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+from functools import partial
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+
+from kit.version import __version__
+
+__all__ = ["CONTENT_TYPE_LATEST", "ServiceMetrics"]
 
 #: Bounds in seconds: of an answer, of a commit, of a render; and transactions in a commit.
 _ANSWER = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -20,6 +34,14 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 class ServiceMetrics:
     """The counts of one running service.
 
+    Requests and jobs are counted where they happen; queue and credits are read from the database
+    for each answer, so that they are right whichever process wrote them.
+
+    Parameters
+    ----------
+    ledger_read : str
+        The last entry of the ledger that was counted: earlier ones do not count.
+
     Examples
     --------
     >>> metrics = ServiceMetrics()
@@ -30,46 +52,36 @@ class ServiceMetrics:
     1.0
     """
 
-    def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
-        self.requests = Counter(
-            "kit_http_requests",
-            "Requests answered.",
-            ["method", "route", "status"],
-            registry=registry,
-        )
-        self.request_seconds = Histogram(
-            "kit_http_request_seconds",
-            "Time until an answer had left; for the event stream, until it was closed.",
-            ["method", "route"],
-            buckets=_ANSWER,
-            registry=registry,
-        )
-        self.finished = Counter(
-            "kit_generations_finished",
-            "Generations that this process brought to their end, by model and state.",
-            ["model", "state"],
-            registry=registry,
-        )
-        self.lost = Counter(
-            "kit_generations_lost", "Attempts whose worker was lost.", registry=registry
-        )
-        self.render_seconds = Histogram(
-            "kit_render_seconds",
-            "Time that a render process spent on a job.",
-            ["model"],
-            buckets=_RENDER,
-            registry=registry,
-        )
-        self.commit_seconds = Histogram(
-            "kit_database_commit_seconds",
-            "Time of one commit of the database's writer.",
-            buckets=_COMMIT,
-            registry=registry,
-        )
-        self.commit_size = Histogram(
-            "kit_database_commit_transactions",
-            "Transactions that shared one commit.",
-            buckets=_BATCH,
-            registry=registry,
-        )
+    def __init__(self, ledger_read: str = "") -> None:
+        self.ledger_read = ledger_read
+        self.registry = CollectorRegistry()
+        counter = partial(Counter, registry=self.registry)
+        gauge = partial(Gauge, registry=self.registry)
+        histogram = partial(Histogram, registry=self.registry)
+        route = ["method", "route"]
+        self.requests = counter("kit_http_requests", "Requests answered.", [*route, "status"])
+        text = "Time until an answer had left; for the event stream, until it was closed."
+        self.request_seconds = histogram("kit_http_request_seconds", text, route, buckets=_ANSWER)
+        text = "Generations that this process brought to their end, by model and state."
+        self.finished = counter("kit_generations_finished", text, ["model", "state"])
+        self.lost = counter("kit_generations_lost", "Attempts whose worker was lost.")
+        text = "Time that a render process spent on a job."
+        self.render_seconds = histogram("kit_render_seconds", text, ["model"], buckets=_RENDER)
+        text = "Time of one commit of the database's writer."
+        self.commit_seconds = histogram("kit_database_commit_seconds", text, buckets=_COMMIT)
+        text = "Transactions that shared one commit."
+        self.commit_size = histogram("kit_database_commit_transactions", text, buckets=_BATCH)
+        self.jobs = gauge("kit_jobs", "Generations of the database by state.", ["state"])
+        self.queued = gauge("kit_queue_depth", "Those that wait.")
+        self.jobs_here = gauge("kit_jobs_here", "Jobs that this process has rendered.")
+        self.workers = gauge("kit_workers", "Jobs this process renders at a time.")
+        self.streams = gauge("kit_event_streams", "Open event streams.")
+        text = "Credits charged in the database, by kind."
+        self.charged = counter("kit_credits_charged", text, ["kind"])
+        self.refunded = counter("kit_credits_refunded", "Credits given back in the database.")
+        release = gauge("kit_build_info", "The release that runs.", ["version"])
+        release.labels(__version__).set(1)
+
+    def text(self) -> bytes:
+        """Return all counts in the Prometheus text format."""
+        return generate_latest(self.registry)

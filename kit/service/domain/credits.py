@@ -161,37 +161,15 @@ def list_entries(account_id: str, *, most: int, before: str | None) -> Transacti
     return (yield from every(ledger.page(account_id=account_id, before=before, most=most)))
 
 
-class Turnover:
-    """What was charged and given back by everybody since a moment, as far as it was read.
-
-    Parameters
-    ----------
-    since : int
-        Milliseconds since 1970; earlier entries do not count.
-    """
-
-    def __init__(self, since: int = 0) -> None:
-        self.charged: dict[str, int] = {}
-        self.refunded = 0
-        self.last = ids.floor("led", since)
-
-
-def turnover(known: Turnover, now: int) -> Transaction[Turnover]:
-    """Read on in the ledger and return the turnover with what is new.
+def turnover(after: str, now: int) -> Transaction[tuple[str, dict[str, int]]]:
+    """Return the last entry that was read after another one, and everybody's sums by kind.
 
     A call reads a bounded number of entries; the rest comes with the next. The youngest are left
     for later, because a transaction that still waits may put one in between.
     """
     until = ids.floor("led", now - _SETTLED_MS)
-    for row in (
-        yield from every(ledger.sums(after=known.last, until=until, most=_ENTRIES_AT_ONCE))
-    ):
-        known.last = max(known.last, row.last)
-        if row.kind == "refund":
-            known.refunded += row.total
-        elif row.kind != "grant":
-            known.charged[row.kind] = known.charged.get(row.kind, 0) - row.total
-    return known
+    rows = yield from every(ledger.sums(after=after, until=until, most=_ENTRIES_AT_ONCE))
+    return max((row.last for row in rows), default=after), {r.kind: int(r.total) for r in rows}
 
 
 @dataclass(frozen=True, slots=True)

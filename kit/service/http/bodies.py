@@ -7,6 +7,7 @@ than the bytes of the body alone make it: what is too much is counted, never loo
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
@@ -99,10 +100,19 @@ def _shape(kind: type[Body]) -> tuple[dict[str, None], Any]:
 def _problems(error: ValidationError) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for detail in error.errors(include_url=False, include_input=False):
-        field = ".".join(map(str, detail["loc"]))
-        said = detail["msg"].replace("String should", "must")
-        found.setdefault(field, SENTENCES.get(detail["type"], said))
+        found.setdefault(name_field(detail["loc"]), describe(detail))
     return list(found.items())
+
+
+def name_field(place: Iterable[Any]) -> str:
+    """Return where in a request something is wrong."""
+    return ".".join(map(str, place))
+
+
+def describe(detail: Mapping[str, Any]) -> str:
+    """Return what is wrong, from pydantic's error."""
+    message: str = detail["msg"].replace("Input should be", "must be")
+    return SENTENCES.get(detail["type"], message.replace("String should", "must"))
 
 
 #: What pydantic calls a problem -> what we say.

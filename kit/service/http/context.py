@@ -16,13 +16,12 @@ from fastapi import Request, Response
 from kit.pricing import MILLI
 from kit.service.domain import idempotency
 from kit.service.domain.catalog import Catalog
-from kit.service.domain.credits import Turnover
+from kit.service.domain.generations import STATUSES
 from kit.service.domain.idempotency import Answer, RequestLabel
 from kit.service.domain.keys import Caller
 from kit.service.domain.readiness import Readiness
 from kit.service.domain.writing import Writer
 from kit.service.http.rate_limits import RateLimiter, SharedRateLimiter
-from kit.service.http.response_cache import ResponseCache
 from kit.service.machine import clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
@@ -31,6 +30,51 @@ from kit.service.storage.signing import Signer
 from kit.service.store.database import Database
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
+
+GENERATIONS = "/v1/creative-studio/generations"
+
+
+class ResponseCache:
+    """Finished generations as JSON: they never change, only their addresses expire.
+
+    Pollers and lists ask for the same ones again and again. A cached answer holds for the minute
+    in which its addresses were signed, so every answer's addresses are good for a day. Only the
+    account that got an answer finds it again, whatever a statement returned.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> ada, bob = (SimpleNamespace(account_id=name, sign_outs=0) for name in ("ada", "bob"))
+    >>> row = SimpleNamespace(id="gen_1", state="completed", updated_at=5)
+    >>> cache = ResponseCache()
+    >>> cache.put(ada, "http://a", row, b"{}", now=60_000)
+    >>> cache.get(ada, "http://a", row, now=119_999)
+    b'{}'
+    >>> cache.get(ada, "http://a", row, now=120_000)
+    >>> cache.get(bob, "http://a", row, now=60_000)
+    """
+
+    #: Cached answers; a full page of the list has a thousand.
+    limit = 4096
+
+    def __init__(self) -> None:
+        self._bodies: dict[tuple[str, int, str, str, int, int], bytes] = {}
+
+    def get(self, caller: Caller, base: str, row: Any, now: int) -> bytes | None:
+        """Return the cached answer of a version of a generation, or None."""
+        return self._bodies.get(self._key(caller, base, row, now))
+
+    def put(self, caller: Caller, base: str, row: Any, body: bytes, now: int) -> None:
+        """Cache the answer of a generation, if it is finished."""
+        if len(self._bodies) >= self.limit:
+            self._bodies.clear()
+        if STATUSES[row.state] != "processing":
+            self._bodies[self._key(caller, base, row, now)] = body
+
+    @staticmethod
+    def _key(caller: Caller, base: str, row: Any, now: int) -> tuple[str, int, str, str, int, int]:
+        version = row.id, row.updated_at, now // 60_000
+        return caller.account_id, caller.sign_outs, base, *version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +93,6 @@ class Context:
     inspectors: Inspectors
     readiness: Readiness
     metrics: ServiceMetrics = field(default_factory=ServiceMetrics)
-    turnover: Turnover = field(default_factory=Turnover)
     responses: ResponseCache = field(default_factory=ResponseCache)
     #: Uploads whose file is just coming in.
     arriving: set[str] = field(default_factory=set)

@@ -23,6 +23,7 @@ from kit.errors import (
     NotFoundError,
     UnavailableError,
 )
+from kit.service.http.bodies import describe, name_field
 
 _log = logging.getLogger("kit.http")
 
@@ -73,7 +74,8 @@ def install_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _shape(request: Request, error: RequestValidationError) -> Response:
-        problems = [(_field(detail["loc"]), _sentence(detail)) for detail in error.errors()]
+        # The place begins with where it is: in the query or the path.
+        problems = [(name_field(it["loc"][1:]), describe(it)) for it in error.errors()]
         return envelope(BadRequestError.fields(problems), request.scope["request_id"])
 
     @app.exception_handler(Exception)
@@ -105,12 +107,3 @@ def _allowed(error: HTTPException, routes: Iterable[BaseRoute], scope: Scope) ->
         if any(route.matches(asked)[0] is Match.FULL for route in routes)
     )
     return {"Allow": ", ".join(taken)}
-
-
-def _field(place: tuple[Any, ...]) -> str:
-    return ".".join(str(part) for part in place[1:])
-
-
-def _sentence(detail: dict[str, Any]) -> str:
-    message: str = detail["msg"]
-    return message.replace("Input should be", "must be").replace("String should", "must")

@@ -1,4 +1,9 @@
-"""A generation as server-sent events: what polling would show, as soon as it happens.
+"""A generation as it changes: one request that waits for it, or a stream of server-sent events.
+
+A client asks to wait with ``Prefer: wait=30`` (RFC 7240, section 4.3). Without ``If-None-Match`` it
+waits until the generation is finished; with it, until the generation differs from what the client
+has seen. When the time is up, the answer is that of a plain poll. Where an account has too many
+waiting requests already, another one is answered at once, without ``Preference-Applied``.
 
 Each event's id is made from the row alone, so it means the same after a reconnect and in another
 process: a client that names the last id that it saw is sent only what came after.
@@ -7,11 +12,12 @@ process: a client that names the last id that it saw is sent only what came afte
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -22,11 +28,20 @@ from kit.service.domain import generations, keys, uploads
 from kit.service.domain.generations import STATUSES
 from kit.service.domain.keys import Caller
 from kit.service.http.context import Context, get_base_url, get_caller, get_context
-from kit.service.http.long_polling import POLL_SECONDS, Watch, wait_until
 from kit.service.http.serializers import GenerationSerializer
 from kit.service.worker.watchers import Watchers
 
 router = APIRouter(prefix="/v1/creative-studio", tags=["generations"])
+
+T = TypeVar("T")
+#: Begins to watch a generation; see `kit.service.worker.watchers.Watchers.watch`.
+Watch = Callable[[], AbstractContextManager[asyncio.Event]]
+
+#: Seconds that a request waits at most: proxies cut off what is silent for a minute.
+MAX_WAIT = 30
+#: Seconds between two reads of the row, which another process may have written, and of the key.
+POLL_SECONDS = 1.0
+_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
 
 #: Ids of an attempt's events count up from `attempt * _ATTEMPT`: its beginning, its progress in
 #: thousandths, its end.
@@ -218,3 +233,58 @@ def _make_reader(context: Context, generation_id: str, caller: Caller, base: str
         return events_of(row, max(live, row.progress), serialize)
 
     return read
+
+
+def parse_wait(headers: Mapping[str, str]) -> float:
+    """Return the seconds that a request asks to wait; 0 when it does not.
+
+    Examples
+    --------
+    >>> [parse_wait({"prefer": it}) for it in ("respond-async, wait=5", "wait=900", "")]
+    [5, 30, 0]
+    """
+    prefer = headers.get("prefer")
+    found = _WAIT.search(prefer) if prefer else None
+    return min(int(found[1]), MAX_WAIT) if found else 0
+
+
+def grant_wait(headers: Mapping[str, str], watchers: Watchers, account_id: str) -> float:
+    """Return the seconds that a request may wait; 0 when too many are waiting already."""
+    asked = parse_wait(headers)
+    return 0 if asked and watchers.is_full_for(account_id) else asked
+
+
+async def hold_answer(
+    watchers: Watchers,
+    watch: Watch,
+    look: Callable[[], Awaitable[T]],
+    is_news: Callable[[T], bool],
+    seconds: float,
+) -> T:
+    """Return the state of a generation once it is news, or when the time is up.
+
+    Parameters
+    ----------
+    look : callable
+        Reads the generation as it is now. An error ends the wait: a key may be revoked.
+    is_news : callable
+        Whether a state is worth an answer.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    with watch() as changed:
+        while True:
+            changed.clear()  # before it is read: what comes in meanwhile is not missed
+            state, left = await look(), end - loop.time()
+            if is_news(state) or watchers.closed or left <= 0:
+                return state
+            await wait_until(changed, min(left, POLL_SECONDS))
+
+
+async def wait_until(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, or until the time is up, which sets it too."""
+    alarm = asyncio.get_running_loop().call_later(seconds, event.set)
+    try:
+        await event.wait()
+    finally:
+        alarm.cancel()

@@ -1,4 +1,7 @@
-"""Whether the process is up, and whether it can work."""
+"""For operators: whether the process is up, whether it can work, and what it counts.
+
+None of it needs a key: it names routes, models and sums, no account and no secret.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from kit.service.domain import queue
-from kit.service.http.context import get_context, json_response
+from kit.pricing import MILLI
+from kit.service.domain import credits, queue
+from kit.service.http.context import Context, get_context, json_response
+from kit.service.metrics import CONTENT_TYPE_LATEST
 from kit.service.storage.signing import proof
 
 router = APIRouter(tags=["health"])
@@ -41,3 +46,35 @@ async def readyz(request: Request) -> Response:
     await context.readiness.probe()
     waiting = await context.database.read(queue.count_waiting())
     return json_response({"status": "ok", "queued": waiting, "workers": context.settings.workers})
+
+
+@router.get("/metrics")
+async def read_metrics(request: Request) -> Response:
+    """Return the service's counts in the Prometheus text format.
+
+    Keep it from the outside at the proxy where the sums are confidential.
+    """
+    context = get_context(request)
+    await update_metrics(context)
+    headers = {"Content-Type": CONTENT_TYPE_LATEST, "Cache-Control": "no-store"}
+    return Response(context.metrics.text(), 200, headers)
+
+
+async def update_metrics(context: Context) -> None:
+    """Read what is not counted; its cost does not grow with the history."""
+    metrics, before = context.metrics, context.metrics.ledger_read
+    jobs = await context.database.read(queue.count_states())
+    last, sums = await context.database.read(credits.turnover(before, context.clock()))
+    for state, number in jobs.items():
+        metrics.jobs.labels(state).set(number)
+    metrics.queued.set(jobs["queued"])
+    metrics.jobs_here.set(context.dispatcher.running)
+    metrics.workers.set(context.settings.workers)
+    metrics.streams.set(context.dispatcher.watchers.count)
+    if metrics.ledger_read != before:
+        return  # another request has counted the same entries meanwhile
+    metrics.ledger_read = last
+    metrics.refunded.inc(sums.pop("refund", 0) / MILLI)
+    sums.pop("grant", None)
+    for kind, amount in sums.items():
+        metrics.charged.labels(kind).inc(-amount / MILLI)

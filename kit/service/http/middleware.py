@@ -29,7 +29,7 @@ from kit.errors import (
 )
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
-from kit.service.http.context import Context
+from kit.service.http.context import GENERATIONS, Context
 from kit.service.http.errors import DISCONNECTED, METHODS, envelope
 from kit.service.http.rate_limits import Verdict
 from kit.service.metrics import ServiceMetrics
@@ -37,7 +37,6 @@ from kit.service.store import ids
 
 _log = logging.getLogger("kit.http")
 
-GENERATIONS = "/v1/creative-studio/generations"
 #: Path prefix -> the scope that every operation below it needs; the first that fits counts.
 SCOPES = (
     ("/v1/creative-studio/media-uploads", "creative:generate"),
@@ -63,7 +62,7 @@ class ApiMiddleware:
         Returns the service's parts; they exist only once it has started.
     fast : callable
         Returns the handler of a request that bypasses the application, or None; see
-        `kit.service.http.fast_path`.
+        `kit.service.http.generations.find_fast_route`.
     """
 
     def __init__(
@@ -73,7 +72,9 @@ class ApiMiddleware:
         self._context = context
         self._fast = fast
         self._touched: dict[str, int] = {}
-        self._callers = _CallerCache()
+        #: The callers that were looked up since the database last changed.
+        self._callers: dict[str, Caller] = {}
+        self._version: object = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -81,7 +82,8 @@ class ApiMiddleware:
             await self._app(scope, receive, send)
             return
         path = below(scope)
-        scope["request_id"] = _request_id(scope)
+        given = _header(scope, b"x-request-id")
+        scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else new_request_id()
         response = _ResponseStart(scope["request_id"], send)
         started = time.perf_counter()
         try:
@@ -125,32 +127,19 @@ class ApiMiddleware:
         if kind.lower() != "bearer" or not text.strip():
             raise MissingApiKeyError("send the header 'Authorization: Bearer <API key>'")
         now = context.clock()
-        caller = await self._callers.get(context, text.strip(), now)
+        version = context.database.version()
+        if version != self._version or len(self._callers) > _MAX_CALLERS:
+            self._callers.clear()
+            self._version = version
+        caller = self._callers.get(text := text.strip())
+        if caller is None or (caller.expires_at is not None and caller.expires_at <= now):
+            caller = await context.database.read(keys.find_caller(text, context.secret, now))
+            self._callers[text] = caller
         key_id = caller.payer.key_id or ""
         if now - self._touched.get(key_id, 0) >= _TOUCH_MS:
             self._touched[key_id] = now
             with suppress(UnavailableError):  # reading works on a full disk, too
                 await context.database.write(keys.note_use(key_id, now), durable=False)
-        return caller
-
-
-class _CallerCache:
-    """The callers that were looked up since the database last changed."""
-
-    def __init__(self) -> None:
-        self._version: object = None
-        self._callers: dict[str, Caller] = {}
-
-    async def get(self, context: Context, text: str, now: int) -> Caller:
-        """Return who is behind a key, as `kit.service.domain.keys.find_caller` does."""
-        version = context.database.version()
-        if version != self._version or len(self._callers) > _MAX_CALLERS:
-            self._callers.clear()
-            self._version = version
-        caller = self._callers.get(text)
-        if caller is None or (caller.expires_at is not None and caller.expires_at <= now):
-            caller = await context.database.read(keys.find_caller(text, context.secret, now))
-            self._callers[text] = caller
         return caller
 
 
@@ -172,7 +161,8 @@ class _ResponseStart:
             headers.append(_NO_SNIFFING)
             # A refused request has them in the headers of its error.
             if self.verdict:
-                headers.extend(self.verdict.raw())
+                told = self.verdict.headers().items()
+                headers += [(name.lower().encode(), value.encode()) for name, value in told]
         await self._send(message)
 
     async def fail(self, error: ApiError, scope: Scope, receive: Receive) -> None:
@@ -218,14 +208,6 @@ def new_request_id() -> str:
 
 def _header(scope: Scope, wanted: bytes) -> str:
     return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), "")
-
-
-def _request_id(scope: Scope) -> str:
-    """Return the id that the client gave a request, or a new one."""
-    given = _header(scope, b"x-request-id")
-    if given and _REQUEST_ID.fullmatch(given):
-        return given
-    return new_request_id()
 
 
 def _count_request(metrics: ServiceMetrics, scope: Scope, status: int, seconds: float) -> None:

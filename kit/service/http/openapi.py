@@ -16,9 +16,10 @@ from pydantic import BaseModel
 
 from kit import wire
 from kit.errors import ApiError
-from kit.service.http.docs.examples import BODIES as EXAMPLES
-from kit.service.http.long_polling import MAX_WAIT
-from kit.service.http.middleware import GENERATIONS, needed_scope
+from kit.service.http.context import GENERATIONS
+from kit.service.http.docs.words import words
+from kit.service.http.events import MAX_WAIT
+from kit.service.http.middleware import needed_scope
 
 DESCRIPTION = """\
 Creative Studio models, uploads, asynchronous image and video generation, titles and voice-over
@@ -36,40 +37,19 @@ BODIES: Mapping[str, type[BaseModel]] = {
     "/v1/scripts": wire.WriteScripts,
     WEBHOOKS: wire.CreateWebhook,
 }
-#: POST operations that take an idempotency key. Source: contract, "Conventions".
-REPEATABLE = frozenset(
-    {
-        "/v1/creative-studio/media-uploads",
-        GENERATIONS,
-        f"{GENERATIONS}/{{generation_id}}/cancel",
-        "/v1/scripts/title",
-        "/v1/scripts",
-    }
-)
+GENERATION = f"{GENERATIONS}/{{generation_id}}"
+EVENTS = f"{GENERATION}/events"
 #: Operations that charge or ask for credits.
 PAID = frozenset(
     {"/v1/creative-studio/media-uploads", GENERATIONS, "/v1/scripts/title", "/v1/scripts"}
 )
-#: Operations whose answer has an ETag.
+#: POST operations that take an idempotency key. Source: contract, "Conventions".
+REPEATABLE = PAID | {f"{GENERATION}/cancel"}
+#: Operations whose answer has an ETag, and those that answer in pages.
 TAGGED = frozenset(
-    {
-        "/v1/creative-studio/models",
-        "/v1/creative-studio/models/{model_id}",
-        f"{GENERATIONS}/{{generation_id}}",
-    }
+    {"/v1/creative-studio/models", "/v1/creative-studio/models/{model_id}", GENERATION}
 )
-#: Operations that answer in pages.
 PAGED = frozenset({GENERATIONS, "/v1/usage"})
-#: The operation that answers as a stream of events, and the one that answers in text.
-GENERATION = f"{GENERATIONS}/{{generation_id}}"
-EVENTS = f"{GENERATIONS}/{{generation_id}}/events"
-METRICS = "/metrics"
-#: The other names of the headers that answers carry.
-HEADERS = {
-    "X-Request-Id": "names the request in the service's log",
-    "RateLimit": "requests that are left and seconds until all are",
-    "RateLimit-Policy": "requests a minute",
-}
 _FILE, _TICKET = "/media/{key}", "/media/uploads/{upload_id}"
 _METHODS = ("get", "post", "put", "delete", "head")
 
@@ -125,7 +105,7 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     success["headers"] = {name: _header(text) for name, text in _response_headers(path, method)}
     if path in BODIES and method == "post":
         name = BODIES[path].__name__
-        content = {"schema": _reference(name), "example": EXAMPLES[name]}
+        content = {"schema": _reference(name), "example": words()["bodies"][name]}
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
     if path.startswith("/v1/"):
         operation["security"] = [{"key": []}]
@@ -157,10 +137,10 @@ def _request_headers(path: str, method: str) -> Iterator[dict[str, Any]]:
 
 
 def _response_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
-    yield "X-Request-Id", HEADERS["X-Request-Id"]
+    yield "X-Request-Id", "names the request in the service's log"
     if path.startswith("/v1/"):
-        yield "RateLimit", HEADERS["RateLimit"]
-        yield "RateLimit-Policy", HEADERS["RateLimit-Policy"]
+        yield "RateLimit", "requests that are left and seconds until all are"
+        yield "RateLimit-Policy", "requests a minute"
     if path in REPEATABLE and method == "post":
         yield "Idempotency-Replayed", "true when this is the kept answer of an earlier request"
     if path == GENERATIONS and method == "post":
@@ -205,15 +185,19 @@ def _failure(status: int) -> dict[str, Any]:
     codes = sorted(code for code, kind in ApiError.by_code.items() if kind.status == status)
     failure: dict[str, Any] = {
         "description": f"error code {' or '.join(codes)}",
-        "content": _json("Problems"),
+        "content": {"application/json": {"schema": _reference("Problems")}},
     }
-    if status == 429:
-        failure["headers"] = {"Retry-After": _header("seconds until the next request is welcome")}
-    if status == 416:
-        failure["headers"] = {"Content-Range": _header("`bytes */N`, the file's length")}
-    if status == 401:
-        failure["headers"] = {"WWW-Authenticate": _header("Bearer")}
+    if status in _FAILURE_HEADERS:
+        name, text = _FAILURE_HEADERS[status]
+        failure["headers"] = {name: _header(text)}
     return failure
+
+
+_FAILURE_HEADERS = {
+    401: ("WWW-Authenticate", "Bearer"),
+    416: ("Content-Range", "`bytes */N`, the file's length"),
+    429: ("Retry-After", "seconds until the next request is welcome"),
+}
 
 
 def _schemas(model: type[BaseModel]) -> dict[str, Any]:
@@ -236,10 +220,6 @@ def _optional(schema: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [schema, {"type": "null"}], **about}
 
 
-def _json(name: str) -> dict[str, Any]:
-    return {"application/json": {"schema": _reference(name)}}
-
-
 def _reference(name: str) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{name}"}
 
@@ -248,31 +228,28 @@ def _header(text: str) -> dict[str, Any]:
     return {"description": text, "schema": {"type": "string"}}
 
 
-_IDEMPOTENCY_KEY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "the same key with the same body is answered once, for 24 hours",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-}
-_LAST_EVENT_ID = {
-    "name": "Last-Event-ID",
-    "in": "header",
-    "required": False,
-    "description": "the id of the event that was seen last; only what came after it is sent",
-    "schema": {"type": "string"},
-}
-_PREFER = {
-    "name": "Prefer",
-    "in": "header",
-    "required": False,
-    "description": (
-        f"`wait=N` holds the answer up to N seconds, {MAX_WAIT} at most, until the generation is"
-        " finished, or with If-None-Match until it has changed"
-    ),
-    "schema": {"type": "string"},
-    "example": "wait=30",
-}
+def _parameter(name: str, text: str, **schema: Any) -> dict[str, Any]:
+    facts = {"name": name, "in": "header", "required": False}
+    return {**facts, "description": text, "schema": {"type": "string", **schema}}
+
+
+_IDEMPOTENCY_KEY = _parameter(
+    "Idempotency-Key",
+    "the same key with the same body is answered once, for 24 hours",
+    minLength=1,
+    maxLength=255,
+    pattern="^[!-~]+$",
+)
+_LAST_EVENT_ID = _parameter(
+    "Last-Event-ID", "the id of the event that was seen last; only what came after it is sent"
+)
+_IF_NONE_MATCH = _parameter("If-None-Match", "an `ETag`: 304 where it is still right")
+_PREFER = _parameter(
+    "Prefer",
+    f"`wait=N` holds the answer up to N seconds, {MAX_WAIT} at most, until the generation is"
+    " finished, or with If-None-Match until it has changed",
+    example="wait=30",
+)
 #: Operations that do not answer in JSON -> type and an example.
 _TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
     EVENTS: (
@@ -283,17 +260,11 @@ _TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
             'id: 10421\nevent: progress\ndata: {"progress":0.42}\n\n'
         },
     ),
-    METRICS: (
+    "/metrics": (
         "text/plain; version=0.0.4",
         {
             "schema": {"type": "string"},
             "example": "# TYPE kit_queue_depth gauge\nkit_queue_depth 3.0\n",
         },
     ),
-}
-_IF_NONE_MATCH = {
-    "name": "If-None-Match",
-    "in": "header",
-    "required": False,
-    "schema": {"type": "string"},
 }

@@ -47,14 +47,6 @@ class Verdict:
             return cls(limit, 0.0, int((_MINUTE - ahead) / every + _EPSILON), ahead)
         return cls(limit, ahead + every - _MINUTE, 0, ahead)
 
-    def raw(self) -> list[tuple[bytes, bytes]]:
-        """Return the headers of an allowed request, as they are sent."""
-        left = b'"default";r=%d;t=%d' % (self.remaining, math.ceil(self.reset))
-        return [
-            (b"ratelimit-policy", b'"default";q=%d;w=60' % self.limit),
-            (b"ratelimit", left),
-        ]
-
     def headers(self) -> dict[str, str]:
         """Return the headers that describe the limit and what is left of it.
 
@@ -94,6 +86,10 @@ class RateLimiter:
         #: When each key that was seen is back at its full allowance.
         self.due: dict[tuple[str, str], float] = {}
 
+    async def count(self, kind: str, key: str) -> Verdict:
+        """Count a request, as `hit` does."""
+        return self.hit(kind, key)
+
     def hit(self, kind: str, key: str) -> Verdict:
         """Count a request, unless it comes too early."""
         limit = self._per_minute[kind]
@@ -102,27 +98,14 @@ class RateLimiter:
         due = max(self.due.get((kind, key), now), now)
         if due + every - _MINUTE - now > _EPSILON:
             return Verdict.of(limit, due - now, allowed=False)
-        self._remember(kind, key, due + every, now)
-        return Verdict.of(limit, due + every - now, allowed=True)
-
-    async def count(self, kind: str, key: str) -> Verdict:
-        """Count a request, as `hit` does."""
-        return self.hit(kind, key)
-
-    def _remember(self, kind: str, key: str, due: float, now: float) -> None:
         if len(self.due) >= _MAX_KEYS:
             self.due = {k: v for k, v in self.due.items() if v > now}
-        self.due[kind, key] = due
+        self.due[kind, key] = due + every
+        return Verdict.of(limit, due + every - now, allowed=True)
 
 
 class SharedRateLimiter:
-    """Counts the requests that all services on a database get together.
-
-    Parameters
-    ----------
-    per_minute : mapping of str to int
-        Requests a minute by class; as many may come at once.
-    """
+    """Counts the requests that all services on a database get together."""
 
     def __init__(self, per_minute: Mapping[str, int], shared: Shared) -> None:
         self._per_minute = per_minute

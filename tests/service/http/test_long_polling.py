@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from kit.service.domain import keys
-from kit.service.http import long_polling
+from kit.service.http import events
 from kit.service.http.context import clock
 from kit.service.worker.watchers import Watchers
 from tests.conftest import ALL_SCOPES, Service
@@ -22,14 +22,14 @@ from tests.waiting import GENERATIONS, started, until
         ("respond-async, wait=7", 7),
         ("Wait = 3", 3),
         ('wait="4"', 4),
-        ("wait=100000", long_polling.MAX_WAIT),
+        ("wait=100000", events.MAX_WAIT),
         ("await=5", 0),
         ("wait=soon", 0),
         ("return=minimal", 0),
     ],
 )
 def test_the_header_is_read_as_its_standard_has_it(prefer: str, seconds: int) -> None:
-    assert long_polling.parse_wait({"prefer": prefer}) == seconds
+    assert events.parse_wait({"prefer": prefer}) == seconds
 
 
 def looking_at(states: list[str], watchers: Watchers, seconds: float) -> tuple[str, int]:
@@ -44,9 +44,7 @@ def looking_at(states: list[str], watchers: Watchers, seconds: float) -> tuple[s
     async def inside() -> str:
         asyncio.get_running_loop().call_later(0.01, watchers.notify, "gen_1")
         watch = partial(watchers.watch, "gen_1", "acc_1")
-        return await long_polling.hold_answer(
-            watchers, watch, look, lambda seen: seen == "done", seconds
-        )
+        return await events.hold_answer(watchers, watch, look, lambda seen: seen == "done", seconds)
 
     return asyncio.run(inside()), looks
 
@@ -118,7 +116,7 @@ def test_a_pause_ends_by_itself_or_when_it_is_ended() -> None:
     async def paused(seconds: float, ended: float) -> float:
         loop, woken = asyncio.get_running_loop(), asyncio.Event()
         began, timer = loop.time(), loop.call_later(ended, woken.set)
-        await long_polling.wait_until(woken, seconds)
+        await events.wait_until(woken, seconds)
         timer.cancel()
         return loop.time() - began
 

@@ -5,7 +5,9 @@ The template `page.html` lays it out; here the OpenAPI document is turned into w
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from html import escape
 from importlib.resources import files
@@ -15,28 +17,11 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from kit.errors import ApiError
-from kit.service.http.docs.examples import (
-    Schema,
-    example,
-    highlight_json,
-    name_of,
-    shell,
-)
-from kit.service.http.docs.notes import note_of
+from kit.service.http.docs.words import words
 
+Schema = Mapping[str, Any]
 #: What each request replaces: the address of the service, and the word that lets its script run.
 BASE, NONCE = "@@base@@", "@@nonce@@"
-#: Tag -> its heading and sentence, in this order.
-_GROUPS = {
-    "account": ("Account", "Who pays, what is left, and every credit that came and went."),
-    "models": ("Models", "What can be asked for, with parameters and prices."),
-    "uploads": ("Uploads", "Permission to send a file that a generation takes as its input."),
-    "generations": ("Generations", "Asynchronous orders: start one, follow it, read its output."),
-    "webhooks": ("Webhooks", "Addresses that are told of the ends of generations."),
-    "scripts": ("Titles and scripts", "Texts for short videos, of the length that is asked for."),
-    "media": ("Media", "Files under signed addresses; the address is the permission."),
-    "health": ("Health", "For operators of the service; no key is needed."),
-}
 _CODE = re.compile(r"`+([^`]+)`+")
 #: Paragraphs of docstrings that are for readers of the source.
 _INSIDE = re.compile(r"Source:|Parameters\s+-|Returns\s+-|Raises\s+-|Examples\s+-|Scope: ")
@@ -48,6 +33,18 @@ _BOUNDS = {
     "maxLength": "up to {} characters",
     "maxProperties": "up to {} entries",
 }
+_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:\.\d+)?)')
+#: Parameter in a path -> what stands there; type -> what stands in a field without an example.
+_PLACES = {"generation_id": "gen_01JMVN4Z8C6S0P2QK9T3XW7YAB", "model_id": "poster"}
+_KINDS: Mapping[str, Any] = {"string": "text", "boolean": False, "integer": 1, "number": 0.5}
+_DEPTH = 4
+#: Operations that are called with an address that was given out -> the whole command.
+_SIGNED = {
+    "/media/{key}": "curl -o output.png 'OUTPUT_URL'",
+    "/media/uploads/{upload_id}": (
+        "curl -T portrait.png 'UPLOAD_URL' \\\n  -H 'Content-Type: image/png'"
+    ),
+}
 
 
 def render_page(document: Schema) -> str:
@@ -55,7 +52,7 @@ def render_page(document: Schema) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"prose": prose, "inline": inline}
     schemas: Mapping[str, Schema] = document["components"]["schemas"]
-    groups: dict[str, list[dict[str, Any]]] = {tag: [] for tag in _GROUPS}
+    groups: dict[str, list[dict[str, Any]]] = {tag: [] for tag in words()["groups"]}
     for path, methods in document["paths"].items():
         for method, facts in methods.items():
             groups[facts["tags"][0]].append(_describe(path, method, facts, schemas))
@@ -68,7 +65,7 @@ def render_page(document: Schema) -> str:
         errors=sorted(ApiError.by_code.values(), key=lambda kind: (kind.status, kind.code)),
         groups=[
             {"tag": tag, "title": title, "sentence": sentence, "operations": groups[tag]}
-            for tag, (title, sentence) in _GROUPS.items()
+            for tag, (title, sentence) in words()["groups"].items()
         ],
         objects=[
             {
@@ -164,10 +161,10 @@ def _fields(name: str, schema: Schema, *, asked: bool = False) -> list[dict[str,
     asked : bool
         Whether it is sent by the client: then defaults and what is required matter.
     """
-    required = schema.get("required", ()) if asked else ()
+    required, notes = schema.get("required", ()) if asked else (), words()["notes"]
     rows = []
     for field, inside in schema.get("properties", {}).items():
-        facts = {**inside, "description": note_of(name, field) or inside.get("description", "")}
+        facts = {**inside, "description": notes.get(f"{name}.{field}", notes.get(field, ""))}
         if not asked:
             facts.pop("default", None)
         rows.append(_row(field, facts, required=field in required))
@@ -242,3 +239,71 @@ def prose(text: str) -> Markup:
 def inline(text: str) -> Markup:
     """Return one line of a docstring."""
     return Markup(_CODE.sub(r"<code>\1</code>", escape(text, quote=False)))  # noqa: S704 - escaped
+
+
+def name_of(schema: Schema) -> str | None:
+    """Return the name of the schema that another one refers to."""
+    found = schema.get("$ref")
+    return str(found).rpartition("/")[2] if found else None
+
+
+def example(schema: Schema, schemas: Mapping[str, Schema], owner: str = "", depth: int = 0) -> Any:
+    """Return a value that a schema describes."""
+    name = name_of(schema)
+    if name:
+        bodies = words()["bodies"]
+        return bodies[name] if name in bodies else example(schemas[name], schemas, name, depth)
+    if "properties" in schema:
+        return {
+            field: _value(owner, field, inside, schemas, depth)
+            for field, inside in schema["properties"].items()
+        }
+    if schema.get("type") == "array":
+        return [example(schema.get("items", {}), schemas, owner, depth + 1)]
+    if choices := [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]:
+        return example(choices[-1], schemas, owner, depth)
+    if schema.get("format") == "date-time":
+        return "2030-01-31T12:00:00.000Z"
+    return next(iter(schema.get("enum", ())), _KINDS.get(str(schema.get("type")), {}))
+
+
+def _value(
+    owner: str, field: str, schema: Schema, schemas: Mapping[str, Schema], depth: int
+) -> Any:
+    values = words()["values"]
+    for known in (f"{owner}.{field}", field):
+        if known in values and name_of(schema) is None:
+            return values[known]
+    if depth >= _DEPTH or (owner in ("Rule", "Quote") and schema.get("type") == "array"):
+        return []
+    return schema.get("default") or example(schema, schemas, "", depth + 1)
+
+
+def shell(path: str, method: str, operation: Schema, body: Any, base: str) -> str:
+    """Return an operation as a curl command."""
+    if path in _SIGNED:
+        return _SIGNED[path]
+    address = re.sub(r"\{(\w+)\}", lambda found: _PLACES.get(found[1], "ID"), path)
+    option = "-N " if path.endswith("/events") else ""
+    if method == "post" and body is None:
+        option = "-X POST "
+    parts = [f"curl {option}{base}{address}"]
+    if operation.get("security"):
+        parts.append("-H 'Authorization: Bearer YOUR_API_KEY'")
+    if body is not None:
+        text = json.dumps(body, indent=2, ensure_ascii=False)
+        parts += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(text)}"]
+    return " \\\n  ".join(parts)
+
+
+def highlight_json(value: Any) -> str:
+    """Return JSON as HTML, with its keys and values marked."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    end, parts = 0, []
+    for found in _TOKEN.finditer(text):
+        parts.append(escape(text[end : found.start()], quote=False))
+        end = found.end()
+        kind = "k" if found[2] else "s" if found[1] else "n"
+        word = escape(found[1] or found[0], quote=False)
+        parts.append(f'<span class="{kind}">{word}</span>{found[2] or ""}')
+    return "".join(parts) + escape(text[end:], quote=False)
