@@ -70,15 +70,7 @@ class FetchMedium:
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Let some seconds pass; the outcome is None.
-
-    Parameters
-    ----------
-    why : str
-        For the person who waits.
-    again : bool
-        Whether much the same was said before: only what shows it in place says it once more.
-    """
+    """Let some seconds pass; whoever waits is told why, once more (`again`) only in place."""
 
     seconds: float
     why: str = ""

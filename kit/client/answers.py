@@ -53,13 +53,7 @@ BY_STATUS: dict[int, type[ApiError]] = {
 
 
 def read(call: Call[T], reply: Reply) -> T:
-    """Return what a good reply says.
-
-    Raises
-    ------
-    ApiError
-        The body is not what the API document describes; the message says in which way.
-    """
+    """Return what a good reply says; what is not as the API document has it is an `ApiError`."""
     try:
         return call.answer(reply.content)
     except ValueError as error:

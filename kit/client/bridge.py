@@ -27,14 +27,7 @@ class KitLoop(asyncio.SelectorEventLoop):
 class LoopJob(Generic[T]):
     """Work that goes on in the background; ``await job`` works from any loop.
 
-    Parameters
-    ----------
-    future : concurrent.futures.Future
-        Of the coroutine on the private loop.
-    ended : threading.Event
-        Set once the coroutine has really ended, its cleanup included.
-    thread : threading.Thread
-        Where the private loop runs.
+    `ended` is set once the coroutine has really ended, its cleanup included.
     """
 
     def __init__(
@@ -67,13 +60,7 @@ class LoopJob(Generic[T]):
         return self._future.cancel()
 
     def result(self, timeout: float | None = None) -> T:
-        """Block until there is a result; interrupting the wait cancels the job.
-
-        Raises
-        ------
-        RuntimeError
-            It was called where the job itself has to run, and would wait for ever.
-        """
+        """Block until there is a result; interrupting the wait cancels the job."""
         if threading.current_thread() is self._thread and not self._future.done():
             raise RuntimeError("this would wait for itself: write `await job`")
         try:

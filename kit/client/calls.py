@@ -35,8 +35,6 @@ class Call(Generic[T]):
     ----------
     path : str
         Relative to the base address, or a whole address of the same origin.
-    answer : callable
-        Turns the body into a wire model; raises ValueError where it cannot.
     key : str or None
         The ``Idempotency-Key`` that every attempt carries. A POST without one is sent once.
     free : bool

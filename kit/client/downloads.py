@@ -29,11 +29,8 @@ _STALE = frozenset({401, 403, 404, 410})
 class Cache:
     """Where downloaded files are kept, and the origin that the API key belongs to.
 
-    Parameters
-    ----------
-    folder : Path
-        Created when first needed. Files are named by their hash, or by service and generation: its
-        id, and what it was made of, because ids of a service that was set up anew begin again.
+    Files are named by their hash, or by service and generation: its id, and what it was made of,
+    because ids of a service that was set up anew begin again.
     """
 
     folder: Path
@@ -68,11 +65,6 @@ def wait_for_address(
     """Return a completed generation with the address of its output, as far as there is one.
 
     Some services say that it is completed a little before they say where the output is.
-
-    Parameters
-    ----------
-    status_url : str or None
-        Replaces the usual path, as the receipt had it.
     """
     tries = Attempts(policy)
     while generation.state == "completed" and not generation.output_url:

@@ -157,15 +157,6 @@ _HEAD = 64
 def file_extension(content_type: str, url: str = "", asset_type: str = "") -> str:
     """Return how the name of a file ends that is not here yet, with a dot; empty if unknown.
 
-    Parameters
-    ----------
-    content_type : str
-        As it was announced; empty where it was not.
-    url : str
-        Where it is.
-    asset_type : str
-        ``image`` or ``video``, however it is written.
-
     Examples
     --------
     >>> file_extension("video/mp4", "https://a.test/x.php")
@@ -181,15 +172,7 @@ def file_extension(content_type: str, url: str = "", asset_type: str = "") -> st
 
 
 def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path:
-    """Rename a file that has arrived so that its name ends as its content wants; return its path.
-
-    Parameters
-    ----------
-    content_type : str
-        As it was sent: counts where the content is not recognized.
-    url : str
-        Where it came from: says which of several endings it is.
-    """
+    """Rename a file that has arrived so that its name ends as its content wants."""
     wanted = extension_of_file(path, content_type, url)
     return path.replace(path.with_suffix(wanted)) if wanted else path
 
@@ -205,10 +188,8 @@ def find_renamed(path: Path) -> Path:
 def extension_of_file(path: Path, content_type: str = "", url: str = "") -> str:
     """Return how the name of a file should end by what it holds; empty if unknown.
 
-    Parameters
-    ----------
-    content_type : str
-        As it was sent: counts where the content is not recognized, and only for media.
+    Its type as sent counts where the content is not recognized, and only for media; its address
+    says which of several endings it is.
     """
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -222,13 +203,7 @@ def extension_of_file(path: Path, content_type: str = "", url: str = "") -> str:
 
 
 def check_type(name: str, content_type: str) -> None:
-    """Refuse a file of a type that none of our own models takes.
-
-    Raises
-    ------
-    ParameterError
-        With a sentence that says which types there are.
-    """
+    """Refuse a file of a type that none of our own models takes, and say which types there are."""
     if content_type in wire.CONTENT_TYPES:
         return
     if content_type == HEIC:
@@ -245,13 +220,7 @@ def check_type(name: str, content_type: str) -> None:
 
 
 def check_type_for(parameter: wire.Parameter, name: str, content_type: str) -> None:
-    """Refuse a file that is of another kind than its parameter takes; an unknown kind passes.
-
-    Raises
-    ------
-    ParameterError
-        With both types.
-    """
+    """Refuse a file that is of another kind than its parameter takes; an unknown kind passes."""
     kind = content_type.partition("/")[0]
     if parameter.type in wire.MEDIA_TYPES and kind != parameter.type and content_type != ANYTHING:
         raise ParameterError(

@@ -79,15 +79,7 @@ def ask(call: Call[T], policy: Policy = PATIENT) -> Flow[T]:
 def exchange(
     call: Call[Any], policy: Policy = PATIENT, headers: Mapping[str, str] | None = None
 ) -> Flow[Reply]:
-    """Send a call, patiently, and return its reply.
-
-    Raises
-    ------
-    ApiError
-        The class for what the service answered.
-    NoAnswerError
-        It could not be reached, or not in time.
-    """
+    """Send a call, patiently, and return its reply."""
     sent = {**(headers or {}), **({"Idempotency-Key": call.key} if call.key else {})}
     tries = Attempts(policy, ends=policy.clock() + policy.deadline)
     doubt = False
@@ -119,13 +111,8 @@ class Late(Exception):  # noqa: N818 - it is thrown into a flow, and no caller s
 class Attempts:
     """The attempts at one thing: the pause before the next one, as long as one is worth it.
 
-    Parameters
-    ----------
-    ends : float or None
-        Moment after which no attempt begins. None counts the pauses alone, for what may take long
-        by itself, such as a file.
-    outlasts : bool
-        Whether a connection that is gone is tried until then, however often.
+    None begins after the moment `ends`; None counts the pauses alone, for what may take long by
+    itself, such as a file. `outlasts` tries a connection that is gone until then, however often.
     """
 
     policy: Policy
@@ -137,10 +124,7 @@ class Attempts:
     def rest(self, error: Exception | None = None) -> Flow[bool]:
         """Let the pause before the next attempt pass; return False where there is to be none.
 
-        Parameters
-        ----------
-        error : Exception, optional
-            What the last attempt led to; its ``retry_after`` is a lower bound of the pause.
+        The ``retry_after`` of what the last attempt led to is a lower bound of the pause.
         """
         asked = getattr(error, "retry_after", None) or 0.0
         pause = self.policy.backoff(self.failed, asked)

@@ -33,13 +33,7 @@ _HERE = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def proxy(scheme: str, host: str, _port: int = 0) -> str | None:
-    """Return the proxy that the environment names for a host; none is asked for what is here.
-
-    Examples
-    --------
-    >>> proxy("http", "127.0.0.1") is None
-    True
-    """
+    """Return the proxy that the environment names for a host; none is asked for what is here."""
     if host in _HERE or urllib.request.proxy_bypass(host):
         return None
     known = urllib.request.getproxies()
@@ -59,13 +53,8 @@ class _PooledConnection(Generic[C]):
 class ConnectionPool(Generic[C]):
     """The transports of one client, built on first use.
 
-    Certificates cost 18 ms to load, and a service on plain http never asks for them. After a fork
-    a new transport is built.
-
-    Parameters
-    ----------
-    make : callable
-        Builds a transport from ``verify`` and ``proxy``.
+    Certificates cost 18 ms to load, and a service on plain http never asks for them. After a fork a
+    new transport is built.
     """
 
     def __init__(self, make: Callable[..., Any]) -> None:
@@ -221,13 +210,7 @@ class Exchange(Generic[C]):
     def no_reply(
         self, error: Exception, url: str, tag: str | None = None, *, call: Call[Any] | None = None
     ) -> NoReply:
-        """Put a failure of the network into a sentence that says what to do.
-
-        Parameters
-        ----------
-        call : Call, optional
-            What was asked for: it may have cost something if it arrived.
-        """
+        """Put a failure of the network into a sentence that says what to do."""
         scheme, host, port = origin(url)
         own = self._settings.owns(url)
         there = f"{scheme}://{host}:{port}"
@@ -283,21 +266,7 @@ CHUNK = 1 << 18
 
 
 class FileWriter:
-    """A file that is being received; the folders above it are made.
-
-    Parameters
-    ----------
-    more : bool
-        Keep what the file holds already and go on behind it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with FileWriter(Path(tempfile.mkdtemp()) / "new" / "file") as writer:
-    ...     writer.write(b"abc")
-    >>> writer.sha256[:8]
-    'ba7816bf'
-    """
+    """A file that is being received; the folders above it are made, and bytes are counted in."""
 
     def __init__(self, path: Path, *, more: bool = False) -> None:
         self._path = path
@@ -329,16 +298,7 @@ class FileWriter:
 
 
 class FileReader:
-    """A file that is being sent: what leaves is counted and hashed.
-
-    Examples
-    --------
-    >>> import io
-    >>> reader = FileReader(io.BytesIO(b"abc"), print)
-    >>> b"".join(reader.chunks()), reader.sha256[:8]
-    3
-    (b'abc', 'ba7816bf')
-    """
+    """A file that is being sent: what leaves is counted and hashed."""
 
     def __init__(self, file: BinaryIO, on_sent: Callable[[int], None]) -> None:
         self._file = file

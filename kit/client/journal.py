@@ -46,10 +46,6 @@ class JournalEntry:
         Hash of model, prompt, parameters and media: equal requests have equal hashes.
     credits : str or None
         What the start was charged, as decimal text; None where the service did not say.
-    state : str
-        ``processing`` in the line of a start, the final state in the line of an end.
-    key : str
-        The idempotency key that the start had.
     shown : str
         Hash of what the service shows of it in the end: ids may begin anew, with other things.
     tags : mapping
@@ -72,19 +68,8 @@ class JournalEntry:
 class Intent:
     """A start that was about to leave, and whose answer was never read.
 
-    Parameters
-    ----------
-    key : str
-        The idempotency key under which it left.
-    at : str
-        When, by the clock of this computer.
-    request : str
-        Hash of the request, see `Entry`.
-    body : mapping
-        What was sent: the very same under the same key is carried out once, by a service that
-        honors keys.
-    tags : mapping
-        See `JournalEntry`.
+    What was sent, the very same under the same key, is carried out once by a service that honors
+    keys.
     """
 
     key: str
@@ -211,13 +196,7 @@ class Journal:
             return dict(start.tags) if start else {}
 
     def entries(self, after: str | None = None) -> list[JournalEntry]:
-        """Return each start, oldest first, in the state in which it is known to be.
-
-        Parameters
-        ----------
-        after : str, optional
-            The id of a start: only later ones, unless it is not in the journal.
-        """
+        """Return the starts, or those after one, each in the state known of it, oldest first."""
         with self._read() as contents:
             starts, ends = contents.starts, contents.ends
             ids = itertools.takewhile(lambda known: known != after, reversed(starts))
@@ -232,11 +211,8 @@ class Journal:
     def usual_seconds(self, model_id: str, credits: Decimal | None) -> float | None:
         """Return how long a generation takes from here: the median of what such ones took.
 
-        Parameters
-        ----------
-        credits : Decimal or None
-            What it is charged, which goes with its size. Where none of that size is known, the
-            others of its model tell, in proportion.
+        What it is charged goes with its size. Where none of that size is known, the others of its
+        model tell, in proportion.
         """
         with self._read() as contents:
             known = list(contents.took.get(model_id, ()))
@@ -303,15 +279,7 @@ class Journal:
 
 @dataclass(slots=True)
 class _JournalContents:
-    """What the lines of a journal say, as far as it was read.
-
-    Parameters
-    ----------
-    file : int
-        Which file was read.
-    length : int
-        Bytes of it that were.
-    """
+    """What the lines of a journal say, as far as it was read: so many bytes of a file."""
 
     file: int = -1
     length: int = 0

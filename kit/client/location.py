@@ -23,16 +23,8 @@ from kit.errors import KitError
 class ServiceLocation:
     """Where a service is now; one for all clients of a studio, from many threads.
 
-    Parameters
-    ----------
-    base_url : str
-        Where it was found first.
-    find : callable
-        Takes the address that refused and returns where the service is now; raises a `KitError`
-        that says why it cannot. What it returns gets the API key.
-    proof : callable, optional
-        Takes an address and a challenge and returns what only the service there answers; each new
-        connection is asked before anything else is sent over it.
+    `find` takes the address that refused and returns where the service is now, which gets the API
+    key. Each new connection is asked for `proof` before anything else is sent over it.
 
     Examples
     --------
@@ -107,10 +99,7 @@ ProofQuestion = Callable[[str, int], ProofExchange | None]
 def ask_for_proof(url: str, proof: Proof) -> ProofExchange:
     """Ask for proof; yield what is to be sent, or nothing to hear more, and receive what comes.
 
-    Returns
-    -------
-    bool
-        Whether it is the service, and the connection can be used for something else.
+    Returns whether it is the service, and the connection can be used for something else.
     """
     challenge = secrets.token_hex(16)
     expected = proof(url, challenge)

@@ -29,15 +29,7 @@ def warn() -> None:
 
 
 def foreign_patch(loop: Any = None, *, installed: Callable[[str], str] = version) -> str | None:
-    """Return a sentence where a loop was patched in a way that loses messages, else None.
-
-    Parameters
-    ----------
-    loop : AbstractEventLoop, optional
-        The one that runs here, where it is left out; without one there is nothing to lose.
-    installed : callable
-        Returns the release of a package.
-    """
+    """Return a sentence where a loop was patched in a way that loses messages, else None."""
     import asyncio  # not at the top: who only blocks never loads it
 
     if loop is None:

@@ -65,13 +65,7 @@ class _One:
 
 
 class StatusPoller:
-    """Looks after the generations of one session.
-
-    Parameters
-    ----------
-    policy : Policy
-        How patient the client is.
-    """
+    """Looks after the generations of one session."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -83,13 +77,7 @@ class StatusPoller:
         self._limits = True
 
     def check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
-        """Return all generations as they are now, by id; those that are not there are left out.
-
-        Parameters
-        ----------
-        addresses : mapping
-            The ids, and the address that replaces the usual path where a receipt had one.
-        """
+        """Return all generations as they are now, by id; those that are not there are left out."""
         found: dict[str, wire.Generation] = {}
         if len(addresses) > FEW:
             found, _ = yield from self._check_list(set(addresses), len(addresses), self._policy)
@@ -106,17 +94,7 @@ class StatusPoller:
     ) -> Flow[int]:
         """Ask how some generations are, as many of them as a few requests can show.
 
-        Parameters
-        ----------
-        seen, lost : callable
-            Told of each generation that is there, and of each that is not.
-        since : float
-            Seconds since the last glance.
-
-        Returns
-        -------
-        int
-            How many requests it took.
+        `since` is the seconds since the last glance. Returns how many requests it took.
         """
         by_id = {one.id: one for one in wanted}
         most = min(_MOST, max(_LEAST, int(EACH_SECOND * since)))

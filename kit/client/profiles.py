@@ -38,13 +38,7 @@ class Vault(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A saved profile, without its key.
-
-    Parameters
-    ----------
-    in_keyring : bool
-        Whether the key lies in the system's keyring.
-    """
+    """A saved profile, without its key, which may lie in the system's keyring."""
 
     name: str
     base_url: str
@@ -66,14 +60,7 @@ def save(
     path: Path | None = None,
     vault: Vault | None = None,
 ) -> Profile:
-    """Save an address and a key under a name.
-
-    Parameters
-    ----------
-    path : Path, optional
-        Another file than the user's own.
-    vault : Vault, optional
-        Where the key goes; the system's keyring where it is left out and there is one.
+    """Save an address and a key under a name; the key in a keyring where one works.
 
     Examples
     --------
@@ -109,13 +96,7 @@ def save(
 def find(
     name: str, *, path: Path | None = None, vault: Vault | None = None
 ) -> tuple[str, str] | None:
-    """Return the address and the key of a profile, or None where there is no such profile.
-
-    Raises
-    ------
-    ConfigError
-        There is one, and half of it is missing, or the keyring does not open.
-    """
+    """Return the address and the key of a profile, or None where there is no such profile."""
     path = file() if path is None else path
     entry = _read(path).get(name)
     if entry is None:
@@ -135,13 +116,7 @@ def list_profiles(*, path: Path | None = None) -> list[Profile]:
 
 
 def forget(name: str, *, path: Path | None = None, vault: Vault | None = None) -> None:
-    """Remove a profile and its key.
-
-    Raises
-    ------
-    ConfigError
-        There is no such profile, or the keyring does not open.
-    """
+    """Remove a profile and its key."""
     path = file() if path is None else path
     entries = _read(path)
     if name not in entries:

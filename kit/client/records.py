@@ -83,11 +83,5 @@ class Notices:
 
 
 def failure_reason(error: OSError) -> str:
-    """Return why something could not be written, without a number.
-
-    Examples
-    --------
-    >>> failure_reason(OSError(28, "No space left on device", "journal.jsonl"))
-    'No space left on device'
-    """
+    """Return why something could not be written, without a number."""
     return error.strerror or str(error) or type(error).__name__

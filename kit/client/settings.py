@@ -25,25 +25,9 @@ _OFF = frozenset({"0", "false", "no", "off"})
 class Settings:
     """Everything that a client must know; its repr shows no more of the key than its kind.
 
-    Parameters
-    ----------
-    base_url : str
-        Without a slash at its end; may have a path prefix.
-    data : Path
-        Folder for the journal and for downloaded outputs; created when first needed.
-    name : str
-        Under which name the journal remembers this service; the address where empty.
-    moves : ServiceLocation, optional
-        Where the service is now, if it is one that moves.
-    reuse : bool
-        Whether an equal request returns what it led to before.
-    private_media : bool
-        Whether media may be fetched from addresses of this machine and its network.
-
-    Raises
-    ------
-    ConfigError
-        The address or the key cannot be right.
+    The journal remembers the service by `name`, by its address where that is empty; `moves` is
+    where it is now, if it is one that moves. `reuse` is whether an equal request returns what it
+    led to before, `private_media` whether media may be fetched from this machine's network.
     """
 
     base_url: str

@@ -40,11 +40,6 @@ T = TypeVar("T")
 class Client:
     """Runs flows against one service; usable from many threads at once.
 
-    Parameters
-    ----------
-    sleep : callable, optional
-        How seconds pass; tests pass one that does not take any.
-
     Examples
     --------
     >>> from pathlib import Path

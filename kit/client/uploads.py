@@ -46,14 +46,7 @@ def is_on_the_web(medium: Any) -> bool:
 
 
 def ticket_problem(ticket: wire.Ticket, size: int) -> str:
-    """Return why a file of so many bytes cannot be sent with a ticket, empty where it can.
-
-    Examples
-    --------
-    >>> ticket = wire.Ticket(upload_id="u", upload_url="/u", required_headers={"X-A": "1"})
-    >>> ticket_problem(ticket, 7)
-    ''
-    """
+    """Return why a file of so many bytes cannot be sent with a ticket, empty where it can."""
     for name, value in ticket.required_headers.items():
         if name.lower() == "content-length" and value.strip() != str(size):
             return f"the service's ticket is for {value.strip()[:20]} bytes, and it has {size:,}"
@@ -103,13 +96,7 @@ def _sendable(name: str, value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """A file that can be sent, more than once if need be.
-
-    Parameters
-    ----------
-    open : callable
-        Returns a new binary stream of `size` bytes, from the beginning.
-    """
+    """A file that can be sent, more than once if need be: `open` returns a new binary stream."""
 
     name: str
     content_type: str
@@ -144,15 +131,7 @@ class FileSource:
 def source(medium: Any, *, ours: bool = True) -> FileSource:
     """Return what can be sent of a path, bytes, an open file, a picture or an array.
 
-    Parameters
-    ----------
-    ours : bool
-        Whether it goes to a service that is known to take what ours does; any other decides itself.
-
-    Raises
-    ------
-    ParameterError
-        It is none of these, does not exist, is empty, or is of a kind that no model takes.
+    What goes to a service of ours must be of a kind that it takes; any other decides itself.
 
     Examples
     --------
@@ -192,17 +171,7 @@ def sources(
 ) -> dict[str, tuple[FileSource, ...]]:
     """Return the files for each media parameter of a model.
 
-    Parameters
-    ----------
-    media : mapping, or one medium, or a list of them
-        A mapping goes by parameter name; anything else goes to the model's first media parameter.
-    ours : bool
-        See `source`.
-
-    Raises
-    ------
-    ParameterError
-        A file cannot be read, or is of another kind than its parameter takes.
+    A mapping goes by parameter name; anything else goes to the model's first media parameter.
     """
     if media is None:
         return {}
@@ -233,16 +202,6 @@ def upload(
     A ticket is for one PUT: where the connection breaks, the next attempt asks for a new one; so it
     does, once, where the ticket had ended. Where the service says what arrived, that is compared
     with what was sent.
-
-    Parameters
-    ----------
-    on_sent : callable
-        Called with the bytes that have left so far.
-
-    Raises
-    ------
-    UploadError
-        The file did not arrive, or was refused; the message says why.
     """
     body = wire.RequestUpload(
         file_name=file.name,
@@ -279,10 +238,7 @@ def upload_all(
 ) -> Flow[dict[str, str | list[str]]]:
     """Send all files and return their ids in the shape of ``mediaUploads``.
 
-    Parameters
-    ----------
-    on_sent : callable
-        Called with a file's name and the share of all bytes, 0 to 1, that has left.
+    `on_sent` is told a file's name and the share of all bytes, 0 to 1, that has left.
 
     Source: contract, "Generations": one id, or a list of them where the parameter takes several.
     """

@@ -26,13 +26,7 @@ _LONGEST, _EACH = 10.0, 1.0
 
 @dataclass(slots=True)
 class RetryState:
-    """How long a service has been away, for those who ask it together; over when it answers.
-
-    Parameters
-    ----------
-    policy : Policy
-        Has the clock, the dice and the first pause.
-    """
+    """How long a service has been away, for those who ask it together; over when it answers."""
 
     policy: Policy
     since: float | None = None
@@ -46,17 +40,7 @@ class RetryState:
         self.failed, self.announced = 0, False
 
     def pause(self, error: KitError, *, began: float, left: float | None = None) -> float:
-        """Return the seconds until it is worth asking again.
-
-        Parameters
-        ----------
-        error : KitError
-            What asking has led to; raised where asking again is of no use.
-        began : float
-            When it was asked, on the policy's clock.
-        left : float or None
-            Seconds that the caller has; None for any number of them.
-        """
+        """Return the seconds until it is worth asking again; where it is not, raise."""
         asked = getattr(error, "retry_after", None) or 0.0
         late = left is not None and max(left, 0.0) < asked
         if not _is_temporary(error) or asked > self.policy.deadline or late:
@@ -136,13 +120,7 @@ _FEW_HELD, _FEW = 4, polling.FEW
 
 
 class SharedWait:
-    """Everything that one session waits for; flows of many threads share it.
-
-    Parameters
-    ----------
-    policy : Policy
-        How patient the client is.
-    """
+    """Everything that one session waits for; flows of many threads share it."""
 
     def __init__(self, policy: Policy = PATIENT) -> None:
         self._policy = replace(policy, quick=True)
@@ -167,24 +145,13 @@ class SharedWait:
     ) -> Flow[wire.Generation]:
         """Wait until a generation is finished, whatever its end, and return it.
 
-        A service that is away for a while is waited for as well.
-
-        Parameters
-        ----------
-        status_url : str or None
-            Replaces the usual path, as the receipt had it.
-        timeout : float or None
-            Seconds in all; None waits for ever.
-        began : float, optional
-            Moment on the policy's clock from which they count, where that is not now.
-        on_update : callable
-            Called with each answer; a progress display hangs here.
+        A service that is away for a while is waited for as well. `timeout` counts from `began`, a
+        moment on the policy's clock, where that is not now. Every error carries `generation_id`.
 
         Raises
         ------
         NoAnswerError
-            It is still running after `timeout` seconds, or that is not known; every error carries
-            `generation_id`.
+            It is still running after `timeout` seconds, or that is not known.
         """
         now = self._policy.clock()
         ends = None if timeout is None else (now if began is None else began) + timeout
@@ -214,13 +181,7 @@ class SharedWait:
             raise
 
     def check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
-        """Return generations as they are now, by id; those that are not there are left out.
-
-        Parameters
-        ----------
-        addresses : mapping
-            The ids, and the address that replaces the usual path where a receipt had one.
-        """
+        """Return generations as they are now, by id; those that are not there are left out."""
         return self._poller.check_all(addresses)
 
     # ── alone ────────────────────────────────────────────────────────────────────────────────────

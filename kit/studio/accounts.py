@@ -28,16 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AccountConnection:
-    """One account at one service.
+    """One account at one service, by the name that it is chosen by.
 
-    Parameters
-    ----------
-    name : str
-        What it is chosen by.
-    own : bool
-        Whether it is the one of the studio in the user's cells.
-    saved : str
-        The name of its profile; empty where it is not saved.
+    `own` is that of the studio in the user's cells; `saved` is the name of its profile, if any.
     """
 
     name: str
@@ -63,13 +56,8 @@ class AccountConnection:
 class AccountConnections:
     """The accounts of one panel; each is opened when it is first chosen.
 
-    Parameters
-    ----------
-    session : Session
-        Of the studio in the user's cells.
-    visitors : bool, optional
-        Whether who looks at it is not who runs it: visitors are shown no saved profiles, and
-        nothing that they type is saved. By default whether this is a page of Voilà's.
+    On a page of Voilà's, who looks at it is not who runs it: `visitors` are shown no saved
+    profiles, and nothing that they type is saved.
     """
 
     def __init__(self, session: Session[Any], *, visitors: bool | None = None) -> None:
@@ -114,15 +102,7 @@ class AccountConnections:
         )
 
     def open(self, name: str) -> AccountConnection:
-        """Return a connection, having tried its key; it blocks.
-
-        Raises
-        ------
-        ConfigError
-            There is no such profile any more.
-        InvalidApiKeyError
-            The service does not know the key.
-        """
+        """Return a connection, having tried its key; it blocks."""
         with self._lock:
             known = self._open.get(name)
         if known is not None:
@@ -136,15 +116,7 @@ class AccountConnections:
         return self._taken(connection)
 
     def enter(self, address: str, key: str, name: str) -> tuple[AccountConnection, str]:
-        """Try a key, save it under a name if there is one; return its connection and a sentence.
-
-        Raises
-        ------
-        ConfigError
-            The name is taken by another service, or what was given cannot be right.
-        InvalidApiKeyError
-            The service does not know the key; nothing was saved.
-        """
+        """Try a key, save it if there is a name; return its connection and a sentence."""
         if name and self.visitors:
             raise ConfigError("this page saves no keys: leave the name empty")
         settings = Settings(address, key, data=self.own.session.operations.settings.data, name=name)
@@ -203,12 +175,7 @@ class AccountConnections:
 class AccountSwitcher:
     """The switch of one panel as the widgets see it.
 
-    Parameters
-    ----------
-    at : AccountConnection
-        The one that is shown.
-    go : callable
-        Goes over to a connection; None stays in the same widget, and moves `at`.
+    `go` goes over to a connection; None stays in the same widget, and moves `at`.
     """
 
     def __init__(
@@ -287,10 +254,7 @@ def account_panel(
 ) -> AccountPanel:
     """Return the account panel of a service; its keys where the session can manage them.
 
-    Parameters
-    ----------
-    switcher : AccountSwitcher, optional
-        How to go over to another profile; by itself the panel goes over alone.
+    By itself, without a `switcher`, the panel goes over to another profile alone.
     """
     from kit.widgets.account.panel import AccountPanel, Facts
 

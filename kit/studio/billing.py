@@ -57,12 +57,7 @@ _SERIOUS = (
 class Billing:
     """Prices, budgets and receipts of one studio.
 
-    Parameters
-    ----------
-    book : PriceBook, optional
-        What was paid for what; kept in the kit's data folder by default.
-    models : callable, optional
-        Returns the flow of what the service offers, by which it is known to be one like ours.
+    By its `models` a service is known to be one like ours.
     """
 
     def __init__(
@@ -88,12 +83,8 @@ class Billing:
     def price(self, request: Request) -> Flow[wire.Quote]:
         """Return the price of a request: by rule, else the service, receipts, the default.
 
-        The default is the price of other settings where some were chosen: its terms say so.
-
-        Raises
-        ------
-        ConfigError
-            The service does not say what it costs; an unknown price is never shown as 0.
+        The default is the price of other settings where some were chosen: its terms say so. Where
+        there is none it is a `ConfigError`: an unknown price is never shown as 0.
         """
         quote = price_by_rule(request)
         if quote is None and not request.media and self._estimates:
@@ -126,16 +117,7 @@ class Billing:
     def check(self, request: Request) -> Flow[wire.Quote | None]:
         """Have a service like ours check a request without files as it would check a start.
 
-        Returns
-        -------
-        Quote or None
-            None of another service, and of a request with files, which are checked when they are
-            sent.
-
-        Raises
-        ------
-        BadRequestError
-            The model would refuse the request; the message says why.
+        Of another service, and of files, which are checked when they are sent, there is no answer.
         """
         if request.media or not self._settings.ours or not self._estimates:
             return None
@@ -144,10 +126,7 @@ class Billing:
     def quote_receipts(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
         """Return the price that receipts and the synced history support, or None.
 
-        Parameters
-        ----------
-        values : mapping
-            The settings, with the lengths of files as ``seconds of NAME``.
+        The settings have the lengths of files as ``seconds of NAME``.
         """
         self._learn_history(model)
         return self.book.quote(model, values)
@@ -155,10 +134,7 @@ class Billing:
     def hold(self, request: Request) -> Flow[Hold]:
         """Set the price of a request aside in the open budgets, with its error if it has one.
 
-        Raises
-        ------
-        BudgetError
-            The start would pass a budget, or its price is not known.
+        A start that would pass a budget, or whose price is not known, is a `BudgetError`.
         """
         what = f"a start of {request.model.id}"
         if not self.budgets:
@@ -192,10 +168,7 @@ class Billing:
     def buy_scripts(self, order: wire.WriteScripts) -> Flow[list[wire.Script]]:
         """Buy one script or two, if the open budgets allow it.
 
-        Raises
-        ------
-        ParameterError
-            A text is longer than this service takes; others say themselves what they take.
+        A text may be longer than this service takes; others say themselves what they take.
         """
         wrong = [*parameters.script_problems(order)]
         known = (yield from self._models()) if wrong and self._models else {}

@@ -30,13 +30,7 @@ class UnknownModelError(NotFoundError, KeyError):
 
 
 class ModelCatalog:
-    """What a service offers, asked for once.
-
-    Parameters
-    ----------
-    known : mapping, optional
-        The models by id, where they need not be asked for.
-    """
+    """What a service offers, asked for once."""
 
     def __init__(self, policy: Policy, known: Mapping[str, wire.Model] | None = None) -> None:
         self._policy = policy
@@ -55,13 +49,7 @@ class ModelCatalog:
         return self._known
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
-        """Return a model by its id, also one that is not listed, or as it is by now.
-
-        Raises
-        ------
-        ParameterError
-            What is given cannot be an id.
-        """
+        """Return a model by its id, also one that is not listed, or as it is by now."""
         model_id = model.id if isinstance(model, wire.Model) else model
         if not requests.json_text(model_id, "model"):
             raise ParameterError.fields([("model", "is required: the id of a model")])
@@ -99,11 +87,6 @@ def describe_retirement(model: wire.Model, known: Mapping[str, wire.Model]) -> s
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Models(Mapping[str, wire.Model]):
     """Model definitions by id, in the service's order, images first.
-
-    Parameters
-    ----------
-    again : callable
-        Asks the service anew; returns models, or their awaitable in the awaited face.
 
     Examples
     --------

@@ -22,13 +22,7 @@ class Changes:
         self._calls: list[weakref.WeakMethod[Callable[[], None]]] = []
 
     def subscribe(self, call: Callable[[], None]) -> None:
-        """Have a method called after each change, for as long as its object lives.
-
-        Parameters
-        ----------
-        call : bound method
-            Called on any thread; it must return at once.
-        """
+        """Have a method called after each change, on any thread, while its object lives."""
         with self._lock:
             self._calls.append(weakref.WeakMethod(call))
 
@@ -51,13 +45,6 @@ class ChangeWatch:
 
     It does so when it is asked to, in the background, and never twice at a time or soon after
     another look: a page asks as long as it is seen.
-
-    Parameters
-    ----------
-    clock : callable
-        Seconds.
-    begin : callable
-        Runs a function elsewhere.
     """
 
     def __init__(
@@ -74,10 +61,7 @@ class ChangeWatch:
     def look(self, newest: Callable[[], object]) -> None:
         """Tell of a change, if what is the newest is something else than the last time.
 
-        Parameters
-        ----------
-        newest : callable
-            Returns it; it may block, and raise a `KitError`.
+        What returns the newest may block, and raise a `KitError`.
         """
         with self._lock:
             if self._clock() < self._next:

@@ -29,15 +29,7 @@ _NAME = re.compile(r"(^|[\s,])(?P<begun>\w*)$")
 
 
 def complete_call(before: str, sessions: dict[str, Session[Any]]) -> tuple[str, list[str]]:
-    """Return what is begun at the end of some code, and what it can become.
-
-    Parameters
-    ----------
-    before : str
-        The code up to the cursor.
-    sessions : dict
-        Those of the studios, by the names of their variables.
-    """
+    """Return what is begun at the end of some code, and what it can become."""
     call = _CALL.search(before)
     session = sessions.get(call["studio"]) if call else None
     if call is None or session is None:

@@ -88,14 +88,9 @@ MADE_BEFORE = "made before; again=True, or --again in %%generate, for a new one"
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class BaseGeneration:
-    """What both faces of a generation share: the facts and how they look.
+    """What both faces of a generation share: the facts as last reported, and how they look.
 
-    Parameters
-    ----------
-    facts : wire.Generation
-        As the service last reported it.
-    made_before : bool
-        Whether an equal request led to it earlier, so that nothing was charged now.
+    `made_before` is whether an equal request led to it earlier, so that nothing was charged now.
     """
 
     facts: wire.Generation
@@ -227,8 +222,8 @@ def fetch_output(generation: BaseGeneration) -> Flow[Path]:
 def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Callable[[Path], Path]:
     """Return what copies a file to another, or into a folder under the generation's id.
 
-    A picture is converted where the name asks for another format. `metadata` is whether it says in
-    itself what made it.
+    A picture is converted where the name asks for another format. `metadata` is whether the copy
+    says in itself what made it.
     """
 
     def save(path: Path) -> Path:
@@ -285,13 +280,7 @@ def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | N
 
 
 def read_picture(path: Path, otherwise: str) -> Any:
-    """Return a picture file as a Pillow picture, decoded.
-
-    Raises
-    ------
-    ConfigError
-        It is none, which has the consequence that `otherwise` says.
-    """
+    """Return a picture file as one of Pillow; `otherwise` is what follows where it is none."""
     if not (file_types.guess_type(path.name)).startswith("image/"):
         raise ConfigError(f"the output is no picture but {path.suffix}: {otherwise}")
     with open_picture(path) as picture:
@@ -326,13 +315,7 @@ def unsigned(facts: wire.Generation) -> wire.Generation:
 def restore_generation(
     service: tuple[str, str], facts: wire.Generation, made_before: bool
 ) -> BaseGeneration:
-    """Return a generation that was pickled, in the hands of a studio that is connected here.
-
-    Raises
-    ------
-    ConfigError
-        No studio of this process is connected to its service.
-    """
+    """Return a generation that was pickled, in the hands of a studio that is connected here."""
     session = _SESSIONS.get(service)
     if session is None:
         raise ConfigError(
@@ -351,13 +334,7 @@ G = TypeVar("G", bound=BaseGeneration)
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Session(Generic[G]):
-    """What forms, panels, sweeps and tables of a studio work with.
-
-    Parameters
-    ----------
-    generation : type
-        Of what a user holds: blocking or awaited.
-    """
+    """What forms, panels, sweeps and tables of a studio work with; it knows its face."""
 
     operations: Operations
     client: Client | AsyncClient

@@ -53,18 +53,8 @@ _WATCHED = 5
 class Operations:
     """The flows of one studio; those that make something take the flow that checks it.
 
-    Parameters
-    ----------
-    policy : Policy
-        How patient the client is.
-    keys : Keys, optional
-        Manages the account's keys, where that can be done from here.
-    passing : bool
-        Whether the key was typed into a panel and not saved: no cell has such a studio.
-    journal, catalog : optional
-        What was started from here, and what the service offers.
-    line : ProgressDisplay, optional
-        Where progress is shown; see `kit.widgets.progress`.
+    `keys` manages the account's keys, where that can be done from here. `passing` is whether the
+    key was typed into a panel and not saved: no cell has such a studio.
     """
 
     def __init__(
@@ -119,13 +109,7 @@ class Operations:
         tags: Mapping[str, str] | None = None,
         file_metadata: bool = True,
     ) -> Flow[Request]:
-        """Check a request against its model.
-
-        Raises
-        ------
-        ParameterError
-            With one sentence for each problem; nothing was sent.
-        """
+        """Check a request against its model, with one sentence for each problem."""
         text, model = requests.json_text(prompt, "prompt"), (yield from self.model(model_id))
         media, rest = separate_media(model, media, given)
         wanted = requests.json_parameters(rest)
@@ -144,13 +128,7 @@ class Operations:
         return replace(request, media=files)
 
     def quote(self, wanted: Flow[Request]) -> Flow[wire.Quote]:
-        """Return the price of a request and whether the balance allows it; see `Billing.price`.
-
-        Raises
-        ------
-        ConfigError
-            The service does not say what it costs; an unknown price is never shown as 0.
-        """
+        """Return the price of a request and whether the balance allows it; see `Billing.price`."""
         return (yield from self.billing.quote((yield from wanted)))
 
     def start(self, wanted: Flow[Request]) -> Flow[wire.Generation]:
@@ -170,14 +148,8 @@ class Operations:
         """Return the finished generation of a request, with its output in the cache.
 
         The same request is not paid for twice: what it led to before is looked up, unless `again`.
-
-        Parameters
-        ----------
-        timeout : float or None
-            Seconds for all of it but the download. A pause that would pass them, because the
-            service is busy for instance, is not begun.
-        trace : Trace, optional
-            Learns how far the request came, and whether it was made before.
+        A pause that would pass `timeout`, which is for all but the download, is not begun. `trace`
+        learns how far the request came.
         """
         trace = StartTrace() if trace is None else trace
         clock = self.policy.clock
@@ -220,10 +192,7 @@ class Operations:
     ) -> Flow[wire.Generation | None]:
         """Return what an equal request led to before, also where its answer was never seen.
 
-        Parameters
-        ----------
-        ids : sequence of str, optional
-            What it is known to have led to; outputs are left where they are then.
+        Where it is known what it led to (`ids`), outputs are left where they are.
         """
         yield from self._starts.wait_for_equal(digest)
         known = ids or self.journal.find_earlier(digest)[:_LOOKED_AT]
@@ -332,14 +301,8 @@ class Operations:
     ) -> Flow[wire.Generation]:
         """Start what was checked, if the open budgets allow it; see `start`.
 
-        Parameters
-        ----------
-        key : str, optional
-            The idempotency key, for starts that may be repeated after a restart of the kernel.
-        digest : str, optional
-            What the journal knows the request by; its hash by default.
-        references : mapping, optional
-            Ids of files that were uploaded before.
+        `key` is for starts that may be repeated after a restart of the kernel, `digest` what the
+        journal knows the request by, `references` are ids of files that were uploaded before.
         """
         made = self._call(request, key, references, on_sent)
         digest = digest or digest_of(request)

@@ -48,16 +48,8 @@ def cost_page(
 ) -> str:
     """Return the page about costs; where an amount is a guess, all that it is a part of say so.
 
-    Parameters
-    ----------
-    spent : Spending
-        One look at it, so that all figures are of one moment.
-    ledger : bool
-        Whether the service has one; else it does not report what titles and scripts cost.
-    balance : Decimal or None
-        What is left; None where the service does not report it.
-    today : date, optional
-        In UTC, as the service counts days; default: now.
+    A service without a ledger does not report what titles and scripts cost. `today` is in UTC, as
+    the service counts days.
     """
     from kit.explore import costs
     from kit.widgets.panel import pages as draw
@@ -127,11 +119,6 @@ class PanelAccounts:
     """One panel, and for each account that was opened in it a set of pages.
 
     Pages that were left stay as they are: their forms are kept, and what they started goes on.
-
-    Parameters
-    ----------
-    first : Pages
-        Those of the studio's own account.
     """
 
     def __init__(self, first: PanelPages, connections: AccountConnections) -> None:
@@ -166,15 +153,7 @@ class PanelAccounts:
 
 
 class PanelPages:
-    """Builds the pages of one account.
-
-    Parameters
-    ----------
-    session : Session
-        Of the face that the panel was asked of; its pages block in the background.
-    library, connection : optional
-        What these pages belong to; by default a library of their own.
-    """
+    """Builds the pages of one account; they block in the background, whatever its face."""
 
     def __init__(
         self,

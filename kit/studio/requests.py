@@ -33,10 +33,7 @@ def matches_request(
 ) -> bool:
     """Return whether a generation shows what was asked for, as far as it shows anything.
 
-    Parameters
-    ----------
-    strictly : bool
-        Model and prompt must be shown: nothing else distinguishes it from another generation.
+    Strictly, model and prompt must be shown: nothing else distinguishes it from another.
     """
     if facts.model_id != asked.model_id and (strictly or facts.model_id is not None):
         return False
@@ -110,13 +107,7 @@ def digest_of(request: Request) -> str:
 def separate_media(
     model: wire.Model, media: Any, given: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the files and the settings of a request; files may stand among the settings by name.
-
-    Raises
-    ------
-    ParameterError
-        Files are given both ways.
-    """
+    """Return the files and the settings of a request; files may stand among these by name."""
     named = {p.name: given[p.name] for p in model.media_parameters if p.name in given}
     rest = {name: value for name, value in given.items() if name not in named}
     named = {name: value for name, value in named.items() if value is not None}
@@ -131,10 +122,7 @@ def separate_media(
 def price_by_rule(request: Request) -> wire.Quote | None:
     """Return the price by the model's rule, or None where it has none.
 
-    Raises
-    ------
-    ConfigError
-        The price depends on the length of a file, and nothing installed can measure it.
+    It may depend on the length of a file, which nothing installed can measure (`ConfigError`).
     """
     rule = request.model.pricing
     if rule is None:
@@ -180,13 +168,7 @@ def _round_seconds(seconds: Fraction | None) -> Fraction | None:
 
 
 def check_tags(tags: Any) -> dict[str, str]:
-    """Return tags as they can be sent; none where there are none.
-
-    Raises
-    ------
-    ParameterError
-        One breaks a rule, or they are no mapping.
-    """
+    """Return tags as they can be sent, or say what is wrong with them."""
     if not isinstance(tags or {}, Mapping):
         raise ParameterError(f"tags is a mapping such as {{'campaign': 'winter'}}, not {tags!r}")
     if wrong := [*tag_problems(tags or {})]:
@@ -198,11 +180,6 @@ def merge_parameters(
     parameters: Mapping[str, Any] | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the settings that were given as a mapping and those given as keywords, together.
-
-    Raises
-    ------
-    ParameterError
-        A name is given both ways, or there is no mapping.
 
     Examples
     --------
@@ -232,13 +209,7 @@ def script_request(
     use_ragebait: bool,
     variations: int,
 ) -> wire.WriteScripts:
-    """Return the body of operation 9, with numbers as the text that the wire wants.
-
-    Raises
-    ------
-    ParameterError
-        The duration is no whole number of seconds, or there would be neither one nor two scripts.
-    """
+    """Return the body of operation 9, with numbers as the text that the wire wants."""
     if variations not in (1, 2):
         raise ParameterError(f"variations must be 1 or 2, not {variations!r}")
     suggested = title if isinstance(title, wire.Title) else wire.Title(title=title)
@@ -312,11 +283,6 @@ class _UnsendableError(ValueError):
 def json_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
     """Return settings as they can be sent; those that hold nothing are left out.
 
-    Raises
-    ------
-    ParameterError
-        With one sentence for each that cannot be.
-
     Examples
     --------
     >>> json_parameters({"size": Decimal("0.5"), "style": None, "steps": (1, 2)})
@@ -338,13 +304,7 @@ def json_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def json_text(value: Any, what: str) -> str | None:
-    """Return a text as it can be sent, without blanks around it; None where there is none.
-
-    Raises
-    ------
-    ParameterError
-        It is no text.
-    """
+    """Return a text as it can be sent, without blanks around it; None where there is none."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -355,13 +315,7 @@ def json_text(value: Any, what: str) -> str | None:
 
 
 def json_value(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON knows it; a missing one of pandas is None.
-
-    Raises
-    ------
-    ValueError
-        There is no way to send it.
-    """
+    """Return a value as JSON knows it; a missing one of pandas is None."""
     if depth > _DEEPEST:
         raise _UnsendableError("holds lists in lists without an end")
     if value is None or isinstance(value, bool) or type(value) is int:

@@ -40,22 +40,10 @@ from kit.studio.requests import body_of, matches_request
 
 @dataclass(slots=True)
 class StartTrace:
-    """How far a request came when it was stopped.
+    """How far a request came when it was stopped, as far as that is known.
 
-    Parameters
-    ----------
-    again : bool
-        Whether it was to be made anew in any case.
-    sent : bool
-        Whether its start has left, so that it may be carried out.
-    id : str or None
-        The generation, once it is known.
-    before : bool
-        Whether an equal request led to it earlier.
-    done : bool
-        Whether it is completed.
-    credits : Decimal or None
-        What its start was charged, where the receipt says so.
+    `again` is whether it was to be made anew in any case, `before` whether an equal request led to
+    it earlier, `sent` whether its start has left, so that it may be carried out.
     """
 
     again: bool = False
@@ -67,11 +55,6 @@ class StartTrace:
 
     def note(self, *, awaited: bool = False) -> str:
         """Return what is true of it when it is stopped here.
-
-        Parameters
-        ----------
-        awaited : bool
-            Whether the studio's calls are awaited.
 
         Examples
         --------
@@ -110,13 +93,7 @@ def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Gener
 
 
 def failure_error(generation: wire.Generation) -> GenerationFailedError:
-    """Return the error of a generation that ended without a result.
-
-    Examples
-    --------
-    >>> str(failure_error(wire.Generation(id="gen_1", status="failed", error="no light")))
-    'the generation gen_1 failed: no light'
-    """
+    """Return the error of a generation that ended without a result."""
     refund = generation.credits_refunded
     back = f"; {refund:f} credits were refunded" if refund else ""
     why = generation.error or "the service gives no reason"
@@ -155,15 +132,7 @@ _FILES = "mediaUploads"
 
 @dataclass(slots=True)
 class ListedGenerations:
-    """What a service lists, newest first.
-
-    Parameters
-    ----------
-    since : datetime
-        From when on something is new, by the clock of the service.
-    complete : bool
-        Whether all that is new is there.
-    """
+    """What a service lists, newest first; `since` is by its clock."""
 
     since: datetime
     items: list[wire.Generation] = field(default_factory=list)
@@ -175,13 +144,7 @@ class ListedGenerations:
 
 
 class StartSearch:
-    """Looks for starts of one studio.
-
-    Parameters
-    ----------
-    own : bool
-        Whether it is a service like this one, which filters its list.
-    """
+    """Looks for starts of one studio; a service of this kind (`own`) filters its list."""
 
     def __init__(self, policy: Policy, journal: Journal, notices: Notices, *, own: bool) -> None:
         self._policy = policy
@@ -286,13 +249,7 @@ _LOOK = 0.1
 
 
 class Starts:
-    """What one studio starts.
-
-    Parameters
-    ----------
-    addresses : dict
-        Where receipts said that a generation is to be asked for, by its id.
-    """
+    """What one studio starts; it knows the addresses that receipts named, by id."""
 
     def __init__(
         self,
@@ -317,15 +274,8 @@ class Starts:
     ) -> Flow[wire.Generation]:
         """Send a start, if the open budgets allow it, and return what is known so far.
 
-        Parameters
-        ----------
-        made : flow
-            Returns the start; files are uploaded by it.
-
-        Raises
-        ------
-        ConfigError
-            The journal cannot be written; nothing was sent.
+        `made` returns the start, and uploads its files. Where the journal cannot be written,
+        nothing is sent: that is a `ConfigError`.
         """
         with (yield from self._billing.hold(request)) as hold:
             call = yield from made

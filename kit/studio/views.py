@@ -54,15 +54,9 @@ def gallery(
 ) -> Gallery:
     """Return a grid of generations with captions and costs; a click enlarges one.
 
-    Parameters
-    ----------
-    generations : generations, ids, or rows of a history frame
-        One or many; ids and rows need the `studio` that made them.
-    columns : int, optional
-        Tiles in a row; else as many of `size` pixels as there is room for.
-    embed : bool
-        Whether short videos are put inside the notebook, for mailing it; else they are files in
-        ``outputs/`` beside it.
+    They are one or many generations, ids or rows of a history frame; ids and rows need the `studio`
+    that made them. There are as many `columns` of `size` pixels as there is room for. Short videos
+    are files in ``outputs/`` beside the notebook, or inside it, for mailing it, with `embed`.
 
     Examples
     --------
@@ -90,20 +84,9 @@ def compare(
 ) -> Comparison | BlindComparison:
     """Return generations side by side, with the parameters that differ marked.
 
-    Parameters
-    ----------
-    generations : generations, ids, or rows of a history frame
-        Two or more; differences in price are to the first.
-    size : int
-        Pixels across of each picture; all are cut to the shape of the first.
-    blind : bool
-        Show two at a time without what made them, and let you choose the better: ``ranking()``
-        of what is returned is the order that comes of it.
-
-    Raises
-    ------
-    ConfigError
-        There are fewer than two, or ids without a `studio`.
+    They are given as to `gallery`; there are two at least. Differences in price are to the first,
+    to whose shape all are cut. `blind` shows two at a time without what made them, and lets you
+    choose the better: ``ranking()`` of what is returned is the order that comes of it.
 
     Examples
     --------
@@ -198,13 +181,7 @@ def describe_studio(session: Session[Any]) -> dict[str, str]:
 
 
 class SuggestedTitle(wire.Title):
-    """A title as a studio returns it.
-
-    Parameters
-    ----------
-    made_before : bool
-        Whether an equal request led to it earlier, so that nothing was charged now.
-    """
+    """A title, and whether an equal request led to it earlier, so that it cost nothing now."""
 
     made_before: bool = False
 
@@ -219,13 +196,7 @@ class SuggestedTitle(wire.Title):
 
 
 class ScriptList(list[wire.Script]):
-    """The scripts of one request, shown side by side in a notebook.
-
-    Parameters
-    ----------
-    made_before : bool
-        Whether an equal request led to them earlier, so that nothing was charged now.
-    """
+    """The scripts of one request, shown side by side; made before, they cost nothing now."""
 
     def __init__(self, scripts: Iterable[wire.Script] = (), *, made_before: bool = False) -> None:
         super().__init__(scripts)

@@ -114,13 +114,7 @@ async def async_borrow(
 
 
 class AsyncProvenTransport(httpx.AsyncHTTPTransport):
-    """A transport whose connections to a service are proven as soon as they are open.
-
-    Parameters
-    ----------
-    question : callable
-        Takes a host and a port and returns what is to be asked there, or None.
-    """
+    """A transport whose connections to a service are proven as soon as they are open."""
 
     def __init__(self, question: ProofQuestion, verify: ssl.SSLContext, proxy: Any) -> None:
         super().__init__(verify=verify, proxy=proxy)

@@ -113,13 +113,7 @@ def borrow(
 
 
 class ProvenTransport(httpx.HTTPTransport):
-    """A transport whose connections to a service are proven as soon as they are open.
-
-    Parameters
-    ----------
-    question : callable
-        Takes a host and a port and returns what is to be asked there, or None.
-    """
+    """A transport whose connections to a service are proven as soon as they are open."""
 
     def __init__(self, question: ProofQuestion, verify: ssl.SSLContext, proxy: Any) -> None:
         super().__init__(verify=verify, proxy=proxy)

@@ -38,16 +38,7 @@ _HEADERS = {"Accept": "image/*, video/*, audio/*", "Accept-Encoding": "identity"
 class Web:
     """What may be asked for; tests pass names and addresses of their own.
 
-    Parameters
-    ----------
-    private : bool
-        Whether addresses are allowed that are not public, to which http is good enough.
-    resolve : callable
-        Looks a name up, as `socket.getaddrinfo` does.
-    schemes : tuple of str
-        How an address begins that is public.
-    seconds : float
-        For a whole file.
+    `private` allows addresses that are not public, to which http is good enough.
     """
 
     private: bool = False
@@ -58,13 +49,7 @@ class Web:
     seconds: float = SECONDS
 
     def fetch(self, url: str, folder: Path) -> Path:
-        """Return where the file of an address is, once it is here: in a folder by its content.
-
-        Raises
-        ------
-        ParameterError
-            The address is not allowed, or nothing that is a picture, a video or a sound came.
-        """
+        """Return where the file of an address is, once it is here: in a folder by its content."""
         now, known = time.monotonic(), (self.private, url, folder)
         when, path = _FETCHED.get(known, (0.0, folder))
         if path.is_file() and now - when < FRESH:

@@ -59,24 +59,12 @@ class AsyncGeneration(BaseGeneration):
         return await self.output.save(file, metadata=metadata)
 
     async def image(self) -> PIL.Image.Image:
-        """Return its picture as one of Pillow.
-
-        Raises
-        ------
-        ConfigError
-            It is a video.
-        """
+        """Return its picture as one of Pillow; a video raises `ConfigError`."""
         path = await self.output.path()
         return cast("PIL.Image.Image", read_picture(path, "output.path() is its file"))
 
     async def array(self) -> NDArray[np.uint8]:
-        """Return its picture as an array of (height, width, 3), or 4 with transparency.
-
-        Raises
-        ------
-        ConfigError
-            It is a video.
-        """
+        """Return its picture as an array of (height, width, 3), or 4 with transparency."""
         import numpy as np
 
         picture = await self.image()
@@ -164,18 +152,9 @@ class AsyncOutput:
     async def save(self, file: Path | str, *, metadata: bool = True) -> Path:
         """Copy it to a file, or into a folder, and return where it is.
 
-        Parameters
-        ----------
-        file : path
-            A picture is converted to PNG, JPEG or WebP where its name ends so and it is another.
-        metadata : bool
-            Whether it says in itself what made it: model, prompt, parameters and seed. A file that
-            another service has signed stays as it is.
-
-        Raises
-        ------
-        ConfigError
-            The name asks for a format that it is not converted to.
+        A picture becomes PNG, JPEG or WebP where the name ends so and it is another; any other
+        conversion is a `ConfigError`. `metadata` is whether the copy says in itself what made it; a
+        file that another service has signed stays as it is.
         """
         flow = map_result(fetch_output(self.generation), save_to(file, self.generation, metadata))
         return await self.generation._run(flow)

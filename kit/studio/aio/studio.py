@@ -53,15 +53,9 @@ class AsyncTitles:
         self._client, self._billing = client, billing
 
     async def suggest(self, topic: str, *, again: bool = False) -> SuggestedTitle:
-        """Return a title with its hook angle; 0.05 credits.
+        """Return a title with its hook angle; 0.05 credits, and nothing for a topic that had one.
 
-        Parameters
-        ----------
-        again : bool
-            The same topic returns the title that it led to first and costs nothing; True pays for
-            another one.
-
-        Source: API document, operation 8. Topics: `kit.wire.TOPICS`.
+        `again` pays for another one. Topics: `kit.wire.TOPICS`.
         """
         found, before = await self._client.run(self._billing.buy_title_once(topic, again=again))
         return SuggestedTitle(**found.model_dump(), made_before=before)
@@ -86,18 +80,10 @@ class AsyncScripts:
         variations: int = 1,
         again: bool = False,
     ) -> ScriptList:
-        """Return one script or two; 0.15 credits each.
+        """Return one script or two; 0.15 credits each, and nothing for what was written before.
 
-        Parameters
-        ----------
-        title : str or Title
-            A suggested title brings its hook angle along.
-        duration : int
-            Seconds that the text should take to speak.
-        again : bool
-            The same request returns what it led to first and costs nothing; True pays anew.
-
-        Source: API document, operation 9.
+        A suggested title brings its hook angle along; `duration` is the seconds that the text takes
+        to speak; `again` pays anew.
         """
         order = script_request(
             topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
@@ -108,13 +94,6 @@ class AsyncScripts:
 
 class AsyncStudio:
     """One account at one service: its models, generations, titles, scripts and ledger.
-
-    Parameters
-    ----------
-    settings : Settings
-        Where the service is; `kit.aconnect` finds it.
-    client, operations : optional
-        What sends and what decides; tests pass their own.
 
     Examples
     --------
@@ -177,9 +156,7 @@ class AsyncStudio:
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> wire.Quote:
-        """Return what a request would cost, and check it; nothing is started.
-
-        The arguments are those of `generate`.
+        """Return what a request, as of `generate`, would cost, and check it; nothing is started.
 
         Raises
         ------
@@ -258,8 +235,6 @@ class AsyncStudio:
 
         Parameters
         ----------
-        model : str or Model
-            Its id, or one of ``studio.models``.
         media : mapping, path, https address, bytes, picture, array, output, or a list of them
             Input files, by parameter name where the model takes several kinds; each may also be
             given by itself, as in ``image="cat.png"``.
@@ -275,11 +250,8 @@ class AsyncStudio:
         metadata : bool
             Whether the file says in itself what made it: model, prompt, parameters and seed.
         parameters : mapping, optional
-            Settings of the model by name, for names that are no keywords here or mean something
-            else, such as ``model``, ``media``, ``n``, ``timeout``, ``again``, ``tags``,
-            ``metadata`` or ``guidance scale``.
-        **settings
-            All other settings of the model.
+            Settings by name, for names that are no keywords here or mean something else, such as
+            ``model``, ``n`` or ``guidance scale``; all others are keywords.
 
         Raises
         ------
@@ -352,16 +324,8 @@ class AsyncStudio:
         """Make what a file shows by the request that made it, or by one that differs in something.
 
         The request is checked and priced before it is sent. Outputs that the file was made of are
-        its inputs again.
-
-        Parameters
-        ----------
-        model : str or Model, optional
-            Another than its own; settings that this one has not got are left out.
-        media : mapping, path, bytes, picture, array, or a list of them
-            Other input files.
-        **changes
-            The prompt or settings that are to differ, such as ``seed=8``.
+        its inputs again. `changes` are the prompt or settings that are to differ, such as
+        ``seed=8``; settings that another `model` has not got are left out.
 
         Raises
         ------

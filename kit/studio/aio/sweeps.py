@@ -58,19 +58,17 @@ class AsyncSweeps:
     ) -> AsyncSweep[AsyncGeneration]:
         """Return many requests that belong together, checked and priced; `Sweep.run` makes them.
 
+        What is given as a list, range, array or series of values varies.
+
         Parameters
         ----------
-        prompt, **values : value, or a list, range, array or series of values
-            What is given several values varies.
-        parameters : mapping, optional
-            The same, for names that mean something else here, such as ``model`` or ``plan``.
         plan : str or int
             ``grid`` makes every combination, ``zip`` the first values together, then the second;
             a number draws that many of the grid.
         again : bool or str
             False finds what was made before. A text names a new take, True is always a new one.
-        tags : mapping of str to str, optional
-            What each is filed under; see `Studio.generate`.
+        parameters : mapping, optional
+            Values by name, for names that mean something else here, such as ``model`` or ``plan``.
 
         Raises
         ------
@@ -95,17 +93,9 @@ class AsyncSweeps:
     ) -> AsyncSweep[AsyncGeneration]:
         """Make one generation a row and return them as a finished sweep.
 
-        Parameters
-        ----------
-        frame : DataFrame or list of mapping
-            Columns are ``model``, ``prompt``, ``media``, parameters and ``tag.NAME``; empty cells
-            are left out.
-        model : str or Model, optional
-            For rows that name none.
-        unpriced : bool
-            Whether to go on where the service does not say what a row costs.
-        tags : mapping of str to str, optional
-            What every row is filed under; see `Studio.generate`.
+        Columns of a frame, or keys of mappings, are ``model``, ``prompt``, ``media``, parameters
+        and ``tag.NAME``; empty cells are left out. `model` and `tags` are for all rows; a row's own
+        come first. `unpriced` goes on where the service does not say what a row costs.
 
         Raises
         ------
@@ -132,26 +122,18 @@ class AsyncSweep(BaseSweep[H]):
     async def run(
         self, *, at_once: int = AT_ONCE, background: bool = False, unpriced: bool = False
     ) -> AsyncSweep[H]:
-        """Make what is not made yet, and return the sweep.
+        """Make what is not made yet, 1 to 32 at the same time, and return the sweep.
 
         A request that fails is kept with its error, and the others go on; a refused key, an empty
-        balance or a full budget ends the run.
-
-        Parameters
-        ----------
-        at_once : int
-            How many are made at the same time, 1 to 32.
-        background : bool
-            Whether to return at once; `frame` shows how far it is, and `wait` waits.
-        unpriced : bool
-            Whether to go on where the service does not say what a request costs.
+        balance or a full budget ends the run. `background` returns at once: `frame` shows how far
+        it is, and `wait` waits.
 
         Raises
         ------
         BudgetError
             All together would pass an open budget; nothing was sent.
         ConfigError
-            A price is unknown, or the sweep runs already.
+            A price is unknown, and it is not to run `unpriced`; or the sweep runs already.
         """
         await asyncio.to_thread(self._begin, at_once, unpriced)
         return self if background else await self.wait()
@@ -173,11 +155,7 @@ class AsyncSweep(BaseSweep[H]):
     async def sheet(self, x: str | None = None, y: str | None = None, *, size: int = 200) -> Sheet:
         """Return the results as a contact sheet, with the number and the cost of each.
 
-        Parameters
-        ----------
-        x, y : str, optional
-            What varies across and down; the last axis goes across, all others down.
-        size : int
-            Pixels across of a picture.
+        `x` and `y` are what varies across and down; the last axis goes across, all others down.
+        Pictures are `size` pixels across.
         """
         return await asyncio.to_thread(self._draw_sheet, x, y, size)

@@ -54,16 +54,8 @@ Asked: TypeAlias = tuple[str, str | None, Any, Mapping[str, Any], Mapping[str, s
 class Cell:
     """One checked and priced request of a sweep.
 
-    Parameters
-    ----------
-    digest : str
-        What the journal knows it by: equal cells of equal sweeps share it.
-    quote : Quote or None
-        None where the service does not say what it costs.
-    before : tuple of str
-        What it led to before, oldest first, without what failed.
-    starts : int
-        How many starts it had, failed ones included: the next one has a key of its own.
+    The journal knows it by `digest`, which equal cells of equal sweeps share. `before` is what it
+    led to, oldest first, without what failed. The next of its `starts` has a key of its own.
     """
 
     request: Request
@@ -92,13 +84,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SweepCells:
-    """The cells of one sweep, and what varies among them.
-
-    Parameters
-    ----------
-    title : str
-        Models and how many requests there are.
-    """
+    """The cells of one sweep, what varies among them, and a title."""
 
     plan: SweepPlan
     cells: Sequence[Cell]
@@ -140,13 +126,7 @@ def plan_rows(
     again: bool | str,
     tags: Mapping[str, str] | None,
 ) -> Flow[SweepCells]:
-    """Return the sweep of a frame's rows, checked and priced; nothing is started.
-
-    Raises
-    ------
-    ConfigError
-        What is given has no rows, or a row names no model.
-    """
+    """Return the sweep of a frame's rows, checked and priced; nothing is started."""
     given = [_clean(row) for row in _records(frame)]
     if not given:
         raise ConfigError("there are no rows to make anything of")
@@ -225,16 +205,9 @@ def check_cells(
 ) -> Flow[list[Cell]]:
     """Check and price all requests of a sweep.
 
-    Parameters
-    ----------
-    again : bool or str
-        False finds what was made before, by whatever call. A text is the name of a new take, which
-        a sweep of the same name finds again. True is a take of its own each time.
-
-    Raises
-    ------
-    ParameterError
-        Some break a rule; the message says which and why, and nothing was sent.
+    `again` False finds what was made before, by whatever call; a text is the name of a new take,
+    which a sweep of the same name finds again; True is a take of its own each time. The error of
+    what breaks a rule says which and why, and nothing was sent.
     """
     checked = yield from _check_all(operations, requests)
     anew = again is True or (not again and not operations.settings.reuse)

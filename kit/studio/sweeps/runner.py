@@ -60,15 +60,7 @@ class Blocking(Protocol):
 
 @dataclass
 class SweepRun:
-    """One run over numbered tasks.
-
-    Parameters
-    ----------
-    work : callable
-        Returns the flow of a task; it reports its own result.
-    failed : callable
-        Told of a task's error.
-    """
+    """One run over numbered tasks; `failed` is told of a task's error."""
 
     client: Blocking
     work: Callable[[int], Flow[None]]

@@ -115,19 +115,7 @@ def make_tile(
     size: int,
     among: int,
 ) -> Tile:
-    """Return the tile of a result; its caption begins with the number that ratings go by.
-
-    Parameters
-    ----------
-    number : int
-        Of its cell.
-    values : mapping
-        What varies, for the label.
-    size : int
-        Pixels across.
-    among : int
-        How many tiles share the sheet: the more, the smaller their files.
-    """
+    """Return the tile of a result; its caption begins with the number that ratings go by."""
     from kit.explore.sweeps.sheet import Tile, text
     from kit.widgets import media
 
@@ -199,13 +187,7 @@ class BaseSweep(Generic[H]):
 
     @property
     def quote(self) -> wire.Quote:
-        """The price of what is still to be made; its source is the least sure of theirs.
-
-        Raises
-        ------
-        ConfigError
-            The service does not say what a request of it costs.
-        """
+        """The price of what is still to be made; its source is the least sure of theirs."""
         total = self.credits
         if total is None:
             raise ConfigError(f"the service does not say what every request of {self.title} costs")
@@ -226,20 +208,12 @@ class BaseSweep(Generic[H]):
     def frame(self, *, constants: bool = False) -> pd.DataFrame:
         """Return one row a request, numbered; the rows of a frame keep its index.
 
-        Parameters
-        ----------
-        constants : bool
-            Whether what all requests share is there too.
-
-        Returns
-        -------
-        DataFrame
-            What varies, as in a history: ``prompt``, ``model_id`` and ``parameters.NAME``. Columns
-            that the frame of the requests has are left out, so ``frame.join(sweep.frame())`` has
-            each once. Then ``price`` (credits that it costs from here on; 0 for what
-            was made before, NaN where it is unknown), ``status`` (``planned``, ``refused``, or
-            that of the generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``,
-            ``rating``, ``generation_id`` and ``error``.
+        It has what varies, and with `constants` what all share, as in a history: ``prompt``,
+        ``model_id`` and ``parameters.NAME``. Columns that the frame of the requests has are left
+        out, so ``frame.join(sweep.frame())`` has each once. Then ``price`` (credits that it costs
+        from here on; 0 for what was made before, NaN where it is unknown), ``status`` (``planned``,
+        ``refused``, or that of the generation), ``charged``, ``refunded``, ``net`` (credits),
+        ``seconds``, ``rating``, ``generation_id`` and ``error``.
         """
         found = self._table(constants)
         rows = self.plan.rows
@@ -286,13 +260,7 @@ class BaseSweep(Generic[H]):
         return [g for g in self.generations if marked.get(g.id, {}).get("rating") == BEST]
 
     def rate(self, number: int, rating: int | None, note: str = "") -> None:
-        """Rate the result of a cell from 0 to 5; None takes the rating away.
-
-        Raises
-        ------
-        ConfigError
-            The cell has no result yet, or there is no such cell or rating.
-        """
+        """Rate the result of a cell from 0 to 5; None takes the rating away."""
         if not 0 <= number < len(self):
             raise ConfigError(f"there is no cell {number}; there are {len(self)}, from 0 on")
         facts = self._result(number).generation

@@ -43,19 +43,8 @@ class Usage:
     def frame(self, limit: int | None = None, *, sync: bool = True) -> pd.DataFrame:
         """Return the ledger as a table, newest first; see `kit.explore.schema.LEDGER`.
 
-        It is kept on this computer: only what is new is asked for.
-
-        Parameters
-        ----------
-        limit : int, optional
-            Only the newest entries; all of them when left out, whose sum is the balance.
-        sync : bool
-            False takes the ledger as it was read last.
-
-        Raises
-        ------
-        NotFoundError
-            The service has none.
+        All of it sums up to the balance. It is kept on this computer: only what is new is asked
+        for, and nothing where `sync` is False. A service without a ledger raises `NotFoundError`.
         """
         with ProgressLine(self._reports.operations.progress) as on_progress:
             return self._client.run(self._reports.ledger(limit, on_progress, sync=sync))
@@ -93,9 +82,8 @@ class Costs(BaseCosts):
     ) -> CostFrame:
         """Return the costs of each group; see `kit.explore.costs.by`.
 
-        Days begin where `timezone` is; their dtype is that of instants in every frame. With
-        `kept`, it says what each result cost that is rated 4 or better, or as high as `kept` says:
-        ``studio.costs.by("model", kept=5)``.
+        Days begin where `timezone` is. With `kept`, it says what each result cost that is rated 4
+        or better, or as high as `kept` says: ``studio.costs.by("model", kept=5)``.
         """
         from kit.explore import costs
         from kit.explore.ratings import KEPT
@@ -170,15 +158,10 @@ class Costs(BaseCosts):
     ) -> Forecast:
         """Return what the coming days will cost, and how long the credits last.
 
-        A row a day, beginning with the rest of today; ``.total`` and ``.days_left`` have ``low``,
-        ``expected`` and ``high``, between which ``level`` of outcomes lie. See
-        `kit.explore.costs.forecast`. ``as_of`` is a day or moment to look ahead from, instead of
-        now.
-
-        Raises
-        ------
-        ConfigError
-            There is too little history: fewer than 14 whole days.
+        A row a day, beginning with the rest of today, or with `as_of`; ``.total`` and
+        ``.days_left`` have ``low``, ``expected`` and ``high``, between which ``level`` of outcomes
+        lie. A history of fewer than 14 whole days raises `ConfigError`. See
+        `kit.explore.costs.forecast`.
         """
         with self._show_progress() as on_progress:
             return self._client.run(
@@ -218,12 +201,7 @@ class Costs(BaseCosts):
         """Return the report of a month as one HTML file, the present month by default.
 
         It has the total, days, models and tags, what failed and was refunded, what is expected by
-        the end of the month, and days that stand out.
-
-        Parameters
-        ----------
-        budget : number, optional
-            Credits that were to be spent at most.
+        the end of the month and how that is to the `budget` in credits, and days that stand out.
 
         Examples
         --------
@@ -261,13 +239,6 @@ class Costs(BaseCosts):
         Prices are those of today. Settings that the other model does not have are left out; what it
         cannot make with the values that were used counts in ``unknown``. See
         `kit.explore.costs.reprice`.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such model.
-        ConfigError
-            There is no such parameter.
 
         Examples
         --------

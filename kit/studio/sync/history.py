@@ -111,10 +111,9 @@ class History:
     def sync(self) -> Synced:
         """Bring the history on this computer up to date and return what that brought.
 
-        The first time fetches everything, later times what is new or was unfinished. It may be
-        interrupted and goes on where it was; two notebooks may sync at once. Finished generations
-        lie in the data folder as Parquet files, one folder for a service and an account; the ledger
-        lies beside them from the first question about costs on.
+        It may be interrupted and goes on where it was; two notebooks may sync at once. Finished
+        generations lie in the data folder as Parquet files, one folder for a service and an
+        account; the ledger lies beside them from the first question about costs on.
         """
         with ProgressLine(self._progress, show="history") as on_progress:
             return self._client.run(self._history.sync(on_progress))
@@ -144,8 +143,6 @@ class History:
             on this computer.
         since, until : str, date or datetime, optional
             Made at or after, made before; without a zone in UTC.
-        status, model, asset_type : str or sequence of str, optional
-            One or several.
         tag : str, sequence of str or mapping, optional
             ``campaign=winter``, or several that all have to be there.
         columns : sequence of str, optional
@@ -154,8 +151,6 @@ class History:
             Whether each parameter, each input file becomes a column too.
         sync : bool
             False takes the history as the last sync left it, without a look at the service.
-        **filters
-            Those of `list`.
 
         Raises
         ------
@@ -180,11 +175,6 @@ class History:
         another one, in any case and without accents; several in double quotes are one. ``score`` is
         1 where each is a whole word of the prompt, and less where some are not.
 
-        Parameters
-        ----------
-        **filters
-            As in `frame`: since, until, status, model, asset_type, tag.
-
         Examples
         --------
         ``kit.gallery(studio.history.search("snowy lake", since="2026-10-01"), studio=studio)``
@@ -205,23 +195,11 @@ class History:
     ) -> pd.DataFrame:
         """Return the generations that look most like a picture, as `frame` does.
 
-        Light and colors are compared, and where they are: ``likeness`` is 1 for the same. Of a
-        video it is the picture that stands for it. What pictures look like is kept on this
-        computer; a line of the log says how many could not be compared.
-
-        Parameters
-        ----------
-        picture : generation, id, path, bytes, picture or array
-            What to look for.
-        fetch : int
-            Small pictures, of results that are not on this computer yet, to fetch at most.
-        **filters
-            As in `frame`: since, until, status, model, asset_type, tag.
-
-        Raises
-        ------
-        ConfigError
-            It is no picture.
+        The picture is a generation, an id, a path, bytes, or one of Pillow or NumPy; anything else
+        raises `ConfigError`. Light and colors are compared, and where they are: ``likeness`` is 1
+        for the same. Of a video it is the picture that stands for it. What pictures look like is
+        kept on this computer; at most `fetch` that are not here yet are fetched, and a line of the
+        log says how many could not be compared.
 
         Examples
         --------
@@ -236,12 +214,8 @@ class History:
     def sql(self, query: str, *, sync: bool = True, **tables: Any) -> pd.DataFrame:
         """Return what a query in DuckDB's SQL finds in the tables ``generations`` and ``usage``.
 
-        Parameters
-        ----------
-        sync : bool
-            False reads what the last sync left on this computer, without a look at the service.
-        **tables : DataFrame or pyarrow.Table
-            More tables, by name, to join.
+        More tables, frames of pandas or Arrow, are given by name, to join. `sync` is that of
+        `frame`.
 
         Raises
         ------
@@ -264,13 +238,7 @@ class History:
         sync: bool = True,
         **filters: Unpack[Filters],
     ) -> Path:
-        """Write the history to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return where it is.
-
-        Parameters
-        ----------
-        **filters
-            As in `frame`: since, until, status, model, asset_type.
-        """
+        """Write the history to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return its path."""
         choice = parse_filter(**filters)
         write = (self._archive(sync)).export
         self._client.run(self._history.check(choice))
@@ -284,13 +252,6 @@ class History:
         It is what ``datasets.load_dataset("imagefolder", data_dir=folder)`` reads, or
         ``"videofolder"``: a line a file, with the prompt as ``text``. Outputs that were deleted are
         left out.
-
-        Parameters
-        ----------
-        limit : int, optional
-            Only the newest.
-        **filters
-            As in `frame`: since, until, model, asset_type.
         """
         target = Path(folder).expanduser()
         target.mkdir(parents=True, exist_ok=True)
@@ -353,14 +314,8 @@ class History:
     ) -> HistoryTable:
         """Return a table of the history: sort, filter, turn pages and choose in it.
 
-        Parameters
-        ----------
-        limit : int, optional
-            Only the newest; otherwise all of them. Filters are those of `frame`.
-        frame : DataFrame, optional
-            A history frame to show instead of asking; a million rows are fine.
-        size : int
-            Rows a page.
+        It shows the newest `limit`, or all, that fit filters as of `frame`; or a `frame` that is
+        given, a million rows are fine; `size` rows a page.
 
         Examples
         --------
