@@ -1,6 +1,7 @@
 """Binder: what it would build, without a container engine."""
 
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -31,3 +32,25 @@ def test_what_decides_how_widgets_behave_is_locked_as_it_is_tested(name: str) ->
 
     assert found is not None
     assert version(name).partition(".")[0] == found[1].partition(".")[0]
+
+
+@pytest.mark.parametrize("before", [None, "grace/other"])
+def test_the_links_name_the_repository_that_they_stand_in(
+    tmp_path: Path, before: str | None
+) -> None:
+    for name in ("README.md", "binder/README.md", ".ci/address"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    for repository in filter(None, (before, "ada/the.fork")):
+        subprocess.run([tmp_path / ".ci/address", repository], check=True, timeout=20)
+
+    pages = [(tmp_path / name).read_text() for name in ("README.md", "binder/README.md")]
+    links = [
+        link
+        for page in pages
+        for link in re.findall(r"https://mybinder.org/v2/\S+?(?=[)\s])", page)
+    ]
+    assert len(links) == 3
+    assert all(link.startswith("https://mybinder.org/v2/gh/ada/the.fork/") for link in links)
+    assert "github.com%252Fada%252Fthe.fork%26" in links[-1]
+    assert links[-1].endswith("lab%252Ftree%252Fthe.fork%252Fnotebooks%252F01_quickstart.ipynb")
