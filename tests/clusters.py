@@ -1,15 +1,24 @@
 """A Dask cluster on this machine: its scheduler, and workers as anybody starts them."""
 
+import asyncio
 import os
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from distributed import Scheduler
+
+from kit.service import settings
+from kit.service.app import create_storage
+from kit.service.worker.cluster import Cluster, work
+from kit.service.worker.pool import Pool, RenderProcess
+from kit.service.worker.renderer import Renderer
 
 
 def free_port() -> int:
@@ -114,3 +123,47 @@ def any_pool(slots: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         "storage_settings", [pytest.param(0, id="pool"), cluster], indirect=True
     )
+
+
+class OnCluster:
+    """A pool that is reached through a cluster of one worker, all of it in this event loop.
+
+    Parameters
+    ----------
+    data : Path
+        The data folder of the worker; results lie in its folder ``objects``.
+    """
+
+    def __init__(self, pool: Pool, data: Path) -> None:
+        self._pool, self._data = pool, data
+        self._ends = AsyncExitStack()
+
+    async def __aenter__(self) -> "OnCluster":
+        place = Scheduler(host="127.0.0.1", port=0, dashboard=False)
+        scheduler = await self._ends.enter_async_context(place)
+        given = settings.load({}, data=self._data, cluster=scheduler.address)
+        renderer = Renderer(create_storage(given, bytes(32)), self._pool, given)
+        stop = asyncio.Event()
+        worker = asyncio.create_task(work(renderer, given, stop, gpu=True, host="127.0.0.1"))
+        self._cluster = Cluster(given)
+        self._ends.push_async_callback(lambda: worker)
+        self._ends.callback(stop.set)
+        self._ends.push_async_callback(self._cluster.close)
+        while not self._cluster.slots:
+            await asyncio.sleep(0.01)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._ends.aclose()
+
+    @property
+    def idle(self) -> list[RenderProcess]:
+        return self._pool.idle
+
+    async def run(
+        self, name: str, task: Mapping[str, Any], report: Callable[[float], None], **needs: bool
+    ) -> dict[str, Any]:
+        return await self._cluster.run(name, {"environment": [], **task}, report, **needs)
+
+    def cancel(self, name: str) -> bool:
+        return self._cluster.cancel(name)

@@ -87,7 +87,12 @@ def list_keys(
 def revoke(
     key: Annotated[str, typer.Argument(help="Key id, as `kit keys list` shows it.")],
     sign_out: Annotated[
-        bool, typer.Option("--sign-out", help="End all signed addresses of its account, too.")
+        bool,
+        typer.Option(
+            "--sign-out",
+            help="End all signed addresses of its account, too; "
+            "tickets to upload into a bucket end after 15 minutes.",
+        ),
     ] = False,
     data: Data = None,
     database: DatabaseUrl = None,

@@ -195,7 +195,10 @@ class S3Storage:
         expires: int,
         sign_outs: int = 0,
     ) -> Ticket:
-        """Return the ticket for one PUT to the bucket, of this type and length only."""
+        """Return the ticket for one PUT to the bucket, of this type and length only.
+
+        It ends by time alone, no sign-out ends it: what it lets in lies apart, see the module.
+        """
         headers = {"Content-Type": content_type, "Content-Length": str(length)}
         now = int(self._clock())
         address = self._bucket.presign(

@@ -1,7 +1,8 @@
 """What is true here is true on either database, and on a cluster where a test says so."""
 
+import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.clusters import serve_cluster
+from kit.service.worker.pool import Pool
+from tests.clusters import OnCluster, serve_cluster
 from tests.conftest import PLUGINS
 
 OWN_PLUGINS = str(Path(__file__).parent / "plugins")
@@ -45,3 +47,35 @@ def storage_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Where a service renders and keeps its files; see `any_pool`."""
     slots = getattr(request, "param", 0)
     return request.getfixturevalue("cluster")(slots) if slots else {}
+
+
+BOUNDS: dict[str, Any] = {"seconds": 30, "cpu_seconds": 60, "memory": 4 << 30}
+Work = Callable[[Any], Coroutine[Any, Any, Any]]
+
+
+def in_pool(work: Work, scratch: Path, *, slots: int = 1, **bounds: Any) -> Any:
+    """Run something with a pool, of one process unless told otherwise."""
+
+    async def inside() -> Any:
+        pool = Pool(slots, scratch=scratch, **{**BOUNDS, **bounds})
+        try:
+            return await work(pool)
+        finally:
+            pool.close()
+
+    return asyncio.run(inside())
+
+
+@pytest.fixture(params=["pool", "cluster"])
+def with_pool(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Any]:
+    """Run something with a pool, and with a cluster whose worker has that pool."""
+
+    def run(work: Work, **bounds: Any) -> Any:
+        async def on_cluster(pool: Pool) -> Any:
+            async with OnCluster(pool, tmp_path) as cluster:
+                return await work(cluster)
+
+        there = work if request.param == "pool" else on_cluster
+        return in_pool(there, tmp_path / "scratch", **bounds)
+
+    return run

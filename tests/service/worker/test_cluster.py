@@ -1,5 +1,6 @@
 """A cluster of its own: its parts know each other by certificates, and leave in good order."""
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -11,13 +12,15 @@ from pathlib import Path
 
 import httpx
 import pytest
+from distributed import Client
 
 from kit.errors import ConfigError
 from kit.service import settings
 from tests.clusters import Part, free_port, scheduler, worker
 from tests.conftest import ALL_SCOPES, Service, sql
+from tests.service.test_chaos import children
 from tests.service.worker.conftest import OWN_PLUGINS
-from tests.waiting import finished, running, started, until
+from tests.waiting import finished, read, running, started, until
 
 Start = Callable[..., Service]
 
@@ -117,6 +120,60 @@ def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
         assert (again["status"], again["errorCode"]) == ("processing", None)
         http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
         assert finished(http, started(http))["status"] == "completed"
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
+def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
+    tmp_path: Path, start_service: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+    cluster, storage = f"tcp://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
+    monkeypatch.syspath_prepend(OWN_PLUGINS)
+    given = {
+        "PYTHONPATH": os.pathsep.join((OWN_PLUGINS, os.environ["PYTHONPATH"])),
+        "HEAVY_MARKER": str(tmp_path / "marker"),
+    }
+    plain, gpu = (
+        worker(cluster, tmp_path / name, storage, "--name", name, *options, **given)
+        for name, options in (
+            ("plain", ("--workers", "2", "--no-gpu")),
+            ("gpu", ("--workers", "1", "--gpu")),
+        )
+    )
+    heavy = {"modelId": "heavy", "prompt": "is slow", "parameters": {}}
+    with ExitStack() as ends:
+        ends.enter_context(scheduler(port, tmp_path / "scheduler.log").run())
+        ends.enter_context(plain.run())
+        service = start_service(cluster=cluster, storage_url=storage)
+        http = ends.enter_context(client(service))
+        waiting = [started(http, **heavy) for _ in range(2)]
+        assert finished(http, started(http))["status"] == "completed", "it needs no GPU"
+        assert [read(http, one)["startedAt"] for one in waiting] == [None, None]
+
+        ends.enter_context(gpu.run())
+        done = [finished(http, one) for one in (*waiting, started(http, **heavy))]
+
+        made = {one["output"]["metadata"]["process"] for one in done}
+        assert len(made) == 1, "what it has loaded stays warm"
+        assert made < {*children(gpu.pid)}
+        offered = asyncio.run(workers(cluster))
+        assert offered == {
+            "plain": (2, {"RENDER": 2, "GPU": 0}, True),
+            "gpu": (1, {"RENDER": 1, "GPU": 1}, True),
+        }
+        # Loaded ahead of the jobs: one process for each place, and one for the large weights.
+        assert [len(children(part.pid)) for part in (plain, gpu)] == [2, 2]
+
+
+async def workers(cluster: str) -> dict[str, tuple[int, dict[str, float], bool]]:
+    """Return the threads and resources of each worker, and whether it renders."""
+    async with Client(cluster, asynchronous=True, set_as_default=False) as dask:
+        found = (await dask.scheduler.identity())["workers"]
+        loaded = await dask.run(lambda dask_worker: "kit" in dask_worker.plugins)
+    return {
+        one["name"]: (one["nthreads"], one["resources"], loaded[address])
+        for address, one in found.items()
+    }
 
 
 @pytest.mark.slow

@@ -16,7 +16,8 @@ from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import LostError, Pool
 from tests.clusters import any_pool
 from tests.conftest import ALL_SCOPES, Service
-from tests.service.worker.test_pool import BOUNDS, silent, task
+from tests.service.worker.conftest import in_pool
+from tests.service.worker.test_pool import silent, task
 from tests.waiting import balance, finished, read, running, started
 
 PLUGINS = Path(__file__).parent / "plugins"
@@ -49,17 +50,6 @@ def order(http: httpx.Client, model: str, prompt: str) -> str:
     return started(http, modelId=model, prompt=prompt, parameters={})
 
 
-def in_pool(folder: Path, work: Callable[[Pool], Any]) -> Any:
-    async def inside() -> Any:
-        pool = Pool(2, scratch=folder / "scratch", **BOUNDS)
-        try:
-            return await work(pool)
-        finally:
-            pool.close()
-
-    return asyncio.run(inside())
-
-
 def test_their_jobs_share_a_process_that_is_not_bounded(tmp_path: Path) -> None:
     async def work(pool: Pool) -> list[Any]:
         both = [
@@ -71,7 +61,7 @@ def test_their_jobs_share_a_process_that_is_not_bounded(tmp_path: Path) -> None:
         made.append(await pool.run("c", job(tmp_path), silent, resident=True))
         return [one["metadata"] for one in made]
 
-    first, second, light, last = in_pool(tmp_path, work)
+    first, second, light, last = in_pool(work, tmp_path / "scratch", slots=2)
 
     assert first["process"] == second["process"] == last["process"] != light["process"]
     for name, most in light["limits"].items():
@@ -93,7 +83,7 @@ def test_a_file_says_that_trained_weights_made_it_or_changed_another(tmp_path: P
             kinds.append(found and found.source_type)
         return kinds
 
-    assert in_pool(tmp_path, work) == [TRAINED, COMPOSITE]
+    assert in_pool(work, tmp_path / "scratch", slots=2) == [TRAINED, COMPOSITE]
 
 
 def test_a_process_that_is_spent_is_replaced(tmp_path: Path) -> None:
@@ -104,7 +94,7 @@ def test_a_process_that_is_spent_is_replaced(tmp_path: Path) -> None:
         after = await pool.run("b", job(tmp_path, prompt="is spent once"), silent, resident=True)
         return before["metadata"]["process"], after["metadata"]["process"]
 
-    before, after = in_pool(tmp_path, work)
+    before, after = in_pool(work, tmp_path / "scratch", slots=2)
 
     assert before != after
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,11 @@ import httpx
 import pytest
 
 from kit.service.worker.pool import JobError, LostError, Pool
-from tests.service.worker.test_pool import alive, silent, task, with_pool
+from tests.service.worker.conftest import in_pool
+from tests.service.worker.test_pool import alive, silent, task
 from tests.waiting import balance, finished, started, until
 
+Done = Callable[..., list[Any]]
 PLUGINS = Path(__file__).parent / "plugins"
 
 
@@ -26,26 +30,26 @@ def deed(folder: Path, does: str) -> dict[str, Any]:
     return {**task(folder), "model_id": "unruly", "prompt": does, "parameters": {}}
 
 
-def done(folder: Path, *deeds: str, **bounds: int) -> list[Any]:
+@pytest.fixture
+def done(with_pool: Callable[..., Any], tmp_path: Path) -> Done:
     """Return how some jobs ended, one after another in a pool of one process, and who is left."""
 
-    async def work(pool: Pool) -> list[Any]:
+    async def work(pool: Pool, deeds: tuple[str, ...]) -> list[Any]:
         ends: list[Any] = []
         for does in deeds:
             try:
-                ends.append((await pool.run("a", deed(folder, does), silent))["metadata"])
+                ends.append((await pool.run("a", deed(tmp_path, does), silent))["metadata"])
             except (JobError, LostError) as error:
                 ends.append(error)
         return ends
 
-    ends: list[Any] = with_pool(work, scratch=folder / "scratch", **bounds)
-    return ends
+    return lambda *deeds, **bounds: with_pool(partial(work, deeds=deeds), **bounds)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of processes")
-def test_a_copy_that_an_engine_makes_of_its_process_answers_nothing(tmp_path: Path) -> None:
+def test_a_copy_that_an_engine_makes_of_its_process_answers_nothing(done: Done) -> None:
     before, first, nothing, good, raised = done(
-        tmp_path, "behaves", "forks", "returns nothing", "behaves", "panics"
+        "behaves", "forks", "returns nothing", "behaves", "panics"
     )
 
     assert first == {"copy": 0}, "the copy has left in good order"
@@ -55,8 +59,8 @@ def test_a_copy_that_an_engine_makes_of_its_process_answers_nothing(tmp_path: Pa
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of processes")
-def test_a_copy_touches_neither_the_files_nor_the_line(tmp_path: Path) -> None:
-    raising, reporting, good = done(tmp_path, "forks and raises", "forks and reports", "behaves")
+def test_a_copy_touches_neither_the_files_nor_the_line(done: Done) -> None:
+    raising, reporting, good = done("forks and raises", "forks and reports", "behaves")
 
     assert raising == {"folder": True}
     assert reporting == {"copy": 0}, "it left when it wanted to tell something"
@@ -67,10 +71,8 @@ def test_a_copy_touches_neither_the_files_nor_the_line(tmp_path: Path) -> None:
     "mischief",
     ["says something else", "says nonsense", "says a list", "says too much", "says half"],
 )
-def test_an_answer_that_nobody_can_vouch_for_counts_as_a_crash(
-    tmp_path: Path, mischief: str
-) -> None:
-    good, lost, after = done(tmp_path, "behaves", mischief, "behaves")
+def test_an_answer_that_nobody_can_vouch_for_counts_as_a_crash(done: Done, mischief: str) -> None:
+    good, lost, after = done("behaves", mischief, "behaves")
 
     assert isinstance(lost, LostError)
     assert after["process"] != good["process"]
@@ -84,7 +86,7 @@ def test_what_is_said_after_the_answer_goes_to_no_other_job(tmp_path: Path) -> N
             await asyncio.sleep(0.01)
         return child, await pool.run("b", deed(tmp_path, "behaves"), silent)
 
-    noisy, result = with_pool(work)
+    noisy, result = in_pool(work, tmp_path)
 
     assert result["metadata"]["process"] != noisy.process.pid
     assert noisy.process.returncode is not None
@@ -97,16 +99,14 @@ def test_a_thread_left_running_reports_for_no_other_job(tmp_path: Path) -> None:
         await pool.run("a", deed(tmp_path, "reports later"), silent)
         await pool.run("b", deed(tmp_path, "dawdles"), seen.append)
 
-    with_pool(work)
+    in_pool(work, tmp_path)
 
     assert set(seen) == {0.0}
 
 
 @pytest.mark.parametrize("mischief", ["clings", "leaves a process"])
-def test_what_an_engine_has_left_running_writes_to_no_other_job(
-    tmp_path: Path, mischief: str
-) -> None:
-    first, second, _, third = done(tmp_path, "behaves", "behaves", mischief, "behaves")
+def test_what_an_engine_has_left_running_writes_to_no_other_job(done: Done, mischief: str) -> None:
+    first, second, _, third = done("behaves", "behaves", mischief, "behaves")
 
     assert first == second, "the same process and the same folder"
     assert third["process"] == first["process"]
@@ -122,25 +122,25 @@ def test_a_process_that_is_told_to_end_waits_for_no_thread_and_no_exit_hook(tmp_
         await asyncio.to_thread(child.process.wait, 20)
         assert await pool.run("b", deed(tmp_path, "behaves"), silent)
 
-    with_pool(work)
+    in_pool(work, tmp_path)
 
 
-def test_a_job_that_hangs_up_holds_up_nobody(tmp_path: Path) -> None:
-    lost, good = done(tmp_path, "hangs up", "behaves")
+def test_a_job_that_hangs_up_holds_up_nobody(done: Done) -> None:
+    lost, good = done("hangs up", "behaves")
 
     assert isinstance(lost, LostError)
     assert good["process"]
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
-def test_what_an_engine_has_started_ends_with_its_process(tmp_path: Path) -> None:
-    [facts] = done(tmp_path, "leaves a process")
+def test_what_an_engine_has_started_ends_with_its_process(done: Done) -> None:
+    [facts] = done("leaves a process")
 
     until(lambda: not alive(facts["left"]))
 
 
-def test_what_an_engine_says_is_cut_to_what_can_be_shown(tmp_path: Path) -> None:
-    [error] = done(tmp_path, "shouts")
+def test_what_an_engine_says_is_cut_to_what_can_be_shown(done: Done) -> None:
+    [error] = done("shouts")
 
     assert isinstance(error, JobError)
     assert error.code == "render_failed"
@@ -168,21 +168,21 @@ def test_mischief_fails_and_is_refunded(
     assert (good["status"], balance(http)) == ("completed", 99.5)
 
 
-def test_an_engine_that_asks_is_not_waited_for(tmp_path: Path) -> None:
-    asked, good = done(tmp_path, "asks", "behaves")
+def test_an_engine_that_asks_is_not_waited_for(done: Done) -> None:
+    asked, good = done("asks", "behaves")
 
     assert str(asked) == "the engine failed (EOFError)"
     assert good
 
 
 def test_what_an_engine_writes_just_so_is_its_jobs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    done: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = tmp_path / "notebooks"
     here.mkdir()
     monkeypatch.chdir(here)
 
-    first, away, second, good = done(tmp_path, "writes here", "wanders", "writes here", "behaves")
+    first, away, second, good = done("writes here", "wanders", "writes here", "behaves")
 
     assert not [end for end in (first, away, second, good) if isinstance(end, Exception)]
     assert not list(here.iterdir())
@@ -190,25 +190,25 @@ def test_what_an_engine_writes_just_so_is_its_jobs(
 
 
 def test_render_processes_import_nothing_from_where_the_service_was_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    done: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "random.py").write_text("raise ImportError('of the folder, not of the library')")
     monkeypatch.chdir(tmp_path)
 
-    [good] = done(tmp_path, "behaves")
+    [good] = done("behaves")
 
     assert good["process"]
 
 
-def test_memory_that_an_engine_keeps_is_taken_from_no_other_job(tmp_path: Path) -> None:
-    kept = done(tmp_path, *["keeps memory"] * 4, "behaves", memory=1 << 30)
+def test_memory_that_an_engine_keeps_is_taken_from_no_other_job(done: Done) -> None:
+    kept = done(*["keeps memory"] * 4, "behaves", memory=1 << 30)
 
     assert not [end for end in kept if isinstance(end, Exception)]
     assert len({end["process"] for end in kept[:4]}) == 4
 
 
-def test_a_job_that_needs_too_much_fails_in_a_new_process_too(tmp_path: Path) -> None:
-    good, big, after = done(tmp_path, "behaves", "needs too much", "behaves")
+def test_a_job_that_needs_too_much_fails_in_a_new_process_too(done: Done) -> None:
+    good, big, after = done("behaves", "needs too much", "behaves")
 
     assert (str(big), big.code) == (
         "the job needs more memory than it may use",
@@ -217,8 +217,8 @@ def test_a_job_that_needs_too_much_fails_in_a_new_process_too(tmp_path: Path) ->
     assert after["process"] != good["process"]
 
 
-def test_what_an_engine_spoils_for_all_fails_no_job_of_another(tmp_path: Path) -> None:
-    first, second = done(tmp_path, "spoils a library", "uses that library")
+def test_what_an_engine_spoils_for_all_fails_no_job_of_another(done: Done) -> None:
+    first, second = done("spoils a library", "uses that library")
 
     assert second["process"] != first["process"]
 
@@ -234,9 +234,9 @@ def test_what_an_engine_spoils_for_all_fails_no_job_of_another(tmp_path: Path) -
     ],
 )
 def test_an_odd_end_of_a_job_is_told_in_a_clear_sentence(
-    tmp_path: Path, mischief: str, code: str, sentence: str
+    done: Done, mischief: str, code: str, sentence: str
 ) -> None:
-    error, good = done(tmp_path, mischief, "behaves")
+    error, good = done(mischief, "behaves")
 
     assert error.code == code
     assert sentence in str(error)
