@@ -121,6 +121,8 @@ def test_other_programs_find_it(tmp_path: Path) -> None:
             "Model: poster, Version: creative-studio-kit 1.0.0"
         )
     assert description["DigitalSourceType"].endswith("/digitalsourcetype/algorithmicMedia")
+    assert description["DerivedFrom"]["documentID"] == "gen_1"
+    assert description["Ingredients"]["Bag"]["li"]["documentID"] == "gen_1"
     assert description["description"]["Alt"]["li"]["text"].startswith('a "lake" & <b>hills</b>')
 
 
@@ -195,9 +197,9 @@ def with_text(folder: Path, name: str, text: str) -> Path:
 
 def test_a_file_of_automatic1111_is_read(tmp_path: Path) -> None:
     text = (
-        "a lake, dawn\nNegative prompt: fog, people\n"
+        "a lake, dawn <lora:mist:0.8>\nNegative prompt: fog, people\n"
         "Steps: 20, Sampler: Euler a, CFG scale: 7.5, Seed: 1234, Size: 512x768, Model: dream, "
-        'Lora hashes: "a: 1, b: 2"'
+        'Denoising strength: 0.4, Lora hashes: "a: 1, b: 2", {odd}'
     )
 
     found = read(with_text(tmp_path, "parameters", text))
@@ -206,13 +208,24 @@ def test_a_file_of_automatic1111_is_read(tmp_path: Path) -> None:
     assert (found.prompt, found.model, found.source_type) == ("a lake, dawn", "dream", TRAINED)
     assert found.parameters == {
         "negative_prompt": "fog, people",
-        "steps": 20,
-        "sampler": "Euler a",
+        "num_inference_steps": 20,
         "guidance_scale": 7.5,
         "seed": 1234,
-        "size": "512x768",
-        "lora_hashes": "a: 1, b: 2",
+        "width": 512,
+        "height": 768,
+        "strength": 0.4,
     }
+    assert found.unread == ["Sampler: Euler a", "Lora hashes: a: 1, b: 2", "lora:mist:0.8", "{odd}"]
+
+
+def test_what_is_not_read_of_a_file_has_a_bound(tmp_path: Path) -> None:
+    pairs = ", ".join(f"Thing {number}: {'x' * 999}" for number in range(99))
+
+    found = read(with_text(tmp_path, "parameters", f"a lake\nSeed: 1, {pairs}"))
+
+    assert found is not None
+    assert max(map(len, found.unread)) == 100
+    assert found.unread[-1] == "and 59 more"
 
 
 def test_a_graph_of_comfyui_is_read_and_the_rest_is_named(tmp_path: Path) -> None:
@@ -223,6 +236,7 @@ def test_a_graph_of_comfyui_is_read_and_the_rest_is_named(tmp_path: Path) -> Non
                 "seed": 5,
                 "steps": 20,
                 "cfg": 8,
+                "scheduler": "karras",
                 "positive": ["6", 0],
                 "negative": ["7", 0],
             },
@@ -231,14 +245,22 @@ def test_a_graph_of_comfyui_is_read_and_the_rest_is_named(tmp_path: Path) -> Non
         "6": {"class_type": "CLIPTextEncode", "inputs": {"text": "a lake"}},
         "7": {"class_type": "CLIPTextEncode", "inputs": {"text": "fog"}},
         "8": {"class_type": "VAEDecode", "inputs": {}},
+        "9": {"class_type": "EmptyLatentImage", "inputs": {"width": 512, "height": 768}},
     }
 
     found = read(with_text(tmp_path, "prompt", json.dumps(graph)))
 
     assert found is not None
     assert (found.prompt, found.model) == ("a lake", "dream.safetensors")
-    assert found.parameters == {"seed": 5, "steps": 20, "cfg": 8, "negative_prompt": "fog"}
-    assert found.unread == ["VAEDecode"]
+    assert found.parameters == {
+        "seed": 5,
+        "num_inference_steps": 20,
+        "guidance_scale": 8,
+        "negative_prompt": "fog",
+        "width": 512,
+        "height": 768,
+    }
+    assert found.unread == ["scheduler: karras", "VAEDecode"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"1": 2}', '{"1": {"inputs": {"text": ["1"]}}}'])

@@ -1,7 +1,8 @@
 """Results are signed where that is configured; who reads one is told whether it was changed."""
 
+import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from kit.service.worker.environment import allowed_variables
 from kit.service.worker.signing import ResultSigner, make_certificate
 from kit.studio import Studio
 from kit.studio.recreation import read_file
+from tests.buckets import requested_storage
+from tests.clusters import serve_cluster
 from tests.conftest import ALL_SCOPES, Service
 from tests.test_file_metadata import clip, picture
 
@@ -43,6 +46,24 @@ def sign(folder: Path, kind: str, *media: Path, cert: str = "self") -> tuple[Pat
     outputs.put({key: made})
     facts = signer.sign("gen_1", {"key": key, "content_type": TYPES[kind]}, outputs, media)
     return outputs.path(facts["key"]), facts
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest) -> str:
+    wanted = getattr(request, "param", "")
+    return str(request.getfixturevalue("empty_postgresql")) if wanted == "postgresql" else ""
+
+
+@pytest.fixture
+def storage_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """Where a service renders and keeps its files: here, in a bucket, or on a cluster."""
+    if getattr(request, "param", "") != "cluster":
+        yield requested_storage(request)
+        return
+    (tmp_path / "cluster").mkdir()
+    environment = {"KIT_SIGNING_CERT": "self"}
+    with serve_cluster(tmp_path / "cluster", "--workers", "1", environment=environment) as given:
+        yield given
 
 
 @pytest.fixture
@@ -78,6 +99,42 @@ def test_a_result_is_signed_and_says_by_whom(signing: Studio, tmp_path: Path) ->
     assert found.signature.signer == "untrusted, Creative Studio (self-made)"
     assert not found.signature.problems
     assert lake.output.facts.size_bytes == lake.output.path().stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("storage_settings", "database_url"),
+    [("s3", ""), ("s3", "postgresql"), ("cluster", "postgresql")],
+    indirect=True,
+)
+def test_a_result_is_signed_wherever_it_is_rendered_and_kept(signing: Studio) -> None:
+    lake = signing.generate("poster", "a lake", **SMALL)
+
+    assert manifest(lake.output.path())["signature_info"]["common_name"] == "untrusted"
+    edited = signing.generate("retouch", media=lake)
+    assert len(manifest(edited.output.path())["ingredients"]) == 1
+
+
+@pytest.mark.parametrize("place", ["file", "scratch"])
+def test_what_cannot_be_signed_is_delivered_as_it_was_and_the_log_says_so(
+    place: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    signer = ResultSigner(given := settings.load({}, data=tmp_path, signing_cert="self"))
+    made = picture(tmp_path, "jpg")
+    file_metadata.embed(made, FileMetadata(generation_id="gen_1", source_type=ALGORITHMIC))
+    if place == "scratch":
+        shutil.rmtree(given.scratch, ignore_errors=True)
+        given.scratch.symlink_to(tmp_path / "gone" / "gone")
+    outputs = OutputFolder(tmp_path / "objects")
+    outputs.put({"outputs/1/gen_1-unsigned.jpg": made})
+    kind = "image/png" if place == "file" else "image/jpeg"
+    facts = {"key": "outputs/1/gen_1-unsigned.jpg", "content_type": kind}
+
+    with caplog.at_level(logging.WARNING, "kit.worker"):
+        assert signer.sign("gen_1", facts, outputs, ()) == facts
+
+    assert file_metadata.read_signed(outputs.path(facts["key"])) is None
+    assert "gen_1 is not signed: " in caplog.text
+    assert not list(tmp_path.rglob("*.signing"))
 
 
 def test_inputs_are_ingredients_with_their_own_credentials(signing: Studio, tmp_path: Path) -> None:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kit.file_metadata.facts import TRAINED, FileMetadata
 
-#: Names of AUTOMATIC1111 -> names of parameters here; others are lower case with underscores.
-_SETTINGS = {"CFG scale": "guidance_scale", "Negative prompt": "negative_prompt"}
+#: Names of these programs, in lower case -> names of parameters here.
+_NAMES = {
+    **{name: name for name in ("seed", "width", "height", "negative_prompt")},
+    **dict.fromkeys(("cfg", "cfg scale"), "guidance_scale"),
+    **dict.fromkeys(("denoise", "denoising strength"), "strength"),
+    "noise_seed": "seed",
+    "steps": "num_inference_steps",
+    "clip skip": "clip_skip",
+}
 _PAIR = re.compile(r'\s*([A-Za-z][\w /-]{0,60}):\s*("(?:\\.|[^"\\])*"|[^,]*)(?:,|$)')
-#: Nodes of ComfyUI's graphs that are read.
-_SAMPLER = ("seed", "noise_seed", "steps", "cfg", "sampler_name", "scheduler", "denoise")
+#: A network that a prompt of AUTOMATIC1111 loads.
+_NETWORK = re.compile(r"<(\w{1,20}:[^<>]{1,200})>")
+#: Nodes of ComfyUI that are read, and what is named of those that are not: entries, characters.
+_NODES = ("Sampler", "CLIPTextEncode", "CheckpointLoader", "UNETLoader", "LatentImage")
+_MOST, _LONGEST = 40, 100
 
 
 def read(texts: Mapping[str, str]) -> FileMetadata | None:
@@ -30,25 +40,27 @@ def read_parameters(text: str) -> FileMetadata | None:
 
     Examples
     --------
-    >>> found = read_parameters("a lake\nNegative prompt: fog\nSteps: 20, Seed: 7, Model: dream")
-    >>> found.prompt, found.model, found.parameters
-    ('a lake', 'dream', {'negative_prompt': 'fog', 'steps': 20, 'seed': 7})
+    >>> found = read_parameters("a lake\nNegative prompt: fog\nSteps: 20, Sampler: Euler, Model: m")
+    >>> found.prompt, found.model, found.parameters, found.unread
+    ('a lake', 'm', {'num_inference_steps': 20, 'negative_prompt': 'fog'}, ['Sampler: Euler'])
     """
     body, _, last = text.rpartition("\n")
-    pairs = dict(_PAIR.findall(last))
+    pairs: dict[str, Any] = {name: _number(value) for name, value in _PAIR.findall(last)}
     if "Seed" not in pairs and "Steps" not in pairs:
         return FileMetadata(prompt=text.strip()) if text.strip() else None
     prompt, _, negative = body.partition("Negative prompt:")
     model = pairs.pop("Model", None)
-    settings: dict[str, Any] = {"negative_prompt": negative.strip()} if negative else {}
-    for name, value in pairs.items():
-        known = _SETTINGS.get(name, name.lower().replace(" ", "_"))
-        settings[known] = _number(value.strip().strip('"'))
+    if size := re.fullmatch(r"(\d+)x(\d+)", str(pairs.get("Size"))):
+        del pairs["Size"]
+        pairs |= {"width": int(size[1]), "height": int(size[2])}
+    settings, unread = _sort(pairs | {"negative_prompt": negative.strip()})
+    unread += [*_NETWORK.findall(prompt), *filter(None, [_PAIR.sub("", last).strip(" ,")])]
     return FileMetadata(
-        model=model and model.strip(),
-        prompt=prompt.strip() or None,
+        model=None if model is None else str(model),
+        prompt=_NETWORK.sub("", prompt).strip() or None,
         parameters=settings,
         source_type=TRAINED,
+        unread=_shorten(unread),
     )
 
 
@@ -65,24 +77,34 @@ def read_graph(text: str) -> FileMetadata | None:
     if not known:
         return None
     sampler = next((node for node in known if "Sampler" in str(node.get("class_type"))), None)
+    latent = next((node for node in known if "LatentImage" in str(node.get("class_type"))), None)
     inputs = sampler["inputs"] if sampler else {}
-    settings = {
-        name: inputs[name] for name in _SAMPLER if isinstance(inputs.get(name), (int, float, str))
-    }
-    if "noise_seed" in settings:
-        settings["seed"] = settings.pop("noise_seed")
-    if negative := _linked_text(graph, inputs.get("negative")):
-        settings["negative_prompt"] = negative
+    pairs = {**inputs, "negative_prompt": _linked_text(graph, inputs.get("negative"))}
+    if latent:
+        pairs |= {name: latent["inputs"].get(name) for name in ("width", "height")}
+    settings, unread = _sort({n: v for n, v in pairs.items() if isinstance(v, (int, float, str))})
     names = (node["inputs"].get("ckpt_name") or node["inputs"].get("unet_name") for node in known)
-    read_nodes = ("Sampler", "CLIPTextEncode", "CheckpointLoader", "UNETLoader")
     kinds = {str(node.get("class_type")) for node in known}
+    others = sorted(kind for kind in kinds if not any(name in kind for name in _NODES))
     return FileMetadata(
         model=next((str(name) for name in names if name), None),
         prompt=_linked_text(graph, inputs.get("positive")),
         parameters=settings,
         source_type=TRAINED,
-        unread=sorted(kind for kind in kinds if not any(name in kind for name in read_nodes)),
+        unread=_shorten([*unread, *others]),
     )
+
+
+def _sort(pairs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings that have a name here, and sentences of the others."""
+    known = {name: _NAMES.get(name.lower()) for name in pairs}
+    settings = {new: pairs[name] for name, new in known.items() if new and pairs[name] != ""}
+    return settings, [f"{name}: {pairs[name]}" for name, new in known.items() if not new]
+
+
+def _shorten(unread: Sequence[str]) -> list[str]:
+    more = [f"and {len(unread) - _MOST:,} more"] if len(unread) > _MOST else []
+    return [text[:_LONGEST] for text in unread[:_MOST]] + more
 
 
 def _linked_text(graph: Mapping[str, Any], link: Any) -> str | None:
@@ -99,6 +121,7 @@ def _linked_text(graph: Mapping[str, Any], link: Any) -> str | None:
 
 
 def _number(text: str) -> Any:
+    text = text.strip().strip('"')
     for kind in (int, float):
         try:
             return kind(text)

@@ -41,13 +41,13 @@ def write(metadata: FileMetadata) -> bytes:
         text = escape(_FORBIDDEN.sub("", metadata.prompt))
         item = f'<rdf:Alt><rdf:li xml:lang="x-default">{text}</rdf:li></rdf:Alt>'
         elements += f"\n<dc:description>{item}</dc:description>"
-    if metadata.inputs:
-        items = "".join(
-            f'<rdf:li rdf:parseType="Resource"><stRef:documentID>{escape(one)}</stRef:documentID>'
-            "</rdf:li>"
-            for one in metadata.inputs
-        )
+    references = [f"<stRef:documentID>{escape(one)}</stRef:documentID>" for one in metadata.inputs]
+    if references:
+        items = "".join(f'<rdf:li rdf:parseType="Resource">{one}</rdf:li>' for one in references)
         elements += f"\n<xmpMM:Ingredients><rdf:Bag>{items}</rdf:Bag></xmpMM:Ingredients>"
+    if len(references) == 1:
+        item = f'<xmpMM:DerivedFrom rdf:parseType="Resource">{references[0]}</xmpMM:DerivedFrom>'
+        elements += f"\n{item}"
     shown = "".join(f"\n {name}={quoteattr(value)}" for name, value in attributes.items() if value)
     return _PACKET.format(attributes=shown, elements=elements).encode()
 

@@ -67,10 +67,13 @@ def settings_for(
 ) -> dict[str, Any]:
     """Return the settings of a file that a model has, with those that are to change.
 
-    What the model has not got is left out, and a line of the log names it.
+    What the model has not got is left out, and so is what was not read of the file of another
+    program; lines of the log name both.
     """
     known = {parameter.name for parameter in model.setting_parameters}
     if dropped := [name for name in found.parameters if name not in known]:
         _log.warning("the model %s has no %s: left out", model.id, ", ".join(sorted(dropped)))
+    if found.unread:
+        _log.warning("the file says besides, and it is left out: %s", "; ".join(found.unread))
     kept = {name: value for name, value in found.parameters.items() if name in known}
     return {**kept, **changes}

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from tests.client.fixtures import media, other, party
 from tests.client.third_party import KEY, Answer, Server, ThirdParty
@@ -48,6 +48,20 @@ def test_a_file_is_made_again_by_what_it_says(kit: Kit, tmp_path: Path) -> None:
     assert done.json["modelId"] == "flat"
     assert (done.json["parameters"]["count"], done.json["parameters"]["seed"]) == (2, 7)
     assert "name a model" in kit("generate").err
+
+
+def test_what_is_not_read_of_the_file_of_another_program_is_said(
+    kit: Kit, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    info = PngImagePlugin.PngInfo()
+    info.add_text("parameters", "a lake\nSampler: Euler a, Seed: 7, Model: dream")
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.png", pnginfo=info)
+
+    done = kit("generate", "flat", "--from", "a.png", "--json")
+
+    assert done.json["parameters"]["seed"] == 7
+    assert "it is left out: Sampler: Euler a" in caplog.text
+    assert "no model 'dream'" in kit("generate", "--from", "a.png").err
 
 
 def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image, PngImagePlugin
 
 import kit
-from kit.errors import ConfigError, ParameterError
+from kit.errors import BudgetError, ConfigError, ParameterError
 from kit.file_metadata import ALGORITHMIC, ENHANCED
 from kit.studio import Studio
+from tests.client.third_party import Server
 from tests.conftest import ALL_SCOPES, Service
 
 SMALL = {"size": 512, "palette": "ember"}
@@ -82,6 +84,37 @@ def test_what_cannot_be_made_again_says_why(ours: Studio, tmp_path: Path) -> Non
         ours.recreate(file, palete="ember")
     with pytest.raises(ConfigError, match="there is no file"):
         ours.recreate(tmp_path / "none.png")
+
+
+def test_it_is_priced_before_anything_is_sent(
+    studio: Studio, other: Server, tmp_path: Path
+) -> None:
+    file = studio.generate("paint", "a lake").save(tmp_path / "lake.png")
+    sent = len(other.requests("POST", "/v1/creative-studio/generations"))
+
+    with studio.budget(credits=0.1), pytest.raises(BudgetError, match=r"0\.25 credits"):
+        studio.recreate(file, size=256)
+
+    assert len(other.requests("POST", "/v1/creative-studio/generations")) == sent
+    assert studio.recreate(file).credits == 0.25
+
+
+def test_what_was_not_read_of_the_file_of_another_program_is_said(
+    studio: Studio, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    info = PngImagePlugin.PngInfo()
+    info.add_text("parameters", "a lake\nSteps: 20, Sampler: Euler a, Seed: 7, Model: dream")
+    Image.new("RGB", (4, 4)).save(file := tmp_path / "dream.png", pnginfo=info)
+
+    with caplog.at_level(logging.WARNING, "kit"):
+        made = studio.recreate(file, model="paint")
+
+    assert (made.model_id, made.prompt) == ("paint", "a lake")
+    assert studio.read(file).unread == ["Sampler: Euler a"]
+    assert "it is left out: Sampler: Euler a" in caplog.text
+    assert "the model paint has no num_inference_steps, seed: left out" in caplog.text
+    with pytest.raises(ConfigError, match="no model 'dream'"):
+        studio.recreate(file)
 
 
 def test_awaited(service: Service, key: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import logging
 import re
 import secrets
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -92,9 +93,9 @@ class ResultSigner:
             return facts
         if facts["content_type"] not in _SIGNED:
             return facts
-        make_folder(self._scratch)
         draft = self._scratch / f"{secrets.token_hex(8)}.signing"
         try:
+            make_folder(self._scratch)
             with before.open("rb") as source, draft.open("w+b") as target:
                 self._write(source, target, facts["content_type"], known.source_type, media)
                 target.seek(0)
@@ -106,7 +107,8 @@ class ResultSigner:
             _log.warning("%s is not signed: %s", generation_id, type(error).__name__)
             return facts
         finally:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink()
         before.unlink(missing_ok=True)
         return {**facts, "key": key, "sha256": digest, "size_bytes": size}
 
