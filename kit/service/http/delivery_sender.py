@@ -20,7 +20,7 @@ import httpcore
 from kit.internet import is_public
 
 #: Seconds that an attempt may take.
-_SECONDS = 15.0
+SECONDS = 15.0
 _FAILURES = (
     httpcore.NetworkError,
     httpcore.TimeoutException,
@@ -34,8 +34,8 @@ Resolve = Callable[[str, int], Awaitable[Iterable[str]]]
 class DeliverySender:
     """Sends messages to public addresses, and to this machine where that is allowed."""
 
-    def __init__(self, resolve: Resolve, loopback: bool) -> None:
-        self._backend = CheckedBackend(resolve, loopback)
+    def __init__(self, resolve: Resolve, loopback: bool, *, seconds: float = SECONDS) -> None:
+        self._backend, self._seconds = CheckedBackend(resolve, loopback), seconds
         self._certificates = ssl.create_default_context()
 
     async def send(
@@ -49,7 +49,7 @@ class DeliverySender:
         try:
             # Left with its head: what else an answer says is not read.
             async with (
-                asyncio.timeout(_SECONDS),
+                asyncio.timeout(self._seconds),
                 pool,
                 pool.stream("POST", url, headers=[*headers.items()], content=body) as response,
             ):

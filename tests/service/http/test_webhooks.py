@@ -4,6 +4,7 @@ import base64
 import hmac
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ import httpx
 import pytest
 
 from kit.service.domain import webhooks
-from kit.service.http.delivery_sender import CheckedBackend
+from kit.service.http.delivery_sender import SECONDS, CheckedBackend, DeliverySender
 from kit.service.store.database import Transaction
 from kit.service.store.statements import Statement
 from tests.conftest import Service, awaited, sql
@@ -26,9 +27,13 @@ HOOKS = "/v1/webhooks"
 
 @dataclass
 class Receiver:
-    """What was sent to an address; `answers` are the statuses and headers of the next answers."""
+    """What was sent to an address; `answers` are the statuses and headers of the next answers.
+
+    Nothing is answered until it is `open`.
+    """
 
     url: str = ""
+    open: threading.Event = field(default_factory=threading.Event)
     got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
     answers: list[tuple[int, dict[str, str]]] = field(default_factory=list)
 
@@ -45,11 +50,13 @@ class Receiver:
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     told = Receiver()
+    told.open.set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
             told.got.append(({k.lower(): v for k, v in self.headers.items()}, body))
+            told.open.wait(60)
             status, headers = told.answers.pop(0) if told.answers else (204, {})
             self.send_response(status)
             for name, value in {"content-length": "0", **headers}.items():
@@ -64,6 +71,7 @@ def receiver() -> Iterator[Receiver]:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield told
+        told.open.set()
         server.shutdown()
 
 
@@ -304,6 +312,32 @@ def test_what_was_checked_is_what_is_connected_to(receiver: Receiver) -> None:
 
     assert awaited(post()) == 204
     assert receiver.got[0][0]["host"].startswith("ends.example:")
+
+
+@pytest.mark.parametrize(("accounts", "most"), [(1, 4), (9, 32)])
+def test_so_many_are_sent_at_once_and_for_an_account(
+    service: Service, receiver: Receiver, accounts: int, most: int
+) -> None:
+    receiver.open.clear()
+    for _ in range(accounts):
+        with service.client(service.key(service.account(), "creative:generate")) as http:
+            names = [started(http, webhookUrl=receiver.url) for _ in range(5)]
+            for name in names:
+                finished(http, name)
+
+    until(lambda: len(receiver.got) == most)
+    time.sleep(1.5)  # longer than from one look for what is due to the next
+    assert len(receiver.got) == most
+    receiver.open.set()
+    until(lambda: len({headers["webhook-id"] for headers, _ in receiver.got}) == 5 * accounts)
+
+
+def test_an_attempt_has_its_time(receiver: Receiver) -> None:
+    receiver.open.clear()
+    sender = DeliverySender(lambda *_: leads_to("127.0.0.1"), loopback=True, seconds=0.2)
+
+    assert awaited(sender.send(receiver.url, {}, b"{}")) == (0, 0.0, "TimeoutError")
+    assert SECONDS == 15
 
 
 async def leads_to(*addresses: str) -> list[str]:
