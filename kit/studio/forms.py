@@ -18,7 +18,7 @@ from kit import wire
 from kit.client import calls, downloads, flows, uploads
 from kit.client.actions import Flow, Sleep
 from kit.errors import ConfigError, KitError, ParameterError
-from kit.explore.sweeps.templates import template
+from kit.explore.sweeps.templates import PromptTemplate, UnknownListError, template
 from kit.parameters import suggest
 from kit.private import make_folder
 from kit.studio import requests
@@ -28,7 +28,7 @@ from kit.studio.requests import resolve_media
 
 if TYPE_CHECKING:
     from kit.parameters import Request
-    from kit.widgets.form import Form
+    from kit.widgets.form import Form, Presets
     from kit.widgets.form.service import Settle
     from kit.widgets.writing import Writing, WritingOrder
 
@@ -67,18 +67,24 @@ class FormService(PaidService):
         """Return what a request costs, by the rule, the service, or the defaults."""
         return self._client.block(self._operations.quote(self._operations.with_files(request)))
 
-    def variants(self, prompt: str, most: int) -> list[str]:
-        """Return the prompts that a template stands for, or the prompt alone where it is none."""
+    def variants(self, prompt: str) -> PromptTemplate | None:
+        """Return the template that a prompt is, with named lists of the folder ``lists``.
+
+        Raises
+        ------
+        ConfigError
+            There is no such list.
+        """
         try:
-            found = template(prompt)
+            found = template(prompt, "lists")
+        except UnknownListError as error:
+            name = str(error).partition(":")[0]
+            raise ConfigError(f"{name}: a form reads it from the folder lists") from None
         except ConfigError:  # its braces are words, as in a prompt of JSON
-            return [prompt]
-        if len(found) > most:
-            raise ConfigError(
-                f"the template stands for {len(found):,} prompts, and a form starts {most} at "
-                "most; studio.sweep starts all of them"
-            )
-        return [*found] if len(found) > 1 else [prompt]
+            return None
+        if len(found) == 1 and all(name.isdigit() for name in next(iter(found)).choices):
+            return None
+        return found
 
     def generate(
         self,
@@ -154,6 +160,10 @@ class FormService(PaidService):
         media = {_input_for(model, facts): self.original(facts)}
         return build_form(self._session, model, None, media, {})
 
+    def open_model(self, model_id: str) -> tuple[wire.Model, Presets]:
+        """Return a model as a form shows it, and what is kept of its values."""
+        return open_model(self._session, self._client.block(self._operations.model(model_id)))
+
     def keep(self, name: str, content: bytes | memoryview, settle: Settle | None = None) -> Path:
         """Keep a file once, however often it comes, and return where it is."""
         safe = re.sub(r"[^\w.-]", "_", Path(name).name)[-100:] or "upload"
@@ -219,6 +229,21 @@ def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
         flow.close()
 
 
+def open_model(session: Session[Any], model: wire.Model) -> tuple[wire.Model, Presets]:
+    """Return a model with a word on its end, and its presets: kept for the one that replaces it."""
+    from kit.widgets.form.presets import Presets
+
+    operations = session.operations
+    folder, known = operations.settings.data / "notebook" / "presets", operations.known_models
+    for other in known.values():
+        if other.replaced_by:
+            Presets(folder, other.replaced_by).add(Presets(folder, other.id))
+    if sentence := describe_retirement(model, known):
+        described = f"{sentence[0].upper()}{sentence[1:]}. {model.description}"
+        model = model.model_copy(update={"description": described})
+    return model, Presets(folder, model.replaced_by or model.id)
+
+
 def build_form(
     session: Session[Any],
     model: wire.Model,
@@ -227,20 +252,12 @@ def build_form(
     given: Mapping[str, Any],
 ) -> Form:
     """Return the form of a model, holding what was given."""
-    from kit.widgets.form import Form, Presets, code
+    from kit.widgets.form import Form, code
 
     operations = session.operations
     settings = operations.settings
     awaited = session.awaited and not operations.passing
-    folder = settings.data / "notebook" / "presets"
-    presets = Presets(folder, model.id)
-    known = operations.known_models
-    for other in known.values():
-        if other.replaced_by == model.id:
-            presets.add(Presets(folder, other.id))
-    if sentence := describe_retirement(model, known):
-        described = f"{sentence[0].upper()}{sentence[1:]}. {model.description}"
-        model = model.model_copy(update={"description": described})
+    model, presets = open_model(session, model)
     profile = "" if operations.keys else settings.name
     return Form(
         model,

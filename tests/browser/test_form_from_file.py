@@ -15,6 +15,7 @@ CELLS = (
     "import kit\nstudio = kit.connect()\n"
     'made = studio.generate("poster", "a red hill", size=512)\nmade.save("hill.png")',
     'studio.form("poster", "a lake")',
+    'studio.form("title-card", "Lakes")',
 )
 DRAG = """(part, [content, kinds]) => {
     const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
@@ -26,6 +27,7 @@ DRAG = """(part, [content, kinds]) => {
 
 
 def test_a_picture_dropped_on_a_form_fills_it_in(lab: Lab, browser: Browser) -> None:
+    """Also on the form of another model, which becomes that of the picture's."""
     with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
         form = notebook.output(1).locator(".kit-form")
@@ -38,3 +40,18 @@ def test_a_picture_dropped_on_a_form_fills_it_in(lab: Lab, browser: Browser) -> 
         expect(form).to_contain_text("filled in from hill.png")
         expect(form.get_by_label("prompt")).to_have_value("a red hill")
         look(notebook, "form-from-file", ".kit-form")
+
+        other = notebook.output(2).locator(".kit-form")
+        price = other.locator(".kit-price")
+        price.evaluate(DRAG, [content, ["dragenter", "dragover"]])
+        expect(other.locator(".kit-drop")).to_be_visible()
+        price.evaluate(DRAG, [content, ["dragover", "drop"]])
+        expect(other).to_contain_text("this is the form of poster now, which made it")
+        expect(other.get_by_label("prompt")).to_have_value("a red hill")
+        expect(other.locator(".kit-inputs b").first).to_have_text("Poster")
+        prompt = other.get_by_label("prompt")
+        prompt.fill("a {red|blue} hill in {fog|rain}")
+        expect(price).to_contain_text("4 variants")
+        other.get_by_label("variants").fill("2")
+        other.get_by_label("variants").press("Tab")
+        expect(price).to_contain_text("2 variants of 4, drawn at random")

@@ -80,11 +80,13 @@ def test_a_user_is_warned_once(ours: Studio, caplog: pytest.LogCaptureFixture) -
     assert "'scene-fast' replaces it" in form.model.description
 
 
-def test_its_presets_open_on_what_replaces_it(ours: Studio) -> None:
+def test_its_presets_open_on_what_replaces_it(retiring: Service, ours: Studio) -> None:
     presets = ours.form("poster").presets
     assert presets is not None
     presets["dusk"] = {"prompt": "a lake at dusk", "parameters": {}}
 
+    retiring.context.catalog.models.pop("poster")  # it is gone now
+    ours.models.refresh()
     others = ours.form("scene-fast").presets
 
     assert others is not None

@@ -12,7 +12,7 @@ from typing import Any
 from ipywidgets import HTML
 
 from kit import wire
-from kit.errors import GenerationFailedError, NoAnswerError
+from kit.errors import GenerationFailedError, NoAnswerError, NotFoundError
 from kit.studio.forms import FormService
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.boxes import NewestFirst
@@ -90,8 +90,13 @@ class Shop:
             raise self.price
         return wire.Quote(total=self.price, source="service")
 
-    def variants(self, prompt: str, most: int) -> list[str]:
-        return FormService.variants(self, prompt, most)  # type: ignore[arg-type]
+    def variants(self, prompt: str) -> Any:
+        return FormService.variants(self, prompt)  # type: ignore[arg-type]
+
+    def open_model(self, model_id: str) -> tuple[wire.Model, None]:
+        if model_id != "drift":
+            raise NotFoundError(f"there is no model {model_id!r}")
+        return wire.Model(id="drift", setting_parameters=[COUNT]), None
 
     def balance(self) -> Decimal | None:
         return self.funds

@@ -5,15 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ipywidgets import HTML
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from kit import file_metadata, wire
 from kit.file_metadata import FileMetadata
 from kit.widgets.form import Form
 from kit.widgets.form.uploads import Drop
+from kit.widgets.result import ResultCard
 from tests.widgets.dropping import Page
-from tests.widgets.forming import Shop, Stage, button, model
-from tests.widgets.tree import every
+from tests.widgets.forming import Shop, Stage, button, click, model, shown
+from tests.widgets.tree import every, find
 
 FACE = wire.Parameter(name="face", type="image", media=True)
 
@@ -53,14 +54,41 @@ def test_it_fills_in_what_the_model_takes_and_says_what_it_left(
     assert "filled in from made.png, but not steps: " in said
 
 
-def test_that_of_another_model_opens_its_form(
+def test_the_form_becomes_that_of_the_files_model_and_its_results_stay(
     form: Form, shop: Shop, stage: Stage, picture: Path
 ) -> None:
+    click(form, stage)
     file_metadata.embed(picture, FileMetadata(model="drift", prompt="a hill"))
+
     said = drop(form, stage, picture)
-    assert "made.png was made by drift: its form is below" in said
-    assert "form of drift" in said
-    assert form.value["prompt"] == "a lake"
+
+    assert "filled in from made.png: this is the form of drift now, which made it" in said
+    assert (form.model.id, form.value["prompt"]) == ("drift", "a hill")
+    assert form.code() == 'studio.generate("drift", "a hill")'
+    assert len(shown(form)) == 1
+    click(form, stage)
+    assert [order.model.id for order in shop.orders] == ["flat", "drift"]
+    assert len(shown(form)) == 2
+    [first] = every(form.runs[0].widget, ResultCard)
+    find(first, "Reuse settings").click()
+    assert (form.model.id, form.value["prompt"]) == ("flat", "a lake")
+
+
+def test_that_of_a_model_that_is_not_there_fills_in_what_fits(
+    form: Form, stage: Stage, picture: Path
+) -> None:
+    info = PngImagePlugin.PngInfo()
+    info.add_text("parameters", "a hill\nSeed: 7, Sampler: Euler a, Model: dream")
+    Image.new("RGB", (4, 4)).save(picture, pnginfo=info)
+
+    said = drop(form, stage, picture)
+
+    assert (
+        "filled in from made.png, which was made by dream, not here, but not Sampler: Euler a"
+        in said
+    )
+    assert (form.model.id, form.value["prompt"]) == ("flat", "a hill")
+    assert form.value["parameters"]["seed"] == 7
 
 
 def test_a_file_that_says_nothing_changes_nothing(form: Form, stage: Stage, picture: Path) -> None:

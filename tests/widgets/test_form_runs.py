@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import asyncio
 from decimal import Decimal
+from html import unescape
 from pathlib import Path
 
 import pytest
-from ipywidgets import HTML, Output
+from ipywidgets import HTML, BoundedIntText, Output
 from ipywidgets.widgets.widget import _instances
 
 from kit import wire
 from kit.errors import GenerationFailedError, InsufficientCreditsError
+from kit.explore.sweeps.templates import template
 from kit.widgets.form import Form
 from kit.widgets.form.runs import KEPT, MOST
 from tests.widgets.forming import (
@@ -383,17 +385,58 @@ def test_a_template_is_priced_and_started_as_all_that_it_stands_for(
     assert shown(form) == [f"<img alt='made'> gen_{n}" for n in (3, 2, 1)]
 
 
-def test_a_template_of_too_many_prompts_is_refused_at_its_field(
+def test_of_a_template_of_many_prompts_as_many_are_drawn_as_are_wanted(
     form: Form, stage: Stage, shop: Shop
 ) -> None:
-    long = " ".join(["{red|blue}"] * 5)
-    control(form, "prompt").value = long
-    click(form, stage)
+    (drawn,) = every(form, BoundedIntText)
+    assert "kit-hidden" in drawn._dom_classes
+    control(form, "prompt").value = " ".join(["{red|blue}"] * 5)
+    stage.wait()
+    assert "<b>12 variants</b> of 32, drawn at random" in price(form)
+    assert (drawn.value, "kit-hidden" in drawn._dom_classes) == (12, False)
 
-    assert "stands for 32 prompts, and a form starts 12 at most" in note(form, "prompt")
-    assert form.value["prompt"] == long
+    drawn.value = 2
+    stage.wait()
+
+    assert "<b>2 variants</b> of 32, drawn at random" in price(form)
+    assert "1.2 credits" in price(form)
+    assert ").sample(2)" in form.code()
+    click(form, stage)
+    drawn_prompts = template(form.value["prompt"]).sample(2)
+    assert [order.prompt for order in shop.orders] == drawn_prompts
+    control(form, "prompt").value = "a {red|blue|old} barn"
+    stage.wait()
+    assert (drawn.value, drawn.max) == (2, 3)
+    control(form, "prompt").value = "a barn"
+    stage.wait()
+    assert "kit-hidden" in drawn._dom_classes
+    assert "variants" not in price(form)
+
+
+def test_a_prompt_of_json_is_no_template(form: Form, stage: Stage, shop: Shop) -> None:
+    for text in ('{"scene": "a lake"', '{"scene": "a lake"}'):
+        control(form, "prompt").value = text
+        click(form, stage)
+        assert shop.orders[-1].prompt == text
+
+
+def test_named_lists_are_read_beside_the_notebook(
+    form: Form, stage: Stage, shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    control(form, "prompt").value = "a lake in __season__"
+    click(form, stage)
+    sentence = "there is no list 'season': a form reads it from the folder lists"
+    assert sentence in unescape(note(form, "prompt"))
     assert shop.orders == []
 
-    control(form, "prompt").value = '{"scene": "a lake"'  # a prompt of JSON is no template
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists" / "season.txt").write_text("spring\nautumn\n")
     click(form, stage)
-    assert [order.prompt for order in shop.orders] == ['{"scene": "a lake"']
+
+    assert [order.prompt for order in shop.orders] == ["a lake in spring", "a lake in autumn"]
+    asked = 'kit.template("a lake in __season__", folder="lists")'
+    assert form.code() == f'studio.sweep("flat", {asked}).run()'
+    (tmp_path / "lists" / "season.txt").write_text("winter\n")
+    click(form, stage)
+    assert shop.orders[-1].prompt == "a lake in winter"

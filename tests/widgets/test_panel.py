@@ -11,10 +11,11 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
+from kit.widgets.form import Form
 from kit.widgets.panel import CreatePage, ModelPage, PageSet, Panel, PanelPage, pages
 from kit.widgets.panel.panel import heading, render_panel
 from tests.widgets.authoring import click, found, text
-from tests.widgets.forming import Stage
+from tests.widgets.forming import Shop, Stage
 
 MODELS = [
     wire.Model(id="poster", title="Poster", asset_type="image", description="flat <hills>"),
@@ -258,6 +259,26 @@ def test_a_form_that_was_left_is_found_again_as_it_was(stage: Stage) -> None:
 
     assert bench.form.value == "typed"
     assert stage.begun == [], "nothing is built twice"
+
+
+def test_a_form_that_becomes_that_of_another_model_is_found_as_its_form(
+    stage: Stage, shop: Shop
+) -> None:
+    bench = CreatePage(
+        MODELS,
+        form=lambda model: Form(model, service=shop, background=stage.background),
+        background=stage.background,
+    )
+    stage.run()
+    form = bench.form
+
+    assert form.switch("drift")
+
+    assert (bench.model, bench.form, form.model.id) == ("drift", form, "drift")
+    bench.model = "poster"
+    stage.run()
+    assert bench.form is not form
+    assert bench.form.model.id == "poster"
 
 
 def test_the_form_of_the_model_that_is_wanted_last_is_shown(stage: Stage) -> None:

@@ -39,6 +39,10 @@ class PromptVariant(str):
     choices: Mapping[str, str]
 
 
+class UnknownListError(ConfigError):
+    """A template names a list that is not there."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Text:
     text: str
@@ -254,7 +258,7 @@ class _Reader:
         else:
             path = Path(self._folder or ".").expanduser() / f"{name}.txt"
             if self._folder is None or not path.is_file():
-                raise ConfigError(
+                raise UnknownListError(
                     f"there is no list {name!r}: give it as {name}=[...], or a folder with "
                     f"{name}.txt"
                 )

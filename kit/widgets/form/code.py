@@ -45,7 +45,7 @@ def statement(
     awaited: bool = False,
     verb: str = "generate",
     studio: str = "studio",
-    template: bool = False,
+    template: str = "",
 ) -> str:
     """Return the statement that makes a request; values that are the defaults are left out.
 
@@ -55,8 +55,8 @@ def statement(
         What the studio is to do with it: ``generate``, or ``form`` to show the form of it.
     studio : str
         The expression for it; see `studio`.
-    template : bool
-        Whether the prompt stands for several, which are a sweep.
+    template : str
+        The prompts that are made of the text of the prompt, as ``kit.template({})``: a sweep.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def statement(
     arguments = [_text(request.model.id)]
     if request.prompt:
         text = _text(request.prompt)
-        arguments.append(f"kit.template({text})" if template else text)
+        arguments.append(template.format(text) if template else text)
     media = _media(request)
     if media:
         arguments.append(f"media={_text(media)}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets
+import traitlets
 
 from kit import parameters, wire
 from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
@@ -21,6 +22,7 @@ from kit.file_metadata import FileMetadata
 from kit.parameters import Request
 from kit.widgets import markup, prices
 from kit.widgets.background import BackgroundRunner, Debounced
+from kit.widgets.boxes import NewestFirst
 from kit.widgets.form import code, fields, files, parts, relevance, values
 from kit.widgets.form.fields import Field
 from kit.widgets.form.from_file import FileReader
@@ -28,10 +30,11 @@ from kit.widgets.form.layout import FormLayout
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.presets import PresetFolder, Presets
 from kit.widgets.form.prices import Prices
-from kit.widgets.form.runs import Run, Runs
+from kit.widgets.form.runs import MOST, Run, Runs
 from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
 from kit.widgets.result import ResultCard
+from kit.widgets.snapshots import StaticSnapshot
 from kit.wire import Model
 
 #: Seconds of quiet before a refresh, and from a click to reading: what was typed may come later.
@@ -66,6 +69,9 @@ class Form(ipywidgets.VBox):
     'studio.generate("poster", "a lake", size=256)'
     """
 
+    #: The model; another after `switch`.
+    model = traitlets.Any()
+
     def __init__(
         self,
         model: wire.Model,
@@ -77,46 +83,80 @@ class Form(ipywidgets.VBox):
         awaited: bool = False,
         studio: str = "studio",
     ) -> None:
-        self.model = model
-        self.presets = presets
         self._service = service
         self.background = background or BackgroundRunner()
         self._statement = partial(code.statement, awaited=awaited, studio=studio)
         self._lock = threading.RLock()
-        self._silent, self._message = False, ""
-        self._refused: dict[str, str] = {}
+        self._silent = False
         self._stock = WidgetFactory()
         self._path = service.path if service else Path
         refresh = self._guarded(self._refresh)
         self._refresh_soon = Debounced(refresh, QUIET, self.background)
-        self._prices = Prices(model, service, self.background, refresh)
-        self._fields = _build_fields(model, self._stock, service, self.background)
-        self._initial = self._by_field(initial or {})
-        self._face = FormLayout(
-            model,
-            self._fields,
-            self._stock,
-            generate=self._submit_soon,
-            dragged=self._guarded(self._file_dragged),
-            tools=self._tools(),
-            background=self.background,
-        )
+        self._prices = Prices(service, self.background, refresh)
+        box = partial(self._stock.new, ipywidgets.VBox)
+        self._results = self._stock.new(NewestFirst, most=MOST, box=box)
+        style = self._stock.new(ipywidgets.HTML)
+        self._snapshot = StaticSnapshot(style, background=self.background)
         self._runs = Runs(
             self._stock,
             self.background,
-            show=self._face.add_result,
+            show=lambda panel: self._face.add_result(panel),
             card=self._card,
             on_start=lambda _: self._face.enable(),
             on_end=lambda run: self._guarded(partial(self._finish_run, run))(),
         )
-        super().__init__(children=(self._face.root,), _dom_classes=("kit-form",))
-        self._face.access.belong(self)
-        self._face.access.follow(self._prices.look)
-        self._write(self._initial)
-        for one in self._fields:
-            one.control.observe(self._watch(one), "value")
-        self._refresh()
+        super().__init__(_dom_classes=("kit-form",))
+        self._known = {model.id: (model, presets)}
+        self._open(model.id, initial or {})
         self._prices.ask_balance()
+
+    def _open(self, model_id: str, initial: Mapping[str, Any]) -> None:
+        """Show the fields of a model that is known."""
+        model, presets = self._known[model_id]
+        fields = _build_fields(model, self._stock, self._service, self.background)
+        found = values.read_value(model, initial, self._path)
+        with self._lock:
+            self._fields, self._initial = fields, found
+            self.presets, self._message = presets, ""
+            self._refused: dict[str, str] = {}
+            self._face = FormLayout(
+                model,
+                fields,
+                self._stock,
+                generate=self._submit_soon,
+                dragged=self._guarded(self._file_dragged),
+                tools=self._tools(),
+                background=self.background,
+                snapshot=self._snapshot,
+                results=self._results,
+            )
+            self.model = model
+            self.children = (self._face.root,)
+            self._face.access.belong(self)
+            self._face.access.follow(self._prices.look)
+            self._write(found)
+            for one in fields:
+                one.control.observe(self._watch(one), "value")
+            self._face.drawn.observe(self._draw, "value")
+            self._refresh()
+
+    def switch(self, model_id: str, initial: Mapping[str, Any] | None = None) -> bool:
+        """Become the form of another model; return whether the service has it. Results stay."""
+        if self._service is None:
+            return False
+        try:
+            if model_id not in self._known:
+                self._known[model_id] = self._service.open_model(model_id)
+        except KitError:
+            return False
+        before, panel = self._face, self._face.panel("file")
+        if panel is not None:
+            before.toggle("file", lambda: None)
+        self._open(model_id, initial or {})
+        if panel is not None:
+            self._face.toggle("file", lambda: panel)
+        before.close()
+        return True
 
     @property
     def value(self) -> dict[str, Any]:
@@ -170,13 +210,13 @@ class Form(ipywidgets.VBox):
         checked = self._checked()
         if checked.problems:
             raise ParameterError.fields(list(checked.problems.items()))
-        requests = self._prices.requests(checked.request)
+        requests = self._prices.requests(checked)
         return [self._runs.begin(request, self._service) for request in requests][-1]
 
     def code(self) -> str:
         """Return the statement that does the same; values that are the defaults are left out."""
         checked = self._checked()
-        return self._statement(checked.request, template=self._prices.count(checked) > 1)
+        return self._statement(checked.request, template=self._prices.written(checked))
 
     def take(self, value: Mapping[str, Any]) -> list[str]:
         """Hold what the model takes of a value, and return a sentence for each thing it does not.
@@ -222,7 +262,7 @@ class Form(ipywidgets.VBox):
         return {**bundle, "text/plain": repr(self), "text/html": html}
 
     def _ipython_display_(self) -> None:
-        self._face.snapshot.show(self._repr_mimebundle_)
+        self._snapshot.show(self._repr_mimebundle_)
 
     # ── fields ───────────────────────────────────────────────────────────────────────────────────
 
@@ -232,8 +272,8 @@ class Form(ipywidgets.VBox):
     def _checked(self) -> Checked:
         checked = values.check_fields(self.model, self._fields)
         try:
-            self._prices.requests(checked.request)
-        except KitError as error:  # a template that stands for too many
+            self._prices.variants(checked)
+        except KitError as error:  # a template that names a list that is not there
             return replace(checked, problems={**checked.problems, "prompt": str(error)})
         return checked
 
@@ -280,9 +320,25 @@ class Form(ipywidgets.VBox):
             self._face.show_price(markup.problem(self._message))
             return
         line = prices.line(self._prices.best(checked), asking=self._prices.request_better(checked))
-        count = self._prices.count(checked)
-        variants = f"<b>{count} variants</b> · " if count > 1 else ""
-        self._face.show_price(variants + line + parts.missing(checked.problems))
+        self._face.show_price(self._count(checked) + line + parts.missing(checked.problems))
+
+    def _count(self, checked: Checked) -> str:
+        """Show how many prompts a template stands for, and return how many of them are made."""
+        found, count = self._prices.variants(checked), len(self._prices.requests(checked))
+        total = len(found or ())
+        self._silent = True
+        self._face.show_drawn(total, count)
+        self._silent = False
+        if total < 2:
+            return ""
+        of = f" of {total:,}, drawn at random" if count < total else ""
+        return f"<b>{count} variant{'s' if count > 1 else ''}</b>{of} · "
+
+    def _draw(self, change: Any) -> None:
+        """Make so many of the prompts that a template stands for."""
+        if not self._silent:
+            self._prices.wanted = change.new
+            self._refresh_soon()
 
     def _show_message(self, sentence: str) -> None:
         self._message = sentence
@@ -308,7 +364,7 @@ class Form(ipywidgets.VBox):
     def _finish_run(self, run: Run) -> None:
         self._face.enable()
         self._face.access.send({"ended": f"{self.model.title or self.model.id}: {run.state}"})
-        if isinstance(run.error, BadRequestError):
+        if isinstance(run.error, BadRequestError) and run.request.model is self.model:
             self._refused = values.problems_by_field(run.error)
             self._refresh()
 
@@ -317,7 +373,7 @@ class Form(ipywidgets.VBox):
         facts, service = run.latest, self._service
         assert facts is not None  # noqa: S101 - it is completed
         assert service is not None  # noqa: S101
-        seeded = any(one.path == "parameters.seed" for one in self._fields)
+        seeded = any(one.name == "seed" for one in run.request.model.setting_parameters)
         return ResultCard(
             shown,
             facts,
@@ -329,6 +385,8 @@ class Form(ipywidgets.VBox):
         )
 
     def _edit(self, request: Request) -> None:
+        if request.model is not self.model:
+            self.switch(request.model.id)
         self.value = values.to_value(request)
 
     def _repeat(self, request: Request) -> None:

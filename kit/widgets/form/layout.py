@@ -11,7 +11,7 @@ import ipywidgets
 from kit.parameters import Request
 from kit.widgets import examples, markup, prices
 from kit.widgets.background import BackgroundRunner
-from kit.widgets.boxes import NewestFirst
+from kit.widgets.boxes import NewestFirst, close_all
 from kit.widgets.form import parts, relevance, values
 from kit.widgets.form.access import Access
 from kit.widgets.form.fields import Field
@@ -53,6 +53,8 @@ class FormLayout:
         dragged: Callable[[], None],
         tools: Mapping[str, Callable[[], None]],
         background: BackgroundRunner,
+        snapshot: StaticSnapshot,
+        results: NewestFirst,
     ) -> None:
         self._model = model
         self._fields = {one.path: one for one in fields}
@@ -61,7 +63,7 @@ class FormLayout:
         self._notice_shown_at = -READING
         self._panels: dict[str, Any] = {}
         self._is_open = False
-        self.snapshot = StaticSnapshot(stock.new(ipywidgets.HTML), background=background)
+        self._snapshot, self._results = snapshot, results
         self.price = stock.new(ipywidgets.HTML, _dom_classes=("kit-price",))
         self.go = stock.new(
             ipywidgets.Button,
@@ -71,6 +73,13 @@ class FormLayout:
             _dom_classes=("kit-click-once", "kit-submit"),
         )
         self.go.on_click(lambda _: self._submit_once(generate))
+        self.drawn = stock.new(
+            ipywidgets.BoundedIntText,
+            description="variants",
+            min=1,
+            max=MOST,
+            _dom_classes=("kit-drawn", "kit-hidden"),
+        )
         self.access = stock.new(Access, typed=self._check_typed, dragged=dragged)
         box = partial(stock.new, ipywidgets.VBox)
         self._advanced = [one for one in fields if relevance.is_advanced(one.parameter)]
@@ -83,23 +92,23 @@ class FormLayout:
         )
         more = (self._more, self._rare, self._notify) if self._advanced else ()
         buttons = [_tool(stock, word, act) for word, act in tools.items()]
-        bar = (self.go, self.price, *buttons, self.snapshot.style, self.access)
+        row = (self.go, self.price, self.drawn, *buttons, snapshot.style, self.access)
+        bar = stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-bar",))
         self._below = box(_dom_classes=("kit-below",))
         inputs = (
             stock.new(ipywidgets.HTML, value=parts.heading(model)),
             box(children=_cells(usual), _dom_classes=("kit-fields",)),
             *more,
-            stock.new(ipywidgets.HBox, children=bar, _dom_classes=("kit-bar",)),
+            bar,
             self._below,
         )
-        self._example = stock.new(
-            ipywidgets.HTML, value=parts.example(model), _dom_classes=("kit-example",)
-        )
-        self._results = stock.new(NewestFirst, most=MOST, box=box)
+        example = "" if results.shown else parts.example(model)
+        self._example = stock.new(ipywidgets.HTML, value=example, _dom_classes=("kit-example",))
         columns = (
             box(children=inputs, _dom_classes=("kit-inputs",)),
-            box(children=(self._example, self._results), _dom_classes=("kit-results",)),
+            box(children=(self._example, results), _dom_classes=("kit-results",)),
         )
+        self._shared = bar, columns[1]
         self.root = box(children=columns, _dom_classes=("kit-columns",))
         if prompt := self._fields.get("prompt"):
             words = examples.prompt(model)
@@ -127,6 +136,13 @@ class FormLayout:
             self._panels[name] = make()
         self._below.children = tuple(self._panels.values())
 
+    def close(self) -> None:
+        """Close all but the results and the snapshot, which another layout shows."""
+        for box in self._shared:
+            kept = (self._results, self._snapshot.style)
+            box.children = tuple(one for one in box.children if one not in kept)
+        close_all(self.root)
+
     def add_result(self, widget: Any) -> None:
         """Show a result above the others, and no example any more."""
         self._example.value = ""
@@ -145,12 +161,18 @@ class FormLayout:
         if any(one.path in problems for one in self._advanced):
             self._open_advanced(True)
 
+    def show_drawn(self, total: int, drawn: int) -> None:
+        """Show how many of the prompts of a template are made; nothing where it is only one."""
+        (self.drawn.remove_class if total > 1 else self.drawn.add_class)("kit-hidden")
+        self.drawn.max = min(max(total, 1), MOST)
+        self.drawn.value = drawn
+
     def show_price(self, html: str) -> None:
         """Show the price, or what else has to be said beside the button."""
         if self.price.value != html:
             self.price.value = html
         if any(one.touched for one in self._fields.values()):
-            self.snapshot.follow()  # what Python sets is in the cell already, what is typed is not
+            self._snapshot.follow()  # what Python sets is in the cell already, what is typed is not
 
     def render_snapshot(self, request: Request, quote: Quote | None, back: str) -> str:
         """Return the form as a notebook keeps it: its values, and the code to get it back."""

@@ -12,7 +12,7 @@ from kit.parameters import Request
 from kit.widgets import prices
 from kit.widgets.background import FOLLOWING, BackgroundRunner, Debounced, Throttled
 from kit.widgets.form.runs import MOST
-from kit.widgets.form.service import Service
+from kit.widgets.form.service import Service, Variants
 from kit.widgets.form.values import Checked
 
 #: Seconds without a change before the service is asked.
@@ -30,17 +30,17 @@ class Prices:
 
     def __init__(
         self,
-        model: wire.Model,
         service: Service | None,
         background: BackgroundRunner,
         changed: Callable[[], None],
     ) -> None:
-        self._model = model
         self._service = service
         self._background = background
         self._changed = changed
         self._lock = threading.Lock()
-        self._wanted: Request | None = None
+        #: How many prompts of a template are wanted; None for all, up to `MOST`.
+        self.wanted: int | None = None
+        self._asked: Request | None = None
         self._answer: tuple[Request, wire.Quote | None] | None = None
         self._balance: Decimal | None = None
         self._soon = Debounced(self._ask, ASKING, background)
@@ -53,16 +53,35 @@ class Prices:
         quote = self.without_balance(checked)
         return None if quote is None else prices.with_balance(quote, self._balance)
 
-    def requests(self, request: Request) -> list[Request]:
-        """Return what a request stands for: one for each prompt of its template."""
-        if self._service is None or "{" not in (request.prompt or ""):
-            return [request]
-        prompts = self._service.variants(request.prompt or "", MOST)
-        return [replace(request, prompt=prompt) for prompt in prompts]
+    def variants(self, checked: Checked) -> Variants | None:
+        """Return what the prompt stands for where it is a template.
 
-    def count(self, checked: Checked) -> int:
-        """Return how many generations a click starts."""
-        return 1 if "prompt" in checked.problems else len(self.requests(checked.request))
+        Raises
+        ------
+        KitError
+            It names a list that is not there.
+        """
+        prompt = checked.request.prompt or ""
+        if self._service is None or "prompt" in checked.problems:
+            return None
+        return self._service.variants(prompt) if "{" in prompt or "__" in prompt else None
+
+    def requests(self, checked: Checked) -> list[Request]:
+        """Return what is started: one for each prompt that is wanted of a template."""
+        found = self.variants(checked)
+        if found is None:
+            return [checked.request]
+        prompts = found.sample(min(self.wanted or MOST, MOST))
+        return [replace(checked.request, prompt=prompt) for prompt in prompts]
+
+    def written(self, checked: Checked) -> str:
+        """Return Python for the prompts of a template, with ``{}`` for its text; else nothing."""
+        found = self.variants(checked)
+        if found is None:
+            return ""
+        folder = ', folder="lists"' if "__" in (checked.request.prompt or "") else ""
+        count = min(self.wanted or MOST, MOST)
+        return f"kit.template({{}}{folder})" + (f".sample({count})" if count < len(found) else "")
 
     def without_balance(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, without a word on the balance.
@@ -70,19 +89,19 @@ class Prices:
         A wrong setting has no price; of one that has yet to be given there is the guess. A prompt
         or a file that is missing does not change one.
         """
-        quote, count = self._of_one(checked), self.count(checked)
+        quote, count = self._of_one(checked), len(self.requests(checked))
         return quote if quote is None or count == 1 else prices.times(quote, count)
 
     def _of_one(self, checked: Checked) -> wire.Quote | None:
         if checked.settings is None:
-            return prices.guess(self._model) if checked.incomplete else None
+            return prices.guess(checked.request.model) if checked.incomplete else None
         exact = prices.offline(checked.request, checked.settings)
         if exact is not None:
             return exact
         answer = self._answer
         if answer is not None and answer[0] == checked.request and answer[1] is not None:
             return answer[1]
-        return prices.guess(self._model)
+        return prices.guess(checked.request.model)
 
     def request_better(self, checked: Checked) -> bool:
         """Ask for a better price where there can be one; return whether one is on its way."""
@@ -94,7 +113,7 @@ class Prices:
         if answer is not None and answer[0] == checked.request:
             return False
         with self._lock:
-            self._wanted = checked.request
+            self._asked = checked.request
         self._soon()
         return True
 
@@ -121,7 +140,7 @@ class Prices:
 
     def _ask(self) -> None:
         with self._lock:
-            wanted = self._wanted
+            wanted = self._asked
         if wanted is None or self._service is None:
             return
         try:
@@ -129,7 +148,7 @@ class Prices:
         except Exception:  # noqa: BLE001 - whatever was answered, the guess stands
             quote = None
         with self._lock:
-            if wanted is not self._wanted:
+            if wanted is not self._asked:
                 return  # the form has changed since, and its new price is asked for
             self._answer = wanted, quote
         self._changed()

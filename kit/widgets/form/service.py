@@ -10,10 +10,20 @@ from typing import Any, Protocol
 from kit import wire
 from kit.parameters import Request
 from kit.widgets.background import Look
+from kit.widgets.form.presets import Presets
 from kit.widgets.result import ResultService
 
 Settle = Callable[[Path], bool]
 Keep = Callable[[str, memoryview, Settle], Path]
+
+
+class Variants(Protocol):
+    """The prompts that a template stands for."""
+
+    def __len__(self) -> int: ...
+
+    def sample(self, count: int) -> Sequence[str]:
+        """Return some of them, drawn at random; all where there are no more."""
 
 
 class Service(ResultService, Protocol):
@@ -29,14 +39,11 @@ class Service(ResultService, Protocol):
     def quote(self, request: Request) -> wire.Quote:
         """Return what a request costs, from the best source there is."""
 
-    def variants(self, prompt: str, most: int) -> Sequence[str]:
-        """Return the prompts that a template stands for, or the prompt alone where it is none.
+    def variants(self, prompt: str) -> Variants | None:
+        """Return what a template stands for, None where it is none; raises `KitError`."""
 
-        Raises
-        ------
-        KitError
-            They are more than `most`.
-        """
+    def open_model(self, model_id: str) -> tuple[wire.Model, Presets | None]:
+        """Return a model, and what is kept of the values of its forms; raises `KitError`."""
 
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not say."""

@@ -175,8 +175,20 @@ class CreatePage(ipywidgets.VBox):
         with self._lock:
             if made is not None:
                 shown = self._forms.setdefault(model.id, made)
+                if made.has_trait("model"):
+                    made.observe(self._switched, "model")
             if self.model == model.id:
                 self._form_box.children = (shown,)
+
+    def _switched(self, change: Any) -> None:
+        """Follow a form that has become that of another model."""
+        with self._lock:
+            self._forms = {
+                name: one for name, one in self._forms.items() if one is not change.owner
+            }
+            self._forms[change.new.id] = change.owner
+        if change.new.id in self._known:
+            self.model = change.new.id
 
 
 def page(html: str) -> Any:
