@@ -59,6 +59,25 @@ def serve() -> Iterator[str]:
         yield str(running.get_uri())
 
 
+@contextmanager
+def new_database(url: str, name: str) -> Iterator[str]:
+    """Give the address of one more database of a server, with nothing in it; it is dropped."""
+
+    def manage(command: str) -> None:
+        async def work() -> None:
+            connection = await asyncpg.connect(url)
+            await connection.execute(command)
+            await connection.close()
+
+        asyncio.run(work())
+
+    manage(f"CREATE DATABASE {name}")
+    try:
+        yield url.replace("/postgres?", f"/{name}?")
+    finally:
+        manage(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 def empty(url: str) -> None:
     """Delete all rows."""
 

@@ -8,26 +8,16 @@ from typing import Annotated
 
 import typer
 
-
-class Deployment(StrEnum):
-    """What a file is for, and its name in `kit/deploy`."""
-
-    COMPOSE = "compose"
-    DOCKERFILE = "dockerfile"
-    KUBERNETES = "kubernetes"
-    SYSTEMD = "systemd"
-    NGINX = "nginx"
-    CAPACITY = "capacity"
-
-
+#: What a file is for -> its name in `kit/deploy`.
 _FILES = {
-    Deployment.COMPOSE: "compose.yaml",
-    Deployment.DOCKERFILE: "Dockerfile",
-    Deployment.KUBERNETES: "kubernetes.yaml",
-    Deployment.SYSTEMD: "kit.service",
-    Deployment.NGINX: "nginx.conf",
-    Deployment.CAPACITY: "CAPACITY.md",
+    "compose": "compose.yaml",
+    "dockerfile": "Dockerfile",
+    "kubernetes": "kubernetes.yaml",
+    "systemd": "kit.service",
+    "nginx": "nginx.conf",
+    "capacity": "CAPACITY.md",
 }
+Deployment = StrEnum("Deployment", [*_FILES])  # type: ignore[misc]
 
 
 def command(

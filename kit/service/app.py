@@ -54,7 +54,7 @@ from kit.service.store.database import Shared
 from kit.service.worker.dispatcher import QUEUE, Dispatcher
 from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
-from kit.service.worker.renderer import Renderer, Renders
+from kit.service.worker.renderer import Renderer
 from kit.service.writer.factory import create_writer
 from kit.version import __version__
 
@@ -224,7 +224,7 @@ async def _assemble(
         raise ConfigError(f"the storage {place} cannot be written")
     inspectors = Inspectors(settings)
     stack.push_async_callback(inspectors.close)
-    renders: Renders = (
+    renders = (
         load_cluster().Cluster(settings)
         if settings.cluster and settings.workers
         else Renderer(storage, create_pool(settings), settings)

@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -44,39 +44,25 @@ _EVER = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file that the database names.
-
-    Parameters
-    ----------
-    owner : str
-        The generation or upload that it belongs to.
-    sha256 : str or None
-        What its bytes must hash to; thumbnails have none.
-    spare : bool
-        An upload that no generation used: it may be gone.
-    """
+    """A file that the database names, of a generation or an upload."""
 
     key: str
     owner: str
+    #: What its bytes must hash to; thumbnails have none.
     sha256: str | None = None
+    #: An upload that no generation used: it may be gone.
     spare: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a backup holds.
-
-    Parameters
-    ----------
-    unfinished : int
-        Generations that were waiting or being rendered; a service will render them again.
-    missing : list of str
-        Keys of files that were gone when the backup was made, if that was allowed.
-    """
+    """What a backup holds."""
 
     files: int
     size_bytes: int
+    #: Generations that were waiting or being rendered; a service will render them again.
     unfinished: int
+    #: Keys of files that were gone when the backup was made, if that was allowed.
     missing: list[str] = field(default_factory=list)
 
 
@@ -96,8 +82,6 @@ def backup(
         owner can read it.
     skip_missing : bool
         Go on when a file of a generation is gone, and note which.
-    copied : callable
-        Copies the database as it is at one moment.
 
     Raises
     ------
@@ -120,17 +104,20 @@ def backup(
         copied(settings.database_path, copy)
         named, unfinished = asyncio.run(_run_on(copy, list_files))
         # First a look at all of them: a copy may take long, and this does not.
-        lost = [one for one in named if not _path(settings, one).is_file()]
+        lost = [one for one in named if not (settings.objects / one.key).is_file()]
         _refuse_gaps(lost, _find_deleted(settings, lost), skip_missing)
         with open_writer(target) as add:
-            sizes = {one.key: _add_file(add, settings, one) for one in named}
-            gone = [one for one in named if sizes[one.key] is None]
+            sizes: dict[str, int] = {}
+            for one in named:
+                with suppress(FileNotFoundError):
+                    sizes[one.key] = add(f"{_OBJECTS}/{one.key}", settings.objects / one.key)
+            gone = [one for one in named if one.key not in sizes]
             deleted = _find_deleted(settings, gone)
             missing = _refuse_gaps(gone, deleted, skip_missing)
             asyncio.run(_run_on(copy, lambda it: it.write(_forget(gone, deleted))))
             report = Report(
                 files=len(named) - len(gone),
-                size_bytes=sum(size or 0 for size in sizes.values()),
+                size_bytes=sum(sizes.values()),
                 unfinished=unfinished,
                 missing=missing,
             )
@@ -222,13 +209,6 @@ def _refuse_gaps(
     return [one.key for one in gaps]
 
 
-def _add_file(add: Add, settings: ServiceSettings, one: Stored) -> int | None:
-    try:
-        return add(f"{_OBJECTS}/{one.key}", _path(settings, one))
-    except FileNotFoundError:
-        return None
-
-
 def _add_private(add: Add, settings: ServiceSettings, draft: Path, report: Report) -> None:
     secret, note = draft / _SECRET, draft / _NOTE
     secret.touch(mode=0o600)
@@ -301,10 +281,6 @@ def _pages(statement: Statement) -> Transaction[list[Any]]:
         found.extend(page)
         if len(page) < _PAGE:
             return found
-
-
-def _path(settings: ServiceSettings, one: Stored) -> Path:
-    return settings.objects / one.key
 
 
 @contextmanager

@@ -23,26 +23,14 @@ def clock() -> int:
 
 
 def processors(root: Path = _ROOT) -> int:
-    """Return how many processors this process may keep busy, at least 1.
-
-    Parameters
-    ----------
-    root : Path
-        Where the file system begins; tests pass a folder of their own.
-    """
+    """Return how many processors this process may keep busy, at least 1; below `root` is looked."""
     affinity = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
     there = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, math.ceil(min([there, *_quotas(root)])))
 
 
 def memory(root: Path = _ROOT) -> int | None:
-    """Return the bytes of memory that this process may use; None where the service does not say.
-
-    Parameters
-    ----------
-    root : Path
-        Where the file system begins; tests pass a folder of their own.
-    """
+    """Return the bytes of memory that this process may use; None where the system does not say."""
     limits = [*_physical(), *_limits(root)]
     return min(limits) if limits else None
 

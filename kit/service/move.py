@@ -29,16 +29,8 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
     Files come first, so that no row names one that is not there; each is read again and compared.
     What was copied before something failed is copied again.
 
-    Parameters
-    ----------
-    source, target : Settings
-        Of one data folder, with what it has itself, and with a server's database and perhaps a
-        bucket.
-
-    Returns
-    -------
-    dict of str to int
-        How many rows each table has, and how many files there are, if they were copied.
+    Both settings are of one data folder: with what it has itself, and with a server's database and
+    perhaps a bucket. Returns how many rows each table has, and how many files were copied.
 
     Raises
     ------

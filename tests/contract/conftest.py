@@ -1,25 +1,42 @@
-"""One service for all tests of the contract; each test has its own account."""
+"""One service on each database for all tests of the contract; each test has its own account."""
 
+import asyncio
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import httpx
 import pytest
 
 from kit.service import server, settings
+from kit.service.databases import migrate_database
 from tests.buckets import requested_storage
 from tests.conftest import Service
+from tests.postgresql import new_database
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def database_kind(request: pytest.FixtureRequest) -> str:
+    """Each."""
+    return str(request.param)
 
 
 @pytest.fixture(scope="session")
 def service(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database_kind: str
 ) -> Iterator[Service]:
     """A running service with one worker; see also `tests.buckets.any_service`."""
-    data = tmp_path_factory.mktemp("contract") / "data"
-    given = settings.load({}, data=data, workers=1, **requested_storage(request))
-    one = server.start(given)
-    yield Service(one.url, one.app.state.context, given, one.stop)
-    one.stop()
+    with ExitStack() as ends:
+        url = ""
+        if database_kind == "postgresql":
+            server_url = request.getfixturevalue("postgresql")
+            url = ends.enter_context(new_database(server_url, "contract"))
+            asyncio.run(migrate_database(settings.load({}, database_url=url)))
+        data = tmp_path_factory.mktemp("contract") / "data"
+        storage = requested_storage(request)
+        given = settings.load({}, data=data, workers=1, database_url=url, **storage)
+        one = server.start(given)
+        yield Service(one.url, one.app.state.context, given, one.stop)
+        one.stop()
 
 
 @pytest.fixture(scope="session")

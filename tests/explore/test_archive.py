@@ -20,6 +20,7 @@ from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
 from kit.service.storage.sigv4 import parse_bucket
 from tests.buckets import KEYS, S3Server
+from tests.clusters import serve_cluster
 from tests.explore.pretending import Service, archive_of, driven
 
 
@@ -166,43 +167,32 @@ def test_any_reader_of_parquet_reads_the_files(archive: Archive) -> None:
     assert sum(len(pd.read_parquet(path)) for path in archive.files()) == 10
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # between it and pandas
-def test_a_cluster_reads_the_files(archive: Archive) -> None:
-    frames = pytest.importorskip("dask.dataframe")
-    distributed = pytest.importorskip("distributed")
-    # one worker that is a thread of this process: it reads, plans and gathers as any other does
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
-        frame = frames.read_parquet(archive.files())
-        failed = frame[frame["status"] == "failed"]
-
-        assert frame.npartitions == 2  # what has ended, and what has not
-        assert frame.groupby("model_id")["net"].sum().compute().to_dict() == {"a": 2.0, "b": 2.5}
-        assert failed["id"].compute().tolist() == ["g0008"]
-        assert frame["created_at"].max().compute() == archive.frame()["created_at"].max()
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # between it and pandas
-def test_a_cluster_reads_the_files_from_a_bucket_with_keys_of_its_own(
-    archive: Archive, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # between Dask and pandas
+def test_the_cluster_that_renders_reads_the_files_from_a_bucket_with_keys_of_its_own(
+    archive: Archive, s3_server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frames = pytest.importorskip("dask.dataframe")
+    distributed = pytest.importorskip("distributed")
     for name, text in KEYS.items():  # where it reads: no key is part of what it is asked
         monkeypatch.setenv(name, text)
     bucket = parse_bucket(s3_server.new_bucket(), KEYS)
     for path in map(Path, archive.files()):
         address = bucket.presign("PUT", path.name, now=time.time(), seconds=60)
         httpx.put(address, content=path.read_bytes()).raise_for_status()
-
     files = [f"{bucket.name}/{bucket.prefix}/{Path(file).name}" for file in archive.files()]
     there = S3FileSystem(endpoint_override=s3_server.url, region="us-east-1")
-    frame = frames.read_parquet(files, filesystem=there)
+    with (
+        serve_cluster(tmp_path, "--workers", "1", environment=KEYS) as cluster,
+        distributed.Client(cluster["cluster"]) as client,
+    ):
+        client.wait_for_workers(1, timeout=60)
+        frame = frames.read_parquet(files, filesystem=there)
+        failed = frame[frame["status"] == "failed"]
 
-    assert frame.groupby("model_id")["net"].sum().compute().to_dict() == {"a": 2.0, "b": 2.5}
+        assert frame.npartitions == 2  # what has ended, and what has not
+        assert frame.groupby("model_id")["net"].sum().compute().to_dict() == {"a": 2.0, "b": 2.5}
+        assert failed["id"].compute().tolist() == ["g0008"]
+        assert frame["created_at"].max().compute() == archive.frame()["created_at"].max()
 
 
 def test_nothing_signed_is_on_disk(tmp_path: Path) -> None:

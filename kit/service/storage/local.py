@@ -22,17 +22,7 @@ _PROBE_BYTES = 4096
 
 
 class LocalStorage:
-    """A folder of files.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they lie; made when it is missing.
-    signer : Signer
-        Signs the addresses.
-    flush : callable
-        Puts a file, or the names in a folder, on disk.
-    """
+    """A folder of files, made when it is missing; see `kit.service.storage.base`."""
 
     direct = False
 
@@ -51,7 +41,7 @@ class LocalStorage:
         """Do nothing: render processes put their results here themselves."""
 
     async def local(self, key: str, folder: Path) -> Path:
-        """Return where a file lies."""
+        """Return where a file lies; a storage in which it does not puts a copy into `folder`."""
         path = self.path(key)
         if not path.is_file():
             raise NotFoundError("the file is gone")
@@ -75,13 +65,7 @@ class LocalStorage:
             return []
 
     async def remove(self, prefix: str) -> None:
-        """Remove a file, or a folder of files.
-
-        Raises
-        ------
-        OSError
-            The file is there and cannot be removed.
-        """
+        """Remove a file, or a folder of files; a missing one is no error."""
         path = self.path(prefix)
         if path.is_dir():
             await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
@@ -113,12 +97,13 @@ class LocalStorage:
 
     async def ready(self) -> bool:
         """Whether a file can be written and removed."""
-        return await asyncio.to_thread(self._try_write)
 
-    def _try_write(self) -> bool:
-        try:
+        def write() -> None:
             with tempfile.TemporaryFile(dir=self.outputs.folder, prefix=".ready-") as file:
                 file.write(bytes(_PROBE_BYTES))
+
+        try:
+            await asyncio.to_thread(write)
         except OSError:
             return False
         return True

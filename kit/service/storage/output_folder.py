@@ -16,15 +16,7 @@ from kit.private import make_folder
 
 
 class OutputFolder:
-    """Files by key in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they lie.
-    flush : callable
-        Puts a file, or the names in a folder, on disk.
-    """
+    """Files by key in a folder; `flush` puts a file, or the names in a folder, on disk."""
 
     def __init__(self, folder: Path, flush: Callable[[Path], None] | None = None) -> None:
         self.folder = folder

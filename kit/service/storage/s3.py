@@ -54,14 +54,12 @@ _UPLOAD = re.compile(
 
 
 class S3Storage:
-    """A folder of a bucket.
+    """A folder of a bucket; see `kit.service.storage.base`.
 
     Parameters
     ----------
     folder : Path
         On this machine, for the results of render processes on their way to the bucket.
-    clock : callable
-        Seconds since 1970.
     retry_seconds, read_seconds : float
         How long a request is repeated while the storage is down or busy, and how long it may send
         nothing.
@@ -133,7 +131,7 @@ class S3Storage:
         return path
 
     async def fetch_received(self, upload_id: str, length: int, folder: Path) -> Path | None:
-        """Return a copy of the file that a client has sent with a ticket; None where there is none.
+        """Return a copy of what a client has sent with a ticket, not verified yet, or None.
 
         Raises
         ------
@@ -163,13 +161,7 @@ class S3Storage:
         return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
 
     async def remove(self, prefix: str) -> None:
-        """Remove a file, or every file below a prefix.
-
-        Raises
-        ------
-        OSError
-            It cannot be removed now.
-        """
+        """Remove a file, or every file below a prefix; a missing one is no error."""
         try:
             if "." in prefix.rpartition("/")[2]:
                 await obstore.delete_async(self._store, prefix)
@@ -200,14 +192,9 @@ class S3Storage:
         It ends by time alone, no sign-out ends it: what it lets in lies apart, see the module.
         """
         headers = {"Content-Type": content_type, "Content-Length": str(length)}
-        now = int(self._clock())
-        address = self._bucket.presign(
-            "PUT",
-            _received_key(upload_id),
-            now=now,
-            seconds=max(1, expires - now),
-            headers=headers,
-        )
+        key, now = _received_key(upload_id), int(self._clock())
+        left = max(1, expires - now)
+        address = self._bucket.presign("PUT", key, now=now, seconds=left, headers=headers)
         return Ticket(
             upload_id=upload_id,
             upload_url=address,
@@ -287,10 +274,7 @@ def _remove_files(folder: Path, limit: float) -> None:
 def _errors(*, reading: bool = False) -> Iterator[None]:
     """Turn the library's errors into ours; its sentences may hold signed addresses.
 
-    Parameters
-    ----------
-    reading : bool
-        Whether what is missing is the file; else it is the bucket.
+    What is missing is the file while it is read, else the bucket.
     """
     try:
         yield

@@ -7,7 +7,7 @@ and, for uploads, the type and length of the body.
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from urllib.parse import quote
 
 from kit.errors import AccessDeniedError
@@ -18,14 +18,10 @@ MEDIA = "/media/"
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a signed address allows.
+    """What a signed address allows, until so many seconds since 1970.
 
     Parameters
     ----------
-    key : str
-        The file, e.g. ``outputs/gen_.../3f2a.png``.
-    expires : int
-        Seconds since 1970.
     content_type, length : str, int
         Of the body of a PUT; empty and 0 for a GET.
     sign_outs : int
@@ -68,12 +64,7 @@ class Signer:
         return f"{base}{path}?expires={grant.expires}&signature={self._sign(grant)}"
 
     def check(self, grant: Grant, signature: str, now: int) -> None:
-        """Refuse a grant that was altered or is past its time.
-
-        Parameters
-        ----------
-        now : int
-            Milliseconds since 1970.
+        """Refuse a grant that was altered, or is past its time `now`, in milliseconds since 1970.
 
         Raises
         ------
@@ -89,12 +80,5 @@ class Signer:
             raise AccessDeniedError("the address is past its time; ask for a new one")
 
     def _sign(self, grant: Grant) -> str:
-        facts = (
-            grant.method,
-            grant.key,
-            str(grant.expires),
-            grant.content_type,
-            str(grant.length),
-            str(grant.sign_outs),
-        )
-        return hmac.digest(self.secret, "\n".join(facts).encode(), "sha256").hex()
+        text = "\n".join(map(str, astuple(grant)))
+        return hmac.digest(self.secret, text.encode(), "sha256").hex()

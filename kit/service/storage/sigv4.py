@@ -22,14 +22,8 @@ _DEFAULT_REGION = "us-east-1"
 class Bucket:
     """A bucket, the folder of it that is used, and the keys to it.
 
-    Parameters
-    ----------
-    address : str
-        What the addresses of its files begin with, without a slash at the end.
-    prefix : str
-        Folder inside the bucket; empty for all of it.
-    token : str
-        Session token of temporary keys; empty for others.
+    Its address is what those of its files begin with, without a slash at the end; temporary keys
+    have a token.
     """
 
     name: str
@@ -57,9 +51,7 @@ class Bucket:
         key : str
             Of the file below the prefix; empty for the bucket itself.
         headers : mapping of str to str, optional
-            Headers that the request must have exactly so.
-        query : mapping of str to str, optional
-            Parameters of the operation.
+            What the request must have exactly so.
         """
         begin, moment = urlsplit(self.address), datetime.fromtimestamp(now, UTC)
         path = f"{self.prefix}/{key}".strip("/") if key else ""
@@ -120,36 +112,27 @@ def parse_bucket(url: str, environ: Mapping[str, str]) -> Bucket:
         raise ConfigError("the storage must be s3://BUCKET/PREFIX, with a bucket in lower case")
     if unknown := given.keys() - {"endpoint", "region"}:
         raise ConfigError(f"the storage's address takes endpoint and region, not {min(unknown)}")
-    keys = {name: environ.get(name, "").strip() for name in _VARIABLES}
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        if not keys[name]:
-            raise ConfigError(f"the storage s3://{parts.hostname} needs {name}")
-    region = given.get("region") or keys["AWS_REGION"] or keys["AWS_DEFAULT_REGION"]
-    endpoint = given.get("endpoint") or keys["AWS_ENDPOINT_URL_S3"] or keys["AWS_ENDPOINT_URL"]
+
+    def read(*names: str) -> str:
+        return next(filter(None, (environ.get(f"AWS_{name}", "").strip() for name in names)), "")
+
+    for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):
+        if not read(name):
+            raise ConfigError(f"the storage s3://{parts.hostname} needs AWS_{name}")
+    region = given.get("region") or read("REGION", "DEFAULT_REGION") or _DEFAULT_REGION
+    endpoint = given.get("endpoint") or read("ENDPOINT_URL_S3", "ENDPOINT_URL")
     if endpoint and urlsplit(endpoint).scheme not in ("http", "https"):
         raise ConfigError(f"the storage's endpoint must be an http(s) address, not {endpoint}")
-    region = region or _DEFAULT_REGION
     own = f"https://{parts.hostname}.s3.{region}.amazonaws.com"
     return Bucket(
         name=parts.hostname,
         address=f"{endpoint.rstrip('/')}/{parts.hostname}" if endpoint else own,
         region=region,
-        access_key=keys["AWS_ACCESS_KEY_ID"],
-        secret_key=keys["AWS_SECRET_ACCESS_KEY"],
+        access_key=read("ACCESS_KEY_ID"),
+        secret_key=read("SECRET_ACCESS_KEY"),
         prefix=parts.path.strip("/"),
-        token=keys["AWS_SESSION_TOKEN"],
+        token=read("SESSION_TOKEN"),
     )
-
-
-_VARIABLES = (
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "AWS_REGION",
-    "AWS_DEFAULT_REGION",
-    "AWS_ENDPOINT_URL_S3",
-    "AWS_ENDPOINT_URL",
-)
 
 
 def _quote(text: str) -> str:

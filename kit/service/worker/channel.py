@@ -37,44 +37,28 @@ class _Pending:
 
 
 class Channel(asyncio.Protocol):
-    """The channel to one render process, for one task at a time.
-
-    Attributes
-    ----------
-    broken : bool
-        Whether the process is gone, or sent something that was not asked for. It stays so.
-    """
+    """The channel to one render process, for one task at a time."""
 
     def __init__(self) -> None:
+        #: Whether the process is gone, or sent something that was not asked for. It stays so.
         self.broken = False
         self._unread = b""
         self._pending: _Pending | None = None
         self._transport: asyncio.Transport | None = None
 
     async def wait_ready(self) -> None:
-        """Wait until the process says that it has started.
-
-        Raises
-        ------
-        LostError
-            It ended before.
-        """
+        """Wait until the process says that it has started; raise `LostError` if it ended."""
         await self._wait_for(_READY, lambda _: None)
 
     async def run(
         self, name: str, task: Mapping[str, Any], on_progress: Callable[[float], None]
     ) -> dict[str, Any]:
-        """Send a task and return its answer.
+        """Send a task and return its answer: ``result``, or the strings ``error`` and ``code``.
 
         Parameters
         ----------
         name : str
             What the answer has to name. It must not be guessable, nor be used again.
-
-        Returns
-        -------
-        dict
-            Either ``result``, a dictionary, or the strings ``error`` and ``code``.
 
         Raises
         ------

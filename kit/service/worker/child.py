@@ -170,15 +170,7 @@ TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
 
 
 def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
-    """Serve tasks until the parent is gone.
-
-    Parameters
-    ----------
-    memory, cpu_seconds : int
-        Bounds of a task; 0 where nothing but the wall clock is bounded.
-    offline : int
-        1 for a process that needs no network and gets none, where the platform allows that.
-    """
+    """Serve tasks until the parent is gone; with a bound of 0 only the wall clock is bounded."""
     if offline:
         block_network()  # first: it does not concern threads that run already
     os.umask(0o077)  # files made here are private, whatever the service was started with

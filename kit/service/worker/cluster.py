@@ -44,13 +44,7 @@ def security(settings: ServiceSettings) -> Security | None:
 
 
 class Cluster:
-    """Renders orders on a cluster; the service shares it with others of its database.
-
-    Parameters
-    ----------
-    settings : Settings
-        Its address and certificates, and after how many seconds of silence a job is lost.
-    """
+    """Renders orders on a cluster; the service shares it with others of its database."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
@@ -280,10 +274,7 @@ async def work(
 ) -> None:
     """Be a worker of the cluster until told to stop; whenever the scheduler is gone, come back.
 
-    Parameters
-    ----------
-    gpu : bool
-        Whether jobs of engines that keep large weights are taken.
+    With `gpu` it takes jobs of engines that keep large weights.
     """
     node = Node(renderer)
     stopping = asyncio.create_task(stop.wait())

@@ -10,11 +10,13 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from kit.engines.base import Engine
 from kit.errors import UnavailableError
@@ -22,12 +24,15 @@ from kit.service.domain import idempotency, outputs, queue, uploads
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
+from kit.service.storage.keys import upload_key
 from kit.service.store.database import Database, Transaction
-from kit.service.worker.jobs import build_order, log_job
 from kit.service.worker.pool import JobError, LostError
-from kit.service.worker.recovery import Recovery, WorkerLock
-from kit.service.worker.renderer import Renders
+from kit.service.worker.renderer import Renderer
 from kit.service.worker.watchers import Watchers
+from kit.service.worker.worker_lock import WorkerLock
+
+if TYPE_CHECKING:
+    from kit.service.worker.cluster import Cluster
 
 _log = logging.getLogger("kit.worker")
 
@@ -39,17 +44,11 @@ _POLL_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Reservation:
-    """A free render process that is reserved for a generation about to be started.
+    """A free render process that is reserved for a generation about to be started."""
 
-    Parameters
-    ----------
-    claim : Claim or None
-        What to start the generation with; None when no process is free.
-    row : optional
-        The row of the generation, set by the caller that started it.
-    """
-
+    #: What to start the generation with; None when no process is free.
     claim: queue.Claim | None
+    #: The row of the generation, set by the caller that started it.
     row: Any = None
 
 
@@ -58,10 +57,6 @@ class Dispatcher:
 
     Parameters
     ----------
-    renders : Renders
-        What renders orders.
-    clock : callable
-        Milliseconds since 1970.
     engines : mapping of str to Engine
         Says which variables a model's jobs need, and which engines are resident: they keep large
         weights, so their jobs run one after another, always in the same process. Other jobs do not
@@ -72,7 +67,7 @@ class Dispatcher:
         self,
         database: Database,
         storage: Storage,
-        renders: Renders,
+        renders: Renderer | Cluster,
         settings: ServiceSettings,
         clock: Callable[[], int],
         metrics: ServiceMetrics,
@@ -89,7 +84,6 @@ class Dispatcher:
         self._settings = settings
         self._clock = clock
         self._metrics = metrics
-        self._recovery = Recovery(database, self._lock, settings.attempts, clock, metrics)
         self._engines = engines
         self._resident = frozenset(name for name, engine in engines.items() if engine.resident)
         #: Jobs of resident engines that are rendered now.
@@ -224,13 +218,34 @@ class Dispatcher:
         if self._jobs:
             claims = queue.renew(list(self._jobs), lease=self._lease_end(now))
             await self._database.write(claims, durable=False)
-        if await self._recovery.settle_expired():
-            self.wake()
+        attempts = self._settings.attempts
+        await self._settle_lost(queue.requeue_expired(attempts=attempts, now=self._clock()))
 
     async def _take_over(self) -> None:
         """Take over at once what workers on this machine had claimed when they were killed."""
-        if await self._recovery.settle_dead_workers():
+        owners = {
+            *await self._database.read(queue.list_owners()),
+            *await self._database.read(idempotency.list_owners()),
+        }
+        attempts = self._settings.attempts
+        for name in self._lock.find_dead(owners):
+            lost = queue.requeue_worker(name, attempts=attempts, now=self._clock())
+            await self._settle_lost(lost)
+            await self._database.write(idempotency.release_worker(name))
+
+    async def _settle_lost(self, claims: Transaction[list[Any]]) -> None:
+        """Queue jobs of workers that died again, or have them fail after too many losses."""
+        if lost := await self._database.write(claims):
+            self._count_lost(lost)
+            _log.warning("%(lost)d claims ran out", {"event": "claims_expired", "lost": len(lost)})
             self.wake()
+
+    def _count_lost(self, lost: Sequence[Any]) -> None:
+        """Count lost jobs, and those that failed with this loss; rows are as they were before."""
+        self._metrics.lost.inc(len(lost))
+        for row in lost:
+            if row.losses + 1 >= self._settings.attempts:
+                self._metrics.finished.labels(row.model_id, "failed").inc()
 
     async def _sync_rows(self) -> None:
         """Write progress for other processes, and stop jobs that were canceled by them."""
@@ -269,7 +284,7 @@ class Dispatcher:
     async def _render(self, row: Any) -> None:
         """Have a generation rendered, settle it and begin the next."""
         attempt, started = row.attempt, time.perf_counter()
-        log_job("claimed", row, 0.0)
+        _log_job("claimed", row, 0.0)
         result: dict[str, Any] = {}
 
         def report(fraction: float) -> None:
@@ -287,17 +302,19 @@ class Dispatcher:
             settle = partial(queue.fail, row.id, attempt, str(error), error.code, self._clock())
             state = "failed"
         except LostError:
-            settle, state = partial(self._recovery.settle_lost, row), "lost"
+            attempts, now = self._settings.attempts, self._clock()
+            lost = row.id, attempt, row.losses
+            settle, state = partial(queue.requeue_lost, *lost, attempts=attempts, now=now), "lost"
         self._resident_jobs.discard((row.id, attempt))
         counts, claimed = await self._database.write(lambda: self._settle_and_claim(settle()))
         for following in claimed:
             self._begin(following)
         # What no longer counts was canceled, or taken over by another worker.
-        log_job(state if counts else "canceled", row, time.perf_counter() - started)
+        _log_job(state if counts else "canceled", row, time.perf_counter() - started)
         if not counts:
             await self._discard(outputs.files_of(result) if result else [])
         elif state == "lost":
-            self._recovery.count_lost([row])
+            self._count_lost([row])
         else:
             self._metrics.finished.labels(row.model_id, state).inc()
         if state == "lost":
@@ -317,9 +334,53 @@ class Dispatcher:
         return counts, claimed
 
     async def _build_order(self, row: Any) -> dict[str, Any]:
+        """Return the order of a generation; see `kit.service.worker.renderer`.
+
+        Raises
+        ------
+        JobError
+            One of its uploads was removed.
+        """
         files = await self._database.read(uploads.of_generations([row]))
+        media: Mapping[str, list[str]] = orjson.loads(row.media)
+        if any(upload_id not in files for group in media.values() for upload_id in group):
+            raise JobError("an input file is gone; send it again", "input_gone")
         engine = self._engines.get(row.model_id)
-        return build_order(row, files, self._settings, engine.environment if engine else ())
+        return {
+            "do": "render",
+            "generation_id": row.id,
+            "model_id": row.model_id,
+            "prompt": row.prompt,
+            "parameters": orjson.loads(row.parameters),
+            "seed": row.seed,
+            "file_metadata": bool(self._settings.file_metadata and row.file_metadata),
+            "inputs": sorted({one.generation_id for one in files.values() if one.generation_id}),
+            "most_seconds": self._settings.job_seconds,
+            # The names of variables that it gets from the environment of whoever renders.
+            "environment": list(engine.environment) if engine else [],
+            "media": {name: [upload_key(files[i]) for i in group] for name, group in media.items()},
+            "seconds": {
+                name: [files[i].duration_ms / 1000 for i in group]
+                for name, group in media.items()
+                if all(files[i].duration_ms is not None for i in group)
+            },
+        }
 
     def _lease_end(self, now: int) -> int:
         return now + int(self._settings.lease_seconds * 1000)
+
+
+def _log_job(what: str, row: Any, seconds: float) -> None:
+    """Log one line for a job; never its prompt, nor what an engine said, which may repeat it."""
+    level = logging.WARNING if what in ("failed", "lost") else logging.INFO
+    if _log.isEnabledFor(level):
+        facts = {
+            "event": f"job_{what}",
+            "what": what,
+            "generation": row.id,
+            "attempt": row.attempt,
+            "model": row.model_id,
+            "seconds": round(seconds, 3),
+        }
+        line = "%(generation)s attempt %(attempt)d of %(model)s: %(what)s after %(seconds).3f s"
+        _log.log(level, line, facts)

@@ -21,16 +21,11 @@ from kit.service.worker.pool import JobError, LostError, Pool
 _PROCESSES = 2
 #: Address space of one: a picture of 50 megapixels, or a video of that size, may be decoded in it.
 _MEMORY = 2 << 30
+_ANEW = "write it anew with another program"
 
 
 class Inspectors:
-    """The processes that inspect uploads.
-
-    Parameters
-    ----------
-    settings : Settings
-        Their number and time, and where they may write.
-    """
+    """The processes that inspect uploads."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._seconds = settings.inspection_seconds
@@ -57,11 +52,6 @@ class Inspectors:
     async def inspect(self, row: Any, path: Path) -> dict[str, Any]:
         """Return the size and length of the file of an upload, whose account is locked, see `lock`.
 
-        Parameters
-        ----------
-        row : row
-            The upload's.
-
         Raises
         ------
         BadRequestError
@@ -72,7 +62,12 @@ class Inspectors:
         try:
             return await self._pool.run(row.id, task, lambda _: None)
         except (JobError, LostError) as error:
-            raise BadRequestError.fields([("file", self._sentence(error))]) from None
+            sentence, code = str(error), getattr(error, "code", "lost")
+            if code == "timed_out":
+                sentence = f"decoding the file takes longer than {self._seconds:g} s: {_ANEW}"
+            elif code in ("lost", "out_of_memory", "engine_failed"):
+                sentence = f"the file cannot be decoded: {_ANEW}"
+            raise BadRequestError.fields([("file", sentence)]) from None
         finally:
             self._warm_up()
 
@@ -91,14 +86,3 @@ class Inspectors:
     async def _warm(self) -> None:
         with suppress(LostError):
             await self._pool.warm()
-
-    def _sentence(self, error: JobError | LostError) -> str:
-        code = getattr(error, "code", "lost")
-        if code == "timed_out":
-            return (
-                f"decoding the file takes longer than {self._seconds:g} s: "
-                "write it anew with another program"
-            )
-        if code in ("lost", "out_of_memory", "engine_failed"):
-            return "the file cannot be decoded: write it anew with another program"
-        return str(error)

@@ -97,13 +97,10 @@ class Pool:
     ----------
     slots : int
         Jobs at the same time.
-    seconds : float
-        Wall clock that a job may use, unless its task says less; a process that takes longer is
-        killed.
-    cpu_seconds : float
-        Processor time that a job may use.
+    seconds, cpu_seconds : float
+        Wall clock that a job may use, unless its task says less, and processor time.
     memory : int
-        Address space that a process may use, in bytes.
+        Bytes of address space that a process may use.
     scratch : Path
         Where each process has a folder of its own to write to.
     log : Path, optional
@@ -158,14 +155,7 @@ class Pool:
         *,
         resident: bool = False,
     ) -> dict[str, Any]:
-        """Run a task in a process of its own and return what it answers.
-
-        Parameters
-        ----------
-        name : str
-            The name of the task for `cancel`.
-        resident : bool
-            Whether it runs in the one process for engines that keep large weights.
+        """Run a task in a process of its own, `name` for `cancel`, and return what it answers.
 
         Raises
         ------

@@ -20,17 +20,11 @@ _IDLE_ROUNDS = 20
 class ProgressReporter:
     """Sends how far a task is, at most and at least every `every` seconds inside ``with``.
 
-    The block is given a function to report a fraction with. Called after the block, by a thread
-    that an engine has left running, it does nothing.
+    The block is given a function to report a fraction with, 0 to 1; what is sent never gets
+    smaller. Called after the block, by a thread that an engine has left running, it does nothing.
 
     One reporter serves all tasks of a process, one after another. Its thread outlives a task by a
     few rounds, because a short one is done before a thread of its own would have begun.
-
-    Parameters
-    ----------
-    send : callable
-        Called with the fraction done, 0 to 1, never smaller than before and never by two threads
-        at once; not outside the ``with`` block.
     """
 
     def __init__(self, send: Callable[[float], None], *, every: float = REPORT_EVERY) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from kit.errors import NotFoundError, UnavailableError
 from kit.service.domain import outputs
@@ -22,47 +22,8 @@ if TYPE_CHECKING:
     from kit.service.worker.signing import ResultSigner
 
 
-class Renders(Protocol):
-    """What renders orders: this machine, or a cluster."""
-
-    @property
-    def slots(self) -> int:
-        """How many jobs this service may have rendered at the same time."""
-        ...
-
-    @property
-    def resident_slots(self) -> int:
-        """How many of them may be of resident engines."""
-        ...
-
-    async def run(
-        self,
-        name: str,
-        order: Mapping[str, Any],
-        on_progress: Callable[[float], None],
-        *,
-        resident: bool = False,
-    ) -> dict[str, Any]:
-        """Render an order and return the facts about its stored files; see `Pool.run`."""
-        ...
-
-    def cancel(self, name: str) -> bool:
-        """End a job soon; False if there is none."""
-        ...
-
-    async def close(self) -> None:
-        """End every job."""
-        ...
-
-
 class Renderer:
-    """Renders orders in a pool of this machine.
-
-    Parameters
-    ----------
-    settings : Settings
-        Where models are configured, and where files may lie that are not finished.
-    """
+    """Renders orders in a pool of this machine; see also `kit.service.worker.cluster.Cluster`."""
 
     resident_slots = 1
 

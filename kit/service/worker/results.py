@@ -54,8 +54,6 @@ def store_result(
         ``image`` or ``video``: what the model makes.
     folder : Path
         The job's; every file of the asset has to lie in it.
-    metadata : FileMetadata, optional
-        What the file is to say of itself.
 
     Raises
     ------

@@ -13,6 +13,7 @@ import os
 import platform
 import struct
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,42 +37,29 @@ _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 def limit_memory(memory: int) -> None:
     """Let this process use so much memory and write no huge files; it leaves no core dumps.
 
-    Parameters
-    ----------
-    memory : int
-        Address space in bytes; 0 where neither that nor the size of files is bounded.
+    With 0 bytes of address space, neither that nor the size of files is bounded.
     """
-    limits = {"RLIMIT_CORE": 0}
+    _limit("RLIMIT_CORE", 0)
     if memory:
-        limits |= {"RLIMIT_AS": memory, "RLIMIT_FSIZE": _FILE_BYTES}
-    with suppress(ImportError):  # Windows
-        import resource
-
-        for name, most in limits.items():
-            limit = getattr(resource, name)
-            _, hard = resource.getrlimit(limit)
-            bounded = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(limit, (bounded, hard))
+        _limit("RLIMIT_AS", memory)
+        _limit("RLIMIT_FSIZE", _FILE_BYTES)
 
 
 def limit_cpu(cpu_seconds: int) -> None:
-    """Let the next task use so much processor time; more ends the process.
+    """Let the next task use so much processor time, or any with 0; more ends the process."""
+    if cpu_seconds:
+        _limit("RLIMIT_CPU", int(time.process_time()) + 1 + cpu_seconds)
 
-    Parameters
-    ----------
-    cpu_seconds : int
-        From now on; 0 where it is not bounded.
-    """
-    if not cpu_seconds:
-        return
+
+def _limit(name: str, most: int) -> None:
     with suppress(ImportError):  # Windows
         import resource
 
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        soft = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
-        bounded = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
-        resource.setrlimit(resource.RLIMIT_CPU, (bounded, hard))
+        limit = getattr(resource, name)
+        _, hard = resource.getrlimit(limit)
+        resource.setrlimit(
+            limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard)
+        )
 
 
 def lower_priority() -> None:

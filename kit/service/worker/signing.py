@@ -38,12 +38,7 @@ _KEY = re.compile("-----BEGIN ([A-Z]+ )?PRIVATE KEY-----.*?PRIVATE KEY-----\\s*"
 
 
 class ResultSigner:
-    """Signs with a certificate and its key.
-
-    Parameters
-    ----------
-    settings : ServiceSettings
-        Names the certificate, and where unfinished files may lie.
+    """Signs with the certificate and the key that the settings name.
 
     Raises
     ------

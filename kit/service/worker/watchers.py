@@ -15,11 +15,8 @@ from contextlib import contextmanager
 class Watchers:
     """The requests that watch generations; used from the event loop only.
 
-    Parameters
-    ----------
-    limit, limit_per_account : int
-        Watching requests in all and of one account. `watch` itself refuses none: callers ask
-        `is_full_for` first and answer otherwise.
+    Of limits for all and for one account, `watch` itself refuses none: callers ask `is_full_for`
+    first and answer otherwise.
     """
 
     def __init__(self, limit: int = 2000, limit_per_account: int = 100) -> None:

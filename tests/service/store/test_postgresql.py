@@ -11,11 +11,13 @@ import pytest
 
 from kit.errors import BadRequestError, ConfigError, UnavailableError
 from kit.service.databases import migrate_database
+from kit.service.domain import credits, queue
 from kit.service.settings import ServiceSettings, load
-from kit.service.store import accounts
+from kit.service.store import accounts, migrations
 from kit.service.store.database import DuplicateError, Transaction, every, one
-from kit.service.store.postgresql import PostgreSQL
+from kit.service.store.postgresql import NAME, PostgreSQL
 from kit.service.store.statements import Statement
+from tests.postgresql import new_database
 
 LOCK = Statement({"": "SELECT id FROM accounts WHERE id = :id FOR UPDATE"})
 PAUSE = Statement({"": "SELECT pg_sleep(0.2)"})
@@ -166,52 +168,84 @@ def test_a_server_that_is_not_there_is_said_without_the_password(runner: asyncio
 def test_a_database_without_the_schema_is_refused_until_it_is_migrated(
     postgresql: str, runner: asyncio.Runner, config: ServiceSettings
 ) -> None:
-    url = postgresql.replace("/postgres?", "/fresh?")
+    async def work(url: str) -> list[int]:
+        with pytest.raises(ConfigError, match=r"has the schema 0, .* run 'kit migrate'"):
+            await PostgreSQL(url).read(names())
+        given = load({}, data=config.data, database_url=url)
+        numbers = [await migrate_database(given) for _ in range(2)]
+        database = PostgreSQL(url)
+        assert await database.read(names()) == []
+        await database.write(
+            one(Statement({"": "UPDATE schema_version SET number = 999 RETURNING 1 AS x"})())
+        )
+        await database.close()
+        with pytest.raises(ConfigError, match=r"999.*a newer one made it"):
+            await PostgreSQL(url).read(names())
+        return numbers
 
-    async def work() -> Any:
-        connection = await asyncpg.connect(postgresql)
-        await connection.execute("CREATE DATABASE fresh")
-        try:
-            with pytest.raises(ConfigError, match=r"has the schema 0, .* run 'kit migrate'"):
-                await PostgreSQL(url).read(names())
-            given = load({}, data=config.data, database_url=url)
-            numbers = [await migrate_database(given) for _ in range(2)]
-            database = PostgreSQL(url)
-            assert await database.read(names()) == []
-            await database.write(
-                one(Statement({"": "UPDATE schema_version SET number = 999 RETURNING 1 AS x"})())
-            )
-            await database.close()
-            with pytest.raises(ConfigError, match=r"999.*a newer one made it"):
-                await PostgreSQL(url).read(names())
-            return numbers
-        finally:
-            await connection.execute("DROP DATABASE fresh WITH (FORCE)")
-            await connection.close()
-
-    first, second = runner.run(work())
+    with new_database(postgresql, "fresh") as url:
+        first, second = runner.run(work(url))
     assert first == second
 
 
 def test_a_database_of_something_else_is_left_alone(
     postgresql: str, runner: asyncio.Runner, config: ServiceSettings
 ) -> None:
-    url = postgresql.replace("/postgres?", "/other?")
+    async def work(url: str) -> None:
+        other = await asyncpg.connect(url)
+        await other.execute("CREATE TABLE bookmarks (url text)")
+        await other.close()
+        with pytest.raises(ConfigError, match="of something else"):
+            await migrate_database(load({}, data=config.data, database_url=url))
 
-    async def work() -> None:
-        connection = await asyncpg.connect(postgresql)
-        await connection.execute("CREATE DATABASE other")
-        try:
-            other = await asyncpg.connect(url)
-            await other.execute("CREATE TABLE bookmarks (url text)")
-            await other.close()
-            with pytest.raises(ConfigError, match="of something else"):
-                await migrate_database(load({}, data=config.data, database_url=url))
-        finally:
-            await connection.execute("DROP DATABASE other WITH (FORCE)")
-            await connection.close()
+    with new_database(postgresql, "other") as url:
+        runner.run(work(url))
 
-    runner.run(work())
+
+#: What the first schema may hold: somebody with 10 credits ordered for 0.5, and waits.
+ROWS = """
+INSERT INTO accounts VALUES ('acc_1', 'Ada', 'a@b', 9500, 1, 500, 0, 0, 0);
+INSERT INTO ledger
+    (id, account_id, kind, subject, millicredits, balance_after, generation_id, created_at,
+     charged_after, refunded_after)
+    VALUES ('led_1', 'acc_1', 'grant', 'g', 10000, 10000, NULL, 1, 0, 0),
+    ('led_2', 'acc_1', 'generation', 'gen_1', -500, 9500, 'gen_1', 2, 500, 0);
+INSERT INTO generations
+    (id, account_id, key_id, state, asset_type, generation_type, model_id, model_name, prompt,
+     parameters, media, seed, millicredits, refunded, progress, attempt, losses, queue_round,
+     created_at, updated_at)
+    VALUES ('gen_1', 'acc_1', 'key_1', 'queued', 'image', 'text-to-image', 'flat', 'Flat', 'x',
+    '{}', '{}', 7, 500, 0, 0, 0, 0, 1, 2, 2);
+"""
+
+
+@pytest.mark.parametrize("number", range(8, migrations.newest(NAME)))
+def test_a_database_of_every_release_is_brought_here_with_its_rows(
+    postgresql: str, runner: asyncio.Runner, config: ServiceSettings, number: int
+) -> None:
+    async def columns(url: str, *texts: str) -> list[Any]:
+        connection = await asyncpg.connect(url)
+        for text in texts:
+            await connection.execute(text)
+        found = await connection.fetch(
+            "SELECT table_name, column_name, data_type, is_nullable, collation_name FROM "
+            "information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2"
+        )
+        await connection.close()
+        return [*map(tuple, found)]
+
+    async def work(url: str) -> tuple[Any, ...]:
+        older = [text for found, text in migrations.missing(NAME, 0) if found <= number]
+        await columns(url, *older, f"UPDATE schema_version SET number = {number}", ROWS)
+        await migrate_database(load({}, data=config.data, database_url=url))
+        database = PostgreSQL(url)
+        wrong = await database.read(credits.verify())
+        (claimed,) = await database.write(queue.claim("w", 9, lease=2**41, now=3))
+        await database.close()
+        return await columns(url) == await columns(postgresql), wrong, claimed.id
+
+    with new_database(postgresql, "earlier") as url:
+        assert runner.run(work(url)) == (True, [], "gen_1")
 
 
 def test_the_clock_is_the_databases(opened: Opened) -> None:

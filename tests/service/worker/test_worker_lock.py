@@ -2,12 +2,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kit.service.worker.recovery import WorkerLock
+from kit.service.worker.worker_lock import WorkerLock
 
 HOLD = """
 import sys
 from pathlib import Path
-from kit.service.worker.recovery import WorkerLock
+from kit.service.worker.worker_lock import WorkerLock
 held = WorkerLock(Path(sys.argv[1]), "other")
 print("here", flush=True)
 sys.stdin.read()
