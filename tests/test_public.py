@@ -1,10 +1,8 @@
 """The public face: the names that tutorials build on, each with a docstring and an example."""
 
-import ast
 import inspect
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -46,8 +44,3 @@ def test_importing_kit_loads_nothing_heavy() -> None:
     heavy = {"httpx", "pydantic", "pandas", "numpy", "ipywidgets", "fastapi", "cv2"}
 
     assert heavy & set(done.stdout.split()) == set()
-
-
-@pytest.mark.parametrize("path", sorted(Path(kit.__file__).parent.rglob("*.py")), ids=str)
-def test_every_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))

@@ -3,25 +3,18 @@
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 
 from kit import wire
+from kit.service import settings
 from kit.service.app import create_app
 from kit.service.http.openapi import BODIES, PAID, REPEATABLE
-from kit.service.settings import ServiceSettings
 from kit.wire import WireShape
 
 
-@pytest.fixture
-def app(config: ServiceSettings) -> FastAPI:
-    """The application, not running."""
-    return create_app(config)
-
-
-@pytest.fixture
-def document(app: FastAPI) -> dict[str, Any]:
-    """What it says about itself."""
-    return app.openapi()
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the application says about itself."""
+    return create_app(settings.load({}, data=tmp_path_factory.mktemp("data"))).openapi()
 
 
 def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
