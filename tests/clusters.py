@@ -118,10 +118,14 @@ def serve_cluster(
 
 
 def any_pool(slots: int) -> pytest.MarkDecorator:
-    """Run a test of a service in its own pool, and on a cluster for so many jobs at a time."""
-    cluster = pytest.param(slots, id="cluster")
+    """Run a test of a service in its own pool, and on a cluster for so many jobs at a time.
+
+    The one on SQLite and the other on PostgreSQL: that the pool does on both is said elsewhere.
+    """
     return pytest.mark.parametrize(
-        "storage_settings", [pytest.param(0, id="pool"), cluster], indirect=True
+        ("storage_settings", "either_database"),
+        [pytest.param(0, "sqlite", id="pool"), pytest.param(slots, "postgresql", id="cluster")],
+        indirect=True,
     )
 
 

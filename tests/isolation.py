@@ -31,12 +31,17 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let everything work on a folder that is thrown away."""
+    """Let everything work on a folder that is thrown away, and nothing outside it."""
     config.stash[FOLDER] = folder = tempfile.TemporaryDirectory(
         prefix="kit-tests-", ignore_cleanup_errors=True
     )
-    os.environ["KIT_DATA"] = folder.name
+    if not hasattr(config, "workerinput"):  # the processes of one run share a folder
+        # Its name stays short: that of a socket may have about a hundred characters.
+        os.environ["TMPDIR"] = tempfile.tempdir = folder.name
+        Path(folder.name).chmod(0o755)  # PostgreSQL does not run as root
+    os.environ["KIT_DATA"] = str(Path(folder.name, "data"))
     os.environ["IPYTHONDIR"] = str(Path(folder.name, "ipython"))
+    os.environ["JUPYTER_RUNTIME_DIR"] = str(Path(folder.name, "runtime"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

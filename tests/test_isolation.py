@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 ROOT = Path(__file__).parents[1]
 USES_AN_EMPTY_FOLDER = """
 import os
+import tempfile
 from pathlib import Path
 
 data = Path(os.environ["KIT_DATA"])
@@ -18,12 +19,16 @@ assert "KIT_API_KEY" not in os.environ
 data.mkdir()
 (data / "made-here").touch()
 assert str(data) != os.environ["USERS_DATA"]
+tempfile.mkstemp()
 """
 
 
-def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own_and_leaves_nothing(
+    tmp_path: Path,
+) -> None:
+    data, temporary = tmp_path / "data", tmp_path / "tmp"
     data.mkdir()
+    temporary.mkdir()
     for name in ("one.ipynb", "two.ipynb"):
         nbformat.write(new_notebook(cells=[new_code_cell(USES_AN_EMPTY_FOLDER)]), tmp_path / name)
     environment = {
@@ -31,6 +36,7 @@ def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own(tmp_path: Pat
         "KIT_DATA": str(data),
         "KIT_API_KEY": "cs_test_of_the_user",
         "USERS_DATA": str(data),
+        "TMPDIR": str(temporary),
     }
 
     command = f"pytest -q -p no:cacheprovider --config-file={ROOT}/pyproject.toml --rootdir={ROOT}"
@@ -46,4 +52,4 @@ def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own(tmp_path: Pat
 
     assert ended.returncode == 0, ended.stdout
     assert "2 passed" in ended.stdout
-    assert list(data.iterdir()) == []
+    assert [*data.iterdir(), *temporary.iterdir()] == []

@@ -153,32 +153,32 @@ def test_a_plug_in_that_is_no_engine_is_reported_and_left_out(
     assert sentence in line
 
 
-@pytest.mark.parametrize(
-    ("deed", "sentence"),
-    [
-        ("import os; os._exit(3)", "it ends the process that loads it (exit code 3)"),
-        ("import os; os._exit(0)", "it ends the process that loads it (exit code 0)"),
-        pytest.param(
-            "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
-            "it ends the process that loads it (SIGSEGV)",
-            marks=pytest.mark.skipif(os.name == "nt", reason="no such signal"),
-        ),
-        ("import threading; threading.Event().wait()", "it is not loaded within 2 s"),
-    ],
-)
-def test_a_plug_in_that_no_process_survives_is_left_out_and_its_neighbors_are_served(
-    tmp_path: Path, deed: str, sentence: str
+#: What ends or holds up the process that loads a plug-in, and what is said of it.
+DEEDS = {
+    "import os; os._exit(3)": "it ends the process that loads it (exit code 3)",
+    "import os; os._exit(0)": "it ends the process that loads it (exit code 0)",
+    "import threading; threading.Event().wait()": "it is not loaded within 2 s",
+}
+if os.name != "nt":
+    DEEDS["import os; os.abort()"] = "it ends the process that loads it (SIGABRT)"
+
+
+def test_plug_ins_that_no_process_survives_are_left_out_and_their_neighbors_are_served(
+    tmp_path: Path,
 ) -> None:
-    (tmp_path / "deadly.py").write_text(f"print('0\\nend')\n{deed}")
-    points = f"another = deadly:Engine\n{ODD}\nlast = deadly:Engine"
-    told = listed(tmp_path, points, f"{ENGINE}    definition = definition()", _LOOKED)
+    points = [ODD]
+    for number, deed in enumerate(DEEDS):
+        (tmp_path / f"deadly{number}.py").write_text(f"print('0\\nend')\n{deed}")
+        points.append(f"deadly{number} = deadly{number}:Engine")
+    module = f"{ENGINE}    definition = definition()"
+    told = listed(tmp_path, "\n".join(points), module, _LOOKED)
 
     assert told.returncode == 0, told.stderr
     assert {"odd", "poster"} <= set(told.stdout.split())
-    assert {"another", "last"}.isdisjoint(told.stdout.split())
-    for name in ("another", "last"):
-        whose = f"the engine {name!r} of the package 'more' (deadly:Engine) is left out"
-        assert f"{whose}: {sentence}" in told.stderr
+    assert "deadly" not in told.stdout
+    for number, sentence in enumerate(DEEDS.values()):
+        whose = f"the engine 'deadly{number}' of the package 'more' (deadly{number}:Engine)"
+        assert f"{whose} is left out: {sentence}" in told.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such signal")

@@ -75,30 +75,26 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_file_of_too_many_parts_is_refused(http: httpx.Client, name: str) -> None:
-    kind, make, sentence = BOMBS[name]
-    content = make()
-    answer = put(ticket(http, content, kind), content)
+def test_a_file_of_too_many_parts_is_refused(http: httpx.Client) -> None:
+    for name, (kind, make, sentence) in BOMBS.items():
+        content = make()
+        answer = put(ticket(http, content, kind), content)
 
-    assert answer.status_code == 400
-    assert sentence in answer.json()["error"]["message"]
+        assert answer.status_code == 400, name
+        assert sentence in answer.json()["error"]["message"], name
     assert balance(http) == 100
 
 
-@pytest.mark.parametrize(
-    ("kind", "content"),
-    [
+def test_a_file_of_many_parts_is_taken(http: httpx.Client) -> None:
+    for kind, content in (
         ("image/jpeg", scans(100)),
         ("image/jpeg", segments(1000)),
         ("image/jpeg", segments(200, 65_535)),
         ("image/png", chunks(90_000)),
         ("image/gif", blocks(1000)),
         ("image/gif", frames("GIF", 600)),
-    ],
-)
-def test_a_file_of_many_parts_is_taken(http: httpx.Client, kind: str, content: bytes) -> None:
-    uploaded(http, content, kind)
+    ):
+        uploaded(http, content, kind)
 
 
 def busy() -> bytes:

@@ -237,33 +237,28 @@ def test_a_secret_is_shown_once_and_stored_nowhere(
     assert hook["secret"][6:] not in str(rows)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://example.org/x",
-        "ftp://example.org",
-        "https://10.0.0.1/x",
-        "https://[::ffff:169.254.169.254]/x",
-        "https://127.0.0.1/x",
-        "https://localhost/x",
-        "https://ada:pw@example.org/x",
-        "https://exa mple.org",
-        "https://example.org:99999",
-        "x",
-        "https://",
-        "https://example.org/" + "x" * 2000,
-    ],
-)
-def test_what_can_be_no_receiver_is_refused(
-    start_service: Callable[..., Service], url: str
-) -> None:
+def test_what_can_be_no_receiver_is_refused(start_service: Callable[..., Service]) -> None:
     service = start_service()
     with service.client(service.key(service.account(), "creative:generate")) as http:
-        assert http.post(HOOKS, json={"url": url}).status_code == 400
-        order = {"modelId": "flat", "prompt": "x", "webhookUrl": url}
-        answer = http.post(GENERATIONS, json=order)
-    assert answer.status_code == 400
-    assert "webhookUrl" in answer.json()["error"]["message"]
+        for url in (
+            "http://example.org/x",
+            "ftp://example.org",
+            "https://10.0.0.1/x",
+            "https://[::ffff:169.254.169.254]/x",
+            "https://127.0.0.1/x",
+            "https://localhost/x",
+            "https://ada:pw@example.org/x",
+            "https://exa mple.org",
+            "https://example.org:99999",
+            "x",
+            "https://",
+            "https://example.org/" + "x" * 2000,
+        ):
+            assert http.post(HOOKS, json={"url": url}).status_code == 400, url
+            order = {"modelId": "flat", "prompt": "x", "webhookUrl": url}
+            answer = http.post(GENERATIONS, json=order)
+            assert answer.status_code == 400, url
+            assert "webhookUrl" in answer.json()["error"]["message"]
 
 
 def test_webhooks_of_others_are_not_there(
