@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import httpx
-import pytest
 from PIL import Image
 
 from tests.conftest import ALL_SCOPES, Service
