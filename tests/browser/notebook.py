@@ -15,7 +15,7 @@ from playwright.sync_api import (
     BrowserContext,
     Locator,
     Page,
-    Route,
+    Request,
     expect,
     sync_playwright,
 )
@@ -27,6 +27,8 @@ _ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
+    # Not a route: with one, nothing is taken from the cache, and each request waits for the tests.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
@@ -43,6 +45,12 @@ _SEEN = """part => {
     const height = Math.min(bottom, innerHeight) - top;
     const there = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 60));
     return part.contains(there);
+}"""
+_OPENED = """async path => {
+    const { commands, shell } = jupyterapp;
+    for (const widget of [...shell.widgets('main')]) widget.dispose();
+    await commands.execute('docmanager:open', { path });
+    await shell.currentWidget.context.ready;
 }"""
 # What a widget leaves behind follows it a second later: then there is more to save.
 _SAVED = """() => {
@@ -69,13 +77,13 @@ def chromium() -> Iterator[Browser]:
 def browsing(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
     """Open a window that reaches this machine only, and the list of what else it asked for."""
     refused: list[str] = []
-
-    def refuse(route: Route) -> None:
-        refused.append(route.request.url)
-        route.abort()
-
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
-    context.route(lambda url: not url.startswith(_LOCAL), refuse)
+
+    def look(request: Request) -> None:
+        if not request.url.startswith(_LOCAL):
+            refused.append(request.url)
+
+    context.on("request", look)
     try:
         yield context, refused
     finally:
@@ -97,6 +105,12 @@ class Notebook:
         self.page.wait_for_function("() => window.jupyterapp && jupyterapp.started")
         self.page.evaluate("async () => { await jupyterapp.started; await jupyterapp.restored; }")
         self.page.locator(".jp-NotebookPanel .jp-Notebook").wait_for(timeout=90_000)
+        self.wait_idle()
+
+    def open(self, lab: Lab, path: str) -> None:
+        """Open another notebook in its place: JupyterLab itself takes longer to load than most."""
+        self.lab, self.path = lab, path
+        self.page.evaluate(_OPENED, (lab.root / path).relative_to(lab.base).as_posix())
         self.wait_idle()
 
     def wait_idle(self, seconds: float = 90) -> None:
