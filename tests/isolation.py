@@ -21,6 +21,19 @@ for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" 
     del os.environ[_name]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take ``--times``, for `pytest tests/browser --times=20`."""
+    told = "run each test so many times, to find what fails now and then"
+    parser.addoption("--times", type=int, default=1, help=told)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Repeat a test as often as it is asked for."""
+    if metafunc.config.option.times > 1:
+        metafunc.fixturenames.append("time")
+        metafunc.parametrize("time", range(1, metafunc.config.option.times + 1))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Share the whole suite between two processes, unless it is said how many there are."""
