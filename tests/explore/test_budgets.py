@@ -108,6 +108,19 @@ def test_after_an_error_only_what_may_be_charged_is_spent(
         assert mine.held == 0
 
 
+def test_what_was_paid_is_spent_once_whatever_happens_afterwards(budget: Budgets) -> None:
+    def lose() -> None:
+        with budget.hold(Decimal("0.5"), "a start") as hold:
+            hold.sending()
+            hold.paid("gen", Decimal("0.4"))
+            raise KitError("the file was lost on its way")
+
+    with budget(credits=1) as mine:
+        with pytest.raises(KitError):
+            lose()
+        assert (mine.spent, mine.held) == (Decimal("0.4"), 0)
+
+
 def test_doubts_add_up(budget: Budgets) -> None:
     def lose() -> None:
         with budget.hold(Decimal("0.5"), "a start") as hold:
