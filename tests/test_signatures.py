@@ -2,6 +2,7 @@
 
 import logging
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -187,14 +188,29 @@ def test_the_extra_size_and_that_of_a_signed_input_are_small(tmp_path: Path) -> 
     assert path.stat().st_size - plain < 4000
 
 
+def certify(folder: Path) -> tuple[Path, Path]:
+    """Return an authority's certificate, and a signer's with its key, as openssl makes them."""
+    root, own = folder / "root.pem", folder / "own.pem"
+    name, new = ["-subj", "/O=Ada/CN="], ["req", "-x509", "-newkey", "rsa:2048", "-nodes"]
+    uses = ("keyUsage=critical,digitalSignature", "extendedKeyUsage=emailProtection")
+    added = [word for use in uses for word in ("-addext", use)]
+    added += ["-addext", "basicConstraints=critical,CA:FALSE"]
+    by = ["-CA", str(root), "-CAkey", str(folder / "root.key")]
+    for file, more in {root: [], own: [*by, *added]}.items():
+        files = ["-keyout", str(file.with_suffix(".key")), "-out", str(file)]
+        command = ["openssl", *new, name[0], f"{name[1]}{file.stem}", *files, *more]
+        subprocess.run(command, check=True, capture_output=True)
+    own.write_text(own.read_text() + root.read_text() + own.with_suffix(".key").read_text())
+    return root, own
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates")
 def test_a_certificate_of_the_users_is_trusted_by_who_names_it(tmp_path: Path) -> None:
-    own = tmp_path / "own.pem"
-    own.write_text(make_certificate())
+    trusted, own = certify(tmp_path)
     given = settings.load({}, data=tmp_path, signing_cert=str(own))
     path, _ = sign(tmp_path, "jpg", cert=str(own))
 
-    trusted, other = tmp_path / "trusted.pem", tmp_path / "other.pem"
-    trusted.write_text(own.read_text().partition("-----BEGIN PRIVATE")[0])
+    other = tmp_path / "other.pem"
     other.write_text(make_certificate().partition("-----BEGIN PRIVATE")[0])
     for file, told in {trusted: True, other: False}.items():
         signature = read_file(path, anchors=file).signature

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,23 +36,12 @@ def read_signed(path: Path, anchors: Path | None = None) -> FileMetadata | None:
     settings = c2pa.Settings.from_dict({**_OFFLINE, **trust})
     try:
         with c2pa.Context(settings) as context, c2pa.Reader(path, context=context) as reader:
-            found = describe(reader.get_active_manifest() or {})
+            manifest: Any = reader.get_active_manifest() or {}
             state = reader.get_validation_state()
             checks = (reader.get_validation_results() or {}).get("activeManifest", {})
     except c2pa.C2paError as error:
         return FileMetadata(signature=Signature(valid=False, problems=[str(error)[:200]]))
-    problems = [failure["code"] for failure in checks.get("failure", ())]
-    signature = Signature(
-        signer=found.signature.signer if found.signature else None,
-        valid=state in ("Valid", "Trusted"),
-        trusted=state == "Trusted",
-        problems=[code for code in problems if code != _UNTRUSTED],
-    )
-    return replace(found, signature=signature)
-
-
-def describe(manifest: Mapping[str, Any]) -> FileMetadata:
-    """Return what a manifest says: by which program, how the file came to be, and who signed."""
+    codes = [failure["code"] for failure in checks.get("failure", ())]
     info = manifest.get("signature_info") or {}
     names = dict.fromkeys(filter(None, [info.get("common_name"), info.get("issuer")]))
     made_with = (manifest.get("claim_generator_info") or [{}])[0]
@@ -62,5 +49,10 @@ def describe(manifest: Mapping[str, Any]) -> FileMetadata:
     return FileMetadata(
         software=software or manifest.get("claim_generator"),
         source_type=xmp.find_source_type(json.dumps(manifest.get("assertions"))),
-        signature=Signature(signer=", ".join(names) or None),
+        signature=Signature(
+            signer=", ".join(names) or None,
+            valid=state in ("Valid", "Trusted"),
+            trusted=state == "Trusted",
+            problems=[code for code in codes if code != _UNTRUSTED],
+        ),
     )

@@ -30,7 +30,7 @@ RETRIES = (5, 300, 1800, 7200, 18_000, 36_000)
 #: Milliseconds that a claim holds, that an old secret goes on working, that deliveries are kept.
 _LEASE_MS, _OVERLAP_MS, _KEPT_MS = 60_000, 24 * 3_600_000, 30 * 24 * 3_600_000
 _MOST_WAIT = 24 * 3600.0
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def check_url(url: str, field: str, *, loopback: bool) -> str:
@@ -49,8 +49,7 @@ def check_url(url: str, field: str, *, loopback: bool) -> str:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
-        here = loopback and parts.netloc.rpartition(":")[0] in _LOOPBACK
-        here = here or (loopback and parts.netloc in _LOOPBACK)
+        here = loopback and host in _LOOPBACK
         whole = host and "@" not in parts.netloc and url.isascii() and url.isprintable()
         if not whole or " " in url or parts.scheme not in ("https", *(["http"] if here else [])):
             raise ValueError
@@ -202,16 +201,10 @@ def settle(
         return
     last = row.attempts > len(RETRIES)
     state = "delivered" if error is None else "failed" if last else "pending"
-    pause = 0.0 if state != "pending" else max(_jittered(row), min(wait, _MOST_WAIT))
+    pause = 0.0 if state != "pending" else max(RETRIES[row.attempts - 1], min(wait, _MOST_WAIT))
     yield webhooks.settle(
         id=row.id, attempts=row.attempts, state=state, due_at=now + int(pause * 1000), error=error
     )
-
-
-def _jittered(row: Any) -> float:
-    """Return the seconds until the next attempt: up to a tenth more, by the delivery's id."""
-    tenth = hmac.digest(row.id.encode(), b"%d" % row.attempts, "sha256")[0] / 2560
-    return float(RETRIES[row.attempts - 1] * (1 + tenth))
 
 
 def prune(now: int) -> Transaction[None]:
@@ -221,15 +214,9 @@ def prune(now: int) -> Transaction[None]:
     yield webhooks.prune_requests(before=before)
 
 
-def secret_of(row: Any, secret: bytes, *, back: int = 0) -> str:
-    """Return the secret of a webhook, or the one so many rotations ago.
-
-    Parameters
-    ----------
-    secret : bytes
-        The service's own.
-    """
-    return f"whsec_{base64.b64encode(_key(row, secret, back)).decode()}"
+def secret_of(row: Any, secret: bytes) -> str:
+    """Return the secret of a webhook, made of the service's own."""
+    return f"whsec_{base64.b64encode(_key(row, secret)).decode()}"
 
 
 def sign(row: Any, secret: bytes, message_id: str, body: bytes, now: int) -> dict[str, str]:
@@ -248,7 +235,7 @@ def sign(row: Any, secret: bytes, message_id: str, body: bytes, now: int) -> dic
     }
 
 
-def _key(row: Any, secret: bytes, back: int) -> bytes:
+def _key(row: Any, secret: bytes, back: int = 0) -> bytes:
     text = f"webhook {row.id} {row.secret_number - back}"
     return hmac.digest(secret, text.encode(), "sha256")
 

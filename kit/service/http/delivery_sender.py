@@ -9,9 +9,6 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import Any
 
@@ -57,16 +54,8 @@ class DeliverySender:
         except (*_FAILURES, OSError) as error:
             return 0, 0.0, (str(error) or type(error).__name__)[:200]
         asked = next((value for name, value in told if name.lower() == b"retry-after"), b"")
-        return status, _wanted_wait(asked.decode("latin-1")), f"the answer was {status}"
-
-
-def _wanted_wait(text: str) -> float:
-    """Return the seconds that a ``Retry-After`` asks for, as a number or a date."""
-    if text.isdecimal() and text.isascii():
-        return float(text[:9])
-    with suppress(ValueError, TypeError):
-        return (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
-    return 0.0
+        wait = float(asked[:9]) if asked.isdigit() else 0.0
+        return status, wait, f"the answer was {status}"
 
 
 class CheckedBackend(httpcore.AnyIOBackend):

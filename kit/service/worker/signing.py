@@ -192,7 +192,7 @@ def _algorithm(key: str) -> str:
 
 
 def make_certificate() -> str:
-    """Return a certificate that only vouches for itself, and its key, as PEM.
+    """Return a certificate that nobody trusts, and its key, as PEM.
 
     C2PA takes none that signs itself, so an authority signs it whose key is forgotten at once.
     """
@@ -201,43 +201,27 @@ def make_certificate() -> str:
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-    def name(common: str) -> x509.Name:
-        titles = {NameOID.ORGANIZATION_NAME: "Creative Studio (self-made)"}
-        titles[NameOID.COMMON_NAME] = common
-        return x509.Name([x509.NameAttribute(oid, text) for oid, text in titles.items()])
-
     authority, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    now = datetime.now(UTC)
-    others = (
-        *("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
-        *("encipher_only", "decipher_only"),
+    organization = x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Creative Studio (self-made)")
+    issuer, subject = (
+        x509.Name([organization, x509.NameAttribute(NameOID.COMMON_NAME, common)])
+        for common in ("untrusted authority", "untrusted")
     )
-
-    def certify(subject: str, public: Any, is_authority: bool) -> Any:
-        uses = dict.fromkeys(others, False)
-        uses |= dict.fromkeys(("key_cert_sign", "crl_sign"), is_authority)
-        usage = x509.KeyUsage(digital_signature=not is_authority, **uses)
-        extended = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.EMAIL_PROTECTION])
-        by = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key())
-        limits = x509.BasicConstraints(ca=is_authority, path_length=None)
-        made = (
-            x509.CertificateBuilder(name("untrusted authority"), name(subject), public)
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=1))
-            .not_valid_after(now + timedelta(days=_DAYS))
-            .add_extension(limits, critical=True)
-            .add_extension(usage, critical=True)
-            .add_extension(by, critical=False)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
-        )
-        made = made if is_authority else made.add_extension(extended, critical=False)
-        return made.sign(authority, hashes.SHA256())
-
-    pem = serialization.Encoding.PEM
-    chain = [
-        certify("untrusted", key.public_key(), False),
-        certify("untrusted authority", authority.public_key(), True),
-    ]
-    plain = serialization.NoEncryption()
+    extensions = {
+        x509.KeyUsage(True, *[False] * 8): True,
+        x509.ExtendedKeyUsage([ExtendedKeyUsageOID.EMAIL_PROTECTION]): False,
+        x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key()): False,
+    }
+    now = datetime.now(UTC)
+    made = x509.CertificateBuilder(
+        issuer,
+        subject,
+        key.public_key(),
+        x509.random_serial_number(),
+        now - timedelta(days=1),
+        now + timedelta(days=_DAYS),
+        [x509.Extension(one.oid, critical, one) for one, critical in extensions.items()],
+    ).sign(authority, hashes.SHA256())
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
     private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
-    return str(b"".join([*(one.public_bytes(pem) for one in chain), private]).decode())
+    return str((made.public_bytes(pem) + private).decode())

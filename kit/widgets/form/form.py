@@ -230,14 +230,9 @@ class Form(ipywidgets.VBox):
 
     def fill(self, found: FileMetadata) -> list[str]:
         """Hold what a file says made it; media stay. Return a sentence for each thing left out."""
-        value = {"prompt": found.prompt, "parameters": dict(found.parameters)}
-        fits, problems = values.split_valid(self.model, value, self._path)
-        media = [one for one in self._fields if one.path.startswith("mediaUploads.")]
-        kept = {one.path: one.control.value for one in media}
-        self._write({**kept, **fits})
-        self._refresh()
-        left = [f"{name.rpartition('.')[2]}: {sentence}" for name, sentence in problems]
-        return [*left, *found.unread]
+        media = values.to_value(self._checked().request)["media"]
+        value = {"prompt": found.prompt, "parameters": dict(found.parameters), "media": media}
+        return [*self.take(value), *found.unread]
 
     def reset(self) -> None:
         """Go back to the values that the form began with."""
