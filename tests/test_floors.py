@@ -66,7 +66,6 @@ ROOMS: dict[str, set[str]] = {
     "kit.service.machine": set(),
     "kit.service.settings": {"kit.errors", "kit.private", "kit.service.machine"},
     "kit.service.metrics": set(),
-    "kit.service.notices": {"kit.errors", "kit.service.store"},
     "kit.service.logs": set(),
     "kit.service.store": GROUND,
     "kit.service.storage": SERVICE,
@@ -90,7 +89,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.service.app": DOMAIN
     | {"kit.service.domain", "kit.service.worker", "kit.service.writer", "kit.service.http"}
     | {"kit.service.databases", "kit.service.machine"}
-    | {"kit.service.metrics", "kit.service.notices"},
+    | {"kit.service.metrics"},
     "kit.service.connections": SERVICE | {"kit.service.http"},
     "kit.service.server": SERVICE
     | {"kit.service.app", "kit.service.connections", "kit.service.address"}

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -43,14 +44,12 @@ from kit.service.http.openapi import install_openapi
 from kit.service.http.rate_limits import RateLimiter, SharedRateLimiter
 from kit.service.machine import clock as read_clock
 from kit.service.metrics import ServiceMetrics
-from kit.service.notices import Notices
 from kit.service.settings import ServiceSettings
 from kit.service.storage.base import Storage
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.storage.sigv4 import parse_bucket
 from kit.service.store import ids
-from kit.service.store.database import Shared
 from kit.service.worker.dispatcher import QUEUE, Dispatcher
 from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
@@ -184,11 +183,6 @@ def create_storage(
 ) -> Storage:
     """Return the storage that the settings name.
 
-    Parameters
-    ----------
-    clock : callable
-        Milliseconds since 1970; what addresses in a bucket are signed by.
-
     Raises
     ------
     ConfigError
@@ -237,8 +231,10 @@ async def _assemble(
     stack.callback(readiness.stop)
     shared = database.shared
     if shared:
-        notices = asyncio.create_task(_exchange_notices(shared, dispatcher))
-        stack.callback(notices.cancel)
+        # What waits here is woken for what other services do, and they for what is done here.
+        dispatcher.watchers.tell = shared.tell
+        hear = partial(_wake, dispatcher)
+        stack.callback(asyncio.create_task(shared.exchange(hear)).cancel)
     limits = {"requests": settings.requests_per_minute, "starts": settings.starts_per_minute}
     context = Context(
         settings=settings,
@@ -255,22 +251,13 @@ async def _assemble(
         metrics=metrics,
         clock=clock,
     )
-    sweeper = asyncio.create_task(Sweeper(database, storage, settings, readiness, clock).run())
-    stack.callback(sweeper.cancel)
-    deliveries = asyncio.create_task(Deliveries(context).run())
-    stack.callback(deliveries.cancel)
+    for work in Sweeper(database, storage, settings, readiness, clock), Deliveries(context):
+        stack.callback(asyncio.create_task(work.run()).cancel)
     return context
 
 
-async def _exchange_notices(shared: Shared, dispatcher: Dispatcher) -> None:
-    """Wake what waits here for what other services do, and tell them what is done here."""
-
-    def hear(changed: str) -> None:
-        if changed == QUEUE:
-            dispatcher.wake()
-        else:
-            dispatcher.watchers.wake(changed)
-
-    notices = Notices(shared, hear)
-    dispatcher.watchers.tell = notices.add
-    await notices.run()
+def _wake(dispatcher: Dispatcher, changed: str) -> None:
+    if changed == QUEUE:
+        dispatcher.wake()
+    else:
+        dispatcher.watchers.wake(changed)

@@ -42,13 +42,7 @@ def open_writer(target: Path) -> Iterator[Add]:
 
 
 def open_reader(source: Path) -> Callable[[Path], None]:
-    """Return a function that unpacks an archive or a folder into a folder of one's own.
-
-    Raises
-    ------
-    ConfigError
-        There is nothing of the kind at `source`.
-    """
+    """Return a function that unpacks an archive or a folder into a folder of one's own."""
     if source.is_dir():
         return partial(_copy_folder, source)
     if not source.is_file():

@@ -73,13 +73,7 @@ def load_postgresql() -> ModuleType:
 
 
 def check_data_folder(settings: ServiceSettings) -> None:
-    """Refuse a data folder that has lost its database or its secret; it is left as it is.
-
-    Raises
-    ------
-    ConfigError
-        The sentence says what is gone and what to do.
-    """
+    """Refuse a data folder that has lost its database or its secret; it is left as it is."""
     path, secret = settings.database_path, settings.secret_path
     # In this order: another process may make both meanwhile, first the database.
     known = secret.exists()

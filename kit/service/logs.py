@@ -23,17 +23,7 @@ _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tupl
 
 
 def configure(style: str = "text", *, verbose: bool = False, to: IO[str] | None = None) -> None:
-    """Send log lines to a stream.
-
-    Parameters
-    ----------
-    style : str
-        A key of `STYLES`.
-    verbose : bool
-        Also a line for each request and each step of a job.
-    to : text stream, optional
-        Standard error when left out.
-    """
+    """Send log lines to a stream."""
     target = logging.StreamHandler(sys.stderr if to is None else to)
     target.setFormatter(STYLES[style]())
     root = logging.getLogger()

@@ -37,11 +37,6 @@ class ServiceMetrics:
     Requests and jobs are counted where they happen; queue and credits are read from the database
     for each answer, so that they are right whichever process wrote them.
 
-    Parameters
-    ----------
-    ledger_read : str
-        The last entry of the ledger that was counted: earlier ones do not count.
-
     Examples
     --------
     >>> metrics = ServiceMetrics()

@@ -48,36 +48,30 @@ class ServiceSettings:
     public_url : str
         What absolute addresses begin with; empty to take it from each request.
     allowed_hosts : tuple of str
-        Names under which this service may be called, besides loopback and the address that it
-        was reached at; a request under another name gets relative addresses.
+        Names of this service, besides loopback and the address that it was reached at; a request
+        under another name gets relative addresses.
     engines : str
         The file of configured models; ``engines.toml`` in `data` when left out.
     workers : int
         Jobs rendered at the same time by this process; 0 to leave rendering to others. As many as
-        the processors and the memory that it may use are good for, when left out.
+        processors and memory are good for, when left out.
     requests_per_minute, starts_per_minute : int
         Rate limits of one API key.
     watchers_per_account : int
         Event streams and waiting requests that one account may have open.
     connections, connections_per_address : int
-        Connections in all, fewer where the operating system allows fewer open files, and of one
-        address.
+        Connections in all, fewer where fewer files may be open, and of one address.
     trusted_proxies : tuple of str
         Addresses and networks that bring the requests of others: they say for whom, and their
         connections are bounded in all only. This machine, when left out.
     head_seconds, body_seconds, answer_seconds : float
-        What the head of a request may take, and in what time some of its body must come and some of
-        its answer be taken.
+        What the head of a request may take, and in what time some of its body must come and some
+        of its answer be taken.
     upload_bytes : mapping
         The largest upload of each kind of medium.
     keep_outputs_days : float or None
-        Days after which the files of a generation are deleted, and uploads that none was started
-        with since; None keeps them.
-    lease_seconds, attempts : float, int
-        How long a claim holds without a heartbeat, and how often a lost job is tried in all.
-    job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int
-        Wall clock, processor time and address space that one render may use; engines that keep
-        large weights are bound by the first one only.
+        Days after which files of generations, and uploads without a start since, are deleted;
+        None keeps them.
     file_metadata : bool
         Whether results say in themselves what made them: model, prompt, parameters and seed.
     signing_cert, signing_key : str
@@ -88,6 +82,11 @@ class ServiceSettings:
         Whether this machine may itself be told of ends, by http too; no other private network is.
     account_upload_bytes : int
         What the uploads of one account may take together.
+    lease_seconds, attempts : float, int
+        How long a claim holds without a heartbeat, and how often a lost job is tried in all.
+    job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int
+        Wall clock, processor time and address space that one render may use; engines that keep
+        large weights are bound by the first one only.
     inspection_seconds : float
         Wall clock, and processor time, that looking at an upload may use.
     grace_seconds : float
@@ -97,8 +96,8 @@ class ServiceSettings:
     speech_rate : float
         Syllables a second of the spoken-length model.
     writer_url, writer_model, writer_key : str
-        An OpenAI-compatible service that writes titles and scripts, its model, and its key where it
-        needs one; without an address the built-in writer writes.
+        An OpenAI-compatible service that writes titles and scripts, its model, and its key where
+        it needs one; without an address the built-in writer writes.
     writer_fallback : bool
         Whether the built-in writer steps in when that service fails.
     writer_seconds : float
@@ -188,10 +187,8 @@ class ServiceSettings:
     @property
     def objects(self) -> Path:
         """The folder of stored files, unless they are in a bucket."""
-        url = self.storage_url
-        if url.startswith("file://"):
-            return Path(url.removeprefix("file://"))
-        return self.data / "objects"
+        kind, _, folder = self.storage_url.partition("://")
+        return Path(folder) if kind == "file" else self.data / "objects"
 
     @property
     def sending(self) -> Path:
@@ -201,11 +198,9 @@ class ServiceSettings:
     @property
     def engines_file(self) -> Path:
         """The file of configured models."""
-        return (
-            Path(self.engines).expanduser().absolute()
-            if self.engines
-            else self.data / "engines.toml"
-        )
+        if self.engines:
+            return Path(self.engines).expanduser().absolute()
+        return self.data / "engines.toml"
 
     @property
     def engine_copies(self) -> Path:
@@ -232,8 +227,6 @@ class ServiceSettings:
 
     def secret(self) -> bytes:
         """Return what keys are hashed and addresses are signed with.
-
-        It lies beside the data with mode 0600: a user who can read it can read the data anyway.
 
         Raises
         ------
@@ -290,16 +283,22 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSetti
     for one in fields(ServiceSettings):
         variable = f"KIT_{one.name.upper()}"
         text = environ.get(variable, "")
-        read = _READERS.get(one.name) or _READERS.get(str(one.type))
-        if text and read and one.name not in values:
-            values[one.name] = _read(variable, text, read)
+        reader = _READERS.get(one.name) or _READERS.get(str(one.type))
+        if text and reader and one.name not in values:
+            read, wanted = reader
+            try:
+                values[one.name] = read(text)
+            except (ValueError, KeyError):
+                raise ConfigError(f"{variable} must be {wanted}, not {text!r}") from None
     values.setdefault(
         "aws", {name: text for name, text in environ.items() if name.startswith("AWS_")}
     )
     values.setdefault("data", user_data_path("creative-studio-kit", appauthor=False))
     values["data"] = Path(values["data"]).expanduser().absolute()
     settings = ServiceSettings(**values)
-    _check(settings)
+    for wrong, sentence in _problems(settings):
+        if wrong:
+            raise ConfigError(sentence)
     return settings
 
 
@@ -330,31 +329,23 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def _flag(text: str) -> bool:
-    return {"1": True, "true": True, "0": False, "false": False}[text.strip().lower()]
-
-
 def _networks(text: str) -> tuple[str, ...]:
     return tuple(str(ip_network(part.strip(), strict=False)) for part in text.split(","))
 
 
-#: Name or type of a field -> what reads its environment variable; other fields have none.
-_READERS: Mapping[str, Callable[[str], Any]] = {
-    "allowed_hosts": _names,
-    "trusted_proxies": _networks,
-    "str": str.strip,
-    "int": int,
-    "int | None": int,
-    "float": float,
-    "float | None": float,
-    "bool": _flag,
-    "Path": Path,
-}
-_WANTED: Mapping[Callable[[str], Any], str] = {
-    int: "a whole number",
-    float: "a number",
-    _flag: "1 or 0",
-    _networks: "addresses or networks, separated by commas",
+_FLAGS = {"1": True, "true": True, "0": False, "false": False}
+#: Name or type of a field -> what reads its environment variable, and what that must be; other
+#: fields have none.
+_READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "allowed_hosts": (_names, ""),
+    "trusted_proxies": (_networks, "addresses or networks, separated by commas"),
+    "str": (str.strip, ""),
+    "int": (int, "a whole number"),
+    "int | None": (int, "a whole number"),
+    "float": (float, "a number"),
+    "float | None": (float, "a number"),
+    "bool": (lambda text: _FLAGS[text.strip().lower()], "1 or 0"),
+    "Path": (Path, ""),
 }
 #: Numbers that may be 0; all others must be more.
 _ZERO_ALLOWED = ("workers", "job_memory_bytes", "grace_seconds", "writer_seed")
@@ -362,59 +353,42 @@ _ZERO_ALLOWED = ("workers", "job_memory_bytes", "grace_seconds", "writer_seed")
 _MOST_WRITER_SECONDS = 540.0
 
 
-def _read(variable: str, text: str, read: Callable[[str], Any]) -> Any:
-    try:
-        return read(text)
-    except (ValueError, KeyError):
-        raise ConfigError(f"{variable} must be {_WANTED[read]}, not {text!r}") from None
-
-
-def _check(settings: ServiceSettings) -> None:
-    kinds = ("sqlite:///", *_SERVERS)
-    if settings.database_url and not settings.database_url.startswith(kinds):
-        scheme = settings.database_url.partition(":")[0]
-        raise ConfigError(
-            f"no database of the kind {scheme!r} is supported; give postgresql://HOST/NAME or "
-            "sqlite:///FILE, or leave it out"
-        )
-    if settings.storage_url and not settings.storage_url.startswith(("file://", "s3://")):
-        scheme = settings.storage_url.partition(":")[0]
-        raise ConfigError(
-            f"no storage of the kind {scheme!r} is supported; give file:///FOLDER, "
-            "s3://BUCKET/PREFIX, or leave it out"
-        )
-    _check_cluster(settings)
-    _check_numbers(settings)
-    if settings.signing_key and not settings.signing_cert:
-        raise ConfigError("KIT_SIGNING_KEY needs KIT_SIGNING_CERT, the certificate of that key")
-    for wrong, sentence in _writer_problems(settings):
-        if wrong:
-            raise ConfigError(sentence)
-
-
-def _check_cluster(settings: ServiceSettings) -> None:
+def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
+    """Yield whether something makes no sense, and the sentence that says so."""
+    database, storage, cluster = settings.database_url, settings.storage_url, settings.cluster
+    yield (
+        bool(database) and not database.startswith(("sqlite:///", *_SERVERS)),
+        f"no database of the kind {database.partition(':')[0]!r} is supported; give "
+        "postgresql://HOST/NAME or sqlite:///FILE, or leave it out",
+    )
+    yield (
+        bool(storage) and not storage.startswith(("file://", "s3://")),
+        f"no storage of the kind {storage.partition(':')[0]!r} is supported; give "
+        "file:///FOLDER, s3://BUCKET/PREFIX, or leave it out",
+    )
     files = settings.cluster_ca, settings.cluster_cert, settings.cluster_key
-    if settings.cluster and not settings.cluster.startswith(("tcp://", "tls://")):
-        raise ConfigError("KIT_CLUSTER must be the address of a Dask scheduler: tcp://HOST:8786")
-    if (settings.cluster.startswith("tls://") or any(files)) and not all(files):
-        raise ConfigError(
-            "TLS on a cluster needs KIT_CLUSTER_CA, KIT_CLUSTER_CERT and KIT_CLUSTER_KEY"
-        )
-    if any(files) and not settings.cluster.startswith("tls://"):
-        raise ConfigError("with KIT_CLUSTER_CA, KIT_CLUSTER must begin with tls://")
-
-
-def _check_numbers(settings: ServiceSettings) -> None:
+    yield (
+        bool(cluster) and not cluster.startswith(("tcp://", "tls://")),
+        "KIT_CLUSTER must be the address of a Dask scheduler: tcp://HOST:8786",
+    )
+    yield (
+        (cluster.startswith("tls://") or any(files)) and not all(files),
+        "TLS on a cluster needs KIT_CLUSTER_CA, KIT_CLUSTER_CERT and KIT_CLUSTER_KEY",
+    )
+    yield (
+        any(files) and not cluster.startswith("tls://"),
+        "with KIT_CLUSTER_CA, KIT_CLUSTER must begin with tls://",
+    )
     for name, value in ((one.name, getattr(settings, one.name)) for one in fields(settings)):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            continue
-        if name in _ZERO_ALLOWED and not 0 <= value < math.inf:
-            raise ConfigError(f"{name} must be 0 or more, not {value}")
-        if name not in _ZERO_ALLOWED and not 0 < value < math.inf:
-            raise ConfigError(f"{name} must be more than 0, not {value}")
-
-
-def _writer_problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            zero = name in _ZERO_ALLOWED
+            bound = "0 or more" if zero else "more than 0"
+            known = value < math.inf and (value > 0 or (zero and value == 0))
+            yield not known, f"{name} must be {bound}, not {value}"
+    yield (
+        bool(settings.signing_key) and not settings.signing_cert,
+        "KIT_SIGNING_KEY needs KIT_SIGNING_CERT, the certificate of that key",
+    )
     url, key = settings.writer_url, settings.writer_key
     yield (
         not url and bool(settings.writer_model or key),
@@ -426,9 +400,9 @@ def _writer_problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
         not (key.isascii() and key.isprintable()) or " " in key,
         "KIT_WRITER_KEY must be visible ASCII characters",
     )
-    longest = _MOST_WRITER_SECONDS
-    sentence = f"writer_seconds must be at most {longest:g}, not {settings.writer_seconds:g}"
-    yield not settings.writer_seconds <= longest, sentence
+    longest, seconds = _MOST_WRITER_SECONDS, settings.writer_seconds
+    sentence = f"writer_seconds must be at most {longest:g}, not {seconds:g}"
+    yield not seconds <= longest, sentence
 
 
 def _is_address(url: str) -> bool:
@@ -442,15 +416,7 @@ def _is_address(url: str) -> bool:
 
 
 def secret_in(path: Path) -> bytes:
-    """Return the secret that a file holds.
-
-    Raises
-    ------
-    ConfigError
-        It holds something else.
-    FileNotFoundError
-        There is none.
-    """
+    """Return the secret that a file holds, and refuse a file that holds something else."""
     secret = path.read_bytes()
     if len(secret) != _SECRET_BYTES:
         raise ConfigError(

@@ -15,7 +15,7 @@ from kit.service.domain import credits
 from kit.service.move import move
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Transaction
-from kit.service.store.postgresql.copying import TABLES
+from kit.service.store.postgresql.schema import TABLES
 from tests.buckets import KEYS, S3Server
 from tests.conftest import ALL_SCOPES, Service, sql
 from tests.waiting import GENERATIONS, finished, started

@@ -37,22 +37,15 @@ MANY_PIECES, PIECE_BYTES = 1000, 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionLimits:
-    """How many connections there may be, and how long they may take.
+    """How many connections there may be, and how long they may take."""
 
-    Parameters
-    ----------
-    total, each : int
-        Connections in all, and of one address.
-    source : callable
-        Given a client's host, what its connections are counted under; None where they are not.
-    head_seconds, body_seconds, answer_seconds : float
-        What a request's head may take; the time in which some of its body must come, see
-        `BODY_RATE`; the time in which a client must take some of the answer.
-    """
-
+    #: Connections in all, and of one address.
     total: int
     each: int
+    #: Given a client's host, what its connections are counted under; None where they are not.
     source: Callable[[str], str | None]
+    #: What a request's head may take; the time in which some of its body must come, see
+    #: `BODY_RATE`; the time in which a client must take some of the answer.
     head_seconds: float = 10.0
     body_seconds: float = 20.0
     answer_seconds: float = 60.0

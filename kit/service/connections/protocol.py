@@ -46,15 +46,7 @@ class _HeadersError(Exception):
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection.
-
-    Parameters
-    ----------
-    admission : Admission
-        Knows the others.
-    **given
-        What the server gives each protocol.
-    """
+    """One connection."""
 
     def __init__(self, admission: Admission, **given: Any) -> None:
         super().__init__(**given)

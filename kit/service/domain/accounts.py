@@ -17,18 +17,7 @@ _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
 def create(
     name: str, email: str, millicredits: int, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[Any]:
-    """Make an account, grant it its first credits and return its row.
-
-    Parameters
-    ----------
-    actor : str
-        Who gave the order, see `kit.service.domain.audit.record`.
-
-    Raises
-    ------
-    BadRequestError
-        The name or the address is no name or address, or the credits are negative.
-    """
+    """Make an account, grant it its first credits and return its row."""
     name, email = name.strip(), email.strip()
     if not 1 <= len(name) <= _NAME_LIMIT:
         raise BadRequestError.fields([("name", f"must have 1 to {_NAME_LIMIT} characters")])

@@ -20,26 +20,15 @@ _MILLI = Decimal("0.001")
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All models by id, images first.
-
-    Parameters
-    ----------
-    engines : mapping of str to Engine
-        Those that check orders, by model id; see `Engine.check`.
-    """
+    """All models by id, images first."""
 
     models: Mapping[str, Model]
+    #: Those that check orders, by model id; see `Engine.check`.
     engines: Mapping[str, Engine] = field(default_factory=dict)
     checks: OrderChecks = field(default_factory=OrderChecks)
 
     def get(self, model_id: str) -> Model:
-        """Return a model's definition.
-
-        Raises
-        ------
-        NotFoundError
-            There is none of that id; the message names the closest.
-        """
+        """Return a model's definition."""
         model = self.models.get(model_id)
         if model is None:
             raise NotFoundError(
@@ -74,11 +63,6 @@ def load(definitions: Iterable[Definition]) -> Catalog:
 def load_engines(engines: Mapping[str, Engine], checks: OrderChecks | None = None) -> Catalog:
     """Return the catalog of some engines, which check orders for their models.
 
-    Parameters
-    ----------
-    checks : OrderChecks, optional
-        How engines are asked.
-
     Raises
     ------
     ConfigError
@@ -92,11 +76,6 @@ def select_models(
     catalog: Catalog, *, asset_type: str | None, alias: str | None, category: str | None
 ) -> list[Model]:
     """Return the models of an asset type and a category.
-
-    Raises
-    ------
-    BadRequestError
-        The asset type is unknown, disagrees with its alias, or has no such category.
 
     Source: API document, operation 2; contract, "Models".
     """

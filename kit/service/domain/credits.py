@@ -25,50 +25,32 @@ _ENTRIES_AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """The account that pays and the key that it pays with.
-
-    Parameters
-    ----------
-    cap : int or None
-        Millicredits that the key may spend in a calendar month, UTC.
-    """
+    """The account that pays and the key that it pays with."""
 
     account_id: str
     key_id: str | None = None
     key_prefix: str | None = None
+    #: Millicredits that the key may spend in a calendar month, UTC.
     cap: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """What an entry is for.
+    """What an entry is for."""
 
-    Parameters
-    ----------
-    kind : str
-        ``grant``, ``generation``, ``title``, ``script`` or ``refund``.
-    subject : str
-        Id of what is paid for; it has one entry of a kind, so nothing is paid twice.
-    tags : str or None
-        Those of the generation, as JSON.
-    """
-
+    #: ``grant``, ``generation``, ``title``, ``script`` or ``refund``.
     kind: str
+    #: Id of what is paid for; it has one entry of a kind, so nothing is paid twice.
     subject: str
     generation_id: str | None = None
     model_id: str | None = None
     details: dict[str, Any] | None = None
+    #: Those of the generation, as JSON.
     tags: str | None = None
 
 
 def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
-    """Charge millicredits and return the balance that is left.
-
-    Raises
-    ------
-    InsufficientCreditsError
-        The balance, or what the key may still spend this month, is smaller than `amount`.
-    """
+    """Charge millicredits and return the balance that is left."""
     # First, because it locks the account: of two charges, the second sees what the first took.
     row = None
     if amount <= _MOST:
@@ -116,13 +98,7 @@ def refund(row: Any, sentence: str, now: int) -> Transaction[None]:
 def grant(
     account_id: str, amount: int, now: int, note: str = "", *, actor: str = audit.SERVICE
 ) -> Transaction[int]:
-    """Give an account credits to spend and return its new balance in millicredits.
-
-    Parameters
-    ----------
-    actor : str
-        Who gave the order, see `kit.service.domain.audit.record`.
-    """
+    """Give an account credits to spend and return its new balance in millicredits."""
     details = {"note": note} if note else None
     reason = Reason(kind="grant", subject=ids.new("grt", now), details=details)
     balance = yield from add(Payer(account_id), amount, reason, now)
@@ -174,15 +150,10 @@ def turnover(after: str, now: int) -> Transaction[tuple[str, dict[str, int]]]:
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """Something that is wrong in the books of an account.
-
-    Parameters
-    ----------
-    subject : str
-        Id of the account, generation or entry that it is about.
-    """
+    """Something that is wrong in the books of an account."""
 
     account_id: str
+    #: Id of the account, generation or entry that it is about.
     subject: str
     problem: str
 

@@ -61,10 +61,6 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
         The model or an upload does not exist, or is another account's.
     ParameterError
         The prompt, a parameter or a medium breaks a rule of the model.
-
-    See Also
-    --------
-    approved : Asks the engine as well, which takes no transaction.
     """
     model = catalog.get(order.model_id)
     media = media_of(order)
@@ -92,13 +88,7 @@ def media_of(order: StartGeneration) -> dict[str, list[str]]:
 
 
 async def approve(catalog: Catalog, plan: StartPlan) -> StartPlan:
-    """Return a plan that its engine has nothing against.
-
-    Raises
-    ------
-    ParameterError
-        The engine knows that the prompt, parameters and media cannot work together.
-    """
+    """Return a plan that its engine has nothing against."""
     if problems := await catalog.problems(plan.model, plan.asked):
         raise ParameterError.fields(problems)
     return plan
@@ -108,11 +98,6 @@ def start(
     plan: StartPlan, payer: Payer, now: int, claim: queue.Claim | None = None
 ) -> Transaction[Any]:
     """Charge for a planned order, queue it and return its row, with the `remaining` balance.
-
-    Parameters
-    ----------
-    claim : Claim, optional
-        Of a worker that is free: it has the generation at once, without a look at the queue.
 
     Raises
     ------
@@ -242,11 +227,6 @@ def page(
 
 def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
     """Cancel a generation and return its row: in full before a worker began, kept after.
-
-    Raises
-    ------
-    ConflictError
-        It is finished.
 
     Source: contract, "Generations".
     """

@@ -38,16 +38,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class RequestLabel:
-    """One request of an account: its idempotency key and what it asked.
-
-    Parameters
-    ----------
-    fingerprint : str
-        Digest of method, path and body.
-    """
+    """One request of an account: its idempotency key and what it asked."""
 
     account_id: str
     key: str
+    #: Digest of method, path and body.
     fingerprint: str
 
 
@@ -59,15 +54,7 @@ def check_key(key: str) -> None:
 
 
 def find_answer(label: RequestLabel, now: int) -> Transaction[Answer | None]:
-    """Return the answer that is kept for a request, or None when it is new.
-
-    Raises
-    ------
-    IdempotencyMismatchError
-        The key was used for another request.
-    ConflictError
-        The first request is still running.
-    """
+    """Return the answer that is kept for a request, or None when it is new."""
     row = yield from _find(label, now)
     if row is None:
         return None
@@ -100,13 +87,7 @@ def run_once(
 
 
 def begin(label: RequestLabel, now: int, owner: str | None = None) -> Transaction[Answer | None]:
-    """Note a request as running, or return the answer that is kept for it.
-
-    Parameters
-    ----------
-    owner : str, optional
-        The run of the service that works at it.
-    """
+    """Note a request as running, or return the answer that is kept for it."""
     note = idempotency.begin(
         account_id=label.account_id,
         key=label.key,

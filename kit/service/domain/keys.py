@@ -36,17 +36,12 @@ _NAME_LIMIT = 100
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The account behind a request and what its key may do.
-
-    Parameters
-    ----------
-    sign_outs : int
-        How often the account's signed addresses were ended; new ones carry it.
-    """
+    """The account behind a request and what its key may do."""
 
     payer: Payer
     scopes: frozenset[str]
     expires_at: int | None = None
+    #: How often the account's signed addresses were ended; new ones carry it.
     sign_outs: int = 0
 
     @property
@@ -57,22 +52,15 @@ class Caller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRequest:
-    """A key that is asked for.
-
-    Parameters
-    ----------
-    scopes : sequence of str
-        ``read`` is always added.
-    expires_at : int or None
-        Milliseconds since 1970.
-    cap : int or None
-        Millicredits in a calendar month.
-    """
+    """A key that is asked for."""
 
     account_id: str
     name: str
+    #: ``read`` is always added.
     scopes: Sequence[str] = ()
+    #: Milliseconds since 1970.
     expires_at: int | None = None
+    #: Millicredits in a calendar month.
     cap: int | None = None
     live: bool = True
 
@@ -105,11 +93,6 @@ def create(
     wish: KeyRequest, secret: bytes, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[NewKey]:
     """Make a key.
-
-    Parameters
-    ----------
-    actor : str
-        Who gave the order, see `kit.service.domain.audit.record`.
 
     Raises
     ------
@@ -187,15 +170,7 @@ def list_keys(account_id: str | None = None) -> Transaction[Rows]:
 
 
 def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
-    """Return who is behind a key.
-
-    Raises
-    ------
-    InvalidApiKeyError
-        It is mistyped, unknown or revoked.
-    ExpiredApiKeyError
-        It is past its date.
-    """
+    """Return who is behind a key."""
     wanted = _digest_of(text, secret)
     row = yield from one(keys.by_digest(digest=wanted))
     if row is None or not hmac.compare_digest(row.digest, wanted):

@@ -32,11 +32,6 @@ class OrderChecks:
 
     Without an answer of its engine an order is accepted: it may still work. An engine that does not
     answer in time is not asked again until it has, so that it delays one order and not all of them.
-
-    Parameters
-    ----------
-    timeout : float
-        Seconds that a check may take.
     """
 
     def __init__(self, timeout: float = _TIMEOUT) -> None:

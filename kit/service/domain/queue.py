@@ -19,12 +19,9 @@ from kit.service.store.database import Rows, Transaction, every, one
 def claim(
     worker: str, most: int, *, lease: int, now: int, later: Collection[str] = ()
 ) -> Transaction[Rows]:
-    """Take up to `most` queued generations for a worker until `lease`, in the order of the queue.
+    """Take up to `most` queued generations for a worker until `lease`, but of the models in `later`.
 
-    Parameters
-    ----------
-    later : collection of str
-        Models whose generations are left in the queue.
+    They are in the order of the queue.
     """
     others = f",{','.join(sorted(later))}," if later else ""
     rows: Rows = []
@@ -52,15 +49,10 @@ def next_round(account_id: str) -> Transaction[int]:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A free render process's claim on a generation that is about to be started.
-
-    Parameters
-    ----------
-    lease : int
-        Until when it holds without a heartbeat, in milliseconds since 1970.
-    """
+    """A free render process's claim on a generation that is about to be started."""
 
     worker: str
+    #: Until when it holds without a heartbeat, in milliseconds since 1970.
     lease: int
 
 

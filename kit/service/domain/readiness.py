@@ -30,17 +30,7 @@ _READY, _EXAMINED = "ready", "examined"
 
 
 class Readiness:
-    """Checks whether a service can work.
-
-    Parameters
-    ----------
-    clock : callable
-        Milliseconds since 1970.
-    seconds : callable
-        Seconds, never going back.
-    timeout : float
-        Seconds that the database may take to write a row.
-    """
+    """Checks whether a service can work."""
 
     def __init__(
         self,
@@ -62,13 +52,7 @@ class Readiness:
         self._due = 0.0
 
     async def probe(self) -> None:
-        """Write a row and a file, or reuse the result of the last second.
-
-        Raises
-        ------
-        UnavailableError
-            The sentence says what cannot be used.
-        """
+        """Write a row and a file, or reuse the result of the last second."""
         now = self._seconds()
         if self._probe is None or (self._probe.done() and now - self._probed >= _REUSE_SECONDS):
             self._probe, self._probed = _task(self._write_probe()), now

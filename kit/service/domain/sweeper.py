@@ -25,15 +25,7 @@ _FILES, _AT_ONCE = 20_000, 50
 
 
 class Sweeper:
-    """Removes unused uploads, old outputs, files without a row, kept answers and scratch files.
-
-    Parameters
-    ----------
-    readiness : Readiness
-        Examines the database, once a day.
-    clock : callable
-        Milliseconds since 1970.
-    """
+    """Removes unused uploads, old outputs, files without a row, kept answers and scratch files."""
 
     def __init__(
         self,

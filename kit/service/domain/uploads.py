@@ -86,15 +86,7 @@ def issue_ticket(
 
 
 def get_open_ticket(upload_id: str, now: int) -> Transaction[Any]:
-    """Return a ticket's row if a file may still come for it.
-
-    Raises
-    ------
-    AccessDeniedError
-        It is past its time.
-    ConflictError
-        Its file is here already.
-    """
+    """Return a ticket's row if a file may still come for it."""
     row = yield from one(uploads.find(id=upload_id))
     if row is None:
         raise NotFoundError("there is no such upload")
@@ -153,13 +145,9 @@ def find(upload_ids: Iterable[str]) -> Transaction[dict[str, Any]]:
 
 
 def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
-    """Forget some uploads that no generation used in a day, and tickets that no file came for.
+    """Forget some uploads unused for a day and tickets without a file; return how many, 0 at the end.
 
-    Returns
-    -------
-    int
-        How many; 0 when none are left. Their files are to be removed, see
-        `kit.service.domain.outputs.keys_to_delete`.
+    Their files are to be removed, see `kit.service.domain.outputs.keys_to_delete`.
     """
     stale = yield from every(uploads.stale(before=now - UNUSED_MS))
     expired = yield from every(uploads.expired(before=now - late))
@@ -168,13 +156,7 @@ def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
 
 
 def remove_old(days: float, now: int) -> Transaction[int]:
-    """Forget some uploads that no generation was started with for so many days.
-
-    Returns
-    -------
-    int
-        How many; 0 when none are left, as for `remove_unused`.
-    """
+    """Forget some uploads that no generation used for so many days; return how many, 0 at the end."""
     limit = now - round(days * _DAY_MS)
     old = yield from every(uploads.old(before=limit))
     gone = yield from _remove_all([row.id for row in old], limit, now)

@@ -126,11 +126,6 @@ def deliver_title(
     ----------
     seen : sequence of str
         What `recent_titles` returned before the title was written.
-
-    Raises
-    ------
-    TitleTakenError
-        The account was given this title since then; nothing is charged.
     """
     title_id = ids.new("ttl", now)
     # First, because it locks the account: of two that race, the second sees what the first took.

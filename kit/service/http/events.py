@@ -114,15 +114,7 @@ def parse_last_id(text: str) -> int:
 def events_of(
     row: Any, fraction: float, serialize: Callable[[Any], dict[str, Any]]
 ) -> list[StreamEvent]:
-    """Return the events of a row's attempt up to now, oldest first.
-
-    Parameters
-    ----------
-    fraction : float
-        How far the attempt is, 0 to 1; newer than the row where the job runs here.
-    serialize : callable
-        Makes of a finished row what operation 6 answers.
-    """
+    """Return the events of a row's attempt up to now, oldest first."""
     first = row.attempt * _ATTEMPT
     status = STATUSES[row.state]
     if status != "processing":
@@ -136,15 +128,7 @@ def events_of(
 
 
 class EventStream(Response):
-    """An answer that goes on until the generation is finished, the client leaves or we stop.
-
-    Parameters
-    ----------
-    last : int
-        The id that the client saw last.
-    heartbeat : float
-        Seconds of silence after which a comment shows proxies that the line is in use.
-    """
+    """An answer that goes on until the generation is finished, the client leaves or we stop."""
 
     def __init__(
         self, watchers: Watchers, watch: Watch, read: ReadEvents, last: int, heartbeat: float
@@ -261,15 +245,7 @@ async def hold_answer(
     is_news: Callable[[T], bool],
     seconds: float,
 ) -> T:
-    """Return the state of a generation once it is news, or when the time is up.
-
-    Parameters
-    ----------
-    look : callable
-        Reads the generation as it is now. An error ends the wait: a key may be revoked.
-    is_news : callable
-        Whether a state is worth an answer.
-    """
+    """Return the state of a generation once it is news, or when the time is up."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     with watch() as changed:

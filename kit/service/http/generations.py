@@ -314,11 +314,6 @@ def find_fast_route(scope: Scope, path: str) -> FastRoute | None:
     """Return the route of a request that bypasses the framework, or None.
 
     The framework spends more on finding and wrapping these three handlers than they take.
-
-    Parameters
-    ----------
-    path : str
-        Below the prefix that the service is mounted under.
     """
     method = scope["method"]
     if path == GENERATIONS:

@@ -73,13 +73,7 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
 
 
 def local_storage(context: Context) -> LocalStorage:
-    """Return the storage of a service that takes and serves files itself.
-
-    Raises
-    ------
-    NotFoundError
-        Its files lie elsewhere.
-    """
+    """Return the storage of a service that takes and serves files itself."""
     if not isinstance(context.storage, LocalStorage):
         raise NotFoundError("the files of this service are sent to other addresses")
     return context.storage

@@ -54,16 +54,7 @@ _MAX_FIELDS = 100
 
 
 class ApiMiddleware:
-    """An ASGI application in front of another.
-
-    Parameters
-    ----------
-    context : callable
-        Returns the service's parts; they exist only once it has started.
-    fast : callable
-        Returns the handler of a request that bypasses the application, or None; see
-        `kit.service.http.generations.find_fast_route`.
-    """
+    """An ASGI application in front of another."""
 
     def __init__(
         self, app: ASGIApp, context: Callable[[], Context], fast: Callable[[Scope, str], Any]

@@ -22,21 +22,14 @@ _MAX_KEYS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a request is allowed.
-
-    Parameters
-    ----------
-    wait : float
-        Seconds until the next request is allowed; 0 when this one is.
-    remaining : int
-        Requests that are still allowed at once.
-    reset : float
-        Seconds until the limit is restored in full.
-    """
+    """Whether a request is allowed."""
 
     limit: int
+    #: Seconds until the next request is allowed; 0 when this one is.
     wait: float
+    #: Requests that are still allowed at once.
     remaining: int
+    #: Seconds until the limit is restored in full.
     reset: float
 
     @classmethod
@@ -63,13 +56,6 @@ class Verdict:
 
 class RateLimiter:
     """Counts the requests that this process gets.
-
-    Parameters
-    ----------
-    per_minute : mapping of str to int
-        Requests a minute by class; as many may come at once.
-    clock : callable
-        Seconds, never going back.
 
     Examples
     --------

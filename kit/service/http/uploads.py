@@ -87,13 +87,7 @@ async def fill_ticket(
 
 
 async def receive_uploads(context: Context, order: wire.StartGeneration, account_id: str) -> None:
-    """Verify and store the files of an order that clients have sent straight to the storage.
-
-    Raises
-    ------
-    BadRequestError
-        A file is not what its ticket says, is broken, or cannot be decoded in time. It is removed.
-    """
+    """Verify and store the files of an order that clients have sent straight to the storage."""
     model, media = context.catalog.models.get(order.model_id), generations.media_of(order)
     if model is None or [*parameters.medium_problems(model, media)]:
         return  # refused with a sentence later

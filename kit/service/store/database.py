@@ -28,17 +28,11 @@ Work = Transaction[T] | Callable[[], Transaction[T]]
 
 
 class Examination(NamedTuple):
-    """What a look through all that is stored has found.
+    """What a look through all that is stored has found."""
 
-    Parameters
-    ----------
-    wrong : str or None
-        The first thing that is wrong.
-    seconds : float
-        Processor time that it took.
-    """
-
+    #: The first thing that is wrong.
     wrong: str | None
+    #: Processor time that it took.
     seconds: float
 
 
@@ -64,12 +58,15 @@ class Shared(Protocol):
         """Forget what was counted and says nothing any more."""
         ...
 
-    async def tell(self, text: str) -> None:
-        """Tell all services that listen."""
+    def tell(self, changed: str) -> None:
+        """Have all services told of an id, soon and together with others."""
         ...
 
-    async def listen(self, hear: Callable[[str], None]) -> None:
-        """Hand on what services tell until canceled. What is told meanwhile may be lost."""
+    async def exchange(self, hear: Callable[[str], None]) -> None:
+        """Send what was told, and hand on each id that services tell, until canceled.
+
+        A notice is a hint: it may be lost.
+        """
         ...
 
 

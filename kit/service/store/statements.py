@@ -24,13 +24,7 @@ _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
 
 
 class Statement:
-    """A statement that is called with its values.
-
-    Parameters
-    ----------
-    texts : mapping of str to str
-        The SQL by database; that of "" is for all others.
-    """
+    """A statement that is called with its values."""
 
     __slots__ = ("_texts",)
 

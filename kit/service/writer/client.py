@@ -37,14 +37,9 @@ _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 @dataclass(frozen=True, slots=True)
 class ChatEndpoint:
-    """An OpenAI-compatible service and one of its models.
+    """An OpenAI-compatible service and one of its models."""
 
-    Parameters
-    ----------
-    url : str
-        What its paths are below, usually ending with ``/v1``; see `endpoint`.
-    """
-
+    #: What its paths are below, usually ending with ``/v1``; see `endpoint`.
     url: str
     model: str
     key: str = field(default="", repr=False)
@@ -73,13 +68,7 @@ def parse_endpoint(url: str, model: str, key: str = "") -> ChatEndpoint:
 
 
 class ChatClient:
-    """The connection to an endpoint for one order; use it as ``async with``.
-
-    Parameters
-    ----------
-    until : float
-        Time of the event loop at which the order's time is up.
-    """
+    """The connection to an endpoint for one order; use it as ``async with``."""
 
     def __init__(self, endpoint: ChatEndpoint, until: float) -> None:
         self.model = endpoint.model

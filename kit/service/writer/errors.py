@@ -34,15 +34,7 @@ class RejectedError(Exception):
 
 
 def order_error(sentence: str, *, later: float | None = None) -> UnavailableError:
-    """Return the error that ends an order.
-
-    Parameters
-    ----------
-    sentence : str
-        What happened; none of the model's words.
-    later : float, optional
-        Seconds after which another try makes sense; `LATER` when left out.
-    """
+    """Return the error that ends an order."""
     seconds = LATER if later is None else max(1.0, later)
     return UnavailableError(
         f"{sentence}; nothing was charged", headers={"Retry-After": str(math.ceil(seconds))}

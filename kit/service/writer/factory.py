@@ -45,13 +45,7 @@ def create_writer(settings: ServiceSettings) -> Writer:
 
 @dataclass(frozen=True, slots=True)
 class BuiltInWriter:
-    """Writes from the built-in collection of texts, without a network.
-
-    Parameters
-    ----------
-    rate : float
-        Syllables a second of the person who will read the text aloud.
-    """
+    """Writes from the built-in collection of texts, without a network."""
 
     rate: float
 

@@ -26,15 +26,7 @@ _MOST_SENTENCES = 250
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long a text is to last.
-
-    Parameters
-    ----------
-    target : float
-        Seconds.
-    rate : float
-        Syllables a second of the person who reads it aloud.
-    """
+    """How long a text is to last."""
 
     target: float
     rate: float
@@ -81,13 +73,7 @@ class Length:
 
 
 def measure_draft(text: str, rate: float, writer: str) -> Draft:
-    """Return a text as a draft.
-
-    Parameters
-    ----------
-    rate : float
-        Syllables a second of the person who will read it aloud.
-    """
+    """Return a text as a draft."""
     return Draft(text, seconds(text, rate=rate), len(words(text)), writer)
 
 

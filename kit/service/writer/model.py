@@ -33,15 +33,7 @@ _log = logging.getLogger("kit.service.writer")
 
 
 class ModelWriter:
-    """Has a language model write; a seed means nothing to it.
-
-    Parameters
-    ----------
-    rate : float
-        Syllables a second of the person who will read the text aloud.
-    seconds : float
-        What all calls for one order may take together.
-    """
+    """Has a language model write; a seed means nothing to it."""
 
     def __init__(self, endpoint: ChatEndpoint, *, rate: float, seconds: float) -> None:
         self._endpoint = endpoint

@@ -55,13 +55,7 @@ _DECENT = (
 
 
 def title(topic: str, avoid: Sequence[str]) -> list[dict[str, str]]:
-    """Return the messages that ask for a title.
-
-    Parameters
-    ----------
-    avoid : sequence of str
-        Titles that the account has, oldest first; the newest are shown.
-    """
+    """Return the messages that ask for a title."""
     rules = [
         "You invent titles for short videos with a voice-over.",
         "Suggest one title on the topic: concrete, about one thing, in English, "

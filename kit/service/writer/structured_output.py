@@ -52,13 +52,7 @@ _DECODER = json.JSONDecoder(strict=False)  # line breaks and other controls may 
 
 
 class ResponseFormats:
-    """The strictest response format that an endpoint accepts, as it turned out last.
-
-    Parameters
-    ----------
-    clock : callable
-        Seconds, from any start.
-    """
+    """The strictest response format that an endpoint accepts, as it turned out last."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -143,18 +137,7 @@ def _refusal(reply: ChatReply | None) -> UnavailableError:
 
 
 def parse_answer(said: str, kind: type[A], example: str) -> A:
-    """Return the first object of an answer that is of a kind.
-
-    Parameters
-    ----------
-    example : str
-        What the object looks like, for the model.
-
-    Raises
-    ------
-    RejectedError
-        There is none (``shape``).
-    """
+    """Return the first object of an answer that is of a kind."""
     text = said[-_LOOKED_AT:]
     for mark in _THOUGHT:
         text = text.rpartition(mark)[2]

@@ -154,13 +154,7 @@ def _example_answer(answer: Schema, schemas: Mapping[str, Schema]) -> str | None
 
 
 def _fields(name: str, schema: Schema, *, asked: bool = False) -> list[dict[str, Any]]:
-    """Return the rows of an object's fields.
-
-    Parameters
-    ----------
-    asked : bool
-        Whether it is sent by the client: then defaults and what is required matter.
-    """
+    """Return the rows of an object's fields."""
     required, notes = schema.get("required", ()) if asked else (), words()["notes"]
     rows = []
     for field, inside in schema.get("properties", {}).items():

@@ -22,13 +22,7 @@ def newest(database: str) -> int:
 
 
 def missing(database: str, number: int) -> list[tuple[int, str]]:
-    """Return the numbers and the SQL of the migrations after a number, in their order.
-
-    Raises
-    ------
-    ConfigError
-        A later release has been at the database.
-    """
+    """Return the numbers and the SQL of the migrations after a number, in their order."""
     if number > newest(database):
         raise ConfigError(
             f"the database has the schema {number}, which this version of the kit does not know; "

@@ -31,8 +31,7 @@ from kit.service.store.database import (
     row_maker,
 )
 from kit.service.store.postgresql import schema
-from kit.service.store.postgresql.copying import copy_tables
-from kit.service.store.postgresql.schema import NAME
+from kit.service.store.postgresql.schema import NAME, copy_tables
 from kit.service.store.postgresql.shared import Shared
 from kit.service.store.statements import Statement, Step
 
@@ -123,15 +122,7 @@ class PostgreSQL:
             return await self._drive(connection, transaction, step)
 
     async def write(self, work: Work[T], *, durable: bool = True) -> T:
-        """Run a transaction as a whole; what it returns is on disk when this returns.
-
-        Parameters
-        ----------
-        work : transaction or callable
-            What is called for a transaction can be begun anew, should it lose a race.
-        durable : bool
-            False for what may be forgotten in a power cut.
-        """
+        """Run a transaction as a whole; what it returns is on disk when this returns."""
         task = asyncio.create_task(self._write(work, durable))
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)

@@ -1,12 +1,18 @@
-"""The schema of a PostgreSQL database: looked at when a service starts, changed by ``kit migrate``.
+"""The schema of a PostgreSQL database: checked at a start, changed by ``kit migrate``, filled by
+``kit move``.
 
 Several services may share a database, so none changes it unasked: the others would be surprised.
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import asyncpg
+import orjson
 
 from kit.errors import ConfigError
 from kit.service.store import migrations
@@ -22,13 +28,7 @@ _KEEP = "UPDATE schema_version SET secret = $1 WHERE secret IS NULL"
 
 
 async def check(connection: Any) -> None:
-    """Refuse a database that has not the newest schema.
-
-    Raises
-    ------
-    ConfigError
-        It is older, newer, or of something else.
-    """
+    """Refuse a database that has not the newest schema."""
     number, wanted = await _number(connection), migrations.newest(NAME)
     if number > wanted:
         migrations.missing(NAME, number)
@@ -40,13 +40,7 @@ async def check(connection: Any) -> None:
 
 
 async def check_secret(connection: Any, secret: bytes | None) -> None:
-    """Refuse another secret than the one that the database was first used with.
-
-    Raises
-    ------
-    ConfigError
-        Neither keys nor signed addresses of one service would work at the other.
-    """
+    """Refuse another secret than the one that the database was first used with."""
     if secret is None:
         return
     mark = hmac.digest(secret, b"fingerprint of the secret", "sha256").hex()
@@ -78,3 +72,70 @@ async def _number(connection: Any) -> int:
     if await connection.fetchval(_TABLES):
         raise ConfigError("this is a database of something else than the service")
     return 0
+
+
+#: The tables with what their rows are ordered by, those first that others refer to.
+TABLES = {
+    **dict.fromkeys(("accounts", "keys", "ledger", "generations", "uploads"), "id"),
+    **dict.fromkeys(("titles", "scripts", "audit", "webhooks", "deliveries"), "id"),
+    "idempotency": "account_id, key",
+    "removals": "key",
+    "tags": "account_id, tag, generation_id",
+    "checks": "name",
+}
+#: Columns and rows of a table, the rows in its order.
+Read = Callable[[str, str], tuple[Sequence[str], Iterable[Sequence[Any]]]]
+
+
+class Fingerprint:
+    """A digest of rows as they go by, whatever the order of their columns."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.count = 0
+        self._places = sorted(range(len(columns)), key=lambda place: columns[place])
+        self._digest = hashlib.sha256()
+
+    def add(self, row: Sequence[Any]) -> Sequence[Any]:
+        """Take a row in and return it."""
+        self.count += 1
+        self._digest.update(orjson.dumps([row[place] for place in self._places]) + b"\n")
+        return row
+
+    @property
+    def value(self) -> tuple[int, str]:
+        """How many rows there were, and their digest."""
+        return self.count, self._digest.hexdigest()
+
+
+async def copy_tables(url: str, read: Read) -> dict[str, int]:
+    """Copy every table, all or nothing, and return how many rows each has.
+
+    What was written is read again before it is committed: it has the same digest, or nothing stays.
+    """
+    connection = await asyncpg.connect(url)
+    try:
+        await check(connection)
+        async with connection.transaction(isolation="serializable"):
+            return {table: await _copy(connection, table, read) for table in TABLES}
+    except asyncpg.PostgresError as error:
+        raise ConfigError(f"the rows cannot be stored there: {error}") from None
+    finally:
+        await connection.close()
+
+
+async def _copy(connection: Any, table: str, read: Read) -> int:
+    order = TABLES[table]
+    if await connection.fetchval(f"SELECT count(*) FROM {table}"):  # noqa: S608 - one of TABLES
+        raise ConfigError(f"the database is not empty: it has {table}")
+    columns, rows = read(table, order)
+    sent = Fingerprint(columns)
+    await connection.copy_records_to_table(
+        table, columns=columns, records=(sent.add(row) for row in rows)
+    )
+    query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"  # noqa: S608 - the same
+    stored = Fingerprint(columns)
+    async for record in connection.cursor(query, prefetch=1000):
+        stored.add(tuple(record))
+    if stored.value != sent.value:
+        raise ConfigError(f"the rows of {table} are not what was read; nothing was moved")
+    return sent.count

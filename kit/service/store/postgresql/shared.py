@@ -13,10 +13,16 @@ from typing import Any
 
 import asyncpg
 
+from kit.errors import UnavailableError
+
 _log = logging.getLogger("kit.store")
 
 _CHANNEL = "kit"
-_AGAIN_SECONDS = 1.0
+_NOTIFY = "SELECT pg_notify($1, $2)"
+#: Seconds until a lost connection is made again, and for which notices are gathered; ids in one,
+#: which may have less than 8,000 bytes.
+_AGAIN_SECONDS, _GATHER_SECONDS = 1.0, 0.05
+_AT_ONCE = 200
 _NOW = "extract(epoch FROM now())::float8"
 #: The generic cell rate algorithm; no row comes back for a request that is too early. The first of
 #: a key never is.
@@ -31,17 +37,7 @@ _DUE = f"SELECT due - {_NOW} FROM rate_limits WHERE key = $1"  # noqa: S608 - a 
 
 
 class Shared:
-    """What services share in a PostgreSQL database.
-
-    Parameters
-    ----------
-    connection : callable
-        Gives a connection for a statement.
-    connect : callable
-        Makes one that is kept to listen.
-    lost : tuple of type
-        Errors of a server that is not there just now.
-    """
+    """What services share in a PostgreSQL database."""
 
     def __init__(
         self,
@@ -52,6 +48,8 @@ class Shared:
         self._connection = connection
         self._connect = connect
         self._lost = lost
+        self._changed: dict[str, None] = {}
+        self._news = asyncio.Event()
 
     async def count(self, key: str, every: float, burst: float) -> tuple[bool, float]:
         """Count a request unless it is too early; see `kit.service.store.database.Shared`."""
@@ -66,24 +64,45 @@ class Shared:
         async with self._connection() as connection:
             await connection.execute(_PRUNE)
 
-    async def tell(self, text: str) -> None:
-        """Tell all services that listen."""
-        async with self._connection() as connection:
-            await connection.execute("SELECT pg_notify($1, $2)", _CHANNEL, text)
+    def tell(self, changed: str) -> None:
+        """Have all services that listen told of an id: no commit waits for that."""
+        self._changed[changed] = None
+        self._news.set()
 
-    async def listen(self, hear: Callable[[str], None]) -> None:
-        """Hand on what services tell until canceled; a lost connection is made again."""
+    async def exchange(self, hear: Callable[[str], None]) -> None:
+        """Send what was told and hand on what services tell, until canceled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._send())
+            tasks.create_task(self._listen(hear))
+
+    async def _send(self) -> None:
         while True:
-            with suppress(*self._lost, asyncpg.PostgresError):
-                await self._listen(hear)
-            _log.warning("no notices of other services come just now")
-            await asyncio.sleep(_AGAIN_SECONDS)
+            await self._news.wait()
+            await asyncio.sleep(_GATHER_SECONDS)  # a busy service sends twenty a second
+            batch = [*self._changed][:_AT_ONCE]
+            for changed in batch:
+                del self._changed[changed]
+            if not self._changed:
+                self._news.clear()
+            with suppress(UnavailableError):  # the others look by themselves
+                async with self._connection() as connection:
+                    await connection.execute(_NOTIFY, _CHANNEL, " ".join(batch))
 
     async def _listen(self, hear: Callable[[str], None]) -> None:
-        connection, ended = await self._connect(), asyncio.Event()
-        try:
-            connection.add_termination_listener(lambda _connection: ended.set())
-            await connection.add_listener(_CHANNEL, lambda *heard: hear(heard[-1]))
-            await ended.wait()
-        finally:
-            connection.terminate()
+        """Listen, and connect again when the connection is lost."""
+
+        def receive(*heard: Any) -> None:
+            for changed in heard[-1].split(" "):
+                hear(changed)
+
+        while True:
+            with suppress(*self._lost, asyncpg.PostgresError):
+                connection, ended = await self._connect(), asyncio.Event()
+                try:
+                    connection.add_termination_listener(lambda *_, end=ended: end.set())
+                    await connection.add_listener(_CHANNEL, receive)
+                    await ended.wait()
+                finally:
+                    connection.terminate()
+            _log.warning("no notices of other services come just now")
+            await asyncio.sleep(_AGAIN_SECONDS)

@@ -118,13 +118,7 @@ class SQLite:
             raise self._translated(error) from None
 
     async def write(self, work: Work[T], *, durable: bool = True) -> T:
-        """Run a transaction in the writer thread; it is on disk when this returns.
-
-        Parameters
-        ----------
-        durable : bool
-            False for what may be forgotten in a power cut; it is on disk with the next that is not.
-        """
+        """Run a transaction in the writer thread; it is on disk when this returns."""
         if not self._thread.is_alive():
             raise UnavailableError("the database is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()

@@ -30,13 +30,7 @@ RESTORE = "bring both back with 'kit restore' from a backup"
 
 
 def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
-    """Return a connection that waits for others and commits durably.
-
-    Raises
-    ------
-    ConfigError
-        The file cannot be opened, or belongs to something else: it is left as it is.
-    """
+    """Return a connection that waits for others and commits durably."""
     try:
         # Made here, for SQLite would let others read it; what it writes beside it is as private.
         if not path.exists():
@@ -65,13 +59,7 @@ def _names(connection: apsw.Connection) -> set[str]:
 
 
 def migrate(connection: apsw.Connection) -> None:
-    """Bring a file to the newest schema; nothing of it stays when that fails.
-
-    Raises
-    ------
-    ConfigError
-        It is newer, does not say its version, or lacks a part of the schema.
-    """
+    """Bring a file to the newest schema; nothing of it stays when that fails."""
     if _version(connection) != migrations.newest(NAME):
         connection.execute("BEGIN EXCLUSIVE")
         try:
@@ -104,18 +92,7 @@ def _version(connection: apsw.Connection) -> int:
 
 
 def snapshot(path: Path, target: Path) -> None:
-    """Copy a database as it is at one moment, while others go on to write to it.
-
-    Parameters
-    ----------
-    target : Path
-        The new file; only its owner can read it.
-
-    Raises
-    ------
-    ConfigError
-        There is no database at `path`, or it cannot be read.
-    """
+    """Copy a database as it is at one moment, while others go on to write to it."""
     if not path.is_file():
         raise ConfigError(f"there is no database at {path}")
     connection = open_connection(path)
@@ -150,13 +127,7 @@ def table_reader(
 
 
 def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | None:
-    """Return the first thing that is wrong with a database file, or None.
-
-    Parameters
-    ----------
-    stopped : callable
-        Asked again and again; the look waits for its answer, and is broken off when it is true.
-    """
+    """Return the first thing that is wrong with a database file, or None."""
     try:
         connection = open_connection(path)
     except ConfigError as error:
