@@ -124,7 +124,7 @@ def _describe_fields(of: type) -> dict[str, str]:
 
 def list_limits() -> Table:
     """Return what one request, account and address may have."""
-    from kit.service.connections import admission
+    from kit.service import connections
     from kit.service.domain import idempotency, keys, uploads
     from kit.service.http import bodies, events, serializers
     from kit.wire import bounds
@@ -132,7 +132,10 @@ def list_limits() -> Table:
     hour = 3600
     return [
         ("of", "at most"),
-        ("a request's head", f"{admission.HEAD_BYTES:,} bytes, {admission.MANY_HEADERS} headers"),
+        (
+            "a request's head",
+            f"{connections.HEAD_BYTES:,} bytes, {connections.MANY_HEADERS} headers",
+        ),
         ("a request's body", f"{bodies.BODY_LIMIT:,} bytes"),
         ("a prompt, and any other text", f"{bounds.TEXT:,} characters"),
         ("the parameters of a generation", f"{bounds.PARAMETERS:,} bytes as JSON"),

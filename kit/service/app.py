@@ -35,7 +35,6 @@ from kit.service.http import (
     scripts,
     webhooks,
 )
-from kit.service.http import uploads as upload_routes
 from kit.service.http.context import Context
 from kit.service.http.deliveries import Deliveries
 from kit.service.http.errors import install_error_handlers
@@ -61,12 +60,11 @@ _log = logging.getLogger("kit.service")
 _ROUTERS = (
     account,
     models,
-    upload_routes,
+    media,
     generations,
     events,
     scripts,
     webhooks,
-    media,
     health,
     docs,
 )

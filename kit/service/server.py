@@ -22,8 +22,7 @@ from kit.private import write_private
 from kit.service import machine
 from kit.service.address import ADDRESS_FILE, read_note
 from kit.service.app import create_app
-from kit.service.connections.admission import Admission, ConnectionLimits
-from kit.service.connections.protocol import BoundedProtocol
+from kit.service.connections import Admission, BoundedProtocol, ConnectionLimits
 from kit.service.settings import ServiceSettings, prepare
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")

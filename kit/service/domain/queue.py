@@ -19,9 +19,9 @@ from kit.service.store.database import Rows, Transaction, every, one
 def claim(
     worker: str, most: int, *, lease: int, now: int, later: Collection[str] = ()
 ) -> Transaction[Rows]:
-    """Take up to `most` queued generations for a worker until `lease`, but of the models in `later`.
+    """Take some queued generations for a worker until `lease`, in the order of the queue.
 
-    They are in the order of the queue.
+    Those of the models in `later` are left there.
     """
     others = f",{','.join(sorted(later))}," if later else ""
     rows: Rows = []

@@ -145,7 +145,7 @@ def find(upload_ids: Iterable[str]) -> Transaction[dict[str, Any]]:
 
 
 def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
-    """Forget some uploads unused for a day and tickets without a file; return how many, 0 at the end.
+    """Forget some uploads unused for a day and tickets without a file; return how many.
 
     Their files are to be removed, see `kit.service.domain.outputs.keys_to_delete`.
     """
@@ -156,7 +156,7 @@ def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
 
 
 def remove_old(days: float, now: int) -> Transaction[int]:
-    """Forget some uploads that no generation used for so many days; return how many, 0 at the end."""
+    """Forget some uploads that no generation used for so many days; return how many."""
     limit = now - round(days * _DAY_MS)
     old = yield from every(uploads.old(before=limit))
     gone = yield from _remove_all([row.id for row in old], limit, now)

@@ -35,9 +35,9 @@ from kit.service.http.context import (
     make_response,
 )
 from kit.service.http.events import grant_wait, hold_answer
+from kit.service.http.media import receive_uploads
 from kit.service.http.models import retirement_headers
 from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, serialize_receipt
-from kit.service.http.uploads import receive_uploads
 from kit.service.store import ids
 from kit.service.store.database import Transaction
 from kit.wire.bounds import tag_problems

@@ -6,20 +6,20 @@ The key goes to the address that it was set for and nowhere else: redirects are 
 from __future__ import annotations
 
 import asyncio
+import math
 import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import httpx
 
 from kit.errors import UnavailableError
-from kit.service.writer.errors import order_error
 from kit.version import __version__
 
 #: Bytes of an answer; a script of three minutes has about three thousand.
@@ -28,6 +28,8 @@ ANSWER_BYTES = 1_000_000
 ATTEMPTS = 4
 _BACKOFF_SECONDS = 0.5
 _CONNECT_SECONDS = 10.0
+#: Seconds until another try makes sense, by default: longer than a client waits.
+LATER = 60.0
 #: Answers that say "not now".
 _BUSY = frozenset({429, 502, 503, 504})
 _AGENT = f"creative-studio-kit/{__version__}"
@@ -93,12 +95,7 @@ class ChatClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self._client.aclose()
 
     async def post(self, body: Mapping[str, Any]) -> ChatReply:
@@ -133,9 +130,8 @@ class ChatClient:
                 return ChatReply(response.status_code, response.headers, bytes(content))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
             # A proxy's or a certificate's sentence may tell of the network inside: only the kind.
-            raise order_error(
-                f"the language model cannot be reached ({type(error).__name__})"
-            ) from None
+            sentence = f"the language model cannot be reached ({type(error).__name__})"
+            raise order_error(sentence) from None
         except httpx.InvalidURL:
             raise order_error("the language model's address cannot be one") from None
         except httpx.HTTPError:
@@ -149,21 +145,23 @@ def _no_answer(reply: ChatReply | None, later: float | None) -> UnavailableError
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Return the seconds that a ``Retry-After`` header asks for, or None when it says nothing."""
-    try:
+    """Return the seconds that a ``Retry-After`` asks for, as a number or a date, or None."""
+    with suppress(ValueError):
         seconds = float(value or "")
-    except ValueError:
-        seconds = _seconds_until(value or "")
-    return max(0.0, seconds) if seconds < float("inf") else None
+        return max(0.0, seconds) if seconds < math.inf else None
+    with suppress(ValueError):
+        moment = parsedate_to_datetime(value or "")
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (aware - datetime.now(UTC)).total_seconds())
+    return None
 
 
-def _seconds_until(date: str) -> float:
-    try:
-        moment = parsedate_to_datetime(date)
-    except ValueError:
-        return float("inf")
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (aware - datetime.now(UTC)).total_seconds()
+def order_error(sentence: str, *, later: float | None = None) -> UnavailableError:
+    """Return the error that ends an order, with none of the model's words in it."""
+    seconds = LATER if later is None else max(1.0, later)
+    return UnavailableError(
+        f"{sentence}; nothing was charged", headers={"Retry-After": str(math.ceil(seconds))}
+    )
 
 
 @cache

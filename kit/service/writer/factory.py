@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kit.errors import UnavailableError
 from kit.service.domain.writing import Draft, ScriptBrief, Writer
 from kit.service.settings import ServiceSettings
-from kit.service.writer.length import measure_draft
+from kit.service.writer.text import measure_draft
 from kit.wire import Title
 
 #: The name of the built-in writer in answers.

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeVar
 
 from pydantic import BaseModel, Field
@@ -13,11 +14,21 @@ from pydantic import BaseModel, Field
 from kit.errors import UnavailableError
 from kit.service.domain.writing import Draft, ScriptBrief
 from kit.service.writer import prompts
-from kit.service.writer.cleaning import clean_title, normalize, speakable
-from kit.service.writer.client import ChatClient, ChatEndpoint
-from kit.service.writer.errors import RejectedError, order_error
-from kit.service.writer.length import Length, is_similar, measure_draft
-from kit.service.writer.structured_output import Message, ResponseFormats, parse_answer
+from kit.service.writer.client import ChatClient, ChatEndpoint, order_error
+from kit.service.writer.structured_output import (
+    Message,
+    RejectedError,
+    ResponseFormats,
+    parse_answer,
+)
+from kit.service.writer.text import (
+    Length,
+    clean_title,
+    is_similar,
+    measure_draft,
+    normalize,
+    speakable,
+)
 from kit.wire import Title
 
 T = TypeVar("T")
@@ -56,10 +67,7 @@ class ModelWriter:
         """
         taken = {normalize(name) for name in avoid}
         async with self._order() as client:
-
-            async def ask(messages: Sequence[Message]) -> str:
-                return await self._formats.ask(client, messages, prompts.TITLE_SCHEMA)
-
+            ask = partial(self._formats.ask, client, prompts.TITLE_SCHEMA)
             title = await _retry(ask, prompts.title(topic, avoid), lambda said: _title(said, taken))
         return title.model_copy(update={"writer": self.name})
 
@@ -102,9 +110,7 @@ class ModelWriter:
     async def _script(
         self, client: ChatClient, brief: ScriptBrief, number: int, unlike: str | None = None
     ) -> str:
-        async def ask(messages: Sequence[Message]) -> str:
-            return await self._formats.ask(client, messages, prompts.SCRIPT_SCHEMA)
-
+        ask = partial(self._formats.ask, client, prompts.SCRIPT_SCHEMA)
         length = Length(brief.duration_seconds, self._rate)
         seen: list[str] = []
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kit.service.domain.writing import ScriptBrief
-from kit.service.writer.length import Length
+from kit.service.writer.text import Length
 
 #: Characters of a title and of a hook angle that are delivered.
 TITLE_LIMIT, HOOK_LIMIT = 100, 300

@@ -19,8 +19,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from kit.errors import UnavailableError
-from kit.service.writer.client import ChatClient, ChatReply
-from kit.service.writer.errors import RejectedError, order_error
+from kit.service.writer.client import ChatClient, ChatReply, order_error
 
 A = TypeVar("A", bound=BaseModel)
 Message = Mapping[str, str]
@@ -51,6 +50,20 @@ _LAST_COMMA = re.compile(r",(?=\s*[}\]])")
 _DECODER = json.JSONDecoder(strict=False)  # line breaks and other controls may stand in strings
 
 
+class RejectedError(Exception):
+    """An answer that cannot be delivered.
+
+    The model gets one chance to cure each `kind` of fault, by the `request`; the customer reads the
+    `sentence`.
+    """
+
+    def __init__(self, kind: str, sentence: str, request: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+        self.sentence = sentence
+        self.request = request
+
+
 class ResponseFormats:
     """The strictest response format that an endpoint accepts, as it turned out last."""
 
@@ -69,7 +82,7 @@ class ResponseFormats:
         if index != self.first:
             self._index, self._until = index, self._clock() + REMEMBERED_SECONDS
 
-    async def ask(self, client: ChatClient, messages: Sequence[Message], schema: Schema) -> str:
+    async def ask(self, client: ChatClient, schema: Schema, messages: Sequence[Message]) -> str:
         """Return the model's answer; whether it is JSON, or fits the schema, is not certain.
 
         Raises

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from kit.service.connections.protocol import BufferedTransport
+from kit.service.connections import BufferedTransport
 
 
 class Recorded:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from kit.service import machine, server
-from kit.service.connections.admission import Admission, ConnectionLimits
+from kit.service.connections import Admission, ConnectionLimits
 from kit.service.settings import ServiceSettings
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.connections.lines import answers, connected, everything, status

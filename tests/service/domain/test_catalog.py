@@ -14,10 +14,9 @@ from kit.engines.base import Definition, Order
 from kit.engines.registry import installed
 from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterError
 from kit.service.domain import accounts, catalog, generations, uploads
-from kit.service.domain.catalog import Catalog
+from kit.service.domain.catalog import Catalog, OrderChecks
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import StartPlan
-from kit.service.domain.order_checks import OrderChecks
 from kit.service.settings import ServiceSettings
 from kit.wire import (
     Multiplier,

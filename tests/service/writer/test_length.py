@@ -1,8 +1,7 @@
 import pytest
 
 from kit.engines.text.speech import RATE
-from kit.service.writer.cleaning import split_sentences
-from kit.service.writer.length import Length, is_similar
+from kit.service.writer.text import Length, is_similar, split_sentences
 from tests.service.writer.conftest import text_of
 
 

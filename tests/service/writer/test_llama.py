@@ -14,10 +14,10 @@ import pytest
 from kit.engines.text.speech import RATE
 from kit.errors import UnavailableError
 from kit.service.writer import prompts
-from kit.service.writer.cleaning import split_sentences
 from kit.service.writer.client import ChatClient, parse_endpoint
 from kit.service.writer.model import ModelWriter
 from kit.service.writer.structured_output import ResponseFormats
+from kit.service.writer.text import split_sentences
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.writer import tiny
 from tests.service.writer.conftest import text_of

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from kit.service.writer.errors import RejectedError
-from kit.service.writer.structured_output import parse_answer
+from kit.service.writer.structured_output import RejectedError, parse_answer
 
 
 class Script(BaseModel):

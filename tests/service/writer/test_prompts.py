@@ -6,7 +6,7 @@ import pytest
 from kit.engines.text.speech import RATE
 from kit.service.domain.writing import ScriptBrief
 from kit.service.writer import prompts
-from kit.service.writer.length import Length
+from kit.service.writer.text import Length
 
 LENGTH = Length(30, RATE)
 

@@ -1,5 +1,4 @@
-"""The schema of a PostgreSQL database: checked at a start, changed by ``kit migrate``, filled by
-``kit move``.
+"""The schema of a PostgreSQL database: checked at a start, changed and filled by commands.
 
 Several services may share a database, so none changes it unasked: the others would be surprised.
 """

@@ -1,0 +1,189 @@
+"""Texts of a model: cleaned of what cannot be said aloud, measured, and trimmed to a length.
+
+Source: contract, "Titles and scripts": within 10 % of the asked seconds.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, combinations
+
+from kit.engines.text.speech import STOP, seconds, words
+from kit.service.domain.writing import Draft
+
+#: Share of the asked seconds that a text may be off, a little less than what is promised.
+TOLERANCE = 0.095
+#: Words a syllable of running English, pauses and all, by which a model is given a number of words.
+_WORDS_A_SYLLABLE = 0.6
+#: Share of three-word runs from which on two texts are the same text.
+_ALIKE = 0.5
+_RUN = 3
+#: Sentences of a text that can be trimmed; three minutes have about sixty.
+_MOST_SENTENCES = 250
+# Repetitions are bounded throughout, so that no text takes long.
+#: ``[music]``, ``(pause)``: directions to a cutter or a speaker.
+_DIRECTION = re.compile(
+    r"\[[^\[\]\n]{0,120}\]|"
+    r"\((?:[^()\n]{0,60}\b)?(?:pause|music|sound|sfx|cut to|beat|voice|narrator|visual)\b"
+    r"[^()\n]{0,60}\)",
+    re.IGNORECASE,
+)
+#: ``Narrator:`` and ``**Hook:**`` before what is said.
+_LABEL = re.compile(
+    r"^\W{0,6}(?:narrator|voice[- ]?over|vo|speaker|host|hook|intro|body|cta|call to action|outro|"
+    r"script|variation \d)\W{0,3}:[*_\s]{0,4}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TITLE_LABEL = re.compile(r"^\W{0,6}(?:video )?title\W{0,3}:[*_\s]{0,4}", re.IGNORECASE)
+_TAG = re.compile(r"(?<!\w)#\w+")
+_MARKUP = re.compile(
+    r"[*_`~]{1,3}(?=\w)|(?<=[\w.,;:!?])[*_`~]{1,3}|^[ \t]{0,8}(?:#{1,6}|[-*>•])[ \t]{1,4}",
+    re.MULTILINE,
+)
+_QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“", "'": "'", "‘": "’"}
+#: Unicode categories that are not spoken: controls, pictures and their modifiers.
+_SILENT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "So", "Sk"})
+#: Where a sentence ends; other scripts have no space there.
+_ENDS = re.compile(
+    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bSt\.)(?:(?<=[.!?])|(?<=[.!?][\"'”’)]))\s+(?=[^a-z])"
+    r"|(?<=[。！？])\s*"
+)
+
+
+def speakable(text: str) -> str:
+    r"""Return a script as it is read aloud, in one paragraph.
+
+    Examples
+    --------
+    >>> speakable("**Hook:** Look *up*. [music]\n\nVenus turns backwards. 🚀 #space")
+    'Look up. Venus turns backwards.'
+    """
+    for pattern in (_DIRECTION, _LABEL, _TAG, _MARKUP):
+        text = pattern.sub(" ", text)
+    return _strip_quotes(_one_line(text))
+
+
+def clean_title(text: str) -> str:
+    """Return a title: one line, no markup, no quotes around it, no full stop.
+
+    Examples
+    --------
+    >>> clean_title('Title: "Why Venus Turns Backwards."')
+    'Why Venus Turns Backwards'
+    """
+    line = _strip_quotes(_one_line(_MARKUP.sub(" ", _TITLE_LABEL.sub(" ", text))))
+    return line.removesuffix(".") if not line.endswith("..") else line
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return a text's sentences.
+
+    Examples
+    --------
+    >>> split_sentences("One. Two, 3.5 km! Is it?")
+    ['One.', 'Two, 3.5 km!', 'Is it?']
+    """
+    return [part for part in _ENDS.split(text) if part]
+
+
+def normalize(text: str) -> str:
+    """Return the letters and figures of a text, to tell whether two say the same.
+
+    Examples
+    --------
+    >>> normalize("The Moon's Far-Side!") == normalize("the moons far side")
+    True
+    """
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def _one_line(text: str) -> str:
+    said = "".join(" " if _is_silent(char) else char for char in text)
+    return re.sub(r" (?=[.,;:!?])", "", " ".join(said.split()))
+
+
+def _is_silent(char: str) -> bool:
+    # Joiners inside words of Indic and Arabic scripts are formats that change what is read.
+    return unicodedata.category(char) in _SILENT and char not in "\u200c\u200d°"
+
+
+def _strip_quotes(line: str) -> str:
+    closing = _QUOTES.get(line[:1], "")
+    # Quotes that close inside belong to what is quoted there.
+    if not closing or len(line) < 2 or line.find(closing, 1) != len(line) - 1:
+        return line
+    return line[1:-1].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How long a text is to last."""
+
+    target: float
+    rate: float
+
+    @property
+    def words(self) -> int:
+        """About how many words that is."""
+        return round(self.target * self.rate * _WORDS_A_SYLLABLE)
+
+    def measure(self, text: str) -> float:
+        """Return the seconds that a text lasts."""
+        return seconds(text, rate=self.rate)
+
+    def fits(self, text: str) -> bool:
+        """Whether a text lasts as long as it is to last."""
+        return self._is_near(self.measure(text))
+
+    def words_for(self, text: str) -> int:
+        """Return how many words of a text's own kind would last as long as it is to last."""
+        spoken = self.measure(text)
+        return round(len(words(text)) * self.target / spoken) if spoken else self.words
+
+    def trim(self, text: str) -> str | None:
+        """Return a long text shortened by a run of inner sentences so that it fits, or None.
+
+        The first and the last sentence stay: they are the hook and the call. Of the runs that fit,
+        the one that stands last goes, for what comes first is what a text is about.
+        """
+        parts = split_sentences(text)
+        if len(parts) > _MOST_SENTENCES:
+            return None
+        ends = [0.0, *accumulate(self.measure(part) + STOP for part in parts)]
+        whole = ends[-1] - STOP
+        runs = combinations(range(1, len(parts)), 2)
+        fitting = [(a, b) for a, b in runs if self._is_near(whole - (ends[b] - ends[a]))]
+        for start, end in sorted(fitting, reverse=True):
+            shorter = " ".join((*parts[:start], *parts[end:]))
+            if self.fits(shorter):
+                return shorter
+        return None
+
+    def _is_near(self, spoken: float) -> bool:
+        return abs(spoken - self.target) <= TOLERANCE * self.target
+
+
+def measure_draft(text: str, rate: float, writer: str) -> Draft:
+    """Return a text as a draft."""
+    return Draft(text, seconds(text, rate=rate), len(words(text)), writer)
+
+
+def is_similar(one: str, other: str) -> bool:
+    """Return whether two texts are more or less the same.
+
+    Examples
+    --------
+    >>> is_similar("Honey never spoils, ever.", "Honey never spoils. Ever!")
+    True
+    >>> is_similar("Honey never spoils.", "The octopus has three hearts.")
+    False
+    """
+    first, second = _runs(words(one.casefold())), _runs(words(other.casefold()))
+    return len(first & second) >= _ALIKE * max(1, min(len(first), len(second)))
+
+
+def _runs(said: Sequence[str]) -> set[tuple[str, ...]]:
+    return {tuple(said[n : n + _RUN]) for n in range(max(1, len(said) - _RUN + 1))}
