@@ -40,7 +40,7 @@ from kit.service.http.deliveries import Deliveries
 from kit.service.http.errors import install_error_handlers
 from kit.service.http.middleware import ApiMiddleware
 from kit.service.http.openapi import install_openapi
-from kit.service.http.rate_limits import RateLimiter, SharedRateLimiter
+from kit.service.http.rate_limits import RateLimiter
 from kit.service.machine import clock as read_clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
@@ -241,7 +241,7 @@ async def _assemble(
         storage=storage,
         signer=Signer(secret),
         catalog=offered,
-        limiter=SharedRateLimiter(limits, shared) if shared else RateLimiter(limits),
+        limiter=RateLimiter(limits, shared),
         writer=writer,
         dispatcher=dispatcher,
         inspectors=inspectors,

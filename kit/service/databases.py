@@ -30,20 +30,14 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
     prepare(settings.data)
     if settings.embedded:
         check_data_folder(settings)
-    metrics = metrics or ServiceMetrics()
-
-    def measure_commit(size: int, seconds: float) -> None:
-        metrics.commit_size.observe(size)
-        metrics.commit_seconds.observe(seconds)
-
+    measure = (metrics or ServiceMetrics()).measure_commit
     if settings.embedded:
-        embedded = SQLite(settings.database_path, measure_commit)
+        embedded = SQLite(settings.database_path, measure)
         settings.make_secret()
         return embedded
     settings.make_secret()
-    database: Database = load_postgresql().PostgreSQL(
-        settings.database_url, measure_commit, settings.secret()
-    )
+    server = load_postgresql()
+    database: Database = server.PostgreSQL(settings.database_url, measure, settings.secret())
     return database
 
 

@@ -86,15 +86,13 @@ class TextFormatter(logging.Formatter):
         return "\n".join([f"  {facts['error']}", *(f"    at {place}" for place in facts["stack"])])
 
 
-class JsonFormatter(logging.Formatter):
+class JsonFormatter(TextFormatter):
     """A JSON object for machines: time, level, logger, event and the event's facts."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as one line."""
-        seconds, rest = divmod(int(record.created * 1000), 1000)
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
         line: dict[str, Any] = {
-            "time": f"{stamp}.{rest:03d}Z",
+            "time": self.formatTime(record),
             "level": record.levelname.lower(),
             "logger": record.name,
         }

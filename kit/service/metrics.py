@@ -77,6 +77,11 @@ class ServiceMetrics:
         release = gauge("kit_build_info", "The release that runs.", ["version"])
         release.labels(__version__).set(1)
 
+    def measure_commit(self, size: int, seconds: float) -> None:
+        """Count a commit of some transactions."""
+        self.commit_size.observe(size)
+        self.commit_seconds.observe(seconds)
+
     def text(self) -> bytes:
         """Return all counts in the Prometheus text format."""
         return generate_latest(self.registry)

@@ -22,7 +22,7 @@ from kit.service import settings
 from kit.service.app import create_storage
 from kit.service.domain import credits, keys
 from kit.service.http.context import clock
-from kit.service.http.rate_limits import SharedRateLimiter
+from kit.service.http.rate_limits import RateLimiter
 from kit.service.store.postgresql import PostgreSQL
 from tests.buckets import KEYS
 from tests.conftest import ALL_SCOPES, Service, sql
@@ -147,7 +147,7 @@ def test_a_limit_counts_what_all_services_get(start: Start) -> None:
 def test_a_shared_limit_lets_through_what_one_of_memory_does(database_url: str) -> None:
     async def count() -> list[float]:
         database = PostgreSQL(database_url)
-        limiter = SharedRateLimiter({"any": 600}, database.shared)
+        limiter = RateLimiter({"any": 600}, database.shared)
         verdicts = await asyncio.gather(*(limiter.count("any", "key") for _ in range(700)))
         await asyncio.sleep(max(verdict.wait for verdict in verdicts))
         after = [await limiter.count("any", "key"), await limiter.count("any", "other")]

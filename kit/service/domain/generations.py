@@ -23,7 +23,7 @@ from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import generations, ids, tags, uploads
 from kit.service.store.database import Rows, Transaction, every, one
-from kit.service.store.statements import merge
+from kit.service.store.statements import Statement, merge
 from kit.wire import CATEGORIES, Model, Quote, StartGeneration
 
 #: States inside -> statuses outside. Source: contract, "Generations".
@@ -41,15 +41,12 @@ SEED = "seed"
 class StartPlan:
     """A checked order: what will be rendered, what it costs, and what its engine is asked of it."""
 
+    order: StartGeneration
     model: Model
-    prompt: str
-    values: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     media: Mapping[str, Sequence[str]]
     quote: Quote
     asked: Order
-    tags: Mapping[str, str]
-    file_metadata: bool
-    webhook_url: str | None
 
 
 def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[StartPlan]:
@@ -75,8 +72,7 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     seconds = _known_seconds(lengths)
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     quote = pricing.price(pricing.rule_of(model), values, lengths)
-    wishes = order.tags, order.file_metadata, order.webhook_url
-    return StartPlan(model, prompt, values, media, quote, asked, *wishes)
+    return StartPlan(order, model, values, media, quote, asked)
 
 
 def media_of(order: StartGeneration) -> dict[str, list[str]]:
@@ -106,25 +102,21 @@ def start(
     """
     generation_id = ids.new("gen", now)
     amount = pricing.millicredits(plan.quote.total)
-    model = plan.model
-    tagged = orjson.dumps(plan.tags).decode() if plan.tags else None
+    order, model = plan.order, plan.model
+    tagged = orjson.dumps(order.tags).decode() if order.tags else None
     # Before the account, as the sweeper has it: so none waits for another that waits for it.
     for upload_id in sorted({upload for group in plan.media.values() for upload in group}):
         if (yield from one(uploads.use(id=upload_id, now=now))) is None:
             raise NotFoundError(f"the upload {shorten(upload_id)} was removed; send the file again")
-    remaining = yield from credits.charge(
-        payer,
-        amount,
-        Reason(
-            kind="generation",
-            subject=generation_id,
-            generation_id=generation_id,
-            model_id=model.id,
-            tags=tagged,
-        ),
-        now,
+    reason = Reason(
+        kind="generation",
+        subject=generation_id,
+        generation_id=generation_id,
+        model_id=model.id,
+        tags=tagged,
     )
-    values = dict(plan.values)
+    remaining = yield from credits.charge(payer, amount, reason, now)
+    values = dict(plan.parameters)
     seed = values.get(SEED)
     if not isinstance(seed, int):
         seed = secrets.randbits(32)
@@ -139,7 +131,7 @@ def start(
         "generation_type": generation_type(model, plan.media),
         "model_id": model.id,
         "model_name": model.title,
-        "prompt": plan.prompt,
+        "prompt": plan.asked.prompt,
         "parameters": orjson.dumps(values).decode(),
         "media": orjson.dumps(plan.media).decode(),
         "seed": seed,
@@ -152,30 +144,33 @@ def start(
         "created_at": now,
         "updated_at": now,
         "tags": tagged,
-        "file_metadata": int(plan.file_metadata),
+        "file_metadata": int(order.file_metadata),
     }
-    row = {**_EMPTY, **row, **(_claim_columns(claim, now) if claim else {})}
+    if claim:  # what the first attempt writes into a row
+        row |= {"state": "running", "attempt": 1, "owner": claim.worker}
+        row |= {"lease_until": claim.lease, "started_at": now}
+    row = {**_EMPTY, **row}
     yield generations.add(**row)
-    if plan.webhook_url:
-        yield from webhooks.add_request(generation_id, payer.account_id, plan.webhook_url, now)
-    for key, value in plan.tags.items():
+    if order.webhook_url:
+        yield from webhooks.add_request(generation_id, payer.account_id, order.webhook_url, now)
+    for key, value in order.tags.items():
         yield tags.add(
             account_id=payer.account_id, tag=f"{key}={value}", generation_id=generation_id
         )
     return SimpleNamespace(**row, remaining=remaining)
 
 
-def get(generation_id: str, account_id: str) -> Transaction[Any]:
-    """Return a generation's row; another account's does not exist."""
-    row = yield from one(generations.find(id=generation_id, account_id=account_id))
-    if row is None:
-        raise NotFoundError(f"there is no generation {shorten(generation_id)}")
-    return row
+def get(
+    generation_id: str, account_id: str, *, select: Statement = generations.find
+) -> Transaction[Any]:
+    """Return a generation's row; another account's does not exist.
 
-
-def get_version(generation_id: str, account_id: str) -> Transaction[Any]:
-    """Return what tells whether a generation has changed; another account's does not exist."""
-    row = yield from one(generations.version(id=generation_id, account_id=account_id))
+    Parameters
+    ----------
+    select : Statement
+        ``generations.version`` for the few columns that tell whether it has changed.
+    """
+    row = yield from one(select(id=generation_id, account_id=account_id))
     if row is None:
         raise NotFoundError(f"there is no generation {shorten(generation_id)}")
     return row
@@ -253,19 +248,8 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
     return canceled
 
 
-def _claim_columns(claim: queue.Claim, now: int) -> dict[str, Any]:
-    """Return what the first attempt writes into a row."""
-    return {
-        "state": "running",
-        "attempt": 1,
-        "owner": claim.worker,
-        "lease_until": claim.lease,
-        "started_at": now,
-    }
-
-
 #: Columns that a new row leaves empty.
-_EMPTY: Mapping[str, None] = dict.fromkeys(
+_EMPTY = dict.fromkeys(
     (
         *("owner", "lease_until", "error", "error_code", "output"),
         *("started_at", "completed_at", "outputs_deleted_at"),
@@ -290,17 +274,16 @@ def _files(
 def _check_files(model: Model, files: Mapping[str, Sequence[Any]]) -> None:
     kinds = {p.name: p.type for p in model.media_parameters}
     problems = []
-    for name, rows in files.items():
-        for row in rows:
-            if row.model_id != model.id:
-                sentence = f"{row.id} was uploaded for the model {row.model_id!r}"
-                problems.append((f"mediaUploads.{name}", sentence))
-            elif row.kind != kinds[name]:
-                sentence = f"{row.id} is of the kind {row.kind}, {kinds[name]} is wanted"
-                problems.append((f"mediaUploads.{name}", sentence))
-            elif row.state != "filled":
-                sentence = f"{row.id} has not received its file yet"
-                problems.append((f"mediaUploads.{name}", sentence))
+    for name, row in ((name, row) for name, rows in files.items() for row in rows):
+        sentence = ""
+        if row.model_id != model.id:
+            sentence = f"{row.id} was uploaded for the model {row.model_id!r}"
+        elif row.kind != kinds[name]:
+            sentence = f"{row.id} is of the kind {row.kind}, {kinds[name]} is wanted"
+        elif row.state != "filled":
+            sentence = f"{row.id} has not received its file yet"
+        if sentence:
+            problems.append((f"mediaUploads.{name}", sentence))
     if problems:
         raise BadRequestError.fields(problems)
 

@@ -21,7 +21,7 @@ from kit.service.domain.idempotency import Answer, RequestLabel
 from kit.service.domain.keys import Caller
 from kit.service.domain.readiness import Readiness
 from kit.service.domain.writing import Writer
-from kit.service.http.rate_limits import RateLimiter, SharedRateLimiter
+from kit.service.http.rate_limits import RateLimiter
 from kit.service.machine import clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
@@ -87,7 +87,7 @@ class Context:
     storage: Storage
     signer: Signer
     catalog: Catalog
-    limiter: RateLimiter | SharedRateLimiter
+    limiter: RateLimiter
     writer: Writer
     dispatcher: Dispatcher
     inspectors: Inspectors

@@ -14,14 +14,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
 from fastapi import APIRouter, Request, Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import StreamingResponse
 
 from kit.errors import ApiError, RateLimitError, UnavailableError
 from kit.service.domain import generations, keys, uploads
@@ -94,7 +94,8 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     if events[-1].final and events[-1].id <= last:
         return Response(status_code=204)  # tells an EventSource not to come again
     watch = partial(watchers.watch, generation_id, caller.account_id)
-    return EventStream(watchers, watch, read, last, context.settings.heartbeat_seconds)
+    chunks = stream_events(watchers, watch, read, last, context.settings.heartbeat_seconds)
+    return StreamingResponse(chunks, headers=_HEADERS)
 
 
 def _too_many(watchers: Watchers) -> ApiError:
@@ -127,80 +128,47 @@ def events_of(
     return events
 
 
-class EventStream(Response):
-    """An answer that goes on until the generation is finished, the client leaves or we stop."""
+async def stream_events(
+    watchers: Watchers, watch: Watch, read: ReadEvents, last: int, heartbeat: float
+) -> AsyncIterator[bytes]:
+    """Yield what a client has not seen until the generation is finished or the service stops.
 
-    def __init__(
-        self, watchers: Watchers, watch: Watch, read: ReadEvents, last: int, heartbeat: float
-    ) -> None:
-        # Not the parent's: an answer without an end has no Content-Length.
-        self.status_code = 200
-        self.background = None
-        self.init_headers(_HEADERS)
-        self._hub = watchers
-        self._watch = watch
-        self._read = read
-        self._last = last
-        self._heartbeat = heartbeat
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send events as they come."""
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        with self._watch() as changed:
-            gone = asyncio.create_task(_wait_for_disconnect(receive))
-            gone.add_done_callback(lambda _: changed.set())
-            try:
-                async for chunk in self._chunks(changed, gone):
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            finally:
-                gone.cancel()
-                with suppress(asyncio.CancelledError):
-                    await gone
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _chunks(
-        self, changed: asyncio.Event, gone: asyncio.Task[None]
-    ) -> AsyncIterator[bytes]:
-        loop = asyncio.get_running_loop()
-        yield b"retry: %d\n\n" % _RETRY_MS
-        sent, progressed = loop.time(), 0.0
-        while not (gone.done() or self._hub.closed):
+    Parameters
+    ----------
+    last : int
+        The id that the client saw last.
+    heartbeat : float
+        Seconds of silence after which a comment shows proxies that the line is in use.
+    """
+    loop = asyncio.get_running_loop()
+    yield b"retry: %d\n\n" % _RETRY_MS
+    sent, progressed = loop.time(), 0.0
+    with watch() as changed:
+        while not watchers.closed:
             changed.clear()
             try:
-                news = await self._news(loop.time() - progressed >= _PROGRESS_SECONDS)
+                events = await read()
             except ApiError:
                 return  # the answer has begun: a client that reconnects gets the error
             now = loop.time()
+            early = now - progressed < _PROGRESS_SECONDS
+            news = [
+                event
+                for event in events
+                if event.id > last and not (early and event.name == "progress")
+            ]
             for event in news:
                 yield bytes(event)
+                last = event.id
                 progressed = now if event.name == "progress" else progressed
             if news and news[-1].final:
                 return
-            if not news and now - sent >= self._heartbeat:
+            if not news and now - sent >= heartbeat:
                 yield _HEARTBEAT
-            sent = now if news or now - sent >= self._heartbeat else sent
-            await wait_until(changed, self._pause(now, sent, progressed))
-
-    async def _news(self, progress: bool) -> list[StreamEvent]:
-        """Return what the client has not seen; progress only when it is time for it."""
-        news = [
-            event
-            for event in await self._read()
-            if event.id > self._last and (progress or event.name != "progress")
-        ]
-        self._last = news[-1].id if news else self._last
-        return news
-
-    def _pause(self, now: float, sent: float, progressed: float) -> float:
-        """Return the seconds until the next read, unless a change comes before."""
-        due = progressed + _PROGRESS_SECONDS
-        waits = (POLL_SECONDS, sent + self._heartbeat - now, due - now if due > now else 60.0)
-        return max(0.0, min(waits))
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+            sent = now if news or now - sent >= heartbeat else sent
+            due = progressed + _PROGRESS_SECONDS - now
+            waits = (POLL_SECONDS, sent + heartbeat - now, due if due > 0 else POLL_SECONDS)
+            await wait_until(changed, max(0.0, min(waits)))
 
 
 def _make_reader(context: Context, generation_id: str, caller: Caller, base: str) -> ReadEvents:

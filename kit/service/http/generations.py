@@ -38,6 +38,7 @@ from kit.service.http.events import grant_wait, hold_answer
 from kit.service.http.media import receive_uploads
 from kit.service.http.models import retirement_headers
 from kit.service.http.serializers import ADDRESS_SECONDS, GenerationSerializer, serialize_receipt
+from kit.service.store import generations as statements
 from kit.service.store import ids
 from kit.service.store.database import Transaction
 from kit.wire.bounds import tag_problems
@@ -142,7 +143,8 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     async def look() -> _State:
         if wait:  # a key may be revoked meanwhile
             await context.database.read(keys.check_valid(caller, context.clock()))
-        row = await context.database.read(generations.get_version(generation_id, account_id))
+        version = generations.get(generation_id, account_id, select=statements.version)
+        row = await context.database.read(version)
         return _State(row, _tag(context, caller, row))
 
     def is_news(state: _State) -> bool:

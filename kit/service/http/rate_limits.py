@@ -55,7 +55,7 @@ class Verdict:
 
 
 class RateLimiter:
-    """Counts the requests that this process gets.
+    """Counts requests: those that this process gets, or all services on a database together.
 
     Examples
     --------
@@ -65,19 +65,30 @@ class RateLimiter:
     """
 
     def __init__(
-        self, per_minute: Mapping[str, int], clock: Callable[[], float] = time.monotonic
+        self,
+        per_minute: Mapping[str, int],
+        shared: Shared | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        #: Class -> requests a minute; as many may come at once.
         self._per_minute = per_minute
+        self._shared = shared
         self._clock = clock
         #: When each key that was seen is back at its full allowance.
         self.due: dict[tuple[str, str], float] = {}
 
     async def count(self, kind: str, key: str) -> Verdict:
-        """Count a request, as `hit` does."""
-        return self.hit(kind, key)
+        """Count a request, unless it comes too early."""
+        if self._shared is None:
+            return self.hit(kind, key)
+        limit = self._per_minute[kind]
+        # The database's seconds have six places.
+        burst = _MINUTE + 1e-5
+        allowed, ahead = await self._shared.count(f"{kind} {key}", _MINUTE / limit, burst)
+        return Verdict.of(limit, min(ahead, _MINUTE), allowed=allowed)
 
     def hit(self, kind: str, key: str) -> Verdict:
-        """Count a request, unless it comes too early."""
+        """Count a request of this process, unless it comes too early."""
         limit = self._per_minute[kind]
         every = _MINUTE / limit
         now = self._clock()
@@ -88,19 +99,3 @@ class RateLimiter:
             self.due = {k: v for k, v in self.due.items() if v > now}
         self.due[kind, key] = due + every
         return Verdict.of(limit, due + every - now, allowed=True)
-
-
-class SharedRateLimiter:
-    """Counts the requests that all services on a database get together."""
-
-    def __init__(self, per_minute: Mapping[str, int], shared: Shared) -> None:
-        self._per_minute = per_minute
-        self._shared = shared
-
-    async def count(self, kind: str, key: str) -> Verdict:
-        """Count a request, unless it comes too early."""
-        limit = self._per_minute[kind]
-        # The database's seconds have six places.
-        burst = _MINUTE + 1e-5
-        allowed, ahead = await self._shared.count(f"{kind} {key}", _MINUTE / limit, burst)
-        return Verdict.of(limit, min(ahead, _MINUTE), allowed=allowed)

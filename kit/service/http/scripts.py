@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
@@ -43,7 +43,12 @@ async def suggest_title(request: Request) -> Response:
         await context.database.read(credits.check(payer, writing.TITLE_PRICE, now))
         given = await context.database.read(writing.recent_titles(payer.account_id, topic))
         title = await context.writer.title(topic, seed=_draw_seed(context), avoid=given)
-        return _title_answer(writing.deliver_title(topic, title, payer, now, seen=given), title)
+
+        def deliver() -> Transaction[Answer]:
+            yield from writing.deliver_title(topic, title, payer, now, seen=given)
+            return Answer(200, title.model_dump_json(by_alias=True).encode())
+
+        return deliver()
 
     return await _answer_once(request, content, work)
 
@@ -60,7 +65,13 @@ async def write_scripts(request: Request) -> Response:
         price = writing.SCRIPT_PRICE * brief.variations
         await context.database.read(credits.check(payer, price, now))
         drafts = await context.writer.scripts(brief, seed=_draw_seed(context))
-        return _scripts_answer(writing.deliver_scripts(brief, drafts, payer, now), drafts)
+
+        def deliver() -> Transaction[Answer]:
+            rows = yield from writing.deliver_scripts(brief, drafts, payer, now)
+            pairs = zip(rows, drafts, strict=True)
+            return Answer(201, orjson.dumps([_serialize_script(*pair) for pair in pairs]))
+
+        return deliver()
 
     return await _answer_once(request, content, work)
 
@@ -110,19 +121,6 @@ def _keep_answer(label: RequestLabel | None, delivery: Transaction[Answer]) -> T
     if label is not None:
         yield from idempotency.keep(label, answer)
     return answer
-
-
-def _title_answer(delivery: Transaction[None], title: wire.Title) -> Transaction[Answer]:
-    yield from delivery
-    return Answer(200, title.model_dump_json(by_alias=True).encode())
-
-
-def _scripts_answer(
-    delivery: Transaction[list[dict[str, Any]]], drafts: Sequence[Draft]
-) -> Transaction[Answer]:
-    rows = yield from delivery
-    scripts = [_serialize_script(row, draft) for row, draft in zip(rows, drafts, strict=True)]
-    return Answer(201, orjson.dumps(scripts))
 
 
 def _serialize_script(row: dict[str, Any], draft: Draft) -> dict[str, Any]:

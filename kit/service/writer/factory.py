@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from kit.errors import UnavailableError
 from kit.service.domain.writing import Draft, ScriptBrief, Writer
@@ -66,17 +66,7 @@ class BuiltInWriter:
     def _scripts(self, brief: ScriptBrief, seed: int) -> Sequence[Draft]:
         from kit.engines.text import offline
 
-        order = offline.ScriptOrder(
-            topic=brief.topic,
-            title=brief.title,
-            duration_seconds=brief.duration_seconds,
-            hook_angle=brief.hook_angle,
-            use_hook=brief.use_hook,
-            use_cta=brief.use_cta,
-            use_ragebait=brief.use_ragebait,
-            variations=brief.variations,
-            rate=self.rate,
-        )
+        order = offline.ScriptOrder(**asdict(brief), rate=self.rate)
         texts = offline.write_scripts(order, seed=seed)
         return [measure_draft(text, self.rate, OFFLINE) for text in texts]
 

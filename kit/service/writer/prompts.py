@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kit.service.domain.writing import ScriptBrief
@@ -88,7 +88,7 @@ def script(
         f"Read aloud it lasts {length.target:g} seconds: about {length.words} words.",
         "Write only what is said, in whole sentences, in the language of the title: no headings, "
         "names of speakers, directions, markup, lists, hashtags or emojis.",
-        *(sentence for wanted, sentence in _WISHES if wanted(brief)),
+        *_wishes(brief),
         _WAYS[number],
         *(["It shares no sentence and no example with `otherText`."] if unlike else []),
         _HONEST,
@@ -124,38 +124,29 @@ def resize(length: Length, text: str) -> str:
     )
 
 
-#: What a brief asks for -> the rule for the model.
-_WISHES: Sequence[tuple[Callable[[ScriptBrief], bool], str]] = (
-    (
-        lambda brief: brief.use_hook and brief.hook_angle is not None,
-        "The first sentence is a hook that makes a viewer stay. It says what `hookAngle` asks for.",
-    ),
-    (
-        lambda brief: brief.use_hook and brief.hook_angle is None,
-        "The first sentence is a hook that makes a viewer stay: a question or a surprising claim.",
-    ),
-    (
-        lambda brief: not brief.use_hook and brief.hook_angle is not None,
-        "`hookAngle` says from which side the text looks at its title; it is not quoted.",
-    ),
-    (
-        lambda brief: not brief.use_hook,
-        "It begins with the matter itself, without a hook.",
-    ),
-    (
-        lambda brief: brief.use_cta,
-        "The last sentence asks the viewer for one thing: to follow, comment, save or share.",
-    ),
-    (
-        lambda brief: not brief.use_cta,
-        "It does not ask the viewer to follow, like, comment, save or share.",
-    ),
-    (
-        lambda brief: brief.use_ragebait,
-        "It provokes: it takes one clear, pointed side on the matter, early, so that many viewers "
-        "want to object. It provokes by opinion about things and ideas, never by attacking people.",
-    ),
-)
+def _wishes(brief: ScriptBrief) -> Iterator[str]:
+    """Yield what a brief asks for, as rules for the model."""
+    hook = "The first sentence is a hook that makes a viewer stay"
+    if brief.use_hook and brief.hook_angle is not None:
+        yield f"{hook}. It says what `hookAngle` asks for."
+    elif brief.use_hook:
+        yield f"{hook}: a question or a surprising claim."
+    else:
+        if brief.hook_angle is not None:
+            yield "`hookAngle` says from which side the text looks at its title; it is not quoted."
+        yield "It begins with the matter itself, without a hook."
+    if brief.use_cta:
+        yield "The last sentence asks the viewer for one thing: to follow, comment, save or share."
+    else:
+        yield "It does not ask the viewer to follow, like, comment, save or share."
+    if brief.use_ragebait:
+        yield (
+            "It provokes: it takes one clear, pointed side on the matter, early, so that many "
+            "viewers want to object. It provokes by opinion about things and ideas, never by "
+            "attacking people."
+        )
+
+
 #: How each variation goes about it, so that two of them differ.
 _WAYS = (
     "Go straight ahead: the strongest point first, then what follows from it.",

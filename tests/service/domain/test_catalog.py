@@ -334,7 +334,7 @@ def test_a_check_without_an_end_holds_up_one_order_and_no_more(
 def test_a_check_cannot_change_the_order(write: Write, payer: Payer) -> None:
     offered = catalog.load_engines({"flat": Picky(spoil)})
 
-    assert planned(write, payer, offered).values["size"] == "big"
+    assert planned(write, payer, offered).parameters["size"] == "big"
 
 
 def test_other_work_goes_on_while_a_plug_in_thinks_about_an_order() -> None:

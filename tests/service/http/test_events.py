@@ -12,10 +12,11 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.responses import StreamingResponse
 
 from kit.service.domain import keys, queue
 from kit.service.http.context import clock
-from kit.service.http.events import EventStream, StreamEvent, events_of, parse_last_id
+from kit.service.http.events import StreamEvent, events_of, parse_last_id, stream_events
 from kit.service.worker.watchers import Watchers
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, finished, read, running, started, until
@@ -262,7 +263,8 @@ def test_progress_that_races_is_thinned_out_and_the_end_is_not_held_back() -> No
             await asyncio.Event().wait()
 
         watch = partial(watchers.watch, "gen_x", "acc_x")
-        await EventStream(watchers, watch, look, -1, 15.0)({"type": "http"}, receive, send)
+        answer = StreamingResponse(stream_events(watchers, watch, look, -1, 15.0))
+        await answer({"type": "http"}, receive, send)
         assert watchers.count == 0
         assert asyncio.all_tasks() == {asyncio.current_task()}
         return loop.time() - began

@@ -18,7 +18,7 @@ def waits(limiter: RateLimiter, times: int, key: str = "key") -> list[float]:
 
 
 def test_a_whole_minutes_worth_may_come_at_once() -> None:
-    limiter = RateLimiter({"any": 60}, Clock())
+    limiter = RateLimiter({"any": 60}, clock=Clock())
 
     assert waits(limiter, 60) == [0.0] * 60
     assert limiter.hit("any", "key").wait == 1.0
@@ -26,7 +26,7 @@ def test_a_whole_minutes_worth_may_come_at_once() -> None:
 
 def test_the_next_one_is_welcome_exactly_when_it_was_told() -> None:
     clock = Clock()
-    limiter = RateLimiter({"any": 4}, clock)
+    limiter = RateLimiter({"any": 4}, clock=clock)
     waits(limiter, 4)
     verdict = limiter.hit("any", "key")
     assert (verdict.wait, verdict.headers()["Retry-After"]) == (15.0, "15")
@@ -39,7 +39,7 @@ def test_the_next_one_is_welcome_exactly_when_it_was_told() -> None:
 
 def test_a_refused_request_costs_nothing() -> None:
     clock = Clock()
-    limiter = RateLimiter({"any": 2}, clock)
+    limiter = RateLimiter({"any": 2}, clock=clock)
     waits(limiter, 50)
     clock.now += 30
 
@@ -48,7 +48,7 @@ def test_a_refused_request_costs_nothing() -> None:
 
 def test_no_minute_lets_more_than_twice_the_rate_through() -> None:
     clock = Clock()
-    limiter = RateLimiter({"any": 60}, clock)
+    limiter = RateLimiter({"any": 60}, clock=clock)
     passed = 0
     for _ in range(600):
         passed += limiter.hit("any", "key").wait == 0
@@ -58,7 +58,7 @@ def test_no_minute_lets_more_than_twice_the_rate_through() -> None:
 
 
 def test_keys_and_classes_are_counted_apart() -> None:
-    limiter = RateLimiter({"any": 1, "other": 1}, Clock())
+    limiter = RateLimiter({"any": 1, "other": 1}, clock=Clock())
     waits(limiter, 1)
 
     assert waits(limiter, 1, "second") == [0.0]
@@ -68,7 +68,7 @@ def test_keys_and_classes_are_counted_apart() -> None:
 
 def test_headers_count_down_and_recover() -> None:
     clock = Clock()
-    limiter = RateLimiter({"any": 3}, clock)
+    limiter = RateLimiter({"any": 3}, clock=clock)
     told = [limiter.hit("any", "key").headers()["RateLimit"] for _ in range(3)]
     assert told == [f'"default";r={left};t={after}' for left, after in ((2, 20), (1, 40), (0, 60))]
     clock.now += 60
@@ -78,7 +78,7 @@ def test_headers_count_down_and_recover() -> None:
 
 def test_idle_keys_are_forgotten() -> None:
     clock = Clock()
-    limiter = RateLimiter({"any": 60}, clock)
+    limiter = RateLimiter({"any": 60}, clock=clock)
     for number in range(10_000):
         limiter.hit("any", str(number))
     clock.now += 120

@@ -68,7 +68,7 @@ def test_both_ways_to_send_a_schema_are_obeyed(serve: Serve, index: int) -> None
 
     async def ask() -> str:
         async with ChatClient(parse_endpoint(url, "tiny"), float("inf")) as line:
-            return await formats.ask(line, prompts.title("SPACE", []), prompts.TITLE_SCHEMA)
+            return await formats.ask(line, prompts.TITLE_SCHEMA, prompts.title("SPACE", []))
 
     assert json.loads(asyncio.run(ask())).keys() == {"title", "hookAngle"}
     assert formats.first == index

@@ -19,7 +19,7 @@ def ask(model: Model, formats: ResponseFormats | None = None) -> str:
         until = asyncio.get_running_loop().time() + 10
         async with ChatClient(parse_endpoint(model.url, "tiny", KEY), until) as line:
             messages = [{"role": "user", "content": "Hi."}]
-            return await (formats or ResponseFormats()).ask(line, messages, SCHEMA)
+            return await (formats or ResponseFormats()).ask(line, SCHEMA, messages)
 
     return asyncio.run(once())
 
