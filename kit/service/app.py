@@ -21,8 +21,7 @@ from kit.errors import ConfigError, KitError, require_extra
 from kit.private import tighten
 from kit.service.databases import open_database
 from kit.service.domain import catalog, queue
-from kit.service.domain.readiness import Readiness
-from kit.service.domain.sweeper import Sweeper
+from kit.service.domain.upkeep import Readiness, Sweeper
 from kit.service.domain.writing import Writer
 from kit.service.http import (
     account,

@@ -11,8 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, cast
@@ -42,7 +40,7 @@ HEAD_BYTES = 65_536
 MANY_HEADERS = 200
 #: Requests that one connection may send before the first of them is answered.
 PIPELINED = 8
-#: Bytes of a body that must come in each second, on the average of `ConnectionLimits.body_seconds`.
+#: Bytes of a body that must come in each second, on the average of `body_seconds`.
 BODY_RATE = 500
 
 #: Pieces of a body above which they must have so many bytes on average: each takes some work.
@@ -51,35 +49,6 @@ MANY_PIECES, PIECE_BYTES = 1000, 64
 _LINGER_SECONDS = 2.0
 #: Bytes above which nothing is gained by waiting for more.
 _BUFFER_BYTES = 16_384
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionLimits:
-    """How many connections there may be, and how long they may take."""
-
-    #: Connections in all, and of one address.
-    total: int
-    each: int
-    #: Given a client's host, what its connections are counted under; None where they are not.
-    source: Callable[[str], str | None]
-    #: What a request's head may take; the time in which some of its body must come, see
-    #: `BODY_RATE`; the time in which a client must take some of the answer.
-    head_seconds: float = 10.0
-    body_seconds: float = 20.0
-    answer_seconds: float = 60.0
-
-    @classmethod
-    def of(cls, settings: ServiceSettings) -> ConnectionLimits:
-        """Return what the settings say."""
-        trusted = [ip_network(text, strict=False) for text in settings.trusted_proxies]
-        return cls(
-            total=settings.connections,
-            each=settings.connections_per_address,
-            source=lru_cache(4096)(lambda host: client_key(host, trusted)),
-            head_seconds=settings.head_seconds,
-            body_seconds=settings.body_seconds,
-            answer_seconds=settings.answer_seconds,
-        )
 
 
 def client_key(host: str, trusted: list[Network]) -> str | None:
@@ -105,17 +74,13 @@ def client_key(host: str, trusted: list[Network]) -> str | None:
 
 
 class Admission:
-    """The open connections of one server; used from its event loop only.
+    """The open connections of one server; used from its event loop only."""
 
-    Examples
-    --------
-    >>> admission = Admission(ConnectionLimits(total=1, each=1, source=str))
-    >>> admission.total
-    0
-    """
-
-    def __init__(self, limits: ConnectionLimits) -> None:
+    def __init__(self, limits: ServiceSettings) -> None:
         self.limits = limits
+        trusted = [ip_network(text, strict=False) for text in limits.trusted_proxies]
+        #: Given a client's host, what its connections are counted under; None where they are not.
+        self.source = lru_cache(4096)(lambda host: client_key(host, trusted))
         #: Those without a request in work, the longest silent first.
         self.idle: dict[BoundedProtocol, None] = {}
         self._open: set[BoundedProtocol] = set()
@@ -124,30 +89,26 @@ class Admission:
         self._refusals: dict[str, Counter[str]] = {}
         self._due: dict[str, float] = {}
 
-    @property
-    def total(self) -> int:
-        """How many are open."""
-        return len(self._open)
-
     def enter(self, connection: BoundedProtocol) -> bool:
         """Count a new connection, closing an idle one if it must be; False where none can be."""
-        source = connection.source
-        if source is not None and self._by_source[source] >= self.limits.each:
-            same: Callable[[BoundedProtocol], bool] = lambda other: other.source == source  # noqa: E731
-            displaced = next(filter(same, self.idle), None)
-        elif len(self._open) >= self.limits.total:
-            displaced = next(iter(self.idle), None)
-        else:
-            self._count(connection)
-            return True
-        self.log_refusal(
-            "no room for a connection" if displaced is None else "idle connection closed", source
+        source, displaced = connection.source, None
+        crowded = source is not None and (
+            self._by_source[source] >= self.limits.connections_per_address
         )
-        if displaced is None:
-            return False
-        self.leave(displaced)
-        displaced.leave()
-        self._count(connection)
+        if crowded or len(self._open) >= self.limits.connections:
+            # One of the same address, where that has too many.
+            rest = (other for other in self.idle if not crowded or other.source == source)
+            displaced = next(rest, None)
+            what = "idle connection closed" if displaced else "no room for a connection"
+            self.log_refusal(what, source)
+            if displaced is None:
+                return False
+            self.leave(displaced)
+            displaced.leave()
+        self._open.add(connection)
+        self.idle[connection] = None
+        if source is not None:
+            self._by_source[source] += 1
         return True
 
     def leave(self, connection: BoundedProtocol) -> None:
@@ -162,10 +123,8 @@ class Admission:
 
     def log_refusal(self, reason: str, source: str | None) -> None:
         """Log, soon and together with others, that a client was refused."""
-        source, sources = (
-            source or "a trusted address",
-            self._refusals.setdefault(reason, Counter()),
-        )
+        sources = self._refusals.setdefault(reason, Counter())
+        source = source or "a trusted address"
         # Many addresses may take part: those beyond a few are counted as one.
         sources[source if source in sources or len(sources) < 50 else "others"] += 1
 
@@ -180,12 +139,6 @@ class Admission:
             facts |= {"most": most, "often": often}
             _log.warning("%(reason)s: %(times)d times, %(often)d of them %(most)s", facts)
             self._due[reason] = now + _LOG_SECONDS
-
-    def _count(self, connection: BoundedProtocol) -> None:
-        self._open.add(connection)
-        self.idle[connection] = None
-        if connection.source is not None:
-            self._by_source[connection.source] += 1
 
 
 class _TooManyError(Exception):
@@ -225,7 +178,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_made(cast("asyncio.Transport", BufferedTransport(transport, self.loop)))
         self._since = self.loop.time()
         if self.client:
-            self.source = self._admission.limits.source(self.client[0])
+            self.source = self._admission.source(self.client[0])
         if not self._admission.enter(self):
             self._over = True
             error = UnavailableError("too many connections", headers={"Retry-After": "1"})

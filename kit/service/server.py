@@ -22,7 +22,7 @@ from kit.private import write_private
 from kit.service import machine
 from kit.service.address import ADDRESS_FILE, read_note
 from kit.service.app import create_app
-from kit.service.connections import Admission, BoundedProtocol, ConnectionLimits
+from kit.service.connections import Admission, BoundedProtocol
 from kit.service.settings import ServiceSettings, prepare
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -177,7 +177,7 @@ class _Server(uvicorn.Server):
 def _server(settings: ServiceSettings) -> _Server:
     prepare(settings.data)
     settings = replace(settings, connections=_connections(settings.connections))
-    admission = Admission(ConnectionLimits.of(settings))
+    admission = Admission(settings)
     config = uvicorn.Config(
         create_app(settings),
         http=cast("Any", partial(BoundedProtocol, admission)),

@@ -24,8 +24,7 @@ import httpx
 from kit.service import server, settings
 from kit.service.databases import open_database
 from kit.service.domain import accounts, keys
-from kit.service.domain.readiness import Readiness
-from kit.service.domain.sweeper import Sweeper
+from kit.service.domain.upkeep import Readiness, Sweeper
 from kit.service.machine import clock
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer

@@ -14,7 +14,7 @@ import kit
 from kit.errors import ConfigError
 from kit.service import backup
 from kit.service.domain import credits, keys
-from kit.service.domain.sweeper import Sweeper
+from kit.service.domain.upkeep import Sweeper
 from kit.service.http.context import clock
 from tests.buckets import FailingProxy, answer
 from tests.conftest import ALL_SCOPES, Service

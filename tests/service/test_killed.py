@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from kit.service.domain.sweeper import Sweeper
+from kit.service.domain.upkeep import Sweeper
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import output_key, owner
 from tests.conftest import ALL_SCOPES, Service, awaited

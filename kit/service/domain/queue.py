@@ -128,15 +128,15 @@ def release(generation_id: str, attempt: int, now: int) -> Transaction[None]:
 
 def requeue_expired(*, attempts: int, now: int) -> Transaction[Rows]:
     """Requeue the generations whose claims ran out and return their rows as they were."""
-    lost = yield from every(generations.lost(now=now))
-    for row in lost:
-        yield from requeue_lost(row.id, row.attempt, row.losses, attempts=attempts, now=now)
-    return lost
+    return (yield from _requeue((yield from every(generations.lost(now=now))), attempts, now))
 
 
 def requeue_worker(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:
     """Requeue the generations of a worker that died and return their rows as they were."""
-    lost = yield from every(generations.held(owner=worker))
+    return (yield from _requeue((yield from every(generations.held(owner=worker))), attempts, now))
+
+
+def _requeue(lost: Rows, attempts: int, now: int) -> Transaction[Rows]:
     for row in lost:
         yield from requeue_lost(row.id, row.attempt, row.losses, attempts=attempts, now=now)
     return lost

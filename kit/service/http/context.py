@@ -19,7 +19,7 @@ from kit.service.domain.catalog import Catalog
 from kit.service.domain.generations import STATUSES
 from kit.service.domain.idempotency import Answer, RequestLabel
 from kit.service.domain.keys import Caller
-from kit.service.domain.readiness import Readiness
+from kit.service.domain.upkeep import Readiness
 from kit.service.domain.writing import Writer
 from kit.service.http.rate_limits import RateLimiter
 from kit.service.machine import clock
@@ -181,6 +181,12 @@ def json_response(
 ) -> Response:
     """Return JSON bytes as a response."""
     return JsonResponse(orjson.dumps(value), status, headers)
+
+
+def not_modified(request: Request, headers: Mapping[str, str]) -> Response | None:
+    """Return 304 where the client has the answer with these headers already, by its ``ETag``."""
+    known = headers["ETag"] in request.headers.get("if-none-match", "")
+    return Response(status_code=304, headers=dict(headers)) if known else None
 
 
 def to_credits(millicredits: int) -> float | int:

@@ -33,6 +33,7 @@ from kit.service.http.context import (
     get_context,
     get_request_label,
     make_response,
+    not_modified,
 )
 from kit.service.http.events import grant_wait, hold_answer
 from kit.service.http.media import receive_uploads
@@ -140,26 +141,27 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     known, watchers = request.headers.get("if-none-match", ""), context.dispatcher.watchers
     wait = grant_wait(request.headers, watchers, account_id)
 
-    async def look() -> _State:
+    async def look() -> tuple[Any, str]:
         if wait:  # a key may be revoked meanwhile
             await context.database.read(keys.check_valid(caller, context.clock()))
         version = generations.get(generation_id, account_id, select=statements.version)
         row = await context.database.read(version)
-        return _State(row, _tag(context, caller, row))
+        return row, _tag(context, caller, row)
 
-    def is_news(state: _State) -> bool:
-        return state.tag not in known if known else state.finished
+    def is_news(state: tuple[Any, str]) -> bool:
+        row, tag = state
+        return tag not in known if known else STATUSES[row.state] != "processing"
 
     watch = partial(watchers.watch, generation_id, account_id)
-    state = await (hold_answer(watchers, watch, look, is_news, wait) if wait else look())
-    headers = {"ETag": state.tag, "Cache-Control": "private, no-cache"}
-    if not state.finished:
+    row, tag = await (hold_answer(watchers, watch, look, is_news, wait) if wait else look())
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if STATUSES[row.state] == "processing":
         headers["Retry-After"] = _POLL_SECONDS
     if wait:
         headers["Preference-Applied"] = f"wait={wait:g}"
-    if state.tag in known:
-        return Response(status_code=304, headers=headers)
-    body = context.responses.get(caller, get_base_url(request), state.row, context.clock())
+    if same := not_modified(request, headers):
+        return same
+    body = context.responses.get(caller, get_base_url(request), row, context.clock())
     if body is None:
         whole = await context.database.read(generations.get(generation_id, account_id))
         (body,) = await _serialize(request, [whole])
@@ -212,17 +214,6 @@ async def _plan(context: Context, order: wire.StartGeneration, account_id: str) 
         generations.plan(context.catalog, order, account_id)
     )
     return await generations.approve(context.catalog, plan)
-
-
-class _State(NamedTuple):
-    """A generation at one moment, and the tag of the answer about it."""
-
-    row: Any
-    tag: str
-
-    @property
-    def finished(self) -> bool:
-        return STATUSES[self.row.state] != "processing"
 
 
 def _tag(context: Context, caller: Caller, row: Any) -> str:

@@ -42,6 +42,7 @@ from kit.service.http.context import (
     get_request_label,
     json_response,
     make_response,
+    not_modified,
 )
 from kit.service.storage.keys import UPLOADS, content_type, owner, upload_key
 from kit.service.storage.local import LocalStorage
@@ -249,9 +250,9 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
         "Cache-Control": "private, max-age=86400, immutable",
         "Access-Control-Allow-Origin": "*",
     }
-    if headers["ETag"] in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    return _RangedFile(path, headers=headers, media_type=content_type(key))
+    return not_modified(request, headers) or _RangedFile(
+        path, headers=headers, media_type=content_type(key)
+    )
 
 
 def local_storage(context: Context) -> LocalStorage:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from kit import wire
 from kit.service.domain import catalog
-from kit.service.http.context import get_context
+from kit.service.http.context import get_context, not_modified
 from kit.wire import CATEGORIES, IMAGE_CATEGORIES, VIDEO_CATEGORIES, Model
 
 router = APIRouter(prefix="/v1/creative-studio/models", tags=["models"])
@@ -74,6 +74,4 @@ def _answer_with_tag(request: Request, answer: wire.Wire) -> Response:
     body = answer.model_dump_json(by_alias=True).encode()
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if tag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    return Response(body, 200, headers, "application/json")
+    return not_modified(request, headers) or Response(body, 200, headers, "application/json")

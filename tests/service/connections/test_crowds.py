@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from kit.service import machine, server
-from kit.service.connections import Admission, ConnectionLimits
+from kit.service import machine, server, settings
+from kit.service.connections import Admission
 from kit.service.settings import ServiceSettings
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.connections.lines import answers, connected, everything, status
@@ -134,7 +134,7 @@ def test_a_unix_socket_has_no_addresses_to_count(config: ServiceSettings, tmp_pa
 
 
 def test_what_is_refused_is_logged_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
-    admission = Admission(ConnectionLimits(total=1, each=1, source=str))
+    admission = Admission(settings.load({}, connections=1))
     for number in range(10_000):
         admission.log_refusal("no room for a connection", f"192.0.2.{number % 200}")
     caplog.set_level(logging.WARNING)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kit.errors import UnavailableError
-from kit.service.domain.readiness import Readiness
+from kit.service.domain.upkeep import Readiness
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.store.database import Examination, Transaction
