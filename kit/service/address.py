@@ -48,13 +48,7 @@ def find(data: Path) -> str | None:
 
 
 def proof_of(data: Path, url: str, challenge: str) -> str:
-    """Return what the service of a data folder answers to a challenge at an address.
-
-    Raises
-    ------
-    OSError
-        The folder has no secret.
-    """
+    """Return what the service of a data folder answers to a challenge at an address."""
     address = urlsplit(url)
     secret = secret_in(Path(read_note(data / ADDRESS_FILE).get("secret") or data / "secret"))
     return proof(secret, f"{address.hostname}:{address.port}", challenge)

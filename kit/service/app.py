@@ -56,17 +56,7 @@ from kit.service.writer.factory import create_writer
 from kit.version import __version__
 
 _log = logging.getLogger("kit.service")
-_ROUTERS = (
-    account,
-    models,
-    media,
-    generations,
-    events,
-    scripts,
-    webhooks,
-    health,
-    docs,
-)
+_ROUTERS = (account, models, media, generations, events, scripts, webhooks, health, docs)
 
 
 def create_app(
@@ -178,13 +168,7 @@ def create_pool(settings: ServiceSettings) -> Pool:
 def create_storage(
     settings: ServiceSettings, secret: bytes, clock: Callable[[], int] = read_clock
 ) -> Storage:
-    """Return the storage that the settings name.
-
-    Raises
-    ------
-    ConfigError
-        Its address makes no sense, a key to it is missing, or the extra ``s3`` is not installed.
-    """
+    """Return the storage that the settings name."""
     if not settings.storage_url.startswith("s3://"):
         return LocalStorage(settings.objects, Signer(secret))
     bucket = parse_bucket(settings.storage_url, settings.aws)

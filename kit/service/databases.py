@@ -21,11 +21,6 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
     """Return the database that the settings name; a new one gets its secret.
 
     A server's is connected to when it is first used.
-
-    Raises
-    ------
-    ConfigError
-        See `check_data_folder`; or the file is no database of the service.
     """
     prepare(settings.data)
     if settings.embedded:

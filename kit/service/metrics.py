@@ -36,15 +36,6 @@ class ServiceMetrics:
 
     Requests and jobs are counted where they happen; queue and credits are read from the database
     for each answer, so that they are right whichever process wrote them.
-
-    Examples
-    --------
-    >>> metrics = ServiceMetrics()
-    >>> metrics.finished.labels("poster", "completed").inc()
-    >>> metrics.registry.get_sample_value(
-    ...     "kit_generations_finished_total", {"model": "poster", "state": "completed"}
-    ... )
-    1.0
     """
 
     def __init__(self, ledger_read: str = "") -> None:

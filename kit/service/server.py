@@ -34,17 +34,7 @@ _TICKS_A_SECOND = 10
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A service in a thread of this process.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from kit.service import settings
-    >>> running = start(settings.load({}, data=tempfile.mkdtemp(), workers=0))
-    >>> running.url.startswith("http://127.0.0.1:")
-    True
-    >>> running.stop()
-    """
+    """A service in a thread of this process."""
 
     url: str
     app: FastAPI
@@ -91,7 +81,7 @@ def serve(settings: ServiceSettings, listener: socket.socket) -> None:
     gc.freeze()
     gc.set_threshold(*_COLLECT_AFTER)
     with suppress(KeyboardInterrupt):  # raised again by the server once it has stopped
-        _server(settings).run(sockets=[listener])
+        _Server(settings).run(sockets=[listener])
 
 
 def start(settings: ServiceSettings, listener: socket.socket | None = None) -> Running:
@@ -103,7 +93,7 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
         It did not start; the message says why.
     """
     listener = listener or bind("127.0.0.1", 0)
-    server = _server(settings)
+    server = _Server(settings)
     failures: list[BaseException] = []
 
     def run() -> None:
@@ -122,23 +112,41 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
         pass
     if not server.answers.is_set():
         listener.close()
-        raise ConfigError(f"the service did not start: {_reason(server, failures)}")
+        known = getattr(server.app.state, "failure", None) or next(iter(failures), None)
+        reason = known or "an error while starting; see the log"
+        raise ConfigError(f"the service did not start: {reason}")
 
     def stop() -> None:
         server.should_exit = True
         thread.join(settings.grace_seconds + _START_SECONDS)
 
-    return Running(url_of(listener), _application(server), stop)
+    return Running(url_of(listener), server.app, stop)
 
 
 class _Server(uvicorn.Server):
     """A server that writes its address to a file, while it answers."""
 
-    def __init__(
-        self, config: uvicorn.Config, settings: ServiceSettings, admission: Admission
-    ) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
+        prepare(settings.data)
+        # Each connection may need a second file for what it moves.
+        allowed = machine.open_files(2 * settings.connections + _OTHER_FILES)
+        if allowed is not None:
+            room = max(1, (allowed - _OTHER_FILES) // 2)
+            settings = replace(settings, connections=min(settings.connections, room))
+        self.app = create_app(settings)
+        self._admission = Admission(settings)
+        config = uvicorn.Config(
+            self.app,
+            http=cast("Any", partial(BoundedProtocol, self._admission)),
+            ws="none",
+            forwarded_allow_ips=list(settings.trusted_proxies),
+            log_config=None,  # lines go where ours go, see `kit.service.logs`
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=max(1, int(settings.grace_seconds)),
+        )
         super().__init__(config)
-        self._admission = admission
         self._address_file = settings.data / ADDRESS_FILE
         self._secret_file = settings.secret_file and str(settings.secret_path.resolve())
         self._url = ""
@@ -148,7 +156,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to answer, then write the address."""
         await super().startup(sockets)
-        context = getattr(_application(self).state, "context", None)
+        context = getattr(self.app.state, "context", None)
         if self.started and sockets and context and sockets[0].getsockname()[0] in _LOOPBACK:
             self._url = url_of(sockets[0])
             note = {"url": self._url, "instance": context.dispatcher.name, "pid": os.getpid()}
@@ -166,45 +174,9 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Remove the file, unless a later service has written its own, and stop."""
-        context = getattr(_application(self).state, "context", None)
+        context = getattr(self.app.state, "context", None)
         if context:
             context.dispatcher.watchers.close()  # open event streams would be waited for
         if read_note(self._address_file).get("url") == self._url:
             self._address_file.unlink(missing_ok=True)
         await super().shutdown(sockets)
-
-
-def _server(settings: ServiceSettings) -> _Server:
-    prepare(settings.data)
-    settings = replace(settings, connections=_connections(settings.connections))
-    admission = Admission(settings)
-    config = uvicorn.Config(
-        create_app(settings),
-        http=cast("Any", partial(BoundedProtocol, admission)),
-        ws="none",
-        forwarded_allow_ips=list(settings.trusted_proxies),
-        log_config=None,  # lines go where ours go, see `kit.service.logs`
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=max(1, int(settings.grace_seconds)),
-    )
-    return _Server(config, settings, admission)
-
-
-def _connections(wanted: int) -> int:
-    """Return how many connections there can be: each may need a second file for what it moves."""
-    allowed = machine.open_files(2 * wanted + _OTHER_FILES)
-    return wanted if allowed is None else max(1, min(wanted, (allowed - _OTHER_FILES) // 2))
-
-
-def _application(server: uvicorn.Server) -> FastAPI:
-    app = server.config.app
-    if not isinstance(app, FastAPI):
-        raise TypeError("the server runs another application")
-    return app
-
-
-def _reason(server: _Server, failures: list[BaseException]) -> str:
-    known = getattr(_application(server).state, "failure", None) or next(iter(failures), None)
-    return str(known or "an error while starting; see the log")

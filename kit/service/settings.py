@@ -167,13 +167,7 @@ class ServiceSettings:
 
     @property
     def database_path(self) -> Path:
-        """The SQLite file.
-
-        Raises
-        ------
-        ConfigError
-            The database is a server's.
-        """
+        """The SQLite file."""
         url = self.database_url
         if not self.embedded:
             raise ConfigError("the database is a server's; use its own tools, such as pg_dump")
@@ -226,13 +220,7 @@ class ServiceSettings:
         return Path(self.secret_file) if self.secret_file else self.data / "secret"
 
     def secret(self) -> bytes:
-        """Return what keys are hashed and addresses are signed with.
-
-        Raises
-        ------
-        ConfigError
-            There is none yet: it is made with the database.
-        """
+        """Return what keys are hashed and addresses are signed with."""
         try:
             return secret_in(self.secret_path)
         except FileNotFoundError:
@@ -264,20 +252,7 @@ class ServiceSettings:
 
 
 def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSettings:
-    """Return the settings from arguments, else the environment, else the defaults.
-
-    Parameters
-    ----------
-    environ : mapping, optional
-        ``os.environ`` when left out.
-    **given
-        Fields of `Settings`; None counts as not given.
-
-    Raises
-    ------
-    ConfigError
-        A value makes no sense.
-    """
+    """Return the settings from arguments that are not None, else the environment, else defaults."""
     environ = os.environ if environ is None else environ
     values = {name: value for name, value in given.items() if value is not None}
     for one in fields(ServiceSettings):

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import islice
@@ -108,13 +108,7 @@ def load(definitions: Iterable[Definition]) -> Catalog:
 
 
 def load_engines(engines: Mapping[str, Engine], checks: OrderChecks | None = None) -> Catalog:
-    """Return the catalog of some engines, which check orders for their models.
-
-    Raises
-    ------
-    ConfigError
-        See `load`.
-    """
+    """Return the catalog of some engines, which check orders for their models."""
     models = load(engine.definition for engine in engines.values()).models
     return Catalog(models, engines, checks or OrderChecks())
 
@@ -209,18 +203,9 @@ def _start(order: Order, engine: Engine) -> tuple[threading.Thread, asyncio.Futu
 
     The threads of a pool would be waited for when the service stops.
     """
-    loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[_Outcome] = loop.create_future()
-
-    def settle(found: _Outcome) -> None:
-        if not outcome.done():
-            outcome.set_result(found)
-
-    def run() -> None:
-        found = _check(engine, order)
-        with suppress(RuntimeError):  # the loop is closed: the service has stopped
-            loop.call_soon_threadsafe(settle, found)
-
+    outcome: Future[_Outcome] = Future()
+    outcome.set_running_or_notify_cancel()  # from now on it has an outcome, wanted or not
+    run = lambda: outcome.set_result(_check(engine, order))  # noqa: E731
     thread = threading.Thread(target=run, name="check", daemon=True)
     thread.start()
-    return thread, outcome
+    return thread, asyncio.wrap_future(outcome)

@@ -50,15 +50,7 @@ class StartPlan:
 
 
 def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[StartPlan]:
-    """Check an order against its model and price it; nothing is written.
-
-    Raises
-    ------
-    NotFoundError
-        The model or an upload does not exist, or is another account's.
-    ParameterError
-        The prompt, a parameter or a medium breaks a rule of the model.
-    """
+    """Check an order against its model and price it; nothing is written, no engine asked."""
     model = catalog.get(order.model_id)
     media = media_of(order)
     if wrong := [*parameters.medium_problems(model, media)]:
@@ -93,13 +85,7 @@ async def approve(catalog: Catalog, plan: StartPlan) -> StartPlan:
 def start(
     plan: StartPlan, payer: Payer, now: int, claim: queue.Claim | None = None
 ) -> Transaction[Any]:
-    """Charge for a planned order, queue it and return its row, with the `remaining` balance.
-
-    Raises
-    ------
-    InsufficientCreditsError
-        Nothing was charged and nothing queued.
-    """
+    """Charge for a planned order, queue it and return its row, with the `remaining` balance."""
     generation_id = ids.new("gen", now)
     amount = pricing.millicredits(plan.quote.total)
     order, model = plan.order, plan.model
@@ -190,20 +176,9 @@ def page(
 ) -> Transaction[Rows]:
     """Return an account's generations, newest first.
 
-    Parameters
-    ----------
-    most : int
-        Rows at most.
-    whole : bool
-        Whole rows, or only their ids, states and times of change.
-    after : str, optional
-        The first id that counts.
-    until : iterable of str or None
-        Ids that all that count come before.
-    state : str, optional
-        A status outside.
-    tag : str, optional
-        As ``key=value``; it goes with no other choice but those of ids.
+    Those between the ids `after`, inclusive, and the least of `until`; of a status, asset type and
+    model, or with a tag as ``key=value``, which goes with no other choice. Rows that are not
+    `whole` have ids, states and times of change only.
     """
     own: list[dict[str, str]] = [{}]
     given: dict[str, Any] = {"account_id": account_id, "after": after or ids.floor("gen", 0)}

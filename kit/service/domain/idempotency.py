@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 
@@ -55,8 +54,9 @@ def check_key(key: str) -> None:
 
 def find_answer(label: RequestLabel, now: int) -> Transaction[Answer | None]:
     """Return the answer that is kept for a request, or None when it is new."""
-    row = yield from _find(label, now)
-    if row is None:
+    row = yield from one(idempotency.find(account_id=label.account_id, key=label.key))
+    age = now - row.created_at if row else 0
+    if row is None or age > KEPT_MS or (row.status is None and age > _RUNNING_MS):
         return None
     if row.fingerprint != label.fingerprint:
         raise IdempotencyMismatchError(
@@ -135,12 +135,3 @@ def prune(now: int) -> Transaction[None]:
     """Forget answers that are older than a day and requests that were cut off."""
     yield idempotency.prune(before=now - KEPT_MS)
     yield idempotency.abandoned(before=now - _RUNNING_MS)
-
-
-def _find(label: RequestLabel, now: int) -> Transaction[Any]:
-    row = yield from one(idempotency.find(account_id=label.account_id, key=label.key))
-    if row is None:
-        return None
-    age = now - row.created_at
-    stale = age > KEPT_MS or (row.status is None and age > _RUNNING_MS)
-    return None if stale else row

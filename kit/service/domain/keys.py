@@ -10,7 +10,6 @@ import hmac
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from kit.errors import (
@@ -92,15 +91,7 @@ def digest(text: str, secret: bytes) -> str:
 def create(
     wish: KeyRequest, secret: bytes, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[NewKey]:
-    """Make a key.
-
-    Raises
-    ------
-    BadRequestError
-        A scope, the name, the date or the cap makes no sense.
-    ConflictError
-        The account has ten active keys.
-    """
+    """Make a key."""
     _check(wish, now)
     if (yield from one(store.lock(id=wish.account_id))) is None:
         raise NotFoundError(f"there is no account {wish.account_id!r}")
@@ -143,12 +134,7 @@ def revoke(
 ) -> Transaction[Any]:
     """Make a key useless from now on and return its row; a revoked one stays as it is.
 
-    Parameters
-    ----------
-    sign_out : bool
-        End every signed address that the account was given, too: they need no key.
-    actor : str
-        Who gave the order, see `kit.service.domain.audit.record`.
+    `sign_out` ends every signed address that the account was given, too: they need no key.
     """
     revoked = yield from one(keys.revoke(id=key_id, now=now))
     row = yield from one(keys.find(id=key_id))
@@ -171,7 +157,9 @@ def list_keys(account_id: str | None = None) -> Transaction[Rows]:
 
 def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     """Return who is behind a key."""
-    wanted = _digest_of(text, secret)
+    if not api_keys.looks_right(text):
+        raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
+    wanted = digest(text, secret)
     row = yield from one(keys.by_digest(digest=wanted))
     if row is None or not hmac.compare_digest(row.digest, wanted):
         raise InvalidApiKeyError("the API key is unknown")
@@ -190,14 +178,6 @@ def check_valid(caller: Caller, now: int) -> Transaction[None]:
         raise InvalidApiKeyError("the API key was revoked")
     if row.expires_at is not None and row.expires_at <= now:
         raise ExpiredApiKeyError("the API key is past its expiration date")
-
-
-@lru_cache(1000)
-def _digest_of(text: str, secret: bytes) -> str:
-    """Return the digest of a key that looks right; kept, for the same ones come again and again."""
-    if not api_keys.looks_right(text):
-        raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
-    return digest(text, secret)
 
 
 def note_use(key_id: str, now: int) -> Transaction[None]:

@@ -33,13 +33,6 @@ def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]
 
     Doing so again, or where there are none, does nothing.
 
-    Raises
-    ------
-    NotFoundError
-        There is no such generation, or it is another account's.
-    ConflictError
-        It is not finished.
-
     Source: contract, "Additions of the second round".
     """
     row = yield from get(generation_id, payer.account_id)
@@ -53,20 +46,9 @@ def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]
 
 
 def delete_old(after: str, days: float, now: int, *, most: int = PAGE) -> Transaction[str]:
-    """Delete the files of a page of generations that were started so many days ago or earlier.
+    """Delete the files of a page of old generations and return the last id that was looked at.
 
-    Parameters
-    ----------
-    after : str
-        The last id that was looked at; empty to begin.
-    most : int
-        Generations to look at.
-
-    Returns
-    -------
-    str
-        The last id that was looked at now; the same one when there is nothing more to do. One that
-        is not finished is waited for.
+    It is `after` again when there is nothing more to do: one that is not finished is waited for.
     """
     before = now - days * _DAY_MS
     gone = []

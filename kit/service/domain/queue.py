@@ -105,14 +105,7 @@ def requeue_lost(
 ) -> Transaction[bool]:
     """Put an attempt whose worker is gone back in the queue, or fail it after the last try.
 
-    False when the attempt no longer counts.
-
-    Parameters
-    ----------
-    losses : int
-        Attempts that were lost before this one.
-    attempts : int
-        How many may be lost in all.
+    False when the attempt no longer counts; `losses` counts those before this one.
     """
     if losses + 1 >= attempts:
         sentence = f"the render process was lost {attempts} times"

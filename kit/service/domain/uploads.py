@@ -44,20 +44,7 @@ LATE_MS = 3600 * 1000
 def issue_ticket(
     catalog: Catalog, order: RequestUpload, payer: Payer, settings: ServiceSettings, now: int
 ) -> Transaction[Any]:
-    """Give permission to send one file and return its row.
-
-    Raises
-    ------
-    NotFoundError
-        The model does not exist.
-    BadRequestError
-        The file's name, type or size is not allowed, or the model takes no such medium.
-    InsufficientCreditsError
-        The balance is below what the model costs at least.
-    RateLimitError
-        The account has too many open tickets.
-    PayloadTooLargeError
-        The account's uploads would take more than they may.
+    """Give permission to send one file, as far as credits and quotas allow, and return its row.
 
     Source: contract, "Uploads".
     """
@@ -100,19 +87,12 @@ def get_open_ticket(upload_id: str, now: int) -> Transaction[Any]:
 def mark_filled(
     upload_id: str, *, sha256: str, duration_ms: int | None, made_by: str | None = None, now: int
 ) -> Transaction[None]:
-    """Note that a ticket's file is here and what it is.
+    """Note that a ticket's file is here and what it is, unless another one was faster.
 
     Parameters
     ----------
     made_by : str, optional
         The generation that the file says it is of: believed where it is one of the account.
-
-    Raises
-    ------
-    ConflictError
-        Another file was faster.
-    NotFoundError
-        It took so long that the ticket was removed.
     """
     if made_by is not None:
         ticket = yield from one(uploads.find(id=upload_id))
@@ -167,13 +147,7 @@ def remove_old(days: float, now: int) -> Transaction[int]:
 
 
 def remove(upload_id: str, limit: int = 0) -> Transaction[bool]:
-    """Take out an upload that no generation uses; False where one does, or where there is none.
-
-    Parameters
-    ----------
-    limit : int
-        A use before it does not count, in milliseconds since 1970.
-    """
+    """Take out an upload that no generation has used since `limit`; False where one has."""
     row = yield from one(uploads.remove(id=upload_id, before=limit))
     if row is not None:
         yield accounts.release(id=row.account_id, size=row.size_bytes)

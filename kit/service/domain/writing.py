@@ -80,11 +80,6 @@ def check_topic(order: SuggestTitle) -> str:
 def check_order(order: WriteScripts) -> ScriptBrief:
     """Return what is asked for, checked.
 
-    Raises
-    ------
-    BadRequestError
-        With a sentence for each field that is wrong.
-
     Source: contract, "Titles and scripts".
     """
     problems = [*_topic_problems(order.topic), *script_problems(order)]

@@ -32,13 +32,7 @@ _CONTAINERS = 50_000
 
 
 async def read_body(request: Request, kind: type[B]) -> tuple[B, bytes]:
-    """Return a request's body, checked, and its bytes.
-
-    Raises
-    ------
-    BadRequestError
-        It is no JSON or breaks the shape; each field has its sentence.
-    """
+    """Return a request's body, checked, and its bytes."""
     content_type = request.headers.get("content-type", "application/json").partition(";")[0]
     if content_type.strip().lower() != "application/json":
         raise UnsupportedMediaTypeError(

@@ -88,7 +88,11 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     context, caller = get_context(request), get_caller(request)
     watchers = context.dispatcher.watchers
     if watchers.is_full_for(caller.account_id):
-        raise _too_many(watchers)
+        after = {"Retry-After": "5"}
+        if watchers.full:
+            raise UnavailableError("too many are watching just now; poll instead", headers=after)
+        sentence = "this account has as many streams and waiting requests as it may; poll instead"
+        raise RateLimitError(sentence, headers=after)
     read = _make_reader(context, generation_id, caller, get_base_url(request))
     events, last = await read(), parse_last_id(request.headers.get("last-event-id", ""))
     if events[-1].final and events[-1].id <= last:
@@ -96,14 +100,6 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     watch = partial(watchers.watch, generation_id, caller.account_id)
     chunks = stream_events(watchers, watch, read, last, context.settings.heartbeat_seconds)
     return StreamingResponse(chunks, headers=_HEADERS)
-
-
-def _too_many(watchers: Watchers) -> ApiError:
-    after = {"Retry-After": "5"}
-    if watchers.full:
-        return UnavailableError("too many are watching just now; poll instead", headers=after)
-    sentence = "this account has as many streams and waiting requests as it may; poll instead"
-    return RateLimitError(sentence, headers=after)
 
 
 def parse_last_id(text: str) -> int:
@@ -188,13 +184,7 @@ def _make_reader(context: Context, generation_id: str, caller: Caller, base: str
 
 
 def parse_wait(headers: Mapping[str, str]) -> float:
-    """Return the seconds that a request asks to wait; 0 when it does not.
-
-    Examples
-    --------
-    >>> [parse_wait({"prefer": it}) for it in ("respond-async, wait=5", "wait=900", "")]
-    [5, 30, 0]
-    """
+    """Return the seconds that a request asks to wait; 0 when it does not."""
     prefer = headers.get("prefer")
     found = _WAIT.search(prefer) if prefer else None
     return min(int(found[1]), MAX_WAIT) if found else 0

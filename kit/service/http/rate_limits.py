@@ -55,14 +55,7 @@ class Verdict:
 
 
 class RateLimiter:
-    """Counts requests: those that this process gets, or all services on a database together.
-
-    Examples
-    --------
-    >>> limiter = RateLimiter({"any": 60}, clock=lambda: 0.0)
-    >>> [limiter.hit("any", "key").wait for _ in range(61)][-1]
-    1.0
-    """
+    """Counts requests: those that this process gets, or all services on a database together."""
 
     def __init__(
         self,

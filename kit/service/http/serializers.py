@@ -33,16 +33,9 @@ def serialize_receipt(
 
 
 class GenerationSerializer:
-    """Serializes generations, with addresses that are signed afresh.
+    """Serializes generations, with addresses that are signed afresh; without `base`, with none.
 
-    Parameters
-    ----------
-    base : str or None
-        What addresses begin with; None for a generation without any.
-    files : mapping of str to row
-        The uploads that the generations used, by id.
-    sign_outs : int
-        Of their account.
+    `files` are the rows of the uploads that they used, by id.
     """
 
     def __init__(

@@ -40,17 +40,9 @@ class Shared(Protocol):
     """What several services share with their database, beside its rows."""
 
     async def count(self, key: str, every: float, burst: float) -> tuple[bool, float]:
-        """Count a request, unless it comes too early.
+        """Count a request that stands for `every` seconds, unless it comes too early.
 
-        Parameters
-        ----------
-        every, burst : float
-            Seconds that a request stands for, and how many may be used up at once.
-
-        Returns
-        -------
-        tuple of bool and float
-            Whether it was counted, and the seconds until the key is back at its full allowance.
+        Returns whether it was counted, and the seconds until all `burst` seconds are free again.
         """
         ...
 

@@ -99,13 +99,7 @@ class ChatClient:
         await self._client.aclose()
 
     async def post(self, body: Mapping[str, Any]) -> ChatReply:
-        """Send a call, again while the service is busy, and return its answer whatever it is.
-
-        Raises
-        ------
-        UnavailableError
-            There is none, it is too large, or the service is busy for longer than there is time.
-        """
+        """Send a call, again while the service is busy, and return its answer whatever it is."""
         for attempt in range(1, ATTEMPTS + 1):
             reply = await self._send(body)
             if reply is not None and reply.status not in _BUSY:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
+from typing import TypeVar
 
 from kit.errors import UnavailableError
 from kit.service.domain.writing import Draft, ScriptBrief, Writer
@@ -13,6 +14,7 @@ from kit.service.settings import ServiceSettings
 from kit.service.writer.text import measure_draft
 from kit.wire import Title
 
+T = TypeVar("T")
 #: The name of the built-in writer in answers.
 OFFLINE = "offline"
 
@@ -20,14 +22,7 @@ _log = logging.getLogger("kit.service.writers")
 
 
 def create_writer(settings: ServiceSettings) -> Writer:
-    """Return the writer that the settings ask for.
-
-    Examples
-    --------
-    >>> from kit.service import settings
-    >>> create_writer(settings.load({}, data="/tmp"))
-    BuiltInWriter(rate=4.35)
-    """
+    """Return the writer that the settings ask for."""
     built_in = BuiltInWriter(settings.speech_rate)
     if not settings.writer_url:
         return built_in
@@ -80,21 +75,16 @@ class FallbackWriter:
 
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
         """Return a title of the first writer that is available."""
-        try:
-            return await self.first.title(topic, seed=seed, avoid=avoid)
-        except UnavailableError as error:
-            _log_fallback(error)
-            return await self.second.title(topic, seed=seed, avoid=avoid)
+        return await self._ask(lambda writer: writer.title(topic, seed=seed, avoid=avoid))
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
         """Return one draft a variation, all of one writer."""
+        return await self._ask(lambda writer: writer.scripts(brief, seed=seed))
+
+    async def _ask(self, ask: Callable[[Writer], Awaitable[T]]) -> T:
         try:
-            return await self.first.scripts(brief, seed=seed)
+            return await ask(self.first)
         except UnavailableError as error:
-            _log_fallback(error)
-            return await self.second.scripts(brief, seed=seed)
-
-
-def _log_fallback(error: UnavailableError) -> None:
-    facts = {"event": "writer_replaced", "why": error.message}
-    _log.warning("the built-in writer writes instead: %(why)s", facts)
+            facts = {"event": "writer_replaced", "why": error.message}
+            _log.warning("the built-in writer writes instead: %(why)s", facts)
+            return await ask(self.second)

@@ -58,13 +58,7 @@ class ModelWriter:
         return f"<writer {self.name}>"
 
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
-        """Return a title of a topic that is not among `avoid`.
-
-        Raises
-        ------
-        UnavailableError
-            The model gives none in time, or only ones that were given before.
-        """
+        """Return a title of a topic that is not among `avoid`."""
         taken = {normalize(name) for name in avoid}
         async with self._order() as client:
             ask = partial(self._formats.ask, client, prompts.TITLE_SCHEMA)
@@ -72,13 +66,7 @@ class ModelWriter:
         return title.model_copy(update={"writer": self.name})
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
-        """Return one draft a variation; they differ.
-
-        Raises
-        ------
-        UnavailableError
-            The model gives none that fits in time.
-        """
+        """Return one draft a variation; they differ."""
         async with self._order() as client:
             orders = [self._script(client, brief, number) for number in range(brief.variations)]
             texts = await _gather(orders)
@@ -144,13 +132,7 @@ class _Script(BaseModel):
 
 
 async def _retry(ask: _Ask, messages: Sequence[Message], check: Callable[[str], T]) -> T:
-    """Return an answer that passes a check; the model may correct each kind of fault once.
-
-    Raises
-    ------
-    RejectedError
-        A fault was not corrected.
-    """
+    """Return an answer that passes a check; the model may correct each kind of fault once."""
     talk = [*messages]
     faults: set[str] = set()
     while True:

@@ -74,15 +74,7 @@ def title(topic: str, avoid: Sequence[str]) -> list[dict[str, str]]:
 def script(
     brief: ScriptBrief, length: Length, number: int, unlike: str | None = None
 ) -> list[dict[str, str]]:
-    """Return the messages that ask for a script.
-
-    Parameters
-    ----------
-    number : int
-        Which variation it is, from 0.
-    unlike : str, optional
-        The other variation, where this one came out too much like it.
-    """
+    """Return the messages that ask for a variation of a script, `unlike` another one."""
     rules = [
         "You write the voice-over of short videos.",
         f"Read aloud it lasts {length.target:g} seconds: about {length.words} words.",

@@ -83,13 +83,7 @@ class ResponseFormats:
             self._index, self._until = index, self._clock() + REMEMBERED_SECONDS
 
     async def ask(self, client: ChatClient, schema: Schema, messages: Sequence[Message]) -> str:
-        """Return the model's answer; whether it is JSON, or fits the schema, is not certain.
-
-        Raises
-        ------
-        UnavailableError
-            There is none: the model cannot be reached, is busy, refuses, or declines.
-        """
+        """Return the model's answer; whether it is JSON, or fits the schema, is not certain."""
         reply = None
         for index in range(self.first, len(FORMATS)):
             wanted = FORMATS[index](schema)

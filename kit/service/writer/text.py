@@ -54,49 +54,25 @@ _ENDS = re.compile(
 
 
 def speakable(text: str) -> str:
-    r"""Return a script as it is read aloud, in one paragraph.
-
-    Examples
-    --------
-    >>> speakable("**Hook:** Look *up*. [music]\n\nVenus turns backwards. 🚀 #space")
-    'Look up. Venus turns backwards.'
-    """
+    r"""Return a script as it is read aloud, in one paragraph."""
     for pattern in (_DIRECTION, _LABEL, _TAG, _MARKUP):
         text = pattern.sub(" ", text)
     return _strip_quotes(_one_line(text))
 
 
 def clean_title(text: str) -> str:
-    """Return a title: one line, no markup, no quotes around it, no full stop.
-
-    Examples
-    --------
-    >>> clean_title('Title: "Why Venus Turns Backwards."')
-    'Why Venus Turns Backwards'
-    """
+    """Return a title: one line, no markup, no quotes around it, no full stop."""
     line = _strip_quotes(_one_line(_MARKUP.sub(" ", _TITLE_LABEL.sub(" ", text))))
     return line.removesuffix(".") if not line.endswith("..") else line
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return a text's sentences.
-
-    Examples
-    --------
-    >>> split_sentences("One. Two, 3.5 km! Is it?")
-    ['One.', 'Two, 3.5 km!', 'Is it?']
-    """
+    """Return a text's sentences."""
     return [part for part in _ENDS.split(text) if part]
 
 
 def normalize(text: str) -> str:
-    """Return the letters and figures of a text, to tell whether two say the same.
-
-    Examples
-    --------
-    >>> normalize("The Moon's Far-Side!") == normalize("the moons far side")
-    True
-    """
+    """Return the letters and figures of a text, to tell whether two say the same."""
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
@@ -172,15 +148,7 @@ def measure_draft(text: str, rate: float, writer: str) -> Draft:
 
 
 def is_similar(one: str, other: str) -> bool:
-    """Return whether two texts are more or less the same.
-
-    Examples
-    --------
-    >>> is_similar("Honey never spoils, ever.", "Honey never spoils. Ever!")
-    True
-    >>> is_similar("Honey never spoils.", "The octopus has three hearts.")
-    False
-    """
+    """Return whether two texts are more or less the same."""
     first, second = _runs(words(one.casefold())), _runs(words(other.casefold()))
     return len(first & second) >= _ALIKE * max(1, min(len(first), len(second)))
 

@@ -246,13 +246,7 @@ class PostgreSQL:
 
 
 async def migrate(url: str) -> list[int]:
-    """Bring a database to the newest schema and return the numbers that it lacked.
-
-    Raises
-    ------
-    ConfigError
-        It cannot be reached, or is of something else.
-    """
+    """Bring a database to the newest schema and return the numbers that it lacked."""
     with _named(url):
         connection = await _connect(url)
     try:
