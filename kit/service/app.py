@@ -68,21 +68,8 @@ def create_app(
 ) -> FastAPI:
     """Return the service as an ASGI application.
 
-    Parameters
-    ----------
-    settings : Settings
-        See `kit.service.settings.load`.
-    engines : mapping of str to Engine, optional
-        The installed ones when left out.
-    writer : Writer, optional
-        The one that the settings name when left out.
-    clock : callable, optional
-        Milliseconds since 1970; the database's own when left out.
-
-    Raises
-    ------
-    ConfigError
-        The settings or a model's price rule make no sense.
+    Left out, engines are the installed ones, the writer is the one that the settings name, and the
+    clock (milliseconds since 1970) is the database's. What makes no sense is a `ConfigError`.
 
     Examples
     --------

@@ -145,10 +145,6 @@ class _TooManyError(Exception):
     """More requests were sent than are taken before an answer."""
 
 
-class _HeadersError(Exception):
-    """A request has more headers than are taken."""
-
-
 class BoundedProtocol(HttpToolsProtocol):
     """One connection."""
 
@@ -170,8 +166,6 @@ class BoundedProtocol(HttpToolsProtocol):
         #: Since when the client takes nothing of its answer.
         self._stuck: float | None = None
         self._over = False
-
-    # ── connecting ───────────────────────────────────────────────────────────────────────────────
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to talk to a client, or refuse to."""
@@ -198,8 +192,6 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.abort()
         else:
             self.transport.close()
-
-    # ── reading ──────────────────────────────────────────────────────────────────────────────────
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, at most what a head may have at a time."""
@@ -237,8 +229,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._over = True
             self.cycle.keep_alive = False
             self._admission.log_refusal("too many requests before an answer", self.source)
-        elif isinstance(error.__context__, _HeadersError):
-            self._refuse(HeadTooLargeError(f"the request has more than {MANY_HEADERS} headers"))
+        elif isinstance(error.__context__, HeadTooLargeError):
+            self._refuse(error.__context__)
         else:
             self._refuse(BadRequestError("this is no HTTP/1.1 request"))
 
@@ -247,7 +239,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._working >= PIPELINED:
             raise _TooManyError
         if len(self.headers) > MANY_HEADERS:
-            raise _HeadersError
+            raise HeadTooLargeError(f"the request has more than {MANY_HEADERS} headers")
         super().on_headers_complete()
         self._in_head = False
         self._unparsed = self._body = self._pieces = 0
@@ -272,8 +264,6 @@ class BoundedProtocol(HttpToolsProtocol):
         if not self._working:  # it was answered before, so the server waits for no other
             self._since = self.loop.time()
 
-    # ── answering ────────────────────────────────────────────────────────────────────────────────
-
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         self._working -= 1
@@ -290,8 +280,6 @@ class BoundedProtocol(HttpToolsProtocol):
         """Take note that it goes on."""
         self._stuck = None
         super().resume_writing()
-
-    # ── closing ──────────────────────────────────────────────────────────────────────────────────
 
     def review(self, now: float) -> None:
         """Close, if the client takes too long."""

@@ -42,13 +42,7 @@ class Running:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 takes a free one.
-
-    Raises
-    ------
-    ConfigError
-        The address cannot be used.
-    """
+    """Return a listening socket; port 0 takes a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is named because asyncio looks at it before it turns Nagle's algorithm off,
     # which would hold every answer back for 40 ms.
@@ -85,13 +79,7 @@ def serve(settings: ServiceSettings, listener: socket.socket) -> None:
 
 
 def start(settings: ServiceSettings, listener: socket.socket | None = None) -> Running:
-    """Serve in a daemon thread and return when it answers.
-
-    Raises
-    ------
-    ConfigError
-        It did not start; the message says why.
-    """
+    """Serve in a daemon thread and return when it answers."""
     listener = listener or bind("127.0.0.1", 0)
     server = _Server(settings)
     failures: list[BaseException] = []

@@ -14,18 +14,10 @@ SERVICE = "service"
 
 
 def record(act: str, subject: str, actor: str, now: int, **details: Any) -> Transaction[None]:
-    """Write down an act.
+    """Write down an act, e.g. ``key.created``, what it was done to, and who gave the order.
 
-    Parameters
-    ----------
-    act : str
-        A noun and what happened to it, e.g. ``key.created``.
-    subject : str
-        Id of what it was done to, or a file.
-    actor : str
-        Where the order came from and who gave it, e.g. ``cli:ada``; a key by its prefix.
-    **details
-        Facts, never a secret; what is None is left out.
+    The actor is where that came from and who it was, e.g. ``cli:ada``, or a key by its prefix. The
+    details are never a secret; what is None is left out.
     """
     facts = {name: value for name, value in details.items() if value is not None}
     yield audit.add(

@@ -21,8 +21,6 @@ from kit.service.store.database import Transaction, one
 from kit.wire import CATEGORIES, Model, Models
 
 _MILLI = Decimal("0.001")
-#: Seconds that a check may take; it should take none that a user notices.
-_TIMEOUT = 1.0
 #: Characters of a problem that are passed on.
 _MAX_LENGTH = 500
 _log = logging.getLogger("kit.service")
@@ -31,6 +29,7 @@ _log = logging.getLogger("kit.service")
 _Outcome: TypeAlias = "tuple[list[Problem], BaseException | None]"
 
 
+@dataclass(eq=False, slots=True)
 class OrderChecks:
     """Asks engines whether an order can work, without trust in their answers.
 
@@ -40,9 +39,9 @@ class OrderChecks:
     answer in time is not asked again until it has, so that it delays one order and not all of them.
     """
 
-    def __init__(self, timeout: float = _TIMEOUT) -> None:
-        self._timeout = timeout
-        self._late: dict[str, threading.Thread] = {}
+    #: Seconds that a check may take; it should take none that a user notices.
+    timeout: float = 1.0
+    _late: dict[str, threading.Thread] = field(default_factory=dict, init=False)
 
     async def run(self, order: Order, model_id: str, engine: Engine) -> Sequence[Problem]:
         """Return why an order cannot work, as (parameter, sentence) pairs."""
@@ -51,12 +50,12 @@ class OrderChecks:
             return []
         thread, outcome = _start(order, engine)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self.timeout):
                 found, error = await outcome
         except TimeoutError:
             self._late[model_id] = thread
             sentence = "the engine of %r takes longer than %g s to check an order: until it has, "
-            _log.warning(f"{sentence}others go unchecked", model_id, self._timeout)
+            _log.warning(f"{sentence}others go unchecked", model_id, self.timeout)
             return []
         if error is not None:
             # Its text stays out of the log: it may repeat the prompt.
@@ -94,11 +93,6 @@ class Catalog:
 
 def load(definitions: Iterable[Definition]) -> Catalog:
     """Return the catalog of some definitions, without engines to check orders.
-
-    Raises
-    ------
-    ConfigError
-        A model has no valid category or price rule: the service does not start with it.
 
     Source: contract, "Models".
     """

@@ -60,8 +60,16 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     _check_files(model, files)
     prompt = (order.prompt or "").strip()
     counts = {name: len(group) for name, group in media.items() if group}
-    lengths = _lengths(files)
-    seconds = _known_seconds(lengths)
+    # Pictures count as no time at all; engines get the seconds of what has a length.
+    lengths = {
+        name: [pricing.Medium(row.kind, Fraction(row.duration_ms or 0, 1000)) for row in rows]
+        for name, rows in files.items()
+    }
+    seconds = {
+        name: found
+        for name, media_of_name in lengths.items()
+        if (found := [float(medium.seconds) for medium in media_of_name if medium.seconds])
+    }
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
     quote = pricing.price(pricing.rule_of(model), values, lengths)
     return StartPlan(order, model, values, media, quote, asked)
@@ -75,17 +83,13 @@ def media_of(order: StartGeneration) -> dict[str, list[str]]:
     }
 
 
-async def approve(catalog: Catalog, plan: StartPlan) -> StartPlan:
-    """Return a plan that its engine has nothing against."""
-    if problems := await catalog.problems(plan.model, plan.asked):
-        raise ParameterError.fields(problems)
-    return plan
-
-
 def start(
     plan: StartPlan, payer: Payer, now: int, claim: queue.Claim | None = None
 ) -> Transaction[Any]:
-    """Charge for a planned order, queue it and return its row, with the `remaining` balance."""
+    """Charge for a planned order, queue it and return its row, with the `remaining` balance.
+
+    With the claim of a worker that is free, that has the generation at once.
+    """
     generation_id = ids.new("gen", now)
     amount = pricing.millicredits(plan.quote.total)
     order, model = plan.order, plan.model
@@ -149,13 +153,7 @@ def start(
 def get(
     generation_id: str, account_id: str, *, select: Statement = generations.find
 ) -> Transaction[Any]:
-    """Return a generation's row; another account's does not exist.
-
-    Parameters
-    ----------
-    select : Statement
-        ``generations.version`` for the few columns that tell whether it has changed.
-    """
+    """Return a generation's row, or what another statement selects; another account's is none."""
     row = yield from one(select(id=generation_id, account_id=account_id))
     if row is None:
         raise NotFoundError(f"there is no generation {shorten(generation_id)}")
@@ -261,20 +259,3 @@ def _check_files(model: Model, files: Mapping[str, Sequence[Any]]) -> None:
             problems.append((f"mediaUploads.{name}", sentence))
     if problems:
         raise BadRequestError.fields(problems)
-
-
-def _lengths(files: Mapping[str, Sequence[Any]]) -> pricing.Media:
-    """Return how long files are, as prices want it; pictures count as no time at all."""
-    return {
-        name: [pricing.Medium(row.kind, Fraction(row.duration_ms or 0, 1000)) for row in rows]
-        for name, rows in files.items()
-    }
-
-
-def _known_seconds(lengths: pricing.Media) -> dict[str, list[float]]:
-    """Return the seconds of the files that have a length, as engines get them."""
-    known = {
-        name: [float(medium.seconds) for medium in media if medium.seconds]
-        for name, media in lengths.items()
-    }
-    return {name: seconds for name, seconds in known.items() if seconds}

@@ -163,17 +163,17 @@ def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     row = yield from one(keys.by_digest(digest=wanted))
     if row is None or not hmac.compare_digest(row.digest, wanted):
         raise InvalidApiKeyError("the API key is unknown")
-    if row.revoked_at is not None:
-        raise InvalidApiKeyError("the API key was revoked")
-    if row.expires_at is not None and row.expires_at <= now:
-        raise ExpiredApiKeyError("the API key is past its expiration date")
+    _check_row(row, now)
     payer = Payer(row.account_id, row.id, row.prefix, row.cap)
     return Caller(payer, frozenset(row.scopes.split()), row.expires_at, row.sign_outs)
 
 
 def check_valid(caller: Caller, now: int) -> Transaction[None]:
     """Refuse a caller whose key was revoked or has run out since it was looked up."""
-    row = yield from one(keys.find(id=caller.payer.key_id))
+    _check_row((yield from one(keys.find(id=caller.payer.key_id))), now)
+
+
+def _check_row(row: Any, now: int) -> None:
     if row is None or row.revoked_at is not None:
         raise InvalidApiKeyError("the API key was revoked")
     if row.expires_at is not None and row.expires_at <= now:

@@ -11,6 +11,7 @@ import logging
 import shutil
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,41 +39,36 @@ _OLD_SCRATCH_SECONDS = 24 * 3600
 _FILES, _AT_ONCE = 20_000, 50
 
 
+@dataclass(eq=False, slots=True)
 class Readiness:
     """Checks whether a service can work."""
 
-    def __init__(
-        self,
-        database: Database,
-        storage: Storage,
-        clock: Callable[[], int],
-        seconds: Callable[[], float],
-        timeout: float = 5.0,
-    ) -> None:
-        self._database = database
-        self._storage = storage
-        self._clock = clock
-        self._seconds = seconds
-        self._timeout = timeout
-        self._probe: asyncio.Task[None] | None = None
-        self._probed = 0.0
-        self._examination: asyncio.Task[None] | None = None
-        #: When probes may have the database examined again.
-        self._due = 0.0
+    database: Database
+    storage: Storage
+    #: Milliseconds since 1970; and seconds, never going back.
+    clock: Callable[[], int]
+    seconds: Callable[[], float]
+    #: Seconds that the database may take to write a row.
+    timeout: float = 5.0
+    _probe: asyncio.Task[None] | None = field(default=None, init=False)
+    _probed: float = field(default=0.0, init=False)
+    _examination: asyncio.Task[None] | None = field(default=None, init=False)
+    #: When probes may have the database examined again.
+    _due: float = field(default=0.0, init=False)
 
     async def probe(self) -> None:
         """Write a row and a file, or reuse the result of the last second."""
-        now = self._seconds()
+        now = self.seconds()
         if self._probe is None or (self._probe.done() and now - self._probed >= _REUSE_SECONDS):
             self._probe, self._probed = _task(self._write_probe()), now
         await asyncio.shield(self._probe)
-        if self._database.damage:
+        if self.database.damage:
             raise UnavailableError("the database is damaged; see the log, and restore a backup")
 
     async def examine(self) -> None:
         """Examine the database if that was not done for a day."""
-        last = await self._database.read(one(checks.find(name=_EXAMINED)))
-        if last is None or self._clock() - last.at >= _DAY_MS:
+        last = await self.database.read(one(checks.find(name=_EXAMINED)))
+        if last is None or self.clock() - last.at >= _DAY_MS:
             await asyncio.shield(self._start_examination())
 
     def stop(self) -> None:
@@ -83,13 +79,13 @@ class Readiness:
 
     async def _write_probe(self) -> None:
         try:
-            async with asyncio.timeout(self._timeout):
-                await self._database.write(_mark(_READY, self._clock()), durable=False)
+            async with asyncio.timeout(self.timeout):
+                await self.database.write(_mark(_READY, self.clock()), durable=False)
         except TimeoutError:
             raise UnavailableError("the database does not answer") from None
-        if not await self._storage.ready():
+        if not await self.storage.ready():
             raise UnavailableError("the storage cannot be written")
-        if self._seconds() >= self._due:
+        if self.seconds() >= self._due:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_WAIT_SECONDS):
                     await asyncio.shield(self._start_examination())
@@ -101,12 +97,12 @@ class Readiness:
         return self._examination
 
     async def _run_examination(self) -> None:
-        wrong, took = await self._database.examine()
-        self._due = self._seconds() + max(_REUSE_SECONDS, _PAUSE_FACTOR * took)
+        wrong, took = await self.database.examine()
+        self._due = self.seconds() + max(_REUSE_SECONDS, _PAUSE_FACTOR * took)
         if wrong:
             _log.error("the database is damaged: %s; restore a backup with 'kit restore'", wrong)
         else:
-            await self._database.write(_mark(_EXAMINED, self._clock()), durable=False)
+            await self.database.write(_mark(_EXAMINED, self.clock()), durable=False)
 
 
 def _mark(name: str, now: int) -> Transaction[None]:
@@ -120,31 +116,24 @@ def _task(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     return task
 
 
+@dataclass(eq=False, slots=True)
 class Sweeper:
     """Removes unused uploads, old outputs, files without a row, kept answers and scratch files."""
 
-    def __init__(
-        self,
-        database: Database,
-        storage: Storage,
-        settings: ServiceSettings,
-        readiness: Readiness,
-        clock: Callable[[], int],
-    ) -> None:
-        self._database = database
-        self._storage = storage
-        self._settings = settings
-        self._readiness = readiness
-        self._clock = clock
-        #: The last generation whose outputs were looked at: each is looked at once a run.
-        self._seen = ""
-        #: The folders of outputs that were not looked at in this turn, oldest first.
-        self._folders: list[str] = []
+    database: Database
+    storage: Storage
+    settings: ServiceSettings
+    readiness: Readiness
+    clock: Callable[[], int]
+    #: The last generation whose outputs were looked at: each is looked at once a run.
+    _seen: str = field(default="", init=False)
+    #: The folders of outputs that were not looked at in this turn, oldest first.
+    _folders: list[str] = field(default_factory=list, init=False)
 
     async def run(self) -> None:
         """Sweep in rounds until canceled; examine the database daily."""
         while True:
-            for step in (self.sweep, self._readiness.examine):
+            for step in (self.sweep, self.readiness.examine):
                 try:
                     await step()
                 except Exception:  # noqa: BLE001 - logged; the next round may go better
@@ -153,26 +142,26 @@ class Sweeper:
 
     async def sweep(self) -> None:
         """Do one round."""
-        now = self._clock()
+        now = self.clock()
         # Where clients send files to the storage itself, a ticket may have its file already.
-        late = uploads.UNUSED_MS if self._storage.direct else uploads.LATE_MS
-        while await self._database.write(uploads.remove_unused(now, late=late)):
+        late = uploads.UNUSED_MS if self.storage.direct else uploads.LATE_MS
+        while await self.database.write(uploads.remove_unused(now, late=late)):
             pass
-        await self._database.write(idempotency.prune(now))
-        await self._database.write(webhooks.prune(now))
-        if self._database.shared:
-            await self._database.shared.prune()
+        await self.database.write(idempotency.prune(now))
+        await self.database.write(webhooks.prune(now))
+        if self.database.shared:
+            await self.database.shared.prune()
         await self._expire(now)
-        while keys := await self._database.read(outputs.keys_to_delete()):
-            if not await outputs.remove_files(self._database, self._storage, keys):
+        while keys := await self.database.read(outputs.keys_to_delete()):
+            if not await outputs.remove_files(self.database, self.storage, keys):
                 break
         await self._remove_orphans()
-        await self._storage.tidy()
-        await asyncio.to_thread(_sweep_scratch, self._settings.scratch, now / 1000)
+        await self.storage.tidy()
+        await asyncio.to_thread(_sweep_scratch, self.settings.scratch, now / 1000)
 
     async def _remove_orphans(self) -> None:
         """Check as many stored outputs as a round may, and remove those without a generation."""
-        storage, left = self._storage, _FILES
+        storage, left = self.storage, _FILES
         if not self._folders:
             self._folders = await storage.names(OUTPUTS)
         while self._folders and left > 0:
@@ -181,14 +170,14 @@ class Sweeper:
             left -= len(names)
             for first in range(0, len(names), _AT_ONCE):
                 keys = [f"{folder}/{name}" for name in names[first : first + _AT_ONCE]]
-                for key in await self._database.read(outputs.find_orphans(keys)):
+                for key in await self.database.read(outputs.find_orphans(keys)):
                     with suppress(OSError):  # the next round tries again
                         await storage.remove(key)
                 await asyncio.sleep(0)  # requests come first
 
     async def _expire(self, now: int) -> None:
         """Delete outputs and unused uploads after the days that they are kept."""
-        database, days = self._database, self._settings.keep_outputs_days
+        database, days = self.database, self.settings.keep_outputs_days
         if days is None:
             return
         while (

@@ -89,10 +89,7 @@ def mark_filled(
 ) -> Transaction[None]:
     """Note that a ticket's file is here and what it is, unless another one was faster.
 
-    Parameters
-    ----------
-    made_by : str, optional
-        The generation that the file says it is of: believed where it is one of the account.
+    It is believed to be made by the generation that it names where that is one of the account.
     """
     if made_by is not None:
         ticket = yield from one(uploads.find(id=upload_id))

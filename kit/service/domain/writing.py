@@ -73,7 +73,8 @@ class Writer(Protocol):
 
 def check_topic(order: SuggestTitle) -> str:
     """Return the topic of a title that is asked for, or say which there are."""
-    _raise([*_topic_problems(order.topic)])
+    if problems := _topic_problems(order.topic):
+        raise BadRequestError.fields(problems)
     return order.topic
 
 
@@ -90,7 +91,8 @@ def check_order(order: WriteScripts) -> ScriptBrief:
         problems.append(
             ("variations", f"must be '1' or '2' as text, not {shorten(order.variations)}")
         )
-    _raise(problems)
+    if problems:
+        raise BadRequestError.fields(problems)
     return ScriptBrief(
         topic=order.topic,
         title=order.title.strip(),
@@ -117,10 +119,7 @@ def deliver_title(
 ) -> Transaction[None]:
     """Charge for a title and note that the account has it.
 
-    Parameters
-    ----------
-    seen : sequence of str
-        What `recent_titles` returned before the title was written.
+    Raises `TitleTakenError` where the account was given it after the titles in `seen`.
     """
     title_id = ids.new("ttl", now)
     # First, because it locks the account: of two that race, the second sees what the first took.
@@ -169,8 +168,3 @@ def _plain(title: str) -> str:
 
 def _topic_problems(topic: str) -> list[tuple[str, str]]:
     return [] if topic in TOPICS else [("topic", f"unknown topic{suggest(topic, TOPICS)}")]
-
-
-def _raise(problems: Sequence[tuple[str, str]]) -> None:
-    if problems:
-        raise BadRequestError.fields(problems)

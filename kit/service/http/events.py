@@ -127,14 +127,9 @@ def events_of(
 async def stream_events(
     watchers: Watchers, watch: Watch, read: ReadEvents, last: int, heartbeat: float
 ) -> AsyncIterator[bytes]:
-    """Yield what a client has not seen until the generation is finished or the service stops.
+    """Yield what is newer than the id `last` until the generation is finished or the service stops.
 
-    Parameters
-    ----------
-    last : int
-        The id that the client saw last.
-    heartbeat : float
-        Seconds of silence after which a comment shows proxies that the line is in use.
+    After `heartbeat` seconds of silence a comment shows proxies that the line is in use.
     """
     loop = asyncio.get_running_loop()
     yield b"retry: %d\n\n" % _RETRY_MS

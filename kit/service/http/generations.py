@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from starlette.types import Scope
 
 from kit import wire
-from kit.errors import BadRequestError
+from kit.errors import BadRequestError, ParameterError
 from kit.pricing import credits
 from kit.service.domain import accounts, generations, idempotency, keys, outputs, uploads, webhooks
 from kit.service.domain.generations import STATUSES, StartPlan
@@ -129,7 +129,11 @@ async def list_generations(
         "until": [cursor, _first_id(created_before)],
     }
     last, bodies = await _page(request, limit, filters)
-    headers = {"Link": _next_link(request, last)} if last else None
+    headers = {}
+    if last:
+        kept = [(k, v) for k, v in request.query_params.multi_items() if k != "cursor"]
+        address = f"{get_base_url(request)}{GENERATIONS}?{urlencode([*kept, ('cursor', last)])}"
+        headers["Link"] = f'<{address}>; rel="next"'
     return JsonResponse(b"[" + b",".join(bodies) + b"]", headers=headers)
 
 
@@ -213,7 +217,9 @@ async def _plan(context: Context, order: wire.StartGeneration, account_id: str) 
     plan: StartPlan = await context.database.read(
         generations.plan(context.catalog, order, account_id)
     )
-    return await generations.approve(context.catalog, plan)
+    if problems := await context.catalog.problems(plan.model, plan.asked):
+        raise ParameterError.fields(problems)
+    return plan
 
 
 def _tag(context: Context, caller: Caller, row: Any) -> str:
@@ -288,12 +294,6 @@ def _first_id(instant: datetime | None) -> str | None:
         return None
     aware = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
     return ids.floor("gen", int(aware.timestamp() * 1000))
-
-
-def _next_link(request: Request, last: str) -> str:
-    kept = [(k, v) for k, v in request.query_params.multi_items() if k != "cursor"]
-    query = urlencode([*kept, ("cursor", last)])
-    return f'<{get_base_url(request)}/v1/creative-studio/generations?{query}>; rel="next"'
 
 
 class FastRoute(NamedTuple):

@@ -6,8 +6,11 @@ and errors are described in this one place; a test compares the document with th
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from fastapi import FastAPI
@@ -17,7 +20,6 @@ from pydantic import BaseModel
 from kit import wire
 from kit.errors import ApiError
 from kit.service.http.context import GENERATIONS
-from kit.service.http.docs.words import words
 from kit.service.http.events import MAX_WAIT
 from kit.service.http.middleware import needed_scope
 
@@ -52,6 +54,13 @@ TAGGED = frozenset(
 PAGED = frozenset({GENERATIONS, "/v1/usage"})
 _FILE, _TICKET = "/media/{key}", "/media/uploads/{upload_id}"
 _METHODS = ("get", "post", "put", "delete", "head")
+
+
+@cache
+def words() -> dict[str, Any]:
+    """Return notes on fields, values and bodies for examples, and what groups are called."""
+    file = files("kit.service.http") / "docs" / "words.toml"
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 def install_openapi(app: FastAPI) -> None:

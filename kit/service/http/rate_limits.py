@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from kit.service.store.database import Shared
+if TYPE_CHECKING:  # its driver is an extra
+    from kit.service.store.postgresql.shared import Shared
 
 _MINUTE = 60.0
 #: Summed fractions of a minute come out a little over: that is no reason to wait.
@@ -54,37 +56,32 @@ class Verdict:
         return headers
 
 
+@dataclass(eq=False, slots=True)
 class RateLimiter:
     """Counts requests: those that this process gets, or all services on a database together."""
 
-    def __init__(
-        self,
-        per_minute: Mapping[str, int],
-        shared: Shared | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        #: Class -> requests a minute; as many may come at once.
-        self._per_minute = per_minute
-        self._shared = shared
-        self._clock = clock
-        #: When each key that was seen is back at its full allowance.
-        self.due: dict[tuple[str, str], float] = {}
+    #: Class -> requests a minute; as many may come at once.
+    per_minute: Mapping[str, int]
+    shared: Shared | None = None
+    clock: Callable[[], float] = time.monotonic
+    #: When each key that was seen is back at its full allowance.
+    due: dict[tuple[str, str], float] = field(default_factory=dict, init=False)
 
     async def count(self, kind: str, key: str) -> Verdict:
         """Count a request, unless it comes too early."""
-        if self._shared is None:
+        if self.shared is None:
             return self.hit(kind, key)
-        limit = self._per_minute[kind]
+        limit = self.per_minute[kind]
         # The database's seconds have six places.
         burst = _MINUTE + 1e-5
-        allowed, ahead = await self._shared.count(f"{kind} {key}", _MINUTE / limit, burst)
+        allowed, ahead = await self.shared.count(f"{kind} {key}", _MINUTE / limit, burst)
         return Verdict.of(limit, min(ahead, _MINUTE), allowed=allowed)
 
     def hit(self, kind: str, key: str) -> Verdict:
         """Count a request of this process, unless it comes too early."""
-        limit = self._per_minute[kind]
+        limit = self.per_minute[kind]
         every = _MINUTE / limit
-        now = self._clock()
+        now = self.clock()
         due = max(self.due.get((kind, key), now), now)
         if due + every - _MINUTE - now > _EPSILON:
             return Verdict.of(limit, due - now, allowed=False)

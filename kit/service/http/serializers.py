@@ -53,6 +53,10 @@ class GenerationSerializer:
         """Return a generation as the status and list operations answer it."""
         output = orjson.loads(row.output) if row.output else None
         deleted = row.outputs_deleted_at
+        # Which words of the prompt the model used, and which not, as far as it says so.
+        metadata = (output.get("metadata") if output else None) or {}
+        words = {"words": metadata["words"]} if "words" in metadata else {}
+        groups: dict[str, list[str]] = {} if row.media == "{}" else orjson.loads(row.media)
         return {
             "id": row.id,
             "status": STATUSES[row.state],
@@ -62,7 +66,7 @@ class GenerationSerializer:
             "modelName": row.model_name,
             "prompt": row.prompt,
             "parameters": orjson.Fragment(row.parameters),
-            "mediaUrls": self._media(row.media),
+            "mediaUrls": self._media(groups),
             "outputUrl": self._address(output["key"]) if output and not deleted else None,
             "error": row.error,
             "createdAt": format_time(row.created_at),
@@ -75,9 +79,9 @@ class GenerationSerializer:
             "errorCode": row.error_code,
             "output": self._output(output, deleted) if output else None,
             "outputsDeletedAt": format_time(deleted),
-            "metadata": _words(output) if output else {},
+            "metadata": words,
             "tags": orjson.Fragment(row.tags or "{}"),
-            "inputs": self._inputs(row.media),
+            "inputs": self._inputs(groups),
         }
 
     def _output(self, output: dict[str, Any], deleted: int | None) -> dict[str, Any]:
@@ -97,10 +101,9 @@ class GenerationSerializer:
             "metadata": output.get("metadata") or {},
         }
 
-    def _media(self, media: str) -> dict[str, Any]:
-        if media == "{}" or self._base is None:
+    def _media(self, groups: Mapping[str, list[str]]) -> dict[str, Any]:
+        if self._base is None:
             return {}
-        groups: dict[str, list[str]] = orjson.loads(media)
         # A file that was removed since has no address any more.
         found = {
             name: [self._address(upload_key(self._files[i])) for i in group if i in self._files]
@@ -112,8 +115,7 @@ class GenerationSerializer:
             if urls
         }
 
-    def _inputs(self, media: str) -> list[dict[str, Any]]:
-        groups: dict[str, list[str]] = {} if media == "{}" else orjson.loads(media)
+    def _inputs(self, groups: Mapping[str, list[str]]) -> list[dict[str, Any]]:
         made_by = {upload: row.generation_id for upload, row in self._files.items()}
         return [
             {"parameter": name, "uploadId": upload, "generationId": made_by.get(upload)}
@@ -126,12 +128,6 @@ class GenerationSerializer:
             return None
         grant = Grant("GET", key, self._expires, sign_outs=self._sign_outs)
         return self._signer.address(self._base, grant)
-
-
-def _words(output: dict[str, Any]) -> dict[str, Any]:
-    """Return which words of the prompt the model used, and which not, as far as it says so."""
-    metadata = output.get("metadata") or {}
-    return {"words": metadata["words"]} if "words" in metadata else {}
 
 
 def serialize_entry(row: Any) -> dict[str, Any]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Generator, Iterable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from kit.errors import KitError
 from kit.service.store.statements import Step
+
+if TYPE_CHECKING:  # its driver is an extra
+    from kit.service.store.postgresql.shared import Shared
 
 T = TypeVar("T")
 
@@ -34,32 +37,6 @@ class Examination(NamedTuple):
     wrong: str | None
     #: Processor time that it took.
     seconds: float
-
-
-class Shared(Protocol):
-    """What several services share with their database, beside its rows."""
-
-    async def count(self, key: str, every: float, burst: float) -> tuple[bool, float]:
-        """Count a request that stands for `every` seconds, unless it comes too early.
-
-        Returns whether it was counted, and the seconds until all `burst` seconds are free again.
-        """
-        ...
-
-    async def prune(self) -> None:
-        """Forget what was counted and says nothing any more."""
-        ...
-
-    def tell(self, changed: str) -> None:
-        """Have all services told of an id, soon and together with others."""
-        ...
-
-    async def exchange(self, hear: Callable[[str], None]) -> None:
-        """Send what was told, and hand on each id that services tell, until canceled.
-
-        A notice is a hint: it may be lost.
-        """
-        ...
 
 
 class Database(Protocol):

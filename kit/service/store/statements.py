@@ -78,19 +78,10 @@ class Statements:
 
 
 def merge(run: Statement, runs: Sequence[Mapping[str, Any]], **values: Any) -> Step:
-    """Return the step for the first rows of several runs of an index together, newest first.
+    """Return the step for the first `most` rows of several runs of an index, newest first.
 
     One select reads each run in the order of its ids, and the database merges them. So a page costs
     the same however many rows there are that it leaves out.
-
-    Parameters
-    ----------
-    run : Statement
-        Selects one run; it may have a limit of its own.
-    runs : sequence of mapping
-        The values that each run has for itself.
-    **values
-        Those that all have in common, and `most`.
 
     Examples
     --------

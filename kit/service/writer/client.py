@@ -85,7 +85,8 @@ class ChatClient:
             headers=headers,
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-            verify=_certificates() if secure else _no_certificates(),
+            # Without certificates it costs nothing to build, and http never uses it.
+            verify=_certificates() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             mounts=dict.fromkeys(_LOOPBACK),
         )
 
@@ -108,7 +109,12 @@ class ChatClient:
             wait = _BACKOFF_SECONDS * 2 ** (attempt - 1) if asked is None else asked
             now = asyncio.get_running_loop().time()
             if attempt == ATTEMPTS or now + wait >= self._until:
-                raise _no_answer(reply, asked)
+                what = (
+                    "breaks off before its answer is complete"
+                    if reply is None
+                    else ("is too busy just now")
+                )
+                raise order_error(f"the language model {what}", later=asked)
             await asyncio.sleep(wait)
         raise AssertionError  # the last attempt returns or raises
 
@@ -130,12 +136,6 @@ class ChatClient:
             raise order_error("the language model's address cannot be one") from None
         except httpx.HTTPError:
             return None
-
-
-def _no_answer(reply: ChatReply | None, later: float | None) -> UnavailableError:
-    if reply is None:
-        return order_error("the language model breaks off before its answer is complete")
-    return order_error("the language model is too busy just now", later=later)
 
 
 def _retry_after(value: str | None) -> float | None:
@@ -161,9 +161,3 @@ def order_error(sentence: str, *, later: float | None = None) -> UnavailableErro
 @cache
 def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()  # 18 ms, once
-
-
-@cache
-def _no_certificates() -> ssl.SSLContext:
-    """Return a context without certificates: it costs nothing to build and http never uses it."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -77,13 +77,12 @@ def normalize(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    said = "".join(" " if _is_silent(char) else char for char in text)
-    return re.sub(r" (?=[.,;:!?])", "", " ".join(said.split()))
-
-
-def _is_silent(char: str) -> bool:
     # Joiners inside words of Indic and Arabic scripts are formats that change what is read.
-    return unicodedata.category(char) in _SILENT and char not in "\u200c\u200d°"
+    said = "".join(
+        " " if unicodedata.category(char) in _SILENT and char not in "\u200c\u200d°" else char
+        for char in text
+    )
+    return re.sub(r" (?=[.,;:!?])", "", " ".join(said.split()))
 
 
 def _strip_quotes(line: str) -> str:

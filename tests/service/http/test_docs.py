@@ -7,8 +7,8 @@ import pytest
 
 from kit.errors import ApiError
 from kit.service.http.docs.page import example, prose, type_of
-from kit.service.http.docs.words import words
 from kit.service.http.openapi import BODIES as BODY_MODELS
+from kit.service.http.openapi import words
 from tests.conftest import Service
 
 

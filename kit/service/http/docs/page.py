@@ -17,7 +17,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from kit.errors import ApiError
-from kit.service.http.docs.words import words
+from kit.service.http.openapi import words
 
 Schema = Mapping[str, Any]
 #: What each request replaces: the address of the service, and the word that lets its script run.
@@ -50,7 +50,8 @@ _SIGNED = {
 def render_page(document: Schema) -> str:
     """Return the page of an OpenAPI document, with the marks `BASE` and `NONCE`."""
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"prose": prose, "inline": inline}
+    environment.filters |= {"prose": prose, "inline": inline, "anchor": anchor}
+    environment.globals["fields"] = _fields
     schemas: Mapping[str, Schema] = document["components"]["schemas"]
     groups: dict[str, list[dict[str, Any]]] = {tag: [] for tag in words()["groups"]}
     for path, methods in document["paths"].items():
@@ -67,15 +68,7 @@ def render_page(document: Schema) -> str:
             {"tag": tag, "title": title, "sentence": sentence, "operations": groups[tag]}
             for tag, (title, sentence) in words()["groups"].items()
         ],
-        objects=[
-            {
-                "name": name,
-                "anchor": anchor(name),
-                "description": schema.get("description", ""),
-                "fields": _fields(name, schema),
-            }
-            for name, schema in sorted(schemas.items())
-        ],
+        objects=sorted(schemas.items()),
     )
 
 

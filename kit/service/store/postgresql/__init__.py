@@ -83,14 +83,8 @@ _WRONG = (
 class PostgreSQL:
     """A PostgreSQL database; it is connected to when it is first used.
 
-    Parameters
-    ----------
-    url : str
-        ``postgresql://USER:PASSWORD@HOST/NAME``, see the manual of PostgreSQL, "Connection URIs".
-    on_commit : callable, optional
-        Told how many transactions each commit had, and its seconds.
-    secret : bytes, optional
-        What keys are hashed with: all services on a database have the same one.
+    `on_commit` is told how many transactions each commit had, and its seconds; all services on a
+    database have the same `secret`, which keys are hashed with.
     """
 
     damage: str | None = None

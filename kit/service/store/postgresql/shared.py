@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
@@ -36,24 +37,24 @@ _PRUNE = f"DELETE FROM rate_limits WHERE due < {_NOW}"  # noqa: S608 - a constan
 _DUE = f"SELECT due - {_NOW} FROM rate_limits WHERE key = $1"  # noqa: S608 - a constant
 
 
+@dataclass(eq=False, slots=True)
 class Shared:
     """What services share in a PostgreSQL database."""
 
-    def __init__(
-        self,
-        connection: Callable[[], AbstractAsyncContextManager[Any]],
-        connect: Callable[[], Any],
-        lost: tuple[type[Exception], ...],
-    ) -> None:
-        self._connection = connection
-        self._connect = connect
-        self._lost = lost
-        self._changed: dict[str, None] = {}
-        self._news = asyncio.Event()
+    #: Gives a connection for a statement, and makes one that is kept to listen.
+    connection: Callable[[], AbstractAsyncContextManager[Any]]
+    connect: Callable[[], Any]
+    #: Errors of a server that is not there just now.
+    lost: tuple[type[Exception], ...]
+    _changed: dict[str, None] = field(default_factory=dict, init=False)
+    _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def count(self, key: str, every: float, burst: float) -> tuple[bool, float]:
-        """Count a request unless it is too early; see `kit.service.store.database.Shared`."""
-        async with self._connection() as connection:
+        """Count a request that stands for `every` seconds, unless it comes too early.
+
+        Returns whether it was counted, and the seconds until all `burst` seconds are free again.
+        """
+        async with self.connection() as connection:
             ahead = await connection.fetchval(_COUNT, key, every, burst)
             if ahead is not None:
                 return True, ahead
@@ -61,7 +62,7 @@ class Shared:
 
     async def prune(self) -> None:
         """Forget the keys that are back at their full allowance: a missing row says the same."""
-        async with self._connection() as connection:
+        async with self.connection() as connection:
             await connection.execute(_PRUNE)
 
     def tell(self, changed: str) -> None:
@@ -85,7 +86,7 @@ class Shared:
             if not self._changed:
                 self._news.clear()
             with suppress(UnavailableError):  # the others look by themselves
-                async with self._connection() as connection:
+                async with self.connection() as connection:
                     await connection.execute(_NOTIFY, _CHANNEL, " ".join(batch))
 
     async def _listen(self, hear: Callable[[str], None]) -> None:
@@ -96,8 +97,8 @@ class Shared:
                 hear(changed)
 
         while True:
-            with suppress(*self._lost, asyncpg.PostgresError):
-                connection, ended = await self._connect(), asyncio.Event()
+            with suppress(*self.lost, asyncpg.PostgresError):
+                connection, ended = await self.connect(), asyncio.Event()
                 try:
                     connection.add_termination_listener(lambda *_, end=ended: end.set())
                     await connection.add_listener(_CHANNEL, receive)

@@ -24,7 +24,6 @@ from kit.service.store.database import (
     DuplicateError,
     Examination,
     Rows,
-    Shared,
     Transaction,
     Work,
     begin,
@@ -55,6 +54,8 @@ _STUCK = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw
 _BATCH = 256
 #: Seconds that an examination works at a time, and how many times as long it then rests.
 _STRETCH, _REST = 0.002, 4
+#: What a transaction returned, or why it failed.
+_Result = tuple[Any, Exception | None]
 
 
 class _Order(NamedTuple):
@@ -64,16 +65,10 @@ class _Order(NamedTuple):
 
 
 class SQLite:
-    """A database in one file.
+    """A database in one file, which is made and brought to the newest schema.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it is made and brought to the newest schema.
-    on_commit : callable, optional
-        Told, in the writer's thread, how many transactions each commit had and its seconds.
-    vfs : str, optional
-        SQLite's name of what reads and writes the file, e.g. one that forgets what was not synced.
+    `on_commit` is told, in the writer's thread, how many transactions each commit had and its
+    seconds. `vfs` is SQLite's name of what reads and writes, e.g. what forgets what was not synced.
 
     Source: https://sqlite.org/wal.html; figures of group commit in the decisions.
     """
@@ -86,7 +81,7 @@ class SQLite:
     ) -> None:
         #: What was found to be wrong with the file by a statement or an examination, or None.
         self.damage: str | None = None
-        self.shared: Shared | None = None  # a file is one service's
+        self.shared = None  # a file is one service's
         self._path = path
         self._on_commit = on_commit
         self._writer = open_connection(path, vfs)
@@ -188,17 +183,14 @@ class SQLite:
             batch.append(order)
         return batch, False
 
-    def _sync(self, durable: bool) -> None:
-        """Have commits wait for the disk, or not; a wait covers everything before it."""
-        if durable != self._durable:
-            self._writer.pragma("synchronous", "FULL" if durable else "NORMAL")
-            self._durable = durable
-
-    def _commit(self, batch: list[_Order]) -> list[Callable[[], Any]]:
+    def _commit(self, batch: list[_Order]) -> list[_Result]:
         """Run a batch and commit it once; each result is known only when that is done."""
         connection = self._writer
         try:
-            self._sync(any(order.durable for order in batch))
+            # A wait for the disk covers everything before it.
+            if (durable := any(order.durable for order in batch)) != self._durable:
+                self._writer.pragma("synchronous", "FULL" if durable else "NORMAL")
+                self._durable = durable
             connection.execute("BEGIN IMMEDIATE")
             if len(batch) == 1:
                 return [self._alone(batch[0].transaction)]
@@ -207,10 +199,10 @@ class SQLite:
         except apsw.Error as error:
             self._roll_back()
             failure = self._translated(error)
-            return [_raiser(failure) for _ in batch]
+            return [(None, failure)] * len(batch)
         return results
 
-    def _unit(self, transaction: Transaction[Any]) -> Callable[[], Any]:
+    def _unit(self, transaction: Transaction[Any]) -> _Result:
         """Run one caller's transaction in its own savepoint and keep its result or its error."""
         connection = self._writer
         connection.execute("SAVEPOINT unit")
@@ -221,19 +213,19 @@ class SQLite:
                 raise
             connection.execute("ROLLBACK TO unit")
             connection.execute("RELEASE unit")
-            return _raiser(self._translated(error))
+            return None, self._translated(error)
         connection.execute("RELEASE unit")
-        return lambda: result
+        return result, None
 
-    def _alone(self, transaction: Transaction[Any]) -> Callable[[], Any]:
+    def _alone(self, transaction: Transaction[Any]) -> _Result:
         """Run and commit the only transaction of a batch: it needs no savepoint."""
         try:
             result = self._on_writer.drive(transaction)
         except Exception as error:  # noqa: BLE001 - its caller gets it, whatever it is
             self._roll_back()
-            return _raiser(self._translated(error))
+            return None, self._translated(error)
         self._writer.execute("COMMIT")
-        return lambda: result
+        return result, None
 
     def _roll_back(self) -> None:
         if self._writer.in_transaction:
@@ -287,26 +279,19 @@ class _Driver:
         return [row(values) for values in cursor]
 
 
-def _answer(batch: list[_Order], results: list[Callable[[], Any]]) -> None:
+def _answer(batch: list[_Order], results: list[_Result]) -> None:
     def resolve() -> None:
-        for order, result in zip(batch, results, strict=True):
+        for order, (result, error) in zip(batch, results, strict=True):
             if order.future.done():
                 continue
-            try:
-                order.future.set_result(result())
-            except Exception as error:  # noqa: BLE001 - handed to whoever waits
+            if error is None:
+                order.future.set_result(result)
+            else:
                 order.future.set_exception(error)
 
     loop = batch[0].future.get_loop()
     if not loop.is_closed():
         loop.call_soon_threadsafe(resolve)
-
-
-def _raiser(error: Exception) -> Callable[[], Any]:
-    def raise_it() -> Any:
-        raise error
-
-    return raise_it
 
 
 def _resting(stopped: threading.Event) -> Callable[[], bool]:
