@@ -53,8 +53,8 @@ class ServiceSettings:
     engines : str
         The file of configured models; ``engines.toml`` in `data` when left out.
     workers : int
-        Jobs rendered at the same time by this process; 0 to leave rendering to others. As many as
-        processors and memory are good for, when left out.
+        Jobs rendered here at the same time, 0 for none; as many as processors and memory are good
+        for, when left out.
     requests_per_minute, starts_per_minute : int
         Rate limits of one API key.
     watchers_per_account : int
@@ -62,16 +62,15 @@ class ServiceSettings:
     connections, connections_per_address : int
         Connections in all, fewer where fewer files may be open, and of one address.
     trusted_proxies : tuple of str
-        Addresses and networks that bring the requests of others: they say for whom, and their
-        connections are bounded in all only. This machine, when left out.
+        Addresses and networks that bring requests of others and say for whom; their connections
+        are bounded in all only. This machine, when left out.
     head_seconds, body_seconds, answer_seconds : float
         What the head of a request may take, and in what time some of its body must come and some
         of its answer be taken.
     upload_bytes : mapping
         The largest upload of each kind of medium.
     keep_outputs_days : float or None
-        Days after which files of generations, and uploads without a start since, are deleted;
-        None keeps them.
+        Days after which outputs and unused uploads are deleted; None keeps them.
     file_metadata : bool
         Whether results say in themselves what made them: model, prompt, parameters and seed.
     signing_cert, signing_key : str
@@ -96,8 +95,8 @@ class ServiceSettings:
     speech_rate : float
         Syllables a second of the spoken-length model.
     writer_url, writer_model, writer_key : str
-        An OpenAI-compatible service that writes titles and scripts, its model, and its key where
-        it needs one; without an address the built-in writer writes.
+        An OpenAI-compatible service that writes titles and scripts, its model and key; without an
+        address the built-in writer writes.
     writer_fallback : bool
         Whether the built-in writer steps in when that service fails.
     writer_seconds : float

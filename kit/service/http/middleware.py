@@ -32,7 +32,6 @@ from kit.service.domain.keys import Caller
 from kit.service.http.context import GENERATIONS, Context
 from kit.service.http.errors import DISCONNECTED, METHODS, envelope
 from kit.service.http.rate_limits import Verdict
-from kit.service.metrics import ServiceMetrics
 from kit.service.store import ids
 
 _log = logging.getLogger("kit.http")
@@ -90,7 +89,12 @@ class ApiMiddleware:
             await response.fail(InternalError("the service failed unexpectedly"), scope, receive)
         finally:
             seconds = time.perf_counter() - started
-            _count_request(self._context().metrics, scope, response.status, seconds)
+            # Under its route's template: ids and unknown paths make no new series.
+            route = getattr(scope.get("route"), "path", "none")
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            metrics = self._context().metrics
+            metrics.requests.labels(method, route, str(response.status)).inc()
+            metrics.request_seconds.labels(method, route).observe(seconds)
             if _log.isEnabledFor(logging.INFO):
                 _log_request(scope, response.status, seconds)
 
@@ -199,14 +203,6 @@ def new_request_id() -> str:
 
 def _header(scope: Scope, wanted: bytes) -> str:
     return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), "")
-
-
-def _count_request(metrics: ServiceMetrics, scope: Scope, status: int, seconds: float) -> None:
-    """Count a request under its route's template: ids and unknown paths make no new series."""
-    method = scope["method"] if scope["method"] in METHODS else "other"
-    route = getattr(scope.get("route"), "path", "none")
-    metrics.requests.labels(method, route, str(status)).inc()
-    metrics.request_seconds.labels(method, route).observe(seconds)
 
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:

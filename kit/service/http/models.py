@@ -44,15 +44,18 @@ async def list_models(
     found = catalog.select_models(
         context.catalog, asset_type=asset_type, alias=alias, category=category
     )
-    models = [await _with_estimate(request, model) for model in found]
+    read = context.database.read
+    models = [await read(catalog.with_estimate(model)) for model in found]
     return _answer_with_tag(request, catalog.group_models(models))
 
 
 @router.get("/{model_id}", response_model=wire.Model)
 async def get_model(request: Request, model_id: str) -> Response:
     """Return one model."""
-    model = get_context(request).catalog.get(model_id)
-    answer = _answer_with_tag(request, await _with_estimate(request, model))
+    context = get_context(request)
+    model = context.catalog.get(model_id)
+    estimated = await context.database.read(catalog.with_estimate(model))
+    answer = _answer_with_tag(request, estimated)
     answer.headers.update(retirement_headers(model))
     return answer
 
@@ -63,10 +66,6 @@ def retirement_headers(model: Model) -> dict[str, str]:
         return {}
     moment = model.retires_at.timestamp()
     return {"Deprecation": f"@{moment:.0f}", "Sunset": formatdate(moment, usegmt=True)}
-
-
-async def _with_estimate(request: Request, model: Model) -> Model:
-    return await get_context(request).database.read(catalog.with_estimate(model))
 
 
 def _answer_with_tag(request: Request, answer: wire.Wire) -> Response:

@@ -42,8 +42,10 @@ class Examination(NamedTuple):
 class Database(Protocol):
     """What runs transactions."""
 
-    shared: Shared | None
-    """What the services on a server's database share; None where there is one service."""
+    @property
+    def shared(self) -> Shared | None:
+        """What the services on a server's database share; None where there is one service."""
+        ...
 
     async def read(self, transaction: Transaction[T]) -> T:
         """Run a transaction that only reads."""

@@ -103,8 +103,15 @@ class ModelWriter:
         seen: list[str] = []
 
         def check(said: str) -> str:
-            seen.append(speakable(parse_answer(said, _Script, prompts.SCRIPT_EXAMPLE).content))
-            return _check_length(seen[-1], length)
+            text = speakable(parse_answer(said, _Script, prompts.SCRIPT_EXAMPLE).content)
+            seen.append(text)
+            if length.fits(text):
+                return text
+            sentence = (
+                f"the language model gives no text of about {length.target:g} seconds; its last "
+                f"one takes {length.measure(text):.0f}"
+            )
+            raise RejectedError("length", sentence, prompts.resize(length, text))
 
         try:
             return await _retry(ask, prompts.script(brief, length, number, unlike), check)
@@ -172,13 +179,3 @@ def _title(said: str, taken: set[str]) -> Title:
         sentence = "the language model gives only titles that this account has"
         raise RejectedError("repeat", sentence, request)
     return Title(title=title, hook_angle=hook)
-
-
-def _check_length(text: str, length: Length) -> str:
-    if not length.fits(text):
-        sentence = (
-            f"the language model gives no text of about {length.target:g} seconds; its last one "
-            f"takes {length.measure(text):.0f}"
-        )
-        raise RejectedError("length", sentence, prompts.resize(length, text))
-    return text
