@@ -20,6 +20,7 @@ from kit.engines.base import Engine
 from kit.engines.configured.entries import describe_error
 from kit.engines.configured.place import LeftOut, Listing, ModelSource
 from kit.errors import ConfigError
+from kit.version import __version__
 
 GROUP = "kit.engines"
 #: Seconds that an engine may take to load without a word.
@@ -70,7 +71,7 @@ def look(
 @cache
 def engine_for(model_id: str, source: ModelSource | None = None) -> Engine:
     """Return the engine of a model, loading no other, asking no other service, saying nothing."""
-    for point in sorted(entry_points(group=GROUP, name=model_id), key=plugins.rank):
+    for point in _find_points(model_id):
         engine = load_any(point)
         if isinstance(engine, Engine):
             return engine
@@ -78,6 +79,19 @@ def engine_for(model_id: str, source: ModelSource | None = None) -> Engine:
     if model_id in listing.engines:
         return listing.engines[model_id]
     raise ConfigError(f"no engine for the model {model_id!r} is installed here")
+
+
+def software_of(model_id: str) -> str:
+    """Return the package that a model's engine comes from, with its version."""
+    point = next(iter(_find_points(model_id)), None)
+    if point is None or point.dist is None or plugins.is_built_in(point):
+        return f"creative-studio-kit {__version__}"
+    return f"{point.dist.name} {point.dist.version}"
+
+
+@cache
+def _find_points(model_id: str) -> list[EntryPoint]:
+    return sorted(entry_points(group=GROUP, name=model_id), key=plugins.rank)
 
 
 def load_any(point: EntryPoint) -> Engine | LeftOut:

@@ -42,6 +42,7 @@ def test_an_output_says_what_made_it_unless_the_start_says_not(
     assert found is not None
     assert (found.model, found.prompt, found.generation_id) == ("flat", "a lake", lake["id"])
     assert found.parameters == lake["parameters"]
+    assert (found.service, found.software) == ("Creative Studio", "demo-engines 1.0")
     assert read(plain, tmp_path) is None
     assert lake["inputs"] == []
 

@@ -36,6 +36,7 @@ def test_a_result_says_what_made_it(ours: Studio, tmp_path: Path) -> None:
         lake.parameters,
     )
     assert (found.generation_id, found.source_type) == (lake.id, ALGORITHMIC)
+    assert found.software == f"creative-studio-kit {kit.__version__}"
     assert ours.read(lake.save(tmp_path / "lake.png")) == found
     edited = ours.generate("retouch", media=lake)
     assert ours.read(edited.output.path()).source_type == ENHANCED

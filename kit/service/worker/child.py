@@ -26,7 +26,7 @@ from kit import file_metadata
 from kit.engines.base import CanceledError, Engine, Job, Progress, SpentError
 from kit.engines.configured.place import ModelSource
 from kit.engines.media.lengths import priced
-from kit.engines.registry import engine_for
+from kit.engines.registry import engine_for, software_of
 from kit.errors import EngineError
 from kit.file_metadata import ALGORITHMIC, COMPOSITE, ENHANCED, TRAINED, FileMetadata
 from kit.private import make_folder
@@ -35,7 +35,6 @@ from kit.service.worker.environment import set_variables
 from kit.service.worker.progress import ProgressReporter
 from kit.service.worker.results import store_result
 from kit.service.worker.sandbox import block_network, limit_cpu, limit_memory, lower_priority
-from kit.version import __version__
 
 #: The threads of this process that are not an engine's.
 _THREADS = {"MainThread", "parent", "progress"}
@@ -135,7 +134,7 @@ def _describe(task: Mapping[str, Any], engine: Engine) -> FileMetadata:
         parameters=task["parameters"],
         generation_id=task["generation_id"],
         service="Creative Studio",
-        software=f"creative-studio-kit {__version__}",
+        software=software_of(task["model_id"]),
         inputs=task.get("inputs", ()),
         source_type=kinds[0] if engine.trained else kinds[1],
     )
