@@ -25,7 +25,7 @@ from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form import code, fields, files, parts, relevance, values
 from kit.widgets.form.fields import Field
-from kit.widgets.form.from_file import FileReader
+from kit.widgets.form.from_file import build_zone
 from kit.widgets.form.layout import FormLayout
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.presets import PresetFolder, Presets
@@ -413,7 +413,7 @@ class Form(ipywidgets.VBox):
         """Open a zone for a file that says what made it, or close it."""
         service = self._service
         assert service is not None  # noqa: S101 - there is no button without it
-        self._face.toggle("file", lambda: FileReader(self._stock, service, self).widget)
+        self._face.toggle("file", lambda: build_zone(self._stock, service, self))
 
     def _file_dragged(self) -> None:
         if self._service is not None and self._face.panel("file") is None:
