@@ -341,6 +341,8 @@ def _column(
     name: str,
 ) -> pa.Array:
     """Return the values of a field as a column; those that it does not hold are read one by one."""
+    if not any(values) and values.count(None) == len(values):
+        return pa.nulls(len(values), kind)
     try:
         if kind == TIME:
             return _instants(values)
@@ -420,6 +422,8 @@ def _outputs(values: Sequence[_Output | None], malformed: MalformedValues) -> di
 
 def _objects(raws: Sequence[msgspec.Raw], malformed: MalformedValues, field: str) -> pa.Array:
     """Return the texts of JSON objects, copied as a whole and cut where each ends."""
+    if not any(raws):
+        return pa.nulls(len(raws), pa.string())
     sizes = np.fromiter(map(len, raws), np.int32, len(raws))
     ends = np.concatenate([np.zeros(1, np.int32), np.cumsum(sizes, dtype=np.int32)])
     whole = b"".join(raws)
@@ -435,6 +439,8 @@ def _objects(raws: Sequence[msgspec.Raw], malformed: MalformedValues, field: str
 
 def _tags(written: pa.Array) -> pa.Array:
     """Return tags as they were written; none is missing."""
+    if written.null_count == len(written):
+        return written
     return pc.if_else(pc.equal(written, "{}"), pa.scalar(None, pa.string()), written)
 
 

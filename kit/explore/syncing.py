@@ -255,7 +255,9 @@ class _Pages:
         """Make a part of what waits, and remember where to go on."""
         parts = dict(self.listing.parts)
         if self.waiting:
-            fresh = self.store.unknown(pa.concat_tables(self.waiting), self.listing.parts)
+            fresh = self.store.unknown(
+                pa.concat_tables(self.waiting).combine_chunks(), self.listing.parts
+            )
             if fresh.num_rows:
                 parts |= self.store.write(fresh)
             added = self.progress.added + fresh.num_rows
@@ -386,24 +388,23 @@ class _Generations(_Pages):
 
     def take(self, table: pa.Table) -> Steps[None]:
         """Keep what is finished for a part, and what runs for the next sync."""
-        ids = set(table["id"].to_pylist())
-        self._open -= ids
-        for generation_id in ids & self._unseen.keys():
-            del self._unseen[generation_id]
-        for generation_id in ids & self._running.keys():
-            del self._running[generation_id]
+        awaited = self._open | self._unseen.keys() | self._running.keys()
+        for generation_id in awaited.intersection(table["id"].to_pylist() if awaited else ()):
+            self._open.discard(generation_id)
+            self._unseen.pop(generation_id, None)
+            self._running.pop(generation_id, None)
         running = pc.equal(table["status"], "processing")
         receipts = {} if charges.complete(table) else self.source.receipts()
         filled = charges.fill_credits(table, receipts, {})
-        if not charges.complete(filled.filter(pc.invert(running))):
+        if not (charges.complete(filled) or charges.complete(filled.filter(pc.invert(running)))):
             models = yield from self.source.models()
             filled = charges.fill_credits(table, receipts, models)
-        for row in filled.filter(running).to_pylist():
-            self._running[row["id"]] = row
+        if pc.any(running).as_py():
+            self._running |= {row["id"]: row for row in filled.filter(running).to_pylist()}
+            filled = filled.filter(pc.invert(running))
         self.progress = replace(self.progress, running=len(self._running))
-        done = filled.filter(pc.invert(running))
-        if done.num_rows:
-            self.waiting.append(done)
+        if filled.num_rows:
+            self.waiting.append(filled)
 
     def complete(self) -> Steps[None]:
         """Ask for what ran at the last sync, and for what was started here and is not listed."""

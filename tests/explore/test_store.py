@@ -104,6 +104,7 @@ def test_groups_by_a_parameter_are_the_same_whatever_its_place_and_kind() -> Non
         '{"size": {"seed": 7}}',
         '{"size": "\\"seed\\":7, {"}',
         '{"seed": 7.5, "size": 2}',
+        '{"x\\"seed": 7, "size": 2}',
     )
     made = [
         Generation(
@@ -122,13 +123,13 @@ def test_groups_by_a_parameter_are_the_same_whatever_its_place_and_kind() -> Non
 
     sizes = zip(by_size["parameters.size"].fillna("-"), by_size["count"], strict=True)
     assert {str(size): count for size, count in sizes} == {
-        "2": 4,
+        "2": 5,
         "-": 1,
         '{"seed":7}': 1,
         '"seed":7, {': 1,
     }
     seeds = zip(by_seed["parameters.seed"].fillna(0), by_seed["count"], strict=True)
-    assert dict(seeds) == {7: 1, 8: 1, 9: 1, 7.5: 1, 0: 3}
+    assert dict(seeds) == {7: 1, 8: 1, 9: 1, 7.5: 1, 0: 4}
     assert "settings" not in archive.frame()
     assert "settings" not in archive.sql("select * from generations")
     assert "settings" not in costs.charges(archive.spending())
