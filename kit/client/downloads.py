@@ -7,7 +7,6 @@ answers 401 is the download repeated with the key.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 import uuid
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from kit import wire
-from kit.client import calls, file_types, flows
+from kit.client import calls, file_types, flows, records
 from kit.client.actions import DownloadFile, Flow, NoReply, NotWritten, Reply, not_written
 from kit.client.addresses import absolute_url, origin
 from kit.client.flows import PATIENT, Attempts, Policy
@@ -50,9 +49,9 @@ class Cache:
         return file_types.find_renamed(self.folder / f"{name}{_extension(generation, output)}")
 
     def _name(self, generation_id: str) -> str:
-        host = _digest(self.base_url, 8)
+        host = records.digest(self.base_url, 8)
         safe = re.fullmatch(r"[\w-]{1,80}", generation_id)
-        return f"{host}-{generation_id if safe else _digest(generation_id, 32)}"
+        return f"{host}-{generation_id if safe else records.digest(generation_id, 32)}"
 
 
 class GoneError(NoAnswerError):
@@ -219,7 +218,7 @@ def _follow(cache: Cache, url: str, part: Path, tag: str | None) -> Flow[Reply |
 def _content_digest(generation: wire.Generation) -> str:
     made = generation.created_at
     when = wire.timestamp(made) if made else ""
-    return _digest("\n".join([when, generation.model_id or "", generation.prompt or ""]), 8)
+    return records.digest("\n".join([when, generation.model_id or "", generation.prompt or ""]), 8)
 
 
 def _is_newer(kept: Path, generation: wire.Generation) -> bool:
@@ -229,10 +228,6 @@ def _is_newer(kept: Path, generation: wire.Generation) -> bool:
     except OSError:
         return False
     return generation.created_at is None or fetched >= generation.created_at.timestamp()
-
-
-def _digest(text: str, letters: int) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:letters]
 
 
 def _extension(generation: wire.Generation, output: wire.Output) -> str:

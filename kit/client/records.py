@@ -30,15 +30,15 @@ def folder(settings: Settings, what: str) -> Path:
     return settings.data / "notebook" / what / digest(known)
 
 
-def digest(text: str) -> str:
-    """Return a short name for a text of any kind.
+def digest(text: str, letters: int = 16) -> str:
+    """Return a short name for a text of any kind, up to 64 letters.
 
     Examples
     --------
     >>> digest("https://studio.example")
     '7947285b9d432477'
     """
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:letters]
 
 
 def _name(settings: Settings) -> str:

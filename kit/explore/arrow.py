@@ -36,7 +36,7 @@ def frame_schema(table: schema.Table) -> pa.Schema:
     >>> frame_schema(schema.LEDGER).field("credits").type
     DataType(double)
     """
-    fields = [("id", pa.string()), *((name, _TYPES[c.dtype]) for name, c in table.items())]
+    fields = [("id", pa.string()), *((name, _TYPES[dtype]) for name, dtype in table.items())]
     return pa.schema(fields)
 
 
@@ -70,13 +70,9 @@ def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:
 def _plain(table: pa.Table) -> pa.Table:
     """Return a table of types that a frame has: a database adds up to decimals."""
     for place, field in enumerate(table.schema):
-        kind = _plain_type(field.type)
-        if kind != field.type:
+        kind = pa.string() if pa.types.is_null(field.type) else None
+        if pa.types.is_decimal(field.type):
+            kind = pa.int64() if field.type.scale == 0 else pa.float64()
+        if kind is not None:
             table = table.set_column(place, field.name, table.column(place).cast(kind))
     return table
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_decimal(kind):
-        return pa.int64() if kind.scale == 0 else pa.float64()
-    return pa.string() if pa.types.is_null(kind) else kind

@@ -119,7 +119,8 @@ class Hold:
     ) -> None:
         if self._done:
             return
-        unsure = self._sent and error is not None and not _charges_nothing(error)
+        refused = isinstance(error, (ApiError, NoAnswerError)) and not error.unsettled
+        unsure = self._sent and error is not None and not refused
         self._finish(f"unknown {self.number}", self._amount if unsure else Decimal(0))
 
     def sending(self) -> None:
@@ -245,11 +246,6 @@ class Budgets:
         """Close a budget."""
         with self._lock:
             self._open.remove(budget)
-
-
-def _charges_nothing(error: BaseException) -> bool:
-    """Whether an error says that nothing was charged: a refusal, or a start that never left."""
-    return isinstance(error, (ApiError, NoAnswerError)) and not error.unsettled
 
 
 def _text(amount: Decimal) -> str:

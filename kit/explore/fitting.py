@@ -8,7 +8,7 @@ makes the prediction of left-out receipts better.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -74,19 +74,19 @@ def fit(samples: Sequence[tuple[Values, float]]) -> PriceFit | None:
     samples : sequence of (settings, credits)
         In the order in which they were paid.
     """
-    recent = list(samples)
-    if len(recent) < LEAST:
+    if len(samples) < LEAST:
         return None
-    rows, paid = [values for values, _ in recent], np.array([credits for _, credits in recent])
-    seen = {name: frozenset(row.get(name) for row in rows) for name in _names(rows)}
+    rows, paid = [values for values, _ in samples], np.array([credits for _, credits in samples])
+    names = dict.fromkeys(name for row in rows for name in row)
+    seen = {name: frozenset(row.get(name) for row in rows) for name in names}
     grown = (_grow(make, rows, paid, seen) for make in STRUCTURES.values())
-    _, names, make = min(grown, key=_rank)
+    _, found, make = min(grown, key=_rank)
     structure = next(word for word, known in STRUCTURES.items() if known is make)
-    fitter = _rule(names, _FINE) if structure == "rule" else make(names)
+    fitter = _rule(found, _FINE) if structure == "rule" else make(found)
     error = float(np.max(_errors(fitter, rows, paid)))
     if error > 0.5 * float(np.mean(paid)):
         return None
-    return PriceFit(structure, names, error, len(rows), fitter(rows, paid), seen)
+    return PriceFit(structure, found, error, len(rows), fitter(rows, paid), seen)
 
 
 Fitter: TypeAlias = Callable[[Sequence[Values], Array], Predict]
@@ -134,7 +134,7 @@ def _errors(fitter: Fitter, rows: Sequence[Values], paid: Array) -> Array:
 
 def _sum(names: tuple[str, ...]) -> Fitter:
     def fitted(rows: Sequence[Values], paid: Array) -> Predict:
-        design = _design(names, rows, _plain)
+        design = _design(names, rows, float)
         weights = _solve(design(rows), paid)
         return lambda asked: design(asked) @ weights
 
@@ -156,7 +156,7 @@ def _rule(names: tuple[str, ...], rounds: int = _ROUNDS) -> Fitter:
     def fitted(rows: Sequence[Values], paid: Array) -> Predict:
         counts = tuple(n for n in names if all(_number(row.get(n)) for row in rows))
         choices = [n for n in names if n not in counts]
-        design = _design(counts, rows, _plain)
+        design = _design(counts, rows, float)
         table = design(rows)
         factors: dict[str, dict[Any, float]] = {
             name: dict.fromkeys((row.get(name) for row in rows), 1.0) for name in choices
@@ -223,16 +223,8 @@ def _solve(table: Array, paid: Array) -> Array:
     return np.asarray(np.linalg.lstsq(table, paid, rcond=None)[0], dtype=np.float64)
 
 
-def _names(rows: Iterable[Values]) -> list[str]:
-    return list(dict.fromkeys(name for row in rows for name in row))
-
-
 def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _plain(value: float) -> float:
-    return value
 
 
 def _logarithm(value: float) -> float:

@@ -7,7 +7,6 @@ a full one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any
 
 import pandas as pd
@@ -31,17 +30,10 @@ def models(items: Iterable[wire.Model]) -> pd.DataFrame:
     """
     rows = [
         {
-            "id": model.id,
-            "title": model.title,
-            "asset_type": model.asset_type,
-            "category": model.category,
-            "credits_from": _float(model.credits_from),
-            "credits_at_defaults": _float(model.credits_at_defaults),
-            "estimated_credits": _float(model.estimated_credits),
+            **{name: getattr(model, name, None) for name in ("id", *schema.MODELS)},
             "prompt": _prompt(model),
             "media": _names(model.media_parameters),
             "settings": _names(model.setting_parameters),
-            "description": model.description,
         }
         for model in items
     ]
@@ -58,17 +50,9 @@ def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
     """
     rows = [
         {
+            **{name: getattr(parameter, name, None) for name in schema.PARAMETERS},
             "model_id": model.id,
-            "name": parameter.name,
-            "type": parameter.type,
-            "required": parameter.required,
-            "default": parameter.default,
             "choices": ", ".join(map(str, parameter.enum)) if parameter.enum else None,
-            "minimum": parameter.minimum,
-            "maximum": parameter.maximum,
-            "max_items": parameter.max_items,
-            "media": parameter.media,
-            "description": parameter.description,
         }
         for model in items
         for parameter in model.parameters
@@ -79,17 +63,10 @@ def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
 def _table(
     rows: list[dict[str, Any]], table: schema.Table, *, index: str | None = "id"
 ) -> pd.DataFrame:
-    columns = schema.dtypes(table)
-    names = [*([index] if index else []), *columns]
-    values = {name: pd.Series([row.get(name) for row in rows], dtype="object") for name in names}
-    frame = pd.DataFrame(values, columns=names).astype(
-        {"id": "string", **columns} if index else columns
-    )
+    kinds = {"id": "string", **table} if index else dict(table)
+    values = {name: pd.Series([row[name] for row in rows], dtype="object") for name in kinds}
+    frame = pd.DataFrame(values, columns=list(kinds)).astype(kinds)
     return frame.set_index(index) if index else frame
-
-
-def _float(amount: Decimal | None) -> float | None:
-    return None if amount is None else float(amount)
 
 
 def _prompt(model: wire.Model) -> str:

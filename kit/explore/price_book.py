@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _CENT = Decimal("0.01")
 #: Receipts that are looked at, the newest ones.
 MOST = 200
-#: Settings that never carry a price.
-_FREE = frozenset({"seed"})
 
 
 class LearnedQuote(wire.Quote):
@@ -175,7 +173,7 @@ def priced_settings(model: wire.Model, values: Mapping[str, Any]) -> dict[str, A
     free = {
         p.name
         for p in model.setting_parameters
-        if p.name in _FREE or p.max_items is not None or (p.type == "string" and not p.enum)
+        if p.name == "seed" or p.max_items is not None or (p.type == "string" and not p.enum)
     }
     plain = (bool, int, float, str)
     return {n: v for n, v in values.items() if n not in free and isinstance(v, plain)}

@@ -6,17 +6,15 @@ is found without the service.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import wire
 from kit.client import answers, calls, flows, records
@@ -52,26 +50,8 @@ UNKNOWN_PATH = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
 _QUIET_PAGES = 3
 
 
-class ReadProgress(Protocol):
-    """How far the reading of a long list is."""
-
-    @property
-    def fetched(self) -> int:
-        """Rows that came."""
-
-    @property
-    def pages(self) -> int:
-        """Answers that it took."""
-
-    @property
-    def through(self) -> datetime | None:
-        """When the oldest of them was made; newest come first."""
-
-
 #: Takes what is read (``history`` or ``ledger``), and how far that is.
-OnProgress: TypeAlias = Callable[[str, ReadProgress], None]
-
-
+OnProgress: TypeAlias = "Callable[[str, Synced], None]"
 #: Takes a label and returns what shows it for as long as it is open.
 ShowProgress: TypeAlias = Callable[[str], AbstractContextManager[ProgressUpdates]]
 
@@ -316,7 +296,7 @@ class ProgressLine:
         if self._line is not None:
             self._line.__exit__(None, None, None)
 
-    def show(self, what: str, so_far: ReadProgress) -> None:
+    def show(self, what: str, so_far: Synced) -> None:
         """Show how far a reading is."""
         # one line shows one reading after another: each has a rate of its own
         began = self._began.setdefault(what, self._entered)
@@ -332,7 +312,7 @@ class ProgressLine:
         self._update = self._line.__enter__()
 
 
-def describe_progress(what: str, so_far: ReadProgress, seconds: float) -> str:
+def describe_progress(what: str, so_far: Synced, seconds: float) -> str:
     """Return how far a reading is, in words.
 
     Examples
@@ -358,30 +338,23 @@ def open_archive(settings: Settings, account: str) -> Archive:
         from kit.explore.archive import Archive
         from kit.explore.store import Store
 
-    return Archive(Store(_folder(settings) / _hash(account)))
+    return Archive(Store(records.folder(settings, "history") / records.digest(account)))
 
 
 def known_account(settings: Settings) -> str | None:
     """Return the id of the account that the key belongs to, where it was reported once."""
-    return _read(_accounts(settings)).get(_hash(settings.api_key))
+    return _read(_accounts(settings)).get(records.digest(settings.api_key))
 
 
 def remember_account(settings: Settings, account: str) -> None:
     """Keep the id of the key's account."""
     file = _accounts(settings)
-    _write(file, {**_read(file), _hash(settings.api_key): account})
-
-
-def _folder(settings: Settings) -> Path:
-    return records.folder(settings, "history")
+    make_folder(file.parent)
+    write_private(file, json.dumps({**_read(file), records.digest(settings.api_key): account}))
 
 
 def _accounts(settings: Settings) -> Path:
-    return _folder(settings) / "accounts.json"
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return records.folder(settings, "history") / "accounts.json"
 
 
 def _read(file: Path) -> dict[str, str]:
@@ -390,8 +363,3 @@ def _read(file: Path) -> dict[str, str]:
         return found if isinstance(found, dict) else {}
     except (FileNotFoundError, ValueError):
         return {}
-
-
-def _write(file: Path, known: Mapping[str, str]) -> None:
-    make_folder(file.parent)
-    write_private(file, json.dumps(known))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kit import file_metadata, pricing, wire
-from kit.client import uploads
+from kit.client import records, uploads
 from kit.client.actions import FetchMedium, Flow
 from kit.errors import ConfigError, ParameterError
 from kit.parameters import Problem, Request, is_own
@@ -59,7 +58,7 @@ def fingerprint(facts: wire.Generation) -> str:
         if isinstance(value, (str, int, float)) and "://" not in str(value)
     }
     text = json.dumps([facts.model_id, facts.prompt, settings], sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return records.digest(text)
 
 
 def normalize_numbers(value: Any) -> Any:
@@ -101,7 +100,7 @@ def digest_of(request: Request) -> str:
     """
     media = {name: [f.sha256() for f in files] for name, files in request.media.items()}
     facts = [request.model.id, request.prompt, normalize_numbers(request.complete), media]
-    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
+    return records.digest(json.dumps(facts, sort_keys=True, default=str), 64)
 
 
 def separate_media(

@@ -40,14 +40,14 @@ def test_a_frame_is_newest_first_with_the_published_columns(archive: Archive) ->
     frame = archive.frame()
 
     assert frame.index.tolist() == [f"g{number:04d}" for number in range(9, -1, -1)]
-    assert {n: str(d) for n, d in frame.dtypes.items()} == schema.dtypes(schema.GENERATIONS)
+    assert {n: str(d) for n, d in frame.dtypes.items()} == schema.GENERATIONS
 
 
 def test_an_empty_archive_has_the_same_columns(tmp_path: Path) -> None:
     frame = Archive(Store(tmp_path)).frame()
 
     assert len(frame) == 0
-    assert {n: str(d) for n, d in frame.dtypes.items()} == schema.dtypes(schema.GENERATIONS)
+    assert {n: str(d) for n, d in frame.dtypes.items()} == schema.GENERATIONS
 
 
 @pytest.mark.parametrize(

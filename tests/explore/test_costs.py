@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kit import pricing, wire
 from kit.errors import ConfigError
 from kit.explore import charges, costs, pages
-from kit.explore.schema import GENERATIONS, LEDGER, dtypes
+from kit.explore.schema import GENERATIONS, LEDGER
 from kit.wire import Entry, Generation, Multiplier, Parameter, Rule, UnitPrice
 from tests.explore.pretending import archive_of, encode, table_of
 
@@ -36,7 +36,7 @@ def generations(*rows: dict[str, Any]) -> pd.DataFrame:
     values = {
         name: pd.Series([row.get(name) for row in whole], dtype="object") for name in GENERATIONS
     }
-    frame = pd.DataFrame(values, columns=list(GENERATIONS)).astype(dtypes(GENERATIONS))
+    frame = pd.DataFrame(values, columns=list(GENERATIONS)).astype(dict(GENERATIONS))
     refunded = frame["credits_refunded"].fillna(0)
     frame["net"] = frame["credits"] - refunded
     frame.index = pd.Index([f"gen_{n}" for n in range(len(whole))], dtype="string", name="id")
@@ -45,7 +45,7 @@ def generations(*rows: dict[str, Any]) -> pd.DataFrame:
 
 def ledger(*rows: dict[str, Any]) -> pd.DataFrame:
     values = {name: pd.Series([row.get(name) for row in rows], dtype="object") for name in LEDGER}
-    frame = pd.DataFrame(values, columns=list(LEDGER)).astype(dtypes(LEDGER))
+    frame = pd.DataFrame(values, columns=list(LEDGER)).astype(dict(LEDGER))
     frame.index = pd.Index([f"led_{n}" for n in range(len(rows))], dtype="string", name="id")
     return frame
 

@@ -43,7 +43,7 @@ class Chart:
     x: str
     y: str
     title: str
-    unit: str
+    unit: str = "credits"
     color: str | None = None
     low: str | None = None
     high: str | None = None

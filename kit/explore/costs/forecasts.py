@@ -150,7 +150,6 @@ def forecast(
         low="running_low",
         high="running_high",
         title=f"Expected spending, with {level:.0%} of outcomes",
-        unit="credits",
         line=None if balance is None else (float(balance), "balance"),
     )
     return result

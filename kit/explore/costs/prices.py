@@ -13,6 +13,7 @@ from kit.errors import ConfigError
 from kit.explore.charts.spec import Chart
 from kit.explore.costs.frame import CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits
+from kit.explore.schema import OBJECTS, split_key
 
 _EXPLAINED = {
     "term": "string",
@@ -37,7 +38,6 @@ _REPRICED = {
     "repriced": "float64",
     "difference": "float64",
 }
-_PREFIX = "parameters."
 #: Prices a request with these settings and these seconds of input media, or says it cannot.
 Price = Callable[[Mapping[str, Any], Mapping[str, float]], wire.Quote | None]
 
@@ -81,9 +81,7 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
     table = pd.DataFrame(rows, columns=list(_SENSITIVITY)).astype(_SENSITIVITY)
     table.insert(2, "choice", (table["parameter"] + " = " + table["value"]).astype("string"))
     title = f"What the settings of {model.id} add to {base.total:f} credits"
-    chart = Chart(
-        kind="bars", x="choice", y="added", title=title, unit="credits", leave_out=("added", 0.0)
-    )
+    chart = Chart(kind="bars", x="choice", y="added", title=title, leave_out=("added", 0.0))
     result = with_chart(table, chart)
     result.attrs.update(base=float(base.total), source=base.source)
     return result
@@ -121,7 +119,7 @@ def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote |
     labels = (table["term"] + " " + named.str.strip()).str.strip()
     table.insert(0, "part", labels.astype("string"))
     model = facts.model_id or "this generation"
-    chart = Chart(kind="bars", x="part", y="credits", title=f"What {model} cost", unit="credits")
+    chart = Chart(kind="bars", x="part", y="credits", title=f"What {model} cost")
     result = with_chart(table, chart)
     result.attrs.update(charged=None if charged is None else float(charged))
     return result
@@ -147,7 +145,12 @@ def reprice(
         By ``model_id`` with which they were made: ``count``; ``unknown``, how many of them have no
         such price and are left out of the rest; ``charged``, ``repriced`` and ``difference``.
     """
-    columns = ["model_id", "kind", "status", *(_PREFIX + name for name in dict.fromkeys(names))]
+    columns = [
+        "model_id",
+        "kind",
+        "status",
+        *(OBJECTS["parameters"] + name for name in dict.fromkeys(names)),
+    ]
     groups = spent.sums(columns)
     made = (groups["kind"] == "generation") & (groups["status"] == "completed")
     groups = groups[made & (groups["known"] == groups["count"])]
@@ -169,9 +172,7 @@ def reprice(
         sums[name] = credits(sums[name])
     sums = sums.sort_values("difference", kind="stable", ignore_index=True).astype(_REPRICED)
     title = "Credits more, or less, at the other price"
-    return with_chart(
-        sums, Chart(kind="bars", x="model_id", y="difference", title=title, unit="credits")
-    )
+    return with_chart(sums, Chart(kind="bars", x="model_id", y="difference", title=title))
 
 
 def _start(parameter: wire.Parameter) -> Any:
@@ -218,8 +219,8 @@ def _reprice_group(
     row: Mapping[Any, Any], price: Callable[[str, Mapping[str, Any]], int | None]
 ) -> int | None:
     given = {
-        str(name).removeprefix(_PREFIX): value
+        split_key(name)[1]: value
         for name, value in row.items()
-        if str(name).startswith(_PREFIX) and not pd.isna(value)
+        if split_key(name)[1] and not pd.isna(value)
     }
     return price(str(row["model_id"]), given)

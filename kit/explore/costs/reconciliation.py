@@ -170,9 +170,7 @@ def reconcile(
     rows.sort(key=lambda row: (False, None, True).index(row[5]))
     table = pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
     title = "Differences between ledger, receipts and generations"
-    result = with_chart(
-        table, Chart(kind="bars", x="check", y="difference", title=title, unit="credits")
-    )
+    result = with_chart(table, Chart(kind="bars", x="check", y="difference", title=title))
     problems = int((~table["agrees"].fillna(True)).sum())
     unchecked = int(table["agrees"].isna().sum())
     result.attrs.update(agrees=problems == 0, problems=problems, unchecked=unchecked)

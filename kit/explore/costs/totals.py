@@ -58,7 +58,7 @@ def by(
     title = f"{what} by {' and '.join(names)}"
     color = names[1] if len(names) > 1 else None
     kind = "columns" if timed and timed[0] == names[0] else "bars"
-    chart = Chart(kind=kind, x=names[0], y=y, color=color, title=title, unit="credits")
+    chart = Chart(kind=kind, x=names[0], y=y, color=color, title=title)
     return with_chart(sums.reset_index(drop=True), chart)
 
 
@@ -103,7 +103,6 @@ def summary(spent: Spending) -> CostFrame:
         y="charged",
         color="status",
         title="Credits charged",
-        unit="credits",
         leave_out=("kind", "all"),
     )
     return with_chart(joined, chart)
@@ -135,7 +134,7 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
         sums = sums.astype({"count": "int64", "unknown": "int64"})
     sums["running"] = sums["net"].cumsum().round(3)
     title = f"Credits each {every}"
-    return with_chart(sums, Chart(kind="columns", x=every, y="net", title=title, unit="credits"))
+    return with_chart(sums, Chart(kind="columns", x=every, y="net", title=title))
 
 
 def top(spent: Spending, count: int = 10) -> CostFrame:
@@ -153,7 +152,7 @@ def top(spent: Spending, count: int = 10) -> CostFrame:
     text = [str(p) if isinstance(p, str) else str(i) for i, p in rows["prompt"].items()]
     rows.insert(0, "what", pd.Series(text, index=rows.index, dtype="string"))
     title = f"The {len(rows)} most expensive"
-    chart = Chart(kind="bars", x="what", y="net", title=title, unit="credits", ranked=True)
+    chart = Chart(kind="bars", x="what", y="net", title=title, ranked=True)
     return with_chart(rows, chart)
 
 
@@ -174,7 +173,6 @@ def failed(spent: Spending) -> CostFrame:
         y="charged",
         color="status",
         title="Charged for what failed or was canceled",
-        unit="credits",
     )
     return with_chart(rows, chart)
 

@@ -53,7 +53,6 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
         y="excess",
         color="model_id",
         title="Spent beyond the usual",
-        unit="credits",
         leave_out=("model_id", EVERYTHING),
     )
     return with_chart(found, chart)

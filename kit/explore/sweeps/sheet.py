@@ -17,14 +17,10 @@ from PIL import Image, ImageDraw, ImageFont
 
 from kit.errors import ConfigError
 from kit.explore.sweeps.grid import SweepPlan
+from kit.explore.sweeps.table import CSS, FAINT
 from kit.pictures import open_picture
 
 _STAR = "★"
-_FAINT = "color:var(--jp-ui-font-color2,#767676)"
-_CSS = (
-    "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.35;"
-    "color:var(--jp-ui-font-color1,inherit)"
-)
 _CELL = "padding:4px;text-align:center;vertical-align:top"
 _HEAD = "padding:4px 8px;font-weight:600;text-align:center;max-width:220px"
 #: Of the picture: colors, gaps and heights in pixels.
@@ -101,8 +97,8 @@ class Sheet:
             cells = "".join(self._cell(row, column) for column in range(len(self.columns)))
             lines.append(f"<tr>{side}{cells}</tr>")
         return (
-            f'<div style="{_CSS};overflow-x:auto"><div style="font-weight:600;font-size:14px;'
-            f'padding:4px">{escape(self.title)}</div><table style="{_CSS};border-collapse:'
+            f'<div style="{CSS};overflow-x:auto"><div style="font-weight:600;font-size:14px;'
+            f'padding:4px">{escape(self.title)}</div><table style="{CSS};border-collapse:'
             f'collapse">{"".join(lines)}</table></div>'
         )
 
@@ -133,7 +129,7 @@ class Sheet:
         star = f'<span title="favorite">{_STAR}</span> ' if tile.favorite else ""
         there = self.show is not None and tile.number is not None
         opens = f' <span data-kit-result="{tile.number}"></span>' if there else ""
-        caption = f'<div style="{_FAINT}">{star}{escape(tile.caption)}{opens}</div>'
+        caption = f'<div style="{FAINT}">{star}{escape(tile.caption)}{opens}</div>'
         return f'<td style="{_CELL}">{shown if tile.picture else ""}{caption}{label}</td>'
 
 

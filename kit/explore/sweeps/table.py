@@ -34,11 +34,11 @@ COLUMNS = {
     "error": "string",
 }
 _ROWS = 20
-_CSS = (
+CSS = (
     "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;"
     "color:var(--jp-ui-font-color1,inherit)"
 )
-_FAINT = "color:var(--jp-ui-font-color2,#767676)"
+FAINT = "color:var(--jp-ui-font-color2,#767676)"
 
 
 class Outcome(Protocol):
@@ -109,7 +109,7 @@ def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
         for n in names
     )
     lines = "".join(
-        f'<tr><td style="padding:2px 10px 2px 0;{_FAINT}">{number}</td>'
+        f'<tr><td style="padding:2px 10px 2px 0;{FAINT}">{number}</td>'
         + "".join(f'<td style="padding:2px 10px 2px 0">{_text(row[n])}</td>' for n in names)
         + "</tr>"
         for number, row in enumerate(shown.to_dict("records"))
@@ -117,9 +117,9 @@ def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
     more = f"<div>... and {len(frame) - _ROWS} more</div>" if len(frame) > _ROWS else ""
     hint = "<code>.run()</code> makes them; nothing was sent yet" if new else ""
     return (
-        f'<div style="{_CSS};overflow-x:auto"><b style="font-size:14px">{escape(title)}</b> '
-        f'<span>{escape(told)}</span><table style="{_CSS};border-collapse:collapse">'
-        f'<tr><th></th>{head}</tr>{lines}</table>{more}<div style="{_FAINT}">{hint}</div></div>'
+        f'<div style="{CSS};overflow-x:auto"><b style="font-size:14px">{escape(title)}</b> '
+        f'<span>{escape(told)}</span><table style="{CSS};border-collapse:collapse">'
+        f'<tr><th></th>{head}</tr>{lines}</table>{more}<div style="{FAINT}">{hint}</div></div>'
     )
 
 

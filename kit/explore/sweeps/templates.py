@@ -57,7 +57,7 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Sequence:
-    parts: Sequence[_Text | _Choice]
+    parts: Sequence[_Text | _Choice | _Sequence]
 
     @property
     def count(self) -> int:
@@ -80,23 +80,18 @@ class _Choice:
     """Some of several options: the ways to pick them, one after the other."""
 
     name: str
-    ways: Sequence[Sequence[_Sequence]]
+    ways: Sequence[_Sequence]
     separator: str = ", "
 
     @property
     def count(self) -> int:
-        return sum(math.prod(option.count for option in way) for way in self.ways)
+        return sum(way.count for way in self.ways)
 
     def at(self, number: int) -> str:
         for way in self.ways:
-            size = math.prod(option.count for option in way)
-            if number < size:
-                texts = []
-                for option in reversed(way):
-                    number, place = divmod(number, option.count)
-                    texts.append(option.at(place))
-                return self.separator.join(reversed(texts))
-            number -= size
+            if number < way.count:
+                return self.separator.join(way.split(number))
+            number -= way.count
         raise IndexError(number)
 
 
@@ -223,8 +218,7 @@ class _Reader:
             if opened:
                 parts.append(self._choice(depth + 1))
             elif name:
-                options = [_Sequence([_Text(one)]) for one in self._list(name)]
-                parts.append(_Choice(name, [[option] for option in options]))
+                parts.append(_Choice(name, [_Sequence([_Text(one)]) for one in self._list(name)]))
             else:
                 parts.append(_Text(kept or bar))
 
@@ -249,8 +243,8 @@ class _Reader:
         sizes = range(low, high + 1)
         if sum(math.comb(len(options), size) for size in sizes) > _WAYS:
             raise ConfigError(f"there are over {_WAYS:,} ways to pick of {len(options)} options")
-        ways = [way for size in sizes for way in itertools.combinations(options, size)]
-        return _Choice(name, ways, separator)
+        ways = (way for size in sizes for way in itertools.combinations(options, size))
+        return _Choice(name, [_Sequence(way) for way in ways], separator)
 
     def _list(self, name: str) -> Sequence[str]:
         if name in self._lists:
