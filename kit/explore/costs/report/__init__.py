@@ -19,7 +19,6 @@ from jinja2 import Environment, StrictUndefined
 from kit.errors import ConfigError
 from kit.explore.charts.spec import REST
 from kit.explore.costs.forecasts import Forecast, forecast
-from kit.explore.costs.frame import CostFrame
 from kit.explore.costs.spending import Spending
 from kit.explore.costs.totals import by, total
 from kit.explore.costs.unusual import EVERYTHING, unusual
@@ -122,6 +121,7 @@ def report(
     """
     facts = _Facts(month, spent, before, daily, now)
     shown = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    shown.filters["credits"] = _credits
     folder = resources.files(__package__)
     text, css = ((folder / f"report.{kind}").read_text("utf-8") for kind in ("html", "css"))
     page = shown.from_string(text).render(
@@ -132,8 +132,8 @@ def report(
         budget=budget and facts.budget(float(budget)),
         models=facts.groups("model"),
         tags=facts.tags(),
-        failures=facts.failures(),
-        unusual=facts.unusual(),
+        failures=facts.failed[:_ROWS],
+        unusual=list(facts.unusual.head(_ROWS).itertuples()),
         outlook=facts.outlook(),
         footer=facts.footer(),
         **facts.chart(),
@@ -186,7 +186,7 @@ class _Facts:
             beside.append(f"{change} on the month before")
         refunded = int(whole["refunded"])
         share = refunded / max(int(whole["charged"]), 1)
-        done = int(whole["count"]) - sum(row["number"] for row in self._failed)
+        done = int(whole["count"]) - sum(row["number"] for row in self.failed)
         found = [
             ("Spent", _credits(self._net), " · ".join(beside)),
             ("Results", f"{done:,}", f"{_credits(self._net / done)} credits each" if done else ""),
@@ -236,7 +236,7 @@ class _Facts:
         return [(key, self.groups(f"tag.{key}")) for key in keys]
 
     @cached_property
-    def _failed(self) -> list[dict[str, Any]]:
+    def failed(self) -> list[dict[str, Any]]:
         frame = by(self._spent, "status", "error")
         bad = frame[frame["status"].isin(("failed", "canceled"))]
         why = bad["error"].where(bad["error"].notna(), bad["status"])
@@ -247,34 +247,11 @@ class _Facts:
             for name, count, *amounts in sums[::-1].itertuples(name=None)
         ]
 
-    def failures(self) -> list[dict[str, str]]:
-        return [
-            {
-                "name": row["name"],
-                "count": f"{row['number']:,}",
-                **dict(zip(_AMOUNTS, map(_credits, row["amounts"]), strict=True)),
-            }
-            for row in self._failed[:_ROWS]
-        ]
-
     @cached_property
-    def _unusual(self) -> CostFrame:
+    def unusual(self) -> Any:
         """Days of the month whose excess is a hundredth of it or more."""
         found = unusual(self._daily)
         return found[(found["day"] >= self._month.first) & (found["excess"] >= self._net / 100)]
-
-    def unusual(self) -> list[dict[str, str]]:
-        rows: Any = self._unusual.head(_ROWS).itertuples()
-        return [
-            {
-                "day": f"{row.day:%d %b}",
-                "name": str(row.model_id),
-                "net": _credits(row.net),
-                "usual": _credits(row.usual),
-                "times": f"{row.times:.1f} ×",
-            }
-            for row in rows
-        ]
 
     def outlook(self) -> str:
         running = self._now < self._month.end
@@ -289,7 +266,7 @@ class _Facts:
         """Return the days with the places of their columns, and what the colors mean."""
         spent = self._daily.groupby("day")["net"].sum() / MILLI
         future: Any = self._future.set_index("day")
-        hot = set(self._unusual.loc[self._unusual["model_id"] == EVERYTHING, "day"])
+        hot = set(self.unusual.loc[self.unusual["model_id"] == EVERYTHING, "day"])
         ends = pd.Timestamp(self._month.first), pd.Timestamp(self._month.end)
         clock = pd.date_range(*ends, freq="D", inclusive="left")
         net = spent.reindex(clock).fillna(0.0)
@@ -345,7 +322,6 @@ def _step(highest: float) -> float:
 
 
 _RUNNING = ("running_low", "running", "running_high")
-_AMOUNTS = ("charged", "refunded", "net")
 
 
 def _credits(amount: float) -> str:
