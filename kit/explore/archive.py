@@ -271,17 +271,15 @@ class Archive:
             raise BadRequestError(f"there is no table {table!r}{suggest(table, SCHEMAS)}")
         return [str(path) for path in self.store.files(table)]
 
-    def _config(self) -> dict[str, str]:
-        """Return the settings of a database; what does not fit in memory lies beside the parts."""
-        spill = self.store.folder / f"spill-{secrets.token_hex(4)}"
-        return {"autoinstall_known_extensions": "false", "temp_directory": str(spill)}
-
     def _ask(self, find: Callable[[duckdb.DuckDBPyConnection], T], query: str) -> T:
         """Run a query on the files of the moment; start over where they were merged meanwhile."""
         booked = "usage" in query.lower()
+        # what does not fit in memory lies beside the parts
+        spill = str(self.store.folder / f"spill-{secrets.token_hex(4)}")
+        config = {"autoinstall_known_extensions": "false", "temp_directory": spill}
         for attempt in range(_ATTEMPTS):
             try:
-                with duckdb.connect(config=self._config()) as base:
+                with duckdb.connect(config=config) as base:
                     base.execute("set timezone = 'UTC'")
                     _attach(base, "generations", self.files("generations"))
                     if booked:  # else nothing is opened for it

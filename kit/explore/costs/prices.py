@@ -203,16 +203,11 @@ def _values(parameter: wire.Parameter) -> list[Any]:
         return [False, True]
     if parameter.type not in ("integer", "number"):
         return []
-    return _numbers(parameter)
-
-
-def _numbers(parameter: wire.Parameter) -> list[Any]:
     low, high, usual = parameter.minimum, parameter.maximum, parameter.default
     between = (low + high) / 2 if low is not None and high is not None else None
     if between is not None and parameter.type == "integer":
         between = round(between)
-    found = {value for value in (low, between, usual, high) if value is not None}
-    return sorted(found)
+    return sorted({value for value in (low, between, usual, high) if value is not None})
 
 
 def _reprice_group(

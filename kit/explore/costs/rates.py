@@ -103,15 +103,11 @@ def money(rates: Mapping[str, Sequence[Rate]]) -> str:
 
 def worth(dated: Sequence[Rate]) -> str:
     """Return the expression of what a millicredit is worth at ``created_at``."""
-    cases = [
-        f"when {_condition(rate)} then {rate.amount / MILLI:.12f}::decimal(18, 12)"
-        for rate in dated
-    ]
+    cases = []
+    for since, amount in dated:
+        when = f"created_at >= '{since.isoformat()}'::timestamptz" if since else "true"
+        cases.append(f"when {when} then {amount / MILLI:.12f}::decimal(18, 12)")
     return f"case {' '.join(cases)} end"
-
-
-def _condition(rate: Rate) -> str:
-    return f"created_at >= '{rate.since.isoformat()}'::timestamptz" if rate.since else "true"
 
 
 def _read_amount(amount: Any) -> Decimal | None:

@@ -132,7 +132,7 @@ class Spending:
         values = {name: _value(*split_key(name)) for name in names if any(split_key(name))}
         texts = {name: grouped(*split_key(name)) for name in values}
         few = {name: text for name, text in texts.items() if text != "parameters"}
-        titles = {name: f'"{_quote(name)}"' for name in names}
+        titles = {name: '"' + name.replace('"', '""') + '"' for name in names}
         first = [
             f"{values.get(name) or self._expression(name)} as {title}"
             for name, title in titles.items()
@@ -241,10 +241,6 @@ def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
             known = [*_GROUPS, "parameters.NAME", "tag.KEY"]
             raise ConfigError(f"costs cannot be grouped by {name!r}{suggest(name, known)}")
     return names
-
-
-def _quote(name: str) -> str:
-    return name.replace('"', '""')
 
 
 def _cell(text: Any) -> Any:
