@@ -26,15 +26,7 @@ class BudgetWarning(UserWarning):
 
 
 class Budget:
-    """Credits that may be spent while it is open; `with` opens it.
-
-    Parameters
-    ----------
-    limit : Decimal
-        Credits in all.
-    warn_at : Decimal
-        Share of `limit`, 0 to 1, from which one warning is given.
-    """
+    """Credits that may be spent while it is open; `with` opens it."""
 
     def __init__(self, limit: Decimal, warn_at: Decimal, among: Budgets) -> None:
         self.limit = limit
@@ -128,13 +120,7 @@ class Hold:
         self._sent = True
 
     def paid(self, what: str, charged: Decimal | None) -> None:
-        """Count what was charged; the amount held where the receipt does not say.
-
-        Parameters
-        ----------
-        what : str
-            Id of what was paid for: a refund names it.
-        """
+        """Count what was charged for something by its id; what was held where that is not said."""
         self._finish(what, self._amount if charged is None else charged)
 
     def _finish(self, what: str, charged: Decimal) -> None:

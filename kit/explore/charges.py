@@ -25,17 +25,7 @@ def complete(table: pa.Table) -> bool:
 
 
 def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.Model]) -> pa.Table:
-    """Return generations with credits where they are known from elsewhere.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Generations, see `kit.explore.pages.read_table`.
-    receipts : mapping of str to Decimal
-        What starts were charged, by the id of the generation.
-    models : mapping of str to Model
-        For estimates; empty to make none.
-    """
+    """Return generations with credits where receipts or, for estimates, models say them by id."""
     if complete(table) or not (receipts or models):
         return table
     cells = zip(*(table[name].to_pylist() for name in _NEEDED), strict=True)

@@ -121,10 +121,7 @@ def fill_tags(
 ) -> pa.Table:
     """Return rows with the tags of their starts, where the service keeps none.
 
-    Parameters
-    ----------
-    column : str
-        Where the id of the generation stands.
+    `column` is where the id of the generation stands.
     """
     if not known:
         return table

@@ -32,22 +32,12 @@ _SETTINGS_AT_MOST = 4
 
 @dataclass(frozen=True, slots=True)
 class PriceFit:
-    """A learned price.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The settings that the price depends on.
-    error : float
-        Largest error on receipts that the fit had not seen, in credits.
-    count : int
-        How many receipts it was learned from.
-    """
+    """A learned price."""
 
     structure: str
-    names: tuple[str, ...]
-    error: float
-    count: int
+    names: tuple[str, ...]  # the settings that it depends on
+    error: float  # largest error on receipts that the fit had not seen, in credits
+    count: int  # receipts that it was learned from
     predict: Predict
     seen: Mapping[str, frozenset[Any]]
 
@@ -67,12 +57,9 @@ class PriceFit:
 
 
 def fit(samples: Sequence[tuple[Values, float]]) -> PriceFit | None:
-    """Return the price that explains some receipts best, or None where there are too few.
+    """Return the price that explains settings and their credits best, or None for too few.
 
-    Parameters
-    ----------
-    samples : sequence of (settings, credits)
-        In the order in which they were paid.
+    They are in the order in which they were paid.
     """
     if len(samples) < LEAST:
         return None

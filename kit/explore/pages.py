@@ -102,24 +102,12 @@ class _Entry(msgspec.Struct, gc=False, rename="camel"):
 
 @dataclass(frozen=True)
 class _Shape:
-    """How the pages of a list are read.
+    """How the pages of a list are read."""
 
-    Parameters
-    ----------
-    row : type
-        What a record is decoded to.
-    model : type
-        The wire model of it.
-    essential : sequence of str
-        Fields that tell what a record is; one that cannot be read leaves the record out.
-    inner : str
-        The field that is an object of its own.
-    """
-
-    row: type[msgspec.Struct]
+    row: type[msgspec.Struct]  # what a record is decoded to
     model: type[wire.WireShape]
-    essential: Sequence[str]
-    inner: str
+    essential: Sequence[str]  # fields without which a record is left out
+    inner: str  # the field that is an object of its own
 
     @functools.cached_property
     def decoder(self) -> msgspec.json.Decoder[list[Any]]:

@@ -38,25 +38,16 @@ class LearnedQuote(wire.Quote):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A receipt: what was asked of a model, and what it was charged.
-
-    ``id`` is the generation's; receipts of before it was kept have none.
-    """
+    """A receipt: what was asked of a model, and what it was charged."""
 
     model_id: str
     values: Mapping[str, Any]
     credits: Decimal
-    id: str | None = None
+    id: str | None = None  # of the generation; receipts of before it was kept have none
 
 
 class PriceBook:
-    """What was paid, kept on this computer for each service.
-
-    Parameters
-    ----------
-    lines : Lines
-        Where it is kept.
-    """
+    """What was paid, kept on this computer for each service."""
 
     def __init__(self, lines: JsonLines) -> None:
         self._lines = lines

@@ -57,15 +57,15 @@ GENERATIONS: Table = {
     "generation_type": "string",  # text-to-image, image-to-video, ...
     "prompt": "string",  # what was asked for
     "credits": "float64",  # charged at the start, in credits
-    "credits_refunded": "float64",  # refunded; NaN where the service does not say, in credits
+    "credits_refunded": "float64",  # refunded, in credits; NaN where the service does not say
     "net": "float64",  # charged less refunded, in credits
     "credits_source": "string",  # service, receipt, estimate or none
-    "seconds": "float64",  # from the order to its end, in seconds
-    "render_seconds": "float64",  # from its start by a worker to its end, in seconds
+    "seconds": "float64",  # from the order to its end
+    "render_seconds": "float64",  # from its start by a worker to its end
     "width": "Int64",  # of the output, in pixels
     "height": "Int64",  # of the output, in pixels
-    "duration_seconds": "float64",  # length of an output video, in seconds
-    "size_bytes": "Int64",  # of the output file, in bytes
+    "duration_seconds": "float64",  # length of an output video
+    "size_bytes": "Int64",  # of the output file
     "content_type": "string",  # of the output file
     "parameters": "string",  # settings as a JSON object
     "media": "string",  # JSON object: media parameter -> number of files
@@ -80,7 +80,7 @@ GENERATIONS: Table = {
 LEDGER: Table = {
     "created_at": TIME,  # when it was written
     "kind": "string",  # grant, generation, title, script or refund
-    "credits": "float64",  # what was added; charges are negative, in credits
+    "credits": "float64",  # what was added, in credits; charges are negative
     "balance_after": "float64",  # what could be spent then, in credits
     "model_id": "string",  # model of the generation
     "generation_id": "string",  # generation that was paid or refunded

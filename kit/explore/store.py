@@ -38,37 +38,20 @@ _MERGED = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A stretch of a list that is not in the store yet.
+    """A stretch of a list that is not in the store yet."""
 
-    Parameters
-    ----------
-    since : str or None
-        Where it ends, as an ISO 8601 time; None for the beginning of everything.
-    path : str or None
-        The page to go on with; None to begin with the newest.
-    """
-
-    since: str | None = None
-    path: str | None = None
+    since: str | None = None  # where it ends, as an ISO 8601 time; None for the beginning of all
+    path: str | None = None  # the page to go on with; None to begin with the newest
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a store holds of one list.
+    """What a store holds of one list."""
 
-    Parameters
-    ----------
-    parts : mapping of str to int
-        Files of what never changes again, and how many rows each has.
-    top : str or None
-        When the newest row was made that is known, as an ISO 8601 time.
-    gaps : sequence of Gap
-        What an interrupted sync has left to do.
-    """
-
+    #: Files of what never changes again, and how many rows each has.
     parts: Mapping[str, int] = field(default_factory=dict)
-    top: str | None = None
-    gaps: Sequence[Gap] = ()
+    top: str | None = None  # when the newest known row was made, as an ISO 8601 time
+    gaps: Sequence[Gap] = ()  # what an interrupted sync has left to do
 
     @property
     def rows(self) -> int:
@@ -78,28 +61,14 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a store holds.
+    """What a store holds."""
 
-    Parameters
-    ----------
-    generations, usage : Listing
-        Finished generations, and the ledger.
-    running : str or None
-        The file of the generations that were not finished at the last sync.
-    synced_at : str or None
-        When the last sync ended.
-    journaled : str or None
-        The last start of this computer's journal that was looked for in the store.
-    unlisted : int
-        Generations that are known from the journal alone, because the service lists no more than
-        its newest ones.
-    """
-
-    generations: Listing = field(default_factory=Listing)
+    generations: Listing = field(default_factory=Listing)  # finished ones
     usage: Listing = field(default_factory=Listing)
-    running: str | None = None
-    synced_at: str | None = None
-    journaled: str | None = None
+    running: str | None = None  # the file of what was not finished at the last sync
+    synced_at: str | None = None  # when the last sync ended
+    journaled: str | None = None  # the last start of the journal that was looked for here
+    #: Generations known from the journal alone: the service lists no more than its newest ones.
     unlisted: int = 0
 
     @property
@@ -236,14 +205,7 @@ class Store:
         many: int = _MANY,
         merged: int = _MERGED,
     ) -> Listing:
-        """Return a list after merging its small parts, where there are too many of them.
-
-        Parameters
-        ----------
-        small, many, merged : int
-            Rows below which a part is small, how many of these there may be, and rows of what they
-            are merged to.
-        """
+        """Return a list after merging its small parts, where there are too many of them."""
         few = [name for name, rows in listing.parts.items() if rows < small]
         if len(few) <= many:
             return listing

@@ -57,22 +57,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What this computer's journal says of a generation that it has started.
-
-    Parameters
-    ----------
-    state : str or None
-        How it ended; None where that is not known.
-    mine : bool
-        Whether it is certain to be this account's: accounts of one service share a journal.
-    """
+    """What this computer's journal says of a generation that it has started."""
 
     id: str
     at: str
     model_id: str | None = None
     credits: Decimal | None = None
-    state: str | None = None
-    mine: bool = False
+    state: str | None = None  # how it ended, where that is known
+    mine: bool = False  # certain to be this account's: accounts of a service share a journal
 
 
 class Source(Protocol):
@@ -105,34 +97,15 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Synced:
-    """What a sync brought.
+    """What a sync brought, in generations."""
 
-    Parameters
-    ----------
-    added : int
-        Generations that are finished now and were not in the store.
-    running : int
-        Generations that are not finished yet.
-    rows : int
-        Finished generations in the store.
-    pages : int
-        Answers that it took.
-    fetched : int
-        Generations in those answers, known ones among them.
-    through : datetime or None
-        When the oldest generation of the last page was made; falls while a sync goes on.
-    unlisted : int
-        Generations in the store that the service does not list: they are known because this
-        computer started them.
-    """
-
-    added: int = 0
-    running: int = 0
-    rows: int = 0
-    pages: int = 0
-    fetched: int = 0
-    through: datetime | None = None
-    unlisted: int = 0
+    added: int = 0  # finished now, and not in the store before
+    running: int = 0  # not finished yet
+    rows: int = 0  # finished, in the store
+    pages: int = 0  # answers that it took
+    fetched: int = 0  # in those answers, known ones among them
+    through: datetime | None = None  # when the oldest of the last page was made; falls as it goes
+    unlisted: int = 0  # in the store because this computer started them, not listed by the service
 
     def __repr__(self) -> str:
         unlisted = f" · {self.unlisted:,} unlisted" if self.unlisted else ""
@@ -154,16 +127,7 @@ def sync_generations(
     """Bring the generations of a store up to date and return what that brought.
 
     Another notebook that syncs the same store is waited for. What this computer has started and
-    the service does not list is asked for one by one.
-
-    Parameters
-    ----------
-    on_update : callable
-        Called after each page.
-    part : int
-        Rows that wait in memory before they become a part.
-    now : callable
-        The clock.
+    the service does not list is asked for one by one. `on_update` is called after each page.
     """
 
     def run() -> Steps[Synced]:

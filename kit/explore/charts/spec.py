@@ -18,37 +18,21 @@ REST = "the rest"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """How a frame is drawn.
+    """How a frame is drawn."""
 
-    Parameters
-    ----------
-    kind : str
-        ``columns`` (upright, along a time), ``bars`` (lying, one a name) or ``band`` (a line
-        between two others).
-    x, y : str
-        Columns: what is told apart, and the number that is drawn.
-    color : str or None
-        Column whose values are stacked in colors of their own.
-    low, high : str or None
-        Columns of a band's edges.
-    line : (float, str) or None
-        A level to compare with, and its name.
-    leave_out : (str, object) or None
-        Rows with this value in this column are not drawn.
-    ranked : bool
-        Each row is a bar of its own, with its number: equal names are not added up.
-    """
-
+    #: ``columns`` (upright, along a time), ``bars`` (lying, one a name) or ``band`` (a line between
+    #: two others).
     kind: str
-    x: str
-    y: str
+    x: str  # the column of what is told apart
+    y: str  # the column of the number that is drawn
     title: str
     unit: str = "credits"
-    color: str | None = None
-    low: str | None = None
+    color: str | None = None  # the column whose values are stacked in colors of their own
+    low: str | None = None  # the columns of a band's edges
     high: str | None = None
-    line: tuple[float, str] | None = None
-    leave_out: tuple[str, Any] | None = None
+    line: tuple[float, str] | None = None  # a level to compare with, and its name
+    leave_out: tuple[str, Any] | None = None  # rows with this value in this column are not drawn
+    #: Each row is a bar of its own, with its number: equal names are not added up.
     ranked: bool = False
 
     @property
@@ -106,14 +90,7 @@ def within(level: float, rows: pd.DataFrame) -> bool:
 
 
 def room(totals: pd.Series[Any]) -> tuple[float, float]:
-    """Return from where to where lying bars go, with room for the figures beside them.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> room(pd.Series([10.0, 2.0]))
-    (0.0, 11.6)
-    """
+    """Return from where to where lying bars go, with room for the figures beside them."""
     low, high = min(0.0, float(totals.min())), max(0.0, float(totals.max()))
     more = 0.16 * (high - low)
     return low - more if low < 0 else 0.0, high + more if high > 0 else 0.0

@@ -50,11 +50,6 @@ class CostFrame(pd.DataFrame):
     """A pandas frame whose `plot()` draws what the frame is about.
 
     Filtering and sorting keep the chart; a frame without the chart's columns is drawn by pandas.
-
-    Parameters
-    ----------
-    chart : Chart or None
-        How it is drawn.
     """
 
     _metadata = ["chart"]  # noqa: RUF012 - pandas reads this name of the class

@@ -23,26 +23,13 @@ PROMPT = "prompt"
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """The requests of a sweep.
+    """The requests of a sweep."""
 
-    Parameters
-    ----------
-    axes : mapping of str to list
-        What varies, with its values in their order.
-    fixed : mapping
-        What all requests share.
-    requests : list of mapping
-        The varying values of each request.
-    grid : bool
-        Whether every combination is there, so that a sheet has no holes.
-    rows : DataFrame or None
-        What the requests were given as: its index is that of the results.
-    """
-
-    axes: Mapping[str, list[Any]]
-    fixed: Mapping[str, Any]
-    requests: Sequence[Mapping[str, Any]]
-    grid: bool
+    axes: Mapping[str, list[Any]]  # what varies, with its values in their order
+    fixed: Mapping[str, Any]  # what all requests share
+    requests: Sequence[Mapping[str, Any]]  # the varying values of each
+    grid: bool  # whether every combination is there, so that a sheet has no holes
+    #: What the requests were given as: its index is that of the results.
     rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)
 
 

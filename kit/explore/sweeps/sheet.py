@@ -34,47 +34,25 @@ _MOST = 60_000_000
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One result.
+    """One result."""
 
-    Parameters
-    ----------
-    picture : str or None
-        A ``data:`` address.
-    caption : str
-        What it cost, or why there is no picture.
-    label : str
-        Its values, for sheets without axes.
-    number : int or None
-        Of its request, by which the result is opened; None where there is none.
-    """
-
-    picture: str | None
-    caption: str
-    label: str = ""
+    picture: str | None  # a ``data:`` address
+    caption: str  # what it cost, or why there is no picture
+    label: str = ""  # its values, for sheets without axes
     favorite: bool = False
-    number: int | None = None
+    number: int | None = None  # of its request, by which the result is opened
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A contact sheet; it shows itself, and `save` writes it as ``.html`` or ``.png``.
-
-    Parameters
-    ----------
-    columns, rows : sequence of str
-        Labels; empty ones are not shown.
-    tiles : mapping of (row, column) to Tile
-        Where nothing was made there is none.
-    show : callable, optional
-        Shows a sheet in a notebook, with what opens its results.
-    """
+    """A contact sheet; it shows itself, and `save` writes it as ``.html`` or ``.png``."""
 
     title: str
-    columns: Sequence[str]
+    columns: Sequence[str]  # labels; empty ones are not shown
     rows: Sequence[str]
-    tiles: Mapping[tuple[int, int], Tile]
+    tiles: Mapping[tuple[int, int], Tile]  # by row and column, where something was made
     size: int = 200
-    show: Callable[[Sheet], None] | None = None
+    show: Callable[[Sheet], None] | None = None  # in a notebook, with what opens its results
 
     def __repr__(self) -> str:
         return f"<Sheet {len(self.rows)} × {len(self.columns)}: {self.title}>"

@@ -66,13 +66,7 @@ def table(
     *,
     constants: bool = False,
 ) -> pd.DataFrame:
-    """Return one row a request: what varies, then `COLUMNS`.
-
-    Parameters
-    ----------
-    constants : bool
-        Whether what all requests share is there too.
-    """
+    """Return one row a request: what varies, and all share for `constants`, then `COLUMNS`."""
     rows = [
         _row(price, result, receipts, ratings)
         for price, result in zip(prices, results, strict=True)
