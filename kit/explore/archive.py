@@ -77,17 +77,7 @@ class Archive:
     ) -> pd.DataFrame:
         """Return generations as a frame, newest first; see `kit.explore.schema.GENERATIONS`.
 
-        Parameters
-        ----------
-        columns : sequence of str, optional
-            Only these, which reads no others; ``parameters.NAME`` and ``media.NAME`` as well.
-        parameters, media : bool
-            Whether each parameter, each input file becomes a column too.
-
-        Raises
-        ------
-        BadRequestError
-            There is no such column.
+        Columns that are not asked for are not read; see `kit.explore.columns.Columns`.
         """
         wanted = Columns(columns, parameters, media)
         query = f"select {wanted.text} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
@@ -164,13 +154,7 @@ class Archive:
         return Spending(self, choice, timezone, rates)
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pa.Table:
-        """Return what a query finds in ``generations``, ``usage`` and other tables.
-
-        Parameters
-        ----------
-        values : sequence
-            They fill its question marks.
-        """
+        """Return what a query finds in these and other tables; `values` fill its question marks."""
 
         def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
             for name, table in tables.items():
@@ -184,12 +168,8 @@ class Archive:
 
         A parameter is ``"parameters.resolution"``, as in a frame, and a tag ``"tag.campaign"`` (in
         the ledger, too, where a query is of that alone); the other columns are those of
-        `kit.explore.schema.GENERATIONS`, of `kit.explore.schema.LEDGER`, and ``id``.
-
-        Parameters
-        ----------
-        **tables : DataFrame or pyarrow.Table
-            More tables, by name, to join.
+        `kit.explore.schema.GENERATIONS`, of `kit.explore.schema.LEDGER`, and ``id``. `tables`, of
+        pandas or Arrow, are there by name, to join.
 
         Raises
         ------
@@ -239,19 +219,14 @@ class Archive:
     def paid(self, model_id: str, count: int) -> list[dict[str, Any]]:
         """Return what the newest generations of a model were charged, the oldest of them first.
 
-        Only charges that the service or a receipt named; estimates are none.
-
-        Returns
-        -------
-        list of dict
-            ``id``, ``credits`` (float), ``parameters`` and ``media`` (JSON texts or None).
+        Only charges that the service or a receipt named, each as ``id``, ``credits`` (float),
+        ``parameters`` and ``media`` (JSON texts or None); estimates are none.
         """
         known = "model_id = ? and credits_source in ('service', 'receipt')"
         query = (
             f"select id, credits, parameters, media from generations where {known} "  # noqa: S608
             f"{_NEWEST_FIRST} limit ?"
         )
-
         found: list[dict[str, Any]] = self.ask(query, [model_id, count]).to_pylist()
         return found[::-1]
 

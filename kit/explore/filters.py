@@ -100,13 +100,8 @@ class HistoryFilter:
     def query(self, limit: int | None, *, tags: bool = True) -> dict[str, Any]:
         """Return the query of a list, whose pages are long where a part is left to `matching`.
 
-        That is one of several words or tags, and words beside a tag. The default length is not
-        sent, some services refuse it.
-
-        Parameters
-        ----------
-        tags : bool
-            Whether the service keeps tags.
+        That is one of several words or tags, and words beside a tag; all tags where the service
+        keeps none. The default length is not sent, some services refuse it.
         """
         words = self._words()
         found: dict[str, Any] = {column: known[0] for column, known in words if len(known) == 1}

@@ -123,20 +123,13 @@ _cutter = msgspec.json.Decoder(list[msgspec.Raw])
 def read_table(contents: Iterable[bytes], malformed: MalformedValues | None = None) -> pa.Table:
     """Return the generations of some pages as one table, in the order given.
 
-    A value that makes no sense is missing in it, and a record without an id is left out.
+    A value that makes no sense is missing in it, and a record without an id is left out. What the
+    service does not say of credits is missing; see `kit.explore.charges`.
 
     Parameters
     ----------
-    contents : iterable of bytes
-        Bodies of answers to a list of generations: each a JSON array.
     malformed : MalformedValues, optional
         Counts what could not be read, for one warning after several calls.
-
-    Returns
-    -------
-    pyarrow.Table
-        With the schema `kit.explore.arrow.GENERATIONS`. What the service does not say of credits
-        is missing; see `kit.explore.charges`.
 
     Raises
     ------
@@ -153,13 +146,7 @@ def read_table(contents: Iterable[bytes], malformed: MalformedValues | None = No
 
 
 def read_usage(contents: Iterable[bytes], malformed: MalformedValues | None = None) -> pa.Table:
-    """Return the entries of some pages of a ledger as one table; see `read_table`.
-
-    Returns
-    -------
-    pyarrow.Table
-        With the schema `kit.explore.arrow.USAGE`.
-    """
+    """Return the entries of some pages of a ledger as one table; see `read_table`."""
     return _read(contents, _USAGE, _usage_table, malformed) or USAGE.empty_table()
 
 

@@ -55,17 +55,7 @@ class CostReports:
         timezone: str = "UTC",
         sync: bool = True,
     ) -> Flow[Spending]:
-        """Return what was paid for, after history and ledger on this computer are up to date.
-
-        Parameters
-        ----------
-        on_progress : callable
-            Called after each page of history and ledger: both may be long.
-        timezone : str
-            Where days begin.
-        sync : bool
-            False leaves them as they are.
-        """
+        """Return what was paid for; `sync` brings history and ledger up to date before."""
         from kit.explore.costs import find_timezone
         from kit.explore.filters import parse_filter
 
@@ -76,13 +66,7 @@ class CostReports:
     def ledger(
         self, limit: int | None, on_progress: OnProgress = ignore_progress, *, sync: bool = True
     ) -> Flow[pd.DataFrame]:
-        """Return the ledger as a frame, newest first.
-
-        Raises
-        ------
-        NotFoundError
-            The service has none.
-        """
+        """Return the ledger as a frame, newest first; a service without one is an error."""
         archive = yield from self.history.current(on_progress, sync=sync, usage=True)
         if self.history.has_ledger is False:
             raise NotFoundError("this service has no ledger")
@@ -127,13 +111,7 @@ class CostReports:
         )
 
     def focus(self, currency: str | None, spending: Flow[Spending]) -> Flow[FocusFrame]:
-        """Return daily costs in the columns of FOCUS.
-
-        Raises
-        ------
-        ConfigError
-            It is not known what a credit is worth.
-        """
+        """Return daily costs in the columns of FOCUS."""
         from kit.explore import costs
 
         account = yield from flows.ask(calls.get_account())

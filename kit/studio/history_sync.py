@@ -61,15 +61,7 @@ def ignore_progress(_what: str, _so_far: object) -> None:
 
 
 class HistorySync:
-    """The flows of a studio's archive; the same for both faces.
-
-    Parameters
-    ----------
-    models : callable
-        Returns the flow of the models by id.
-    journal : Journal
-        What this computer has started, and what that was charged.
-    """
+    """The flows of a studio's archive; the same for both faces."""
 
     def __init__(
         self,
@@ -94,10 +86,7 @@ class HistorySync:
     ) -> Flow[Archive]:
         """Return the archive as the service has it now, or as the last sync left it.
 
-        Parameters
-        ----------
-        usage : bool
-            Whether the ledger is needed, which is read from the first time on that it is.
+        The ledger is read from the first time on that `usage` asks for it.
         """
         if sync:
             yield from self.sync(on_progress, usage=usage)
@@ -159,12 +148,7 @@ class HistorySync:
         return (yield from self._page(calls.list_generations(**query), path))
 
     def check(self, choice: HistoryFilter, found: pa.Table | None = None) -> Flow[None]:
-        """Refuse a choice of models or asset types that neither history nor catalog has.
-
-        Parameters
-        ----------
-        found : pyarrow.Table, optional
-            What the service has found for it.
+        """Refuse a choice of models or asset types that history, catalog and `found` do not have.
 
         Raises
         ------
@@ -270,14 +254,8 @@ class HistorySync:
 class ProgressLine:
     """A line of progress; one that was not asked for appears only when it takes long.
 
-    It has no share of the whole: the lists of a service do not say how long they are.
-
-    Parameters
-    ----------
-    progress : callable
-        Takes a label and returns what shows it for as long as it is open.
-    show : str, optional
-        What to show from the start, because it was asked for by name.
+    It has no share of the whole: the lists of a service do not say how long they are. `show` is
+    what to show from the start, because it was asked for by name.
     """
 
     def __init__(self, progress: ShowProgress, *, show: str | None = None) -> None:

@@ -67,14 +67,10 @@ class Tables(Protocol):
 
 
 class Spending:
-    """What was paid for, as the table ``spending`` of a query.
+    """What was paid for of a choice, as the table ``spending`` of a query.
 
     Parameters
     ----------
-    tables : Tables
-        An archive, or frames.
-    choice : HistoryFilter, optional
-        Only what is meant by it.
     timezone : str
         Where days begin.
     rates : mapping of str to sequence of Rate, optional

@@ -69,18 +69,10 @@ class Month(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """A report of a month; it shows itself in a notebook.
+    """A report of a month; it shows itself in a notebook."""
 
-    Parameters
-    ----------
-    month : str
-        Such as ``2026-11``.
-    html : str
-        The whole file.
-    """
-
-    month: str
-    html: str
+    month: str  # such as ``2026-11``
+    html: str  # the whole file
 
     def save(self, path: Path | str | None = None) -> Path:
         """Write it to a file, ``costs-2026-11.html`` by default, and return where that is."""
