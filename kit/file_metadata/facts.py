@@ -40,16 +40,12 @@ class FileMetadata:
 
     Parameters
     ----------
-    parameters : mapping
-        The settings, the seed among them.
     source_type : str or None
         How it came to be, a term of IPTC such as `ALGORITHMIC`.
     inputs : sequence of str
         Ids of the generations whose outputs went in.
     unread : sequence of str
         What a file of another program says besides, and has no place here.
-    signature : Signature or None
-        Who signed the file, where it is.
     """
 
     model: str | None = None

@@ -34,12 +34,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def check_url(url: str, field: str, *, loopback: bool) -> str:
-    """Return the address of a receiver.
-
-    Parameters
-    ----------
-    loopback : bool
-        Whether this machine itself may be one, where http is good enough.
+    """Return the address of a receiver; `loopback` allows this machine, where http will do.
 
     Raises
     ------
@@ -103,13 +98,7 @@ def get(webhook_id: str, account_id: str) -> Transaction[Any]:
 def rotate(
     webhook_id: str, account_id: str, now: int, *, actor: str = audit.SERVICE
 ) -> Transaction[Any]:
-    """Give a webhook a new secret and return its row; the one before works for a day more.
-
-    Parameters
-    ----------
-    webhook_id : str
-        ``requests`` for what signs the webhooks of single requests.
-    """
+    """Give a webhook, or `REQUESTS`, a new secret and return its row; the old one works a day."""
     if webhook_id == REQUESTS:
         webhook_id = _requests_id(account_id)
     else:
@@ -161,13 +150,7 @@ def next_due() -> Transaction[int | None]:
 
 
 def claim(others: list[str], now: int) -> Transaction[tuple[Any, Any, Any, Any] | None]:
-    """Take a delivery that is due; return it, its webhook, its generation and the signing webhook.
-
-    Parameters
-    ----------
-    others : list of str
-        Accounts that have enough under way.
-    """
+    """Take what is due but for accounts; return it, its webhook, its generation and the signer."""
     busy = f",{','.join(others)}," if others else ""
     row = yield from one(webhooks.claim(now=now, lease_until=now + _LEASE_MS, others=busy))
     if row is None:
@@ -184,17 +167,7 @@ def claim(others: list[str], now: int) -> Transaction[tuple[Any, Any, Any, Any] 
 def settle(
     row: Any, now: int, error: str | None, *, wait: float = 0.0, gone: bool = False
 ) -> Transaction[None]:
-    """Note how an attempt at a delivery ended.
-
-    Parameters
-    ----------
-    error : str or None
-        What went wrong.
-    wait : float
-        Seconds that the receiver asks for, at most a day of which are granted.
-    gone : bool
-        Whether the receiver is gone for good: then its webhook ends.
-    """
+    """Note how an attempt ended: a receiver may ask for a day at most, one that is gone ends."""
     if gone:
         yield webhooks.disable(id=row.webhook_id, now=now)
         yield webhooks.fail(id=row.webhook_id, error=error)

@@ -37,13 +37,7 @@ async def resolve(host: str, port: int) -> list[str]:
 
 
 class Deliveries:
-    """Sends what is due, again where it was not taken.
-
-    Parameters
-    ----------
-    resolve : callable
-        Looks a name up.
-    """
+    """Sends what is due, again where it was not taken."""
 
     def __init__(self, context: Context, resolve: Resolve = resolve) -> None:
         self._context = context

@@ -59,13 +59,7 @@ class DeliverySender:
 
 
 class CheckedBackend(httpcore.AnyIOBackend):
-    """Connects to public addresses only, and to this machine where that is allowed.
-
-    Parameters
-    ----------
-    resolve : callable
-        Looks a name up: what it returns is checked, and connected to.
-    """
+    """Connects to public addresses only, and to this machine where that is allowed."""
 
     def __init__(self, resolve: Resolve, loopback: bool) -> None:
         self._resolve = resolve

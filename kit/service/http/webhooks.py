@@ -94,13 +94,7 @@ def describe_all(account_id: str) -> Transaction[list[dict[str, Any]]]:
 
 
 def describe(row: Any, counts: dict[str, int], secret: bytes | None = None) -> dict[str, Any]:
-    """Return a webhook as the API answers it.
-
-    Parameters
-    ----------
-    secret : bytes, optional
-        The service's own, where the webhook's is to be shown.
-    """
+    """Return a webhook as the API answers it; its secret is made of the service's, if given."""
     return {
         "id": row.id,
         "url": row.url,

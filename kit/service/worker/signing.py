@@ -75,12 +75,7 @@ class ResultSigner:
         """Sign a file that says what made it; return the facts of the signed one, under its key.
 
         What says nothing, or was signed by others, stays as it is, and so does what cannot be
-        signed: the log names why.
-
-        Parameters
-        ----------
-        media : iterable of Path
-            What went in: its ingredients, with what they say of their own origin.
+        signed: the log names why. `media` become ingredients, with their own credentials.
         """
         before = outputs.path(facts["key"])
         known = file_metadata.read(before)

@@ -24,12 +24,7 @@ _UP = "⬑ .."
 class Picker:
     """A list of one folder; choosing a folder opens it, choosing a file takes it.
 
-    Parameters
-    ----------
-    kind : str
-        ``image``, ``video`` or ``audio``: other files are not shown; any other word shows all.
-    take : callable
-        Called with the file that was chosen.
+    A kind that is none of ``image``, ``video`` and ``audio`` shows all files.
     """
 
     def __init__(
@@ -106,15 +101,7 @@ def thumbnails(
     results: Sequence[tuple[wire.Generation, bytes]],
     take: Callable[[wire.Generation], None],
 ) -> Any:
-    """Return earlier results as pictures to click.
-
-    Parameters
-    ----------
-    results : sequence of (Generation, bytes)
-        Each with its picture.
-    take : callable
-        Called with the one that was clicked.
-    """
+    """Return earlier results, each with its picture, to click."""
     token, sheet, buttons = secrets.token_hex(4), "", []
     for number, (facts, content) in enumerate(results):
         address = media.picture(content, limit=_SMALL, width=_ACROSS)
