@@ -102,10 +102,7 @@ def backup(
     ):
         copy = draft / _DATABASE
         copied(settings.database_path, copy)
-        named, unfinished = asyncio.run(_run_on(copy, list_files))
-        # First a look at all of them: a copy may take long, and this does not.
-        lost = [one for one in named if not (settings.objects / one.key).is_file()]
-        _refuse_gaps(lost, _find_deleted(settings, lost), skip_missing)
+        named, unfinished = _run_on(copy, list_files)
         with open_writer(target) as add:
             sizes: dict[str, int] = {}
             for one in named:
@@ -114,7 +111,7 @@ def backup(
             gone = [one for one in named if one.key not in sizes]
             deleted = _find_deleted(settings, gone)
             missing = _refuse_gaps(gone, deleted, skip_missing)
-            asyncio.run(_run_on(copy, lambda it: it.write(_forget(gone, deleted))))
+            _run_on(copy, lambda it: it.write(_forget(gone, deleted)))
             report = Report(
                 files=len(named) - len(gone),
                 size_bytes=sum(sizes.values()),
@@ -175,25 +172,26 @@ def verify(data: Path) -> Report:
     if trouble:
         raise ConfigError(f"the database of the backup is damaged: {trouble}")
     noted = json.loads((data / _NOTE).read_text())
-    books = asyncio.run(_run_on(data / _DATABASE, lambda database: database.read(credits.verify())))
+    books = _run_on(data / _DATABASE, lambda database: database.read(credits.verify()))
     if books:
         raise ConfigError(f"the ledger is wrong: {books[0].subject}: {books[0].problem}")
-    named, unfinished = asyncio.run(_run_on(data / _DATABASE, list_files))
+    named, unfinished = _run_on(data / _DATABASE, list_files)
     kept = [one for one in named if one.key not in noted["missing"]]
-    size = sum(_check_file(data / _OBJECTS / one.key, one) for one in kept)
+    size = 0
+    for one in kept:
+        path = data / _OBJECTS / one.key
+        if not path.is_file():
+            raise ConfigError(f"{one.key} of {one.owner} is not in the backup")
+        if one.sha256 not in (None, found := hash_file(path)):
+            raise ConfigError(f"{one.key} of {one.owner} is damaged: its SHA-256 is {found}")
+        size += path.stat().st_size
     return Report(files=len(kept), size_bytes=size, unfinished=unfinished, missing=noted["missing"])
 
 
-def _check_file(path: Path, one: Stored) -> int:
-    """Return the size of a file whose bytes are the right ones."""
-    if not path.is_file():
-        raise ConfigError(f"{one.key} of {one.owner} is not in the backup")
-    if one.sha256:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != one.sha256:
-            raise ConfigError(f"{one.key} of {one.owner} is damaged: its SHA-256 is {found}")
-    return path.stat().st_size
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _refuse_gaps(
@@ -220,19 +218,27 @@ def _add_private(add: Add, settings: ServiceSettings, draft: Path, report: Repor
     add(_NOTE, note)
 
 
-async def _run_on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:
-    database = SQLite(path)
-    try:
-        return await work(database)
-    finally:
-        await database.close()
+def _run_on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:
+    async def run() -> T:
+        database = SQLite(path)
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(run())
 
 
 async def list_files(database: Database) -> tuple[list[Stored], int]:
     """Return the files that a database names, and how many generations are unfinished."""
-    outputs = await database.read(_pages(generations.with_output))
+    finished = await database.read(_pages(generations.with_output))
     filled = await database.read(_pages(uploads.with_file))
-    stored = [one for row in outputs for one in _files_of_output(row)]
+    stored = []
+    for row in finished:
+        output = orjson.loads(row.output)
+        whole, *thumbnails = outputs.files_of(output)
+        stored.append(Stored(whole, row.id, output["sha256"]))
+        stored += [Stored(key, row.id) for key in thumbnails]
     for row in filled:
         stored.append(Stored(upload_key(row), row.id, row.sha256, spare=row.used_at is None))
     return stored, sum((await database.read(queue.count_states())).values())
@@ -240,21 +246,19 @@ async def list_files(database: Database) -> tuple[list[Stored], int]:
 
 def _find_deleted(settings: ServiceSettings, gone: Sequence[Stored]) -> dict[str, int]:
     """Return whose files the service deleted while they were copied, and when as far as it says."""
-    if not gone:
-        return {}
-    return asyncio.run(_run_on(settings.database_path, lambda it: it.read(_deleted_owners(gone))))
 
+    def find() -> Transaction[dict[str, int]]:
+        found = {}
+        for owner in {one.owner for one in gone}:
+            if owner.startswith("upl_"):
+                if not (yield uploads.find(id=owner)):
+                    found[owner] = 0
+            else:
+                for row in (yield generations.deleted(id=owner)):
+                    found[owner] = row.outputs_deleted_at
+        return found
 
-def _deleted_owners(gone: Sequence[Stored]) -> Transaction[dict[str, int]]:
-    found = {}
-    for owner in {one.owner for one in gone}:
-        if owner.startswith("upl_"):
-            if not (yield uploads.find(id=owner)):
-                found[owner] = 0
-        else:
-            for row in (yield generations.deleted(id=owner)):
-                found[owner] = row.outputs_deleted_at
-    return found
+    return _run_on(settings.database_path, lambda it: it.read(find())) if gone else {}
 
 
 def _forget(gone: Sequence[Stored], deleted: Mapping[str, int]) -> Transaction[None]:
@@ -265,13 +269,6 @@ def _forget(gone: Sequence[Stored], deleted: Mapping[str, int]) -> Transaction[N
                 yield from remove(one.owner, _EVER)
         elif one.owner in deleted:
             yield generations.delete_outputs(id=one.owner, now=deleted[one.owner])
-
-
-def _files_of_output(row: Any) -> Iterator[Stored]:
-    whole, *thumbnails = outputs.keys_of(row.output)
-    yield Stored(whole, row.id, orjson.loads(row.output)["sha256"])
-    for key in thumbnails:
-        yield Stored(key, row.id)
 
 
 def _pages(statement: Statement) -> Transaction[list[Any]]:

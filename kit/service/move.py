@@ -6,7 +6,6 @@ The secret stays in the folder, which the service goes on with; so do the files 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,7 +14,7 @@ from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.service.address import find
 from kit.service.app import create_storage
-from kit.service.backup import list_files
+from kit.service.backup import hash_file, list_files
 from kit.service.databases import load_postgresql, migrate_database, open_database
 from kit.service.domain import credits
 from kit.service.settings import ServiceSettings
@@ -68,23 +67,18 @@ async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[
                 continue
             if not path.is_file():
                 raise ConfigError(f"the file {path} of {one.owner} is gone; nothing was moved")
-            digest = _digest(path)
+            digest = hash_file(path)
             if one.sha256 not in (None, digest):
                 raise ConfigError(f"the file {path} of {one.owner} is damaged; nothing was moved")
             draft = folder / "draft"
             await asyncio.to_thread(shutil.copyfile, path, draft)
             await storage.keep({one.key: draft})
             again = await storage.local(one.key, folder)
-            if _digest(again) != digest:
+            if hash_file(again) != digest:
                 raise ConfigError(f"the storage gives back another file than {path}")
             again.unlink()
             count += 1
     return {"files": count}
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 async def _prove(database: Database) -> None:

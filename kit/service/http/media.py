@@ -241,7 +241,7 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
         # Asked anew each time: so the account's sign-out ends it, wherever the file lies.
         headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
         return RedirectResponse(elsewhere, headers=headers)
-    path = local_storage(context).path(key)
+    path = local_storage(context).outputs.path(key)
     if not path.is_file():
         raise NotFoundError("the file is gone")
     # What lies under a key never changes, so its name is its version.

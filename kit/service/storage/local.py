@@ -42,7 +42,7 @@ class LocalStorage:
 
     async def local(self, key: str, folder: Path) -> Path:
         """Return where a file lies; a storage in which it does not puts a copy into `folder`."""
-        path = self.path(key)
+        path = self.outputs.path(key)
         if not path.is_file():
             raise NotFoundError("the file is gone")
         return path
@@ -60,13 +60,13 @@ class LocalStorage:
     async def names(self, folder: str) -> list[str]:
         """Return the names of what lies in a folder, in order."""
         try:
-            return sorted(await asyncio.to_thread(os.listdir, self.path(folder)))
+            return sorted(await asyncio.to_thread(os.listdir, self.outputs.path(folder)))
         except FileNotFoundError:
             return []
 
     async def remove(self, prefix: str) -> None:
         """Remove a file, or a folder of files; a missing one is no error."""
-        path = self.path(prefix)
+        path = self.outputs.path(prefix)
         if path.is_dir():
             await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
         else:
@@ -107,7 +107,3 @@ class LocalStorage:
         except OSError:
             return False
         return True
-
-    def path(self, key: str) -> Path:
-        """Return where a key lies; one that leads out of the folder leads nowhere."""
-        return self.outputs.path(key)

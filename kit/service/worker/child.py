@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import orjson
 
 from kit import file_metadata
-from kit.engines.base import CanceledError, Engine, Job, Progress, SpentError
+from kit.engines.base import CanceledError, Job, Progress, SpentError
 from kit.engines.configured.place import ModelSource
 from kit.engines.media.lengths import priced
 from kit.engines.registry import engine_for, software_of
@@ -120,24 +120,21 @@ def _render_in(folder: Path, task: Mapping[str, Any], progress: Progress) -> dic
     seconds = time.perf_counter() - started
     made = engine.definition.asset_type
     outputs = OutputFolder(Path(task["outputs"]))
-    metadata = _describe(task, engine) if task.get("file_metadata") else None
+    metadata = None
+    if task.get("file_metadata"):
+        kinds = (COMPOSITE, ENHANCED) if task["media"] else (TRAINED, ALGORITHMIC)
+        metadata = FileMetadata(
+            model=task["model_id"],
+            prompt=task["prompt"] or None,
+            parameters=task["parameters"],
+            generation_id=task["generation_id"],
+            service="Creative Studio",
+            software=software_of(task["model_id"]),
+            inputs=task.get("inputs", ()),
+            source_type=kinds[0] if engine.trained else kinds[1],
+        )
     facts = store_result(asset, made, task["generation_id"], folder, outputs, metadata)
     return {**facts, "seconds": seconds}
-
-
-def _describe(task: Mapping[str, Any], engine: Engine) -> FileMetadata:
-    """Return what the file of a job says of itself."""
-    kinds = (COMPOSITE, ENHANCED) if task["media"] else (TRAINED, ALGORITHMIC)
-    return FileMetadata(
-        model=task["model_id"],
-        prompt=task["prompt"] or None,
-        parameters=task["parameters"],
-        generation_id=task["generation_id"],
-        service="Creative Studio",
-        software=software_of(task["model_id"]),
-        inputs=task.get("inputs", ()),
-        source_type=kinds[0] if engine.trained else kinds[1],
-    )
 
 
 @contextmanager
@@ -193,15 +190,12 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
 
 
 def _is_alone(folder: str) -> bool:
-    """Return whether nothing of a job is left that could still write to its folder.
-
-    Otherwise the folder is removed, and the next job is given another one.
-    """
+    """Return whether nothing of a job can still write to its folder; else that is removed."""
     threads = {thread.name for thread in threading.enumerate()}
-    if threads <= _THREADS and not _has_children():
-        return True
-    shutil.rmtree(folder, ignore_errors=True)
-    return False
+    alone = threads <= _THREADS and not _has_children()
+    if not alone:
+        shutil.rmtree(folder, ignore_errors=True)
+    return alone
 
 
 def _has_children() -> bool:
@@ -215,10 +209,7 @@ def _has_children() -> bool:
 
 
 def _replace_stdin() -> int:
-    """Return what standard input was; from now on an engine that reads it finds its end.
-
-    There is no user to answer: it would wait until its time is up.
-    """
+    """Return what standard input was; an engine that asks now finds its end, as nobody answers."""
     parent = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

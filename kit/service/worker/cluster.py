@@ -79,14 +79,9 @@ class Cluster:
         *,
         resident: bool = False,
     ) -> dict[str, Any]:
-        """Have an order rendered and return the facts about its stored files.
+        """Have an order rendered and return the facts about its files; see `Renderer.run`.
 
-        Raises
-        ------
-        JobError
-            It failed for good.
-        LostError
-            Its worker or the scheduler is gone, or says nothing any more.
+        A `LostError` also says that its worker or the scheduler is gone, or is silent.
         """
         if not self._answers:
             raise LostError("the cluster does not answer")

@@ -131,8 +131,7 @@ class Dispatcher:
     def reserve(self, model_id: str) -> Iterator[Reservation]:
         """Reserve a free process, if there is one, for a job that is about to be started.
 
-        The caller sets the row of the generation that it starts. Without one, or after an error,
-        the process is free again.
+        Without the row of a generation, or after an error, the process is free again.
         """
         if self._wake.is_set() or self._free <= 0 or model_id in self._waiting_models:
             # What waits already comes first.

@@ -196,7 +196,9 @@ class Pool:
             raise JobError(sentence, "timed_out") from None
         except LostError:
             child.kill()
-            self._check_cpu(child)
+            if _XCPU is not None and child.process.wait() == -_XCPU:
+                sentence = f"the job used more than {self._cpu_seconds} s of processor time"
+                raise JobError(sentence, "timed_out") from None
             raise
         except BaseException:
             child.kill()
@@ -236,12 +238,6 @@ class Pool:
         for child in children:
             child.process.wait()
         self.idle.clear()
-
-    def _check_cpu(self, child: RenderProcess) -> None:
-        """Raise `JobError` for a process that ended because its processor time was used up."""
-        if _XCPU is not None and child.process.wait() == -_XCPU:
-            sentence = f"the job used more than {self._cpu_seconds} s of processor time"
-            raise JobError(sentence, "timed_out")
 
     async def _take(self, resident: bool) -> RenderProcess:
         """Return an idle process, or a new one; those that cannot be trusted are killed."""

@@ -32,8 +32,6 @@ _ON_ITS_SIDE = range(5, 9)
 _POSTER_AT = 0.4  # of the length
 #: Pixels a side up to which a picture needs no smaller one beside it.
 _SMALL = 512
-#: Bytes of a file that are read at once.
-_PIECE = 1 << 20
 #: Bytes of an asset's metadata as JSON: they stand in the row, and in every answer about it.
 _METADATA = 64_000
 
@@ -141,10 +139,9 @@ def _declared_size(path: Path, file: IO[bytes], content_type: str) -> tuple[int,
 
 
 def _true_size(path: Path, facts: Mapping[str, Any], declared: tuple[int, int]) -> dict[str, int]:
-    """Return the width and height where those of the asset are wrong.
+    """Return the width and height as displayed, turned and with square pixels, where they differ.
 
-    They are right in nearly every case, and then this costs nothing. Where asset and file disagree,
-    the file is measured as it is displayed: turned, with square pixels.
+    Those of the asset are right in nearly every case, and then this costs nothing.
     """
     if (facts["width"], facts["height"]) == declared:
         return {}
@@ -249,12 +246,8 @@ def _pixels(path: Path, asset: Asset) -> Any:
 
 def _hash_file(path: Path) -> tuple[str, int]:
     """Return a file's SHA-256 and size."""
-    digest, length = hashlib.sha256(), 0
-    with path.open("rb", buffering=0) as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-            length += len(piece)
-    return digest.hexdigest(), length
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
 
 
 def _bad_result(why: str, detail: str) -> EngineError:

@@ -11,7 +11,6 @@ from typing import TypeVar
 from kit.errors import UnavailableError
 from kit.service.domain.writing import Draft, ScriptBrief, Writer
 from kit.service.settings import ServiceSettings
-from kit.service.writer.text import measure_draft
 from kit.wire import Title
 
 T = TypeVar("T")
@@ -60,6 +59,7 @@ class BuiltInWriter:
 
     def _scripts(self, brief: ScriptBrief, seed: int) -> Sequence[Draft]:
         from kit.engines.text import offline
+        from kit.service.writer.text import measure_draft
 
         order = offline.ScriptOrder(**asdict(brief), rate=self.rate)
         texts = offline.write_scripts(order, seed=seed)

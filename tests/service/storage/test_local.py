@@ -20,11 +20,11 @@ def storage(tmp_path: Path) -> LocalStorage:
 @pytest.mark.parametrize("key", ["../secret", "a/../../secret", "..", "outputs/../../x"])
 def test_a_key_never_leads_out(storage: LocalStorage, key: str) -> None:
     with pytest.raises(NotFoundError):
-        storage.path(key)
+        storage.outputs.path(key)
 
 
 def test_an_absolute_key_stays_inside(storage: LocalStorage, tmp_path: Path) -> None:
-    assert storage.path("/etc/passwd").is_relative_to(tmp_path / "objects")
+    assert storage.outputs.path("/etc/passwd").is_relative_to(tmp_path / "objects")
 
 
 def test_the_folder_is_its_owners_alone(storage: LocalStorage, tmp_path: Path) -> None:
