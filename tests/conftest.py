@@ -17,7 +17,7 @@ PLUGINS = str(Path(__file__).parent / "plugins")
 sys.path.insert(0, PLUGINS)
 
 from kit.service import server, settings  # noqa: E402 - after the environment is clean
-from kit.service.databases import open_database  # noqa: E402
+from kit.service.databases import open_database, with_database  # noqa: E402
 from kit.service.domain import accounts, keys  # noqa: E402
 from kit.service.domain.credits import grant  # noqa: E402
 from kit.service.http.context import Context, clock  # noqa: E402
@@ -96,6 +96,11 @@ def database(config: ServiceSettings, runner: asyncio.Runner) -> Iterator[Databa
     runner.run(database.close())
 
 
+def write_alone(given: ServiceSettings, work: Transaction[Any]) -> Any:
+    """Run a transaction on a database of its own, as another process would."""
+    return awaited(with_database(given, lambda database: database.write(work)))
+
+
 @dataclass(frozen=True)
 class Service:
     """A running service and the means to look behind it."""
@@ -120,16 +125,8 @@ class Service:
         return str(self.write(keys.create(asked, self.settings.secret(), clock())).text)
 
     def write(self, work: Transaction[Any]) -> Any:
-        """Run a transaction on a database of its own, as another process would."""
-
-        async def alone() -> Any:
-            database = open_database(self.settings)
-            try:
-                return await database.write(work)
-            finally:
-                await database.close()
-
-        return asyncio.run(alone())
+        """Run a transaction as another process would."""
+        return write_alone(self.settings, work)
 
     def client(self, key: str | None, **headers: str) -> httpx.Client:
         """Return a plain HTTP client."""

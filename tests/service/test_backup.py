@@ -1,4 +1,3 @@
-import asyncio
 import io
 import shutil
 import stat
@@ -7,7 +6,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import httpx
 import orjson
@@ -16,14 +14,13 @@ import pytest
 from kit.errors import ConfigError
 from kit.service import settings
 from kit.service.backup import backup, restore
-from kit.service.databases import open_database
 from kit.service.domain.generations import get as generation
 from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
 from kit.service.store import generations, uploads
-from kit.service.store.database import Transaction, every
+from kit.service.store.database import every
 from kit.service.store.sqlite import snapshot
-from tests.conftest import ALL_SCOPES, Service, sql
+from tests.conftest import ALL_SCOPES, Service, sql, write_alone
 from tests.service.test_logs import PIXEL, upload
 from tests.waiting import GENERATIONS, finished, read, started, until
 
@@ -135,17 +132,6 @@ def test_a_copy_made_under_load_is_whole(start_service: Start, tmp_path: Path) -
     assert any(r.unfinished for r in reports)
 
 
-def run(given: ServiceSettings, work: Transaction[Any]) -> Any:
-    async def alone() -> Any:
-        database = open_database(given)
-        try:
-            return await database.write(work)
-        finally:
-            await database.close()
-
-    return asyncio.run(alone())
-
-
 def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
     service: Service, http: httpx.Client, tmp_path: Path
 ) -> None:
@@ -157,7 +143,7 @@ def test_an_upload_that_was_swept_meanwhile_is_not_in_the_copy(
     assert backup(service.settings, tmp_path / "copy").files == 1
     restore(tmp_path / "copy", back)
 
-    rows = run(back, every(uploads.with_file(after="", most=10)))
+    rows = write_alone(back, every(uploads.with_file(after="", most=10)))
     assert [row.id for row in rows] == [kept]
 
 
@@ -184,10 +170,10 @@ def test_what_is_deleted_while_it_is_copied_is_not_in_the_copy(
     restore(tmp_path / "copy", back)
 
     assert (report.files, report.missing) == (1, [])
-    rows = {row.id: row for row in run(back, every(generations.oldest(after="", most=9)))}
+    rows = {row.id: row for row in write_alone(back, every(generations.oldest(after="", most=9)))}
     assert rows[used].outputs_deleted_at == row.outputs_deleted_at
     assert rows[kept].outputs_deleted_at is None
-    assert run(back, every(uploads.with_file(after="", most=10))) == []
+    assert write_alone(back, every(uploads.with_file(after="", most=10))) == []
 
 
 def test_an_output_that_is_gone_is_said_and_can_be_left_out(

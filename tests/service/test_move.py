@@ -4,32 +4,18 @@ import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import httpx
 import pytest
 
 from kit.errors import ConfigError
-from kit.service.databases import open_database
 from kit.service.domain import credits
 from kit.service.move import move
 from kit.service.settings import ServiceSettings
-from kit.service.store.database import Transaction
 from kit.service.store.postgresql.schema import TABLES
 from tests.buckets import KEYS, S3Server
-from tests.conftest import ALL_SCOPES, Service, sql
+from tests.conftest import ALL_SCOPES, Service, sql, write_alone
 from tests.waiting import GENERATIONS, finished, started
-
-
-def run(given: ServiceSettings, work: Transaction[Any]) -> Any:
-    async def alone() -> Any:
-        database = open_database(given)
-        try:
-            return await database.write(work)
-        finally:
-            await database.close()
-
-    return asyncio.run(alone())
 
 
 @pytest.fixture
@@ -43,7 +29,7 @@ def used(service: Service) -> tuple[ServiceSettings, str]:
         headers = {"Idempotency-Key": "a"}
         http.post("/v1/scripts/title", json={"topic": "SPACE"}, headers=headers)
     service.stop()
-    run(service.settings, sql("INSERT INTO removals VALUES ('outputs/ü', 1)"))
+    write_alone(service.settings, sql("INSERT INTO removals VALUES ('outputs/ü', 1)"))
     return service.settings, key
 
 
@@ -63,7 +49,10 @@ def test_everything_is_there_afterwards_and_the_service_goes_on(
     }
     for table, order in TABLES.items():
         rows = [
-            [row._asdict() for row in run(given, sql(f"SELECT * FROM {table} ORDER BY {order}"))]
+            [
+                row._asdict()
+                for row in write_alone(given, sql(f"SELECT * FROM {table} ORDER BY {order}"))
+            ]
             for given in (source, target)
         ]
         assert rows[0] == rows[1]
@@ -93,11 +82,11 @@ def test_books_that_are_wrong_are_not_moved(
 ) -> None:
     source, _ = used
     target = replace(source, database_url=empty_postgresql)
-    run(source, sql("UPDATE accounts SET balance = balance + 1"))
+    write_alone(source, sql("UPDATE accounts SET balance = balance + 1"))
 
     with pytest.raises(ConfigError, match="the ledger is wrong: acc_"):
         asyncio.run(move(source, target))
-    assert run(target, sql("SELECT id FROM accounts")) == []
+    assert write_alone(target, sql("SELECT id FROM accounts")) == []
 
 
 def test_what_cannot_be_stored_there_moves_nothing(
@@ -105,11 +94,11 @@ def test_what_cannot_be_stored_there_moves_nothing(
 ) -> None:
     source, _ = used
     target = replace(source, database_url=empty_postgresql)
-    run(source, sql("UPDATE titles SET title = 'a' || char(0)"))
+    write_alone(source, sql("UPDATE titles SET title = 'a' || char(0)"))
 
     with pytest.raises(ConfigError, match="the rows cannot be stored there"):
         asyncio.run(move(source, target))
-    assert run(target, sql("SELECT id FROM accounts")) == []
+    assert write_alone(target, sql("SELECT id FROM accounts")) == []
 
 
 def test_a_service_that_runs_is_not_moved(service: Service, empty_postgresql: str) -> None:
@@ -160,4 +149,4 @@ def test_a_file_that_is_not_whole_moves_nothing(
 
     with pytest.raises(ConfigError, match=f"is {how}; nothing was moved"):
         asyncio.run(move(source, target))
-    assert run(target, sql("SELECT id FROM accounts")) == []
+    assert write_alone(target, sql("SELECT id FROM accounts")) == []
