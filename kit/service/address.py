@@ -35,9 +35,8 @@ def find(data: Path) -> str | None:
     try:
         url = str(note["url"])
         expected = proof_of(data, url, challenge)
-        with _direct_opener.open(
-            f"{url}/healthz?challenge={challenge}", timeout=_SECONDS
-        ) as response:
+        asked = f"{url}/healthz?challenge={challenge}"
+        with _direct_opener.open(asked, timeout=_SECONDS) as response:
             answer = json.loads(response.read(_ANSWER_BYTES))
     except (OSError, ValueError, KeyError, HTTPException):
         return None

@@ -70,15 +70,6 @@ def create_app(
 
     Left out, engines are the installed ones, the writer is the one that the settings name, and the
     clock (milliseconds since 1970) is the database's. What makes no sense is a `ConfigError`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from kit.service import settings
-    >>> app = create_app(settings.load({}, data=Path(tempfile.mkdtemp())), engines={})
-    >>> app.title
-    'Creative Studio'
     """
     if engines is None:
         engines = installed(ModelSource(settings.engines_file, settings.engine_copies))

@@ -180,8 +180,6 @@ def _check(engine: Engine, order: Order) -> _Outcome:
             (_printable(name), _printable(why))
             for name, why in islice(engine.check(order), REPORTED)
         ]
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
         return [], error
     return found, None

@@ -40,18 +40,6 @@ class ResponseCache:
     Pollers and lists ask for the same ones again and again. A cached answer holds for the minute
     in which its addresses were signed, so every answer's addresses are good for a day. Only the
     account that got an answer finds it again, whatever a statement returned.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> ada, bob = (SimpleNamespace(account_id=name, sign_outs=0) for name in ("ada", "bob"))
-    >>> row = SimpleNamespace(id="gen_1", state="completed", updated_at=5)
-    >>> cache = ResponseCache()
-    >>> cache.put(ada, "http://a", row, b"{}", now=60_000)
-    >>> cache.get(ada, "http://a", row, now=119_999)
-    b'{}'
-    >>> cache.get(ada, "http://a", row, now=120_000)
-    >>> cache.get(bob, "http://a", row, now=60_000)
     """
 
     #: Cached answers; a full page of the list has a thousand.

@@ -100,10 +100,6 @@ def _allowed(error: HTTPException, routes: Iterable[BaseRoute], scope: Scope) ->
     """Return the header with an address's methods; the framework names those of one route of it."""
     if error.status_code != 405:
         return {}
-    scopes = ({**scope, "method": method} for method in METHODS)
-    taken = (
-        asked["method"]
-        for asked in scopes
-        if any(route.matches(asked)[0] is Match.FULL for route in routes)
-    )
-    return {"Allow": ", ".join(taken)}
+    scopes = {method: {**scope, "method": method} for method in METHODS}
+    full = (m for m in METHODS if any(it.matches(scopes[m])[0] is Match.FULL for it in routes))
+    return {"Allow": ", ".join(full)}

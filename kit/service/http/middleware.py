@@ -174,10 +174,7 @@ def below(scope: Scope) -> str:
 
 
 def needed_scope(path: str) -> str:
-    """Return the scope that a path needs.
-
-    Source: API document, "Authentication".
-    """
+    """Return the scope that a path needs. Source: API document, "Authentication"."""
     return next(scope for prefix, scope in SCOPES if path.startswith(prefix))
 
 

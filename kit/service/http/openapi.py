@@ -53,7 +53,6 @@ TAGGED = frozenset(
 )
 PAGED = frozenset({GENERATIONS, "/v1/usage"})
 _FILE, _TICKET = "/media/{key}", "/media/uploads/{upload_id}"
-_METHODS = ("get", "post", "put", "delete", "head")
 
 
 @cache
@@ -89,9 +88,8 @@ def _build_document(app: FastAPI) -> dict[str, Any]:
     }
     document["paths"][_TICKET]["get"] = _read_below(document["paths"][_FILE]["get"])
     for path, operations in document["paths"].items():
-        for method in _METHODS:
-            if method in operations:
-                _complete(path, method, operations[method])
+        for method, operation in operations.items():
+            _complete(path, method, operation)
     return document
 
 

@@ -43,10 +43,7 @@ class Verdict:
         return cls(limit, ahead + every - _MINUTE, 0, ahead)
 
     def headers(self) -> dict[str, str]:
-        """Return the headers that describe the limit and what is left of it.
-
-        Source: draft-ietf-httpapi-ratelimit-headers.
-        """
+        """Return the headers of draft-ietf-httpapi-ratelimit-headers, and when to come again."""
         headers = {
             "RateLimit-Policy": f'"default";q={self.limit};w=60',
             "RateLimit": f'"default";r={self.remaining};t={math.ceil(self.reset)}',

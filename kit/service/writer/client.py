@@ -56,15 +56,7 @@ class ChatReply(NamedTuple):
 
 
 def parse_endpoint(url: str, model: str, key: str = "") -> ChatEndpoint:
-    """Return the endpoint that an address means, however much of it was given.
-
-    Examples
-    --------
-    >>> parse_endpoint("http://127.0.0.1:11434/", "llama").url
-    'http://127.0.0.1:11434/v1'
-    >>> parse_endpoint("https://llm.example/api/v1/chat/completions", "llama").url
-    'https://llm.example/api/v1'
-    """
+    """Return the endpoint that an address means, however much of it was given."""
     base = url.rstrip("/").removesuffix("/chat/completions").rstrip("/")
     return ChatEndpoint(base if urlsplit(base).path else f"{base}/v1", model, key)
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from ipaddress import ip_network
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ import httpx
 import pytest
 
 from kit.service import machine, server, settings
-from kit.service.connections import Admission
+from kit.service.connections import Admission, client_key
 from kit.service.settings import ServiceSettings
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.connections.lines import answers, connected, everything, status
@@ -227,3 +228,11 @@ def test_a_limit_is_never_lowered() -> None:
 
     assert machine.open_files(16) == before[0]
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
+
+
+def test_an_address_counts_as_what_one_customer_gets() -> None:
+    here = [ip_network("127.0.0.0/8")]
+
+    assert client_key("::ffff:192.0.2.7", here) == "192.0.2.7"
+    assert client_key("2001:db8::1:2:3:4", here) == "2001:db8::/64"
+    assert client_key("127.0.0.1", here) is None

@@ -291,13 +291,7 @@ def _named(url: str) -> Iterator[None]:
 
 @cache
 def _positional(statement: Statement) -> tuple[str, list[str]]:
-    """Return a statement as the driver takes it, with the names of its parameters in their order.
-
-    Examples
-    --------
-    >>> _positional(Statement({"": "SELECT :a, :b WHERE x = :a"}))
-    ('SELECT $1, $2 WHERE x = $1', ['a', 'b'])
-    """
+    """Return a statement as the driver takes it, with its parameters' names in their order."""
     names: list[str] = []
 
     def numbered(found: re.Match[str]) -> str:
