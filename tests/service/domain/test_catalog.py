@@ -224,7 +224,9 @@ def planned(
 ) -> StartPlan:
     """Return the plan of an order that its engine has nothing against."""
     plan: StartPlan = write(generations.plan(offered, order, payer.account_id))
-    return asyncio.run(generations.approve(offered, plan))
+    if problems := asyncio.run(offered.problems(plan.model, plan.asked)):
+        raise ParameterError.fields(problems)
+    return plan
 
 
 def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: Payer) -> None:
