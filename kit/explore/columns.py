@@ -152,11 +152,7 @@ def _objects(texts: list[str]) -> list[dict[str, Any]]:
     try:
         return _decoder.decode(f"[{','.join(texts)}]")
     except msgspec.MsgspecError:  # what is no object has no keys
-        return [_object(json.loads(text)) for text in texts]
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+        return [found if isinstance(found := json.loads(text), dict) else {} for text in texts]
 
 
 def _array(values: list[Any]) -> Any:

@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from kit.explore.charts.spec import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
 
 #: Of text and lines: read on white and on the dark ground of a notebook, for charts have none.
-_INK = _FAINT = "#7A7A7A"
+_INK = "#7A7A7A"
 _GRID = "#88888850"
 _SIZE = 10.5
 
@@ -51,16 +51,12 @@ def draw(
     FigureCanvasAgg(figure)
     axes = figure.add_subplot(facecolor="none")
     if words := empty(chart, rows):
-        _nothing(axes, words)
+        axes.text(0.5, 0.5, words, ha="center", va="center", color=_INK, fontsize=_SIZE)
+        axes.set_axis_off()
     else:
         _KINDS[chart.kind](axes, chart, rows)
     axes.set_title(chart.title, loc="left", fontsize=12.5, fontweight="bold", color=_INK, pad=12)
     return figure
-
-
-def _nothing(axes: Axes, words: str) -> None:
-    axes.text(0.5, 0.5, words, ha="center", va="center", color=_FAINT, fontsize=_SIZE)
-    axes.set_axis_off()
 
 
 def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
@@ -90,9 +86,9 @@ def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     # margins are not enough: bars of no length hold the edge where they end
     axes.set_xlim(room(start))
     if (start < 0).any():
-        axes.axvline(0, color=_FAINT, linewidth=0.8)
+        axes.axvline(0, color=_INK, linewidth=0.8)
     _dress(axes, across=True)
-    axes.set_xlabel(chart.unit, fontsize=_SIZE, color=_FAINT)
+    axes.set_xlabel(chart.unit, fontsize=_SIZE, color=_INK)
     _legend(axes, chart)
 
 
@@ -113,7 +109,7 @@ def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     else:
         axes.set_xticks(places, list(table.index))
     _dress(axes)
-    axes.set_ylabel(chart.unit, fontsize=_SIZE, color=_FAINT)
+    axes.set_ylabel(chart.unit, fontsize=_SIZE, color=_INK)
     _legend(axes, chart)
 
 
@@ -144,7 +140,7 @@ def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     _dates(axes)
     _dress(axes)
     axes.margins(x=0.06)
-    axes.set_ylabel(chart.unit, fontsize=_SIZE, color=_FAINT)
+    axes.set_ylabel(chart.unit, fontsize=_SIZE, color=_INK)
 
 
 _KINDS = {"bars": _bars, "columns": _columns, "band": _band}

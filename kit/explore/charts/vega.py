@@ -12,7 +12,7 @@ from kit.explore.charts.spec import PALETTE, Chart, empty, number, room, rows_to
 #: Renderers that load their parts from a network; JupyterLab shows them as an error without one.
 _ONLINE = ("default", "html")
 #: Of text and lines: read on white and on the dark ground of a notebook, for charts have none.
-_INK = _FAINT = "#7A7A7A"
+_INK = "#7A7A7A"
 
 
 def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | None = None) -> Any:
@@ -27,7 +27,11 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
         alt.renderers.enable("jupyter", offline=True)
     rows = rows_to_draw(chart, frame)
     words = empty(chart, rows)
-    made = _words(words) if words else _KINDS[chart.kind](chart, rows)
+    if words:
+        text = alt.Chart(pd.DataFrame({"text": [words]})).mark_text(fontSize=13, color=_INK)
+        made = text.encode(text="text:N")
+    else:
+        made = _KINDS[chart.kind](chart, rows)
     bars = chart.kind == "bars" and not words
     size = {"width": width, "height": height or (alt.Step(24) if bars else 260)}
     title = alt.TitleParams(
@@ -73,7 +77,7 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
         text = text.mark_text(align=align, dx=shift, fontSize=13, color=_INK)
         made = made + text.encode(y=y, x=alt.X("y:Q", scale=scale), text="text:N")
     if low < 0:
-        zero = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color=_FAINT)
+        zero = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color=_INK)
         made = made + zero.encode(x=alt.X("y:Q", scale=scale))
     return made
 
@@ -124,11 +128,6 @@ def _band(chart: Chart, rows: pd.DataFrame) -> Any:
 
 
 _KINDS = {"bars": _bars, "columns": _columns, "band": _band}
-
-
-def _words(words: str) -> Any:
-    whole = alt.Chart(pd.DataFrame({"text": [words]}))
-    return whole.mark_text(fontSize=13, color=_FAINT).encode(text="text:N")
 
 
 def _beyond(chart: Chart, rows: pd.DataFrame) -> str:

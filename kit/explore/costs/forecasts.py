@@ -124,16 +124,16 @@ def forecast(
     reach = _student(model.freedom, (1 + level) / 2)
     around, summed = (reach * np.sqrt(variance) for variance in model.variances(steps))
     running = np.cumsum(expected)
-    sums = Bands(np.maximum(running - summed, 0), running, running + summed)
+    sums = (np.maximum(running - summed, 0), running, running + summed)
     left = np.nan if balance is None else np.maximum(float(balance) - running, 0)
     figures = pd.DataFrame(
         {
             "expected": expected,
             "low": np.maximum(expected - around, 0),
             "high": expected + around,
-            "running": sums.expected,
-            "running_low": sums.low,
-            "running_high": sums.high,
+            "running": running,
+            "running_low": sums[0],
+            "running_high": sums[2],
             "left": left,
         }
     )
@@ -141,7 +141,7 @@ def forecast(
     ahead = pd.Series(pd.date_range(today, periods=days + 1, freq="D"))
     result.insert(0, "day", instants(ahead, timezone))
     result.total = Band(*(round(float(edge[days]), 3) for edge in sums))
-    result.days_left = None if balance is None else _days_left(float(balance), sums)
+    result.days_left = None if balance is None else _days_left(float(balance), *sums)
     result.level = level
     result.chart = Chart(
         kind="band",
@@ -153,14 +153,6 @@ def forecast(
         line=None if balance is None else (float(balance), "balance"),
     )
     return result
-
-
-class Bands(NamedTuple):
-    """A `Band` each day."""
-
-    low: Days
-    expected: Days
-    high: Days
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,9 +287,9 @@ def _daily(frame: pd.DataFrame, today: pd.Timestamp, window: int) -> Days:
     return np.asarray(credits(sums.reindex(whole).fillna(0)), dtype=np.float64)
 
 
-def _days_left(balance: float, sums: Bands) -> Band | None:
+def _days_left(balance: float, low: Days, expected: Days, high: Days) -> Band | None:
     """Return on which day the running sums reach the balance; the fastest is the lowest figure."""
-    if sums.expected[-1] <= 0:
+    if expected[-1] <= 0:
         return None
-    found = (int(np.searchsorted(edge, balance)) for edge in (sums.high, sums.expected, sums.low))
+    found = (int(np.searchsorted(edge, balance)) for edge in (high, expected, low))
     return Band(*(float(days) for days in found))
