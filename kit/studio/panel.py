@@ -232,7 +232,7 @@ class PanelPages:
         def renew() -> pd.DataFrame:
             return self._client.block(self._operations.history_sync.current()).frame()
 
-        return views.history_table(self._session, renew(), renew=renew).controls.whole
+        return views.history_table(self._session, renew(), renew=renew).controls
 
     def costs(self) -> Any:
         """Return what was spent: in sum, by model, and day by day."""

@@ -35,18 +35,15 @@ class PageScript(ipywidgets.DOMWidget):
     _view_module_version = traitlets.Unicode("*").tag(sync=True)
     _view_name = traitlets.Unicode("AnyView").tag(sync=True)
 
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(_dom_classes=("kit-page-script",), **traits)
+
     def belong(self, box: ipywidgets.Box) -> None:
         """Tell the page which box it is that the script is in."""
         self.box = box.model_id
 
     def follow(self, look: Callable[[], None] | None) -> None:
-        """Have something called again and again while the box is seen in a page.
-
-        Parameters
-        ----------
-        look : callable or None
-            Returns at once; it looks for what others have changed at a service.
-        """
+        """Have what looks for others' changes called again and again while the box is seen."""
 
         def receive(_: Any, message: Any, __: Any) -> None:
             if look is not None and message == {"look": True}:
@@ -72,16 +69,16 @@ def script(package: str, file: str, shared: Sequence[str] = _SHARED) -> traitlet
     before = (resources.files(__package__) / one for one in shared)
     files = (*before, resources.files(package) / file)
     text = "".join(one.read_text("utf-8") for one in files)
-    return traitlets.Unicode(re.sub(r"^ *//.*\n|^ +| +// .*", "", text, flags=re.MULTILINE)).tag(
-        sync=True
-    )
+    short = re.sub(r"^ *//.*\n|^\s+| +// .*", "", text, flags=re.MULTILINE)
+    return traitlets.Unicode(re.sub(r" (=>|=+|&&|\|\|) ", r"\1", short)).tag(sync=True)
 
 
 class Accessibility(PageScript):
     """Sees to keys, names and focus in the box that it is a child of; it shows nothing.
 
-    What an `ipywidgets.HTML` with the class ``kit-status`` shows is announced when it changes; a
-    `Tab` with the class ``kit-tabs`` has its ``kit-page`` boxes named after their tabs.
+    What an `ipywidgets.HTML` with the class ``kit-status`` shows is announced when it changes, and
+    one with the class ``kit-field-note`` describes the widget before it. A `Tab` with the class
+    ``kit-tabs`` has its ``kit-page`` boxes named after their tabs.
 
     Examples
     --------
@@ -92,6 +89,3 @@ class Accessibility(PageScript):
 
     _anywidget_id = name("kit.widgets.Accessibility")
     _esm = script(__package__, "reach.js")
-
-    def __init__(self) -> None:
-        super().__init__(layout=ipywidgets.Layout(display="none"))

@@ -10,6 +10,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
+
+from kit.widgets.markup import error_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +21,8 @@ class BackgroundRunner:
 
     Parameters
     ----------
-    begin : callable
-        Runs a function elsewhere, now.
     after : callable
         Runs a function elsewhere after some seconds; returns how to call that off.
-    clock : callable
-        Seconds, from whenever.
     """
 
     begin: Callable[[Callable[[], None]], None] = field(default=lambda work: _thread(work))
@@ -81,6 +80,18 @@ class Throttled:
         with self._lock:
             self._waiting = False
         self._call()
+
+
+def guarded(call: Callable[[], None], show_problem: Callable[[str], None]) -> Callable[..., None]:
+    """Return a callback that says what went wrong: Jupyter would put it into a hidden log."""
+
+    def act(*_: Any) -> None:
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is said or lost
+            show_problem(error_text(error))
+
+    return act
 
 
 #: What looks for changes that others have made; it returns at once.

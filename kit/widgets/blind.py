@@ -30,12 +30,8 @@ class BlindComparison(ipywidgets.VBox):
 
     Parameters
     ----------
-    items : sequence of GalleryItem
-        At least two, each once.
     rank : callable
         Makes a frame with ``place``, ``won``, ``lost`` and ``tied`` of ids and choices.
-    size : int
-        Pixels across of each picture.
     seed : int, optional
         Of the order of pairs.
     """

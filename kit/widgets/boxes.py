@@ -32,13 +32,6 @@ def close_all(widget: Any) -> None:
 class NewestFirst(ipywidgets.VBox):
     """A box that grows at its top.
 
-    Parameters
-    ----------
-    most : int
-        How many stay; older ones go.
-    box : callable
-        Makes one of the boxes that are inside.
-
     Examples
     --------
     >>> results = NewestFirst(2)
@@ -96,13 +89,7 @@ class OpenedBox(ipywidgets.VBox):
         super().__init__(_dom_classes=("kit-opened",), **traits)
 
     def fill(self, make: Callable[[], Any] | None) -> None:
-        """Show a widget in the place of what is open, or nothing.
-
-        Parameters
-        ----------
-        make : callable or None
-            Returns the widget; it may block. What was asked for last counts.
-        """
+        """Show what `make` returns, which may block, or nothing; what was asked for last counts."""
         with self._lock:
             self._wanted = make
         if make is None:

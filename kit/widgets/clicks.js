@@ -37,7 +37,6 @@ function restWhenGone(model, el, signal, root) {
     // A zone for files says so itself.
     for (const button of box.querySelectorAll("button:enabled:not(.kit-drop *)")) button.disabled = true;
     if (box.parentElement?.closest(`[${KEPT}]`)) return; // what is around it says so
-    el.style.setProperty("display", "block", "important");
     el.classList.add("kit-gone");
     el.role = "alert";
     el.textContent = GONE;

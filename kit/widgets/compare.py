@@ -50,8 +50,6 @@ class Comparison:
     ----------
     items : sequence of GalleryItem
         At least two.
-    size : int
-        Pixels across of each picture.
     """
 
     items: Sequence[GalleryItem]

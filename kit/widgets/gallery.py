@@ -57,13 +57,7 @@ class GalleryItem:
         return self.charged - (self.facts.credits_refunded or Decimal(0))
 
     def html(self, fit: media.Fit, *, whole: bool = False, folder: Path | None = None) -> str:
-        """Return the element that shows it, or the sentence why nothing is shown.
-
-        Parameters
-        ----------
-        whole : bool
-            Whether a thumbnail is not good enough for a picture.
-        """
+        """Return the element that shows it, or the sentence why nothing is shown."""
         if self.facts.state != "completed":
             return _instead(self.facts.error or self.facts.state)
         try:
@@ -182,8 +176,6 @@ class Gallery:
     ----------
     columns : int or None
         Tiles in a row; None fits as many of `size` as there is room for.
-    size : int
-        Pixels across of a closed tile.
     embed : bool
         Whether short videos are put inside the document, so that it can be mailed; otherwise they
         are files in ``outputs/`` beside it, at a host that plays those.

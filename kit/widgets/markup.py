@@ -65,6 +65,11 @@ def figure(amount: Decimal | float | None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def number(value: float) -> str:
+    """Return a number as one would write it: 4 for 4.0."""
+    return f"{int(value)}" if float(value).is_integer() else f"{value:.10g}"
+
+
 def signed_amount(amount: Decimal) -> str:
     """Return an amount with its sign, as differences and ledgers show it.
 
@@ -174,6 +179,11 @@ def bar(fraction: float) -> str:
 def problem(sentence: str) -> str:
     """Return what is wrong, announced by screen readers; nothing for an empty sentence."""
     return f'<span class="kit-bad" role="alert">{escape(sentence)}</span>' if sentence else ""
+
+
+def notice(sentence: str) -> str:
+    """Return what one should know but need not mend, announced as well."""
+    return f'<span class="kit-notice" role="status">{escape(sentence)}</span>'
 
 
 def note(sentence: str) -> str:

@@ -60,16 +60,12 @@ class Fit:
         Bytes of a picture inside the document; one that is small enough is taken as it is.
     poster : int
         Bytes of the picture that stands for a video.
-    width : int
-        Pixels across of a preview.
     aspect : float or None
         Width by height that pictures are cut to around their center; None leaves them whole.
     embed : int or None
         Bytes up to which a video is put inside the document; None leaves that to the host.
     beside : bool
         Whether a bigger video may be a file beside the document; else its still is shown.
-    style : str
-        CSS of the element.
     """
 
     limit: int = IMAGE_LIMIT
@@ -97,8 +93,6 @@ def html(
     ----------
     name : str
         What a video's copy is called, without an extension.
-    poster : bytes or None
-        A picture that stands for a video; taken out of it where none is given.
     folder : Path, optional
         Where the notebook is; a video is copied to ``outputs/`` in it. Default: here.
     """

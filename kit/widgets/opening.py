@@ -29,15 +29,7 @@ class OpenButtons(PageScript):
 
 
 class ResultOpener(ipywidgets.VBox):
-    """The card of the result whose button was clicked, below HTML that has the buttons.
-
-    Parameters
-    ----------
-    place : str
-        The class of the HTML.
-    card : callable
-        Returns the widget that shows a result by its number; it may block.
-    """
+    """The card of the result whose button was clicked, below HTML that has the buttons."""
 
     def __init__(
         self,
@@ -48,7 +40,7 @@ class ResultOpener(ipywidgets.VBox):
     ) -> None:
         self._card = card
         self._opened = OpenedBox(background or BackgroundRunner())
-        buttons = OpenButtons(place=place, layout=ipywidgets.Layout(display="none"))
+        buttons = OpenButtons(place=place)
         buttons.on_msg(self._receive)
         style = ipywidgets.HTML(style_element(__package__, "shared.css"))
         parts = (self._opened, style, buttons, reach := Accessibility())
@@ -74,12 +66,7 @@ def show(html: str, text: str, card: Callable[[int], Any]) -> None:
     html : str
         With an empty element that has the number of a result as ``data-kit-result``, at the place
         of each button.
-    text : str
-        What stands for the HTML where there is none.
     """
-    from IPython.display import publish_display_data
-
-    publish: Callable[..., None] = publish_display_data
     place = snapshots.name(html)
-    publish({"text/plain": text, "text/html": snapshots.render_snapshot(place, html)})
-    publish({**(ResultOpener(place, card)._repr_mimebundle_() or {}), "text/plain": ""})
+    snapshots.publish({"text/plain": text, "text/html": snapshots.render_snapshot(place, html)})
+    snapshots.publish({**(ResultOpener(place, card)._repr_mimebundle_() or {}), "text/plain": ""})

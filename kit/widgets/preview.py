@@ -25,6 +25,7 @@ from kit.widgets.markup import (
     facts,
     faint,
     figure,
+    number,
     set_direction,
     signed_amount,
     size,
@@ -88,28 +89,6 @@ def _foot(length: str, writer: str | None) -> str:
     by = "written offline" if writer == "offline" else f"by {(writer or '').removeprefix('model:')}"
     text = f"{length} · {by}" if writer else length
     return f'<div style="{FAINT}">{escape(text)}</div>'
-
-
-__all__ = [
-    "account",
-    "balance",
-    "caption",
-    "credits",
-    "entries",
-    "generation",
-    "generation_text",
-    "model",
-    "models",
-    "output",
-    "parameters",
-    "quote",
-    "receipt",
-    "register",
-    "script",
-    "studio",
-    "studio_text",
-    "title",
-]
 
 
 def account(item: wire.Account) -> str:
@@ -225,15 +204,7 @@ def receipt(item: wire.Receipt) -> str:
 def generation(
     item: wire.Generation, charged: Decimal | None, *, media: str = "", note: str = ""
 ) -> str:
-    """Draw a generation: its media where there is one, what it is, and why there is none.
-
-    Parameters
-    ----------
-    media : str
-        HTML of the media; it is trusted, `kit.widgets.media` makes it.
-    note : str
-        A sentence to show where the media should be.
-    """
+    """Draw a generation: its media where there is one, what it is, and why there is none."""
     running = "" if item.finished else bar(item.progress or 0.0)
     problem = item.error if item.state == "failed" else note
     copy = f"{item.deletion} at the service; this is a copy" if media and item.deletion else ""
@@ -350,13 +321,8 @@ def _allowed(parameter: wire.Parameter) -> str:
     low, high = parameter.minimum, parameter.maximum
     if low is None and high is None:
         return f"up to {parameter.max_items}" if parameter.max_items else ""
-    return f"{_bound(low)} to {_bound(high)}".strip()
-
-
-def _bound(value: float | None) -> str:
-    if value is None:
-        return ""
-    return str(int(value)) if float(value).is_integer() else f"{value:g}"
+    ends = ("" if end is None else number(end) for end in (low, high))
+    return " to ".join(ends).strip()
 
 
 def _length(item: wire.Script) -> str:

@@ -133,13 +133,7 @@ def text(quote: wire.Quote | None) -> str:
 
 
 def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
-    """Draw the price beside the button: total, terms (whole on hover), balance after.
-
-    Parameters
-    ----------
-    asking : bool
-        A better answer is on its way.
-    """
+    """Draw the price beside the button: total, terms (whole on hover), balance after."""
     if quote is None:
         return faint("asking for the price …" if asking else "price unknown")
     terms = "; ".join(f"{term_text(t)} {_signed(t.credits)}" for t in quote.terms)

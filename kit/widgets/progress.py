@@ -47,13 +47,7 @@ class ProgressDisplay(Protocol):
 
 
 class ProgressUpdates:
-    """Takes the news of one wait: call it with each answer.
-
-    Parameters
-    ----------
-    line : Line or None
-        Where to show them; None shows nothing.
-    """
+    """Takes the news of one wait: call it with each answer."""
 
     def __init__(
         self, label: str, line: ProgressDisplay | None, clock: Callable[[], float]
@@ -76,13 +70,7 @@ class ProgressUpdates:
     def saying(
         self, words: str, fraction: float | None = None, pictures: Sequence[str] = ()
     ) -> None:
-        """Take words that say themselves how far it is, in the place of the label.
-
-        Parameters
-        ----------
-        pictures : sequence of str
-            Addresses of small pictures of what is there by now.
-        """
+        """Take words that say themselves how far it is, in the place of the label."""
         self._show(words, fraction, pictures)
 
     def _show(self, label: str, fraction: float | None, pictures: Sequence[str] = ()) -> None:
@@ -101,11 +89,6 @@ def progress(
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[ProgressUpdates]:
     """Show progress inside a ``with`` block and yield what takes each update.
-
-    Parameters
-    ----------
-    line : Line, optional
-        Where to show it; found out when not given: a notebook, a terminal, or nowhere.
 
     Examples
     --------
@@ -144,15 +127,7 @@ class TimeEstimate:
         self._expected = seconds
 
     def left(self, fraction: float | None, seconds: float) -> float | None:
-        """Return the seconds that are left; None where that cannot be said.
-
-        Parameters
-        ----------
-        fraction : float or None
-            How much is done, 0 to 1.
-        seconds : float
-            How long it has run.
-        """
+        """Return the seconds that are left; None where that cannot be said."""
         done = fraction or 0.0
         usual = None if self._expected is None else max(0.0, self._expected - seconds)
         pace = seconds * (1 - done) / done if done >= _TELLING and seconds >= 1 else usual

@@ -1,51 +1,109 @@
 // What a widget of buttons and fields needs of its page, and ipywidgets does not give it: keys that
 // the notebook leaves to it, names for what has none, a voice for what changes, a place for the
 // focus, and clicks that come after what was typed. Nothing outside of the widget is touched.
-function set(part, name, value) {
-  if (value && part.getAttribute(name) !== value) part.setAttribute(name, value);
+const PARTS = "input:not([hidden]), select, textarea, .noUi-handle, .widget-readout, [role$=group]";
+
+// A note says what the field before it is for, and what is wrong there.
+function describe(note) {
+  const cell = note.previousElementSibling;
+  const label = cell.querySelector(".widget-label")?.textContent ?? null;
+  note.id ||= `kit-${Math.random()}`; // other widgets of the page have notes, too
+  for (const part of cell.querySelectorAll(PARTS)) {
+    if (!part.labels?.[0]?.textContent) part.ariaLabel ||= label;
+    part.setAttribute("aria-describedby", note.id);
+    if (part.matches("input, textarea")) part.dir = "auto"; // by what is written there
+    part.ariaInvalid = cell.matches(".kit-invalid") || null;
+  }
 }
 
 function dress(root) {
   const all = (what) => root.querySelectorAll(what);
   const field = ":has(> .widget-label)";
   const label = (part) => words(part.closest(field)?.querySelector(".widget-label"));
-  for (const part of all(".noUi-handle, .widget-readout")) set(part, "aria-label", label(part));
-  for (const part of all(".widget-readout[contenteditable]")) set(part, "role", "textbox");
+  for (const part of all(".noUi-handle, .widget-readout")) part.ariaLabel = label(part);
+  for (const part of all(".widget-readout[contenteditable]")) part.role = "textbox";
   for (const box of all(".widget-radio-box, .widget-toggle-buttons > div")) {
-    set(box, "role", box.matches(".widget-radio-box") ? "radiogroup" : "group");
-    set(box, "aria-label", label(box));
+    box.role = box.matches(".widget-radio-box") ? "radiogroup" : "group";
+    box.ariaLabel = label(box);
   }
-  for (const part of all(".widget-toggle-button"))
-    set(part, "aria-pressed", String(part.matches(".mod-active")));
-  for (const icon of all("button > i")) {
-    set(icon, "aria-hidden", "true");
-    if (!words(icon.parentElement)) set(icon.parentElement, "aria-label", icon.parentElement.title);
-  }
+  for (const part of all(".widget-toggle-button")) part.ariaPressed = part.matches(".mod-active");
+  for (const icon of all("button > i")) icon.ariaHidden = true; // else spelled
+  for (const button of all(".kit-earlier, button[title]:not(.kit-form *)"))
+    if (!words(button)) button.ariaLabel = button.title;
+  all(".kit-field-note").forEach(describe);
+  for (const box of all(TELL)) box.checked = told();
+  for (const more of all(".kit-more"))
+    more.ariaExpanded = !more.nextElementSibling.matches(".kit-hidden");
   // The text of such a widget is replaced as a whole; what stays is around it.
-  for (const part of all(".kit-status > .widget-html-content")) set(part, "aria-live", "polite");
+  for (const part of all(".kit-status > .widget-html-content")) part.ariaLive = "polite";
   const tabs = all(".kit-tabs [role=tab]");
   all(".kit-tabs .kit-page").forEach((page, index) => {
-    set(page, "role", "tabpanel");
-    set(page, "aria-label", words(tabs[index]));
+    page.role = "tabpanel";
+    page.ariaLabel = words(tabs[index]);
   });
+}
+
+// The browser remembers that ends are to be told, and asks for its permission once.
+const TELL = ".kit-notify input";
+const told = () => localStorage["kit-notify"] === "1" && window.Notification?.permission === "granted";
+
+// What was typed into a slider counts when its box is left, and is told to the kernel: the page
+// makes it fit without a word. A file that is dragged over a form opens a place for it.
+const SERVED = ".kit-form, .kit-writing";
+
+function serveForm(model, form, signal) {
+  let edited;
+  const settle = ({ target, type, key }) => {
+    if (target !== edited || (type === "keydown" && key !== "Enter")) return;
+    if (target.closest(SERVED) !== form) return; // a form in there sees to it
+    edited = null;
+    const notes = [...form.querySelectorAll(".kit-field-note")];
+    const field = notes.findIndex((note) => note.previousElementSibling.contains(target));
+    const text = target.textContent.replace("−", "-"); // it is written like this, but not read
+    target.textContent = text;
+    target.dispatchEvent(new Event("blur", { bubbles: true })); // a real one does not reach it
+    setTimeout(() => model.send({ field, text, used: target.textContent }));
+  };
+  const drag = (event) => {
+    if (!event.dataTransfer?.types.includes("Files") || event.target.closest(".kit-drop")) return;
+    event.preventDefault(); // else the page would leave for the file
+    if (event.type === "dragenter" && !form.contains(event.relatedTarget)) model.send({ dragged: true });
+  };
+  const choose = async ({ target }) => {
+    if (!target.matches(TELL)) return;
+    localStorage["kit-notify"] = target.checked ? "1" : "0";
+    if (target.checked) await window.Notification?.requestPermission();
+    target.checked = told();
+  };
+  const heard = ({ ended }) => ended && document.hidden && told() && new Notification(ended);
+  const on = (heard, ...kinds) =>
+    kinds.forEach((kind) => form.addEventListener(kind, heard, { capture: true, signal }));
+  on(({ target }) => target.matches(".widget-readout") && (edited = target), "input");
+  on(settle, "keydown", "blur");
+  on(drag, "dragenter", "dragover", "drop");
+  on(choose, "change");
+  model.on("msg:custom", heard);
+  signal.addEventListener("abort", () => model.off("msg:custom", heard));
 }
 
 function render({ model, el }) {
   const stop = new AbortController();
+  const { signal } = stop;
   let root, timer;
   const look = () => ((timer = 0), dress(root));
-  const end = restWhenGone(model, el, stop.signal, () => root);
+  const end = restWhenGone(model, el, signal, () => root);
   const watcher = new MutationObserver(() => {
     if (root.matches(".jupyter-widgets-disconnected")) end();
-    timer ||= setTimeout(look, 100);
+    timer ||= setTimeout(look, 50);
   });
   const begin = () => {
     root = el.parentElement;
     if (!root?.isConnected) return (timer = setTimeout(begin, 50)); // not in the page yet
-    ownKeys(root, stop.signal);
-    keepFocus(root, stop.signal);
-    inTurn(model, root, stop.signal);
-    lookAround(model, root, stop.signal);
+    ownKeys(root, signal);
+    keepFocus(root, signal);
+    inTurn(model, root, signal);
+    lookAround(model, root, signal);
+    if (root.matches(SERVED)) serveForm(model, root, signal);
     watcher.observe(root, { attributeFilter: ["class"], childList: true, subtree: true });
     look();
   };

@@ -13,7 +13,7 @@ import ipywidgets
 from kit import wire
 from kit.widgets import markup
 from kit.widgets.accessibility import PageScript, name, script
-from kit.widgets.background import BackgroundRunner
+from kit.widgets.background import BackgroundRunner, guarded
 from kit.widgets.boxes import OpenedBox
 
 _DEFAULT = "Use as input for …"
@@ -38,23 +38,16 @@ class FileReceiver(PageScript):
     _anywidget_id = name("kit.widgets.FileReceiver")
     _esm = script(__package__, "result.js", shared=())
 
-    def __init__(self, **traits: Any) -> None:
-        super().__init__(**traits, _dom_classes=("kit-hidden",))
-
 
 class ResultCard(ipywidgets.VBox):
     """A result, facts about it, and a row of buttons.
 
     Parameters
     ----------
-    shown : Widget
-        The result itself.
     edit : callable, optional
         Called to put what led to it into the form that it stands in; else a form is opened below.
     again : callable, optional
         Called to make another one with another seed.
-    new : callable
-        Makes a widget of a kind.
     """
 
     def __init__(
@@ -136,16 +129,14 @@ class ResultCard(ipywidgets.VBox):
         self._opened.fill(lambda: self._service.open_form(self._facts, model_id))
 
     def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
-        """Return a call whose error is shown in the row."""
-
         def call() -> None:
-            try:
-                act()
-                self._message.value = ""
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is shown or lost
-                self._message.value = markup.problem(markup.error_text(error))
+            self._show_problem("")
+            act()
 
-        return call
+        return guarded(call, self._show_problem)
+
+    def _show_problem(self, sentence: str) -> None:
+        self._message.value = markup.problem(sentence)
 
 
 def show_result(html: str, facts: wire.Generation, service: ResultService) -> ResultCard:

@@ -9,13 +9,20 @@ from __future__ import annotations
 import hashlib
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import ipywidgets
 
-from kit.widgets.background import BackgroundRunner, Debounced
+from kit.widgets.accessibility import Accessibility
+from kit.widgets.background import (
+    FOLLOWING,
+    BackgroundRunner,
+    Debounced,
+    Subscribe,
+    Throttled,
+)
 from kit.widgets.hosts import find_host
 from kit.widgets.markup import COLOR, FONT, faint
 
@@ -31,18 +38,12 @@ _CODE = (
 
 
 class StaticSnapshot:
-    """Shows a widget and its snapshot, and lets the snapshot follow.
+    """Shows a widget and its snapshot, and lets the snapshot follow."""
 
-    Parameters
-    ----------
-    style : HTML, optional
-        A widget that is part of what is shown; while that lives, it takes the snapshot away.
-    """
-
-    def __init__(self, style: Any = None, *, background: BackgroundRunner | None = None) -> None:
-        self.style = ipywidgets.HTML() if style is None else style
-        self.style.layout = ipywidgets.Layout(display="none")  # a style sheet works all the same
-        self.follow = Debounced(self._follow, QUIET, background or BackgroundRunner())
+    def __init__(self, background: BackgroundRunner) -> None:
+        #: Part of what is shown; while it lives, it takes the snapshot away.
+        self.style = ipywidgets.HTML(layout=ipywidgets.Layout(display="none"))
+        self.follow = Debounced(self._follow, QUIET, background)
         self._lock = threading.Lock()
         self._names: list[str] = []
         self._bundle: Bundle | None = None
@@ -57,9 +58,6 @@ class StaticSnapshot:
             Returns the MIME bundle of the widget, whose ``text/html`` is its snapshot. It is asked
             again, on any thread, when the snapshot follows.
         """
-        from IPython.display import publish_display_data
-
-        publish: Callable[..., None] = publish_display_data
         whole = dict(bundle())
         html, self._words = whole.pop("text/html"), whole.pop("text/plain", "")
         place = name(html)
@@ -72,9 +70,6 @@ class StaticSnapshot:
 
     def _follow(self) -> None:
         """Put into the notebook what is shown now: what was written in a widget is kept."""
-        from IPython.display import publish_display_data
-
-        publish: Callable[..., None] = publish_display_data
         if self._bundle is None:
             return
         whole = self._bundle()
@@ -91,6 +86,46 @@ class StaticSnapshot:
         Where a notebook is not trusted, the page passes over the widget and shows its words.
         """
         return {"text/plain": self._words, "text/html": render_snapshot(self._names[-1], html)}
+
+
+class SnapshotBox(ipywidgets.VBox):
+    """A box of widgets with a snapshot in the notebook, and with what its page does for it."""
+
+    children: Any
+
+    def __init__(
+        self, children: Sequence[Any], kind: str, background: BackgroundRunner | None = None
+    ) -> None:
+        self._background = background or BackgroundRunner()
+        self.snapshot = StaticSnapshot(self._background)
+        self._script = Accessibility()
+        parts = (*children, self.snapshot.style, self._script)
+        super().__init__(children=parts, _dom_classes=(kind,))
+        self._script.belong(self)
+
+    def _html(self) -> str:
+        """Return what is kept of it."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
+        return {**bundle, "text/plain": repr(self), "text/html": self._html()}
+
+    def _ipython_display_(self) -> None:
+        self.snapshot.show(self._repr_mimebundle_)
+
+    def follow(self, subscribe: Subscribe, call: Callable[[], None]) -> None:
+        """Have something called a moment after each change at a service."""
+        self._changes = Throttled(call, FOLLOWING, self._background)
+        self._script.follow(subscribe(self._changes.request))
+
+
+def publish(data: Mapping[str, Any], **options: Any) -> None:
+    """Show a MIME bundle in the notebook."""
+    from IPython.display import publish_display_data
+
+    show: Callable[..., None] = publish_display_data
+    show(dict(data), **options)
 
 
 def name(html: str) -> str:

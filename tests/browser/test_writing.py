@@ -24,6 +24,15 @@ def test_a_title_a_script_and_captions_are_a_few_clicks_away(lab: Lab, browser: 
         page.get_by_role("button", name="Write a script").click()
         expect(panel.get_by_role("alert")).to_contain_text("a script needs a title")
 
+        title = panel.get_by_label("Title", exact=True)
+        title.fill("x" * 201)
+        expect(panel.locator(".kit-field-note", has_text="must have 1 to 200")).to_be_visible()
+        expect(title).to_have_attribute("aria-invalid", "true")
+        length = panel.locator(".widget-readout")
+        length.fill("500")
+        length.press("Enter")
+        expect(panel).to_contain_text("500 is more than 180, the most; 180 is used")
+
         page.get_by_role("button", name="Suggest a title").click()
         expect(panel.get_by_label("Title", exact=True)).not_to_have_value("")
         expect(panel.get_by_role("alert")).to_have_count(0)

@@ -138,4 +138,4 @@ def test_the_table_shows_more_like_what_was_chosen_last(
     controls.text.value = "calm white"
     assert table.frame.index.tolist() == ["job-4"]
     controls.text.value = "like:job-77"
-    assert "NotFoundError" in controls.problem.value
+    assert "no such job" in controls.problem.value

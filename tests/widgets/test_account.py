@@ -378,6 +378,21 @@ def test_a_form_to_sign_in_hands_out_what_it_signed_in_to(
     assert "kit.login(form=True)" in form._repr_mimebundle_()["text/html"]
 
 
+def test_an_address_that_is_none_is_told_at_its_field_while_typing(
+    background: BackgroundRunner,
+) -> None:
+    form = SignIn(lambda *given: given, background=background)
+    box = find(form, "Address")
+
+    box.value = "studio.example"
+    assert "must be a whole address" in texts(form)
+    assert "kit-invalid" in box._dom_classes
+
+    box.value = "https://studio.example"
+    assert "must be" not in texts(form)
+    assert "kit-invalid" not in box._dom_classes
+
+
 def test_a_key_that_is_refused_is_told_and_the_field_comes_back(
     background: BackgroundRunner, later: Later
 ) -> None:

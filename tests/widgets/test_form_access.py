@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kit import wire
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.form import Form
-from kit.widgets.form.access import Access
 from kit.widgets.form.fields import describe_adjustment
 from tests.widgets import tree
 from tests.widgets.forming import (
@@ -34,7 +34,7 @@ def stage() -> Stage:
 
 def send(form: Form, **message: Any) -> None:
     """Hear a message as the page sends it."""
-    tree.send(tree.every(form, Access)[0], message)
+    tree.send(tree.every(form, Accessibility)[0], message)
 
 
 def type_in(form: Form, text: str, used: int) -> None:
@@ -154,12 +154,12 @@ def test_what_no_page_sends_is_not_heard(form: Form) -> None:
 
 
 def test_the_page_knows_its_form_and_the_button_that_pays(form: Form) -> None:
-    assert tree.every(form, Access)[0].box == form.model_id
+    assert tree.every(form, Accessibility)[0].box == form.model_id
     assert "kit-click-once" in submit_button(form)._dom_classes
 
 
 def test_the_script_is_small_and_asks_nobody() -> None:
-    script = Access(lambda *_: None)._esm
+    script = Accessibility()._esm
 
     assert len(script) < 12_500
     assert "http" not in script

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kit.typed import format_line, format_text, parse_item, parse_text
 from kit.widgets.form import Form
-from kit.widgets.form.fields import build, format_line, format_text, parse_item, parse_text
+from kit.widgets.form.fields import build
 from kit.widgets.form.parts import WidgetFactory
 from kit.wire import Model, Parameter
 from tests.widgets.forming import Stage, control, note

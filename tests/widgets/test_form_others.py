@@ -163,7 +163,7 @@ def test_of_an_older_preset_what_fits_is_loaded_and_the_rest_is_listed(
     presets["old"] = {"prompt": "a hill", "parameters": {"count": 2}}
     load.click()
     assert (form.value["prompt"], form.value["parameters"]["count"]) == ("a hill", 2)
-    assert said.value == '<span class="kit-note">loaded</span>'
+    assert said.value == '<span class="kit-note" role="status">loaded</span>'
 
 
 @pytest.mark.parametrize(

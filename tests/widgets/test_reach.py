@@ -27,7 +27,7 @@ FACTS = Facts("x", wire.Account(id="a", name="Ada"))
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: HistoryTable(history(), search=search_rows, background=AT_ONCE).controls.whole,
+        lambda: HistoryTable(history(), search=search_rows, background=AT_ONCE).controls,
         lambda: AccountPanel(lambda: FACTS, background=AT_ONCE),
         lambda: SignIn(lambda *_: None, background=AT_ONCE),
         lambda: Panel([PanelPage("One", ipywidgets.HTML)], background=AT_ONCE),

@@ -3,54 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from kit.errors import ConfigError
 from kit.widgets.secret import LONGEST, SecretInput
 from tests.widgets.tree import send
 
 SECRET = "cs_test_" + "s3cr3t" * 6
 
 
-def sent(field: SecretInput, content: Any) -> None:
-    """Send what the page sends."""
-    send(field, content)
+def field(take: Callable[[str], None] = lambda _: None) -> SecretInput:
+    return SecretInput("API key", on_submit=take)
 
 
-def test_a_secret_is_handed_out_once() -> None:
-    field = SecretInput()
-    sent(field, {"secret": f" {SECRET}\n"})
-    assert repr(field) == "<SecretInput 'API key', set>"
-
-    assert field.take() == SECRET
-    with pytest.raises(ConfigError, match="nothing was typed into 'API key' yet"):
-        field.take()
-    assert field.hint == ""
-
-
-def test_a_secret_is_in_no_state_no_repr_and_no_message() -> None:
-    field = SecretInput()
-    message = {"secret": SECRET}
-    sent(field, message)
-
-    assert field.hint == "set, 44 characters"
-    assert SECRET not in json.dumps(field.get_state(), default=str)
-    assert SECRET not in repr(field) + str(field._repr_mimebundle_())
-    assert message == {}
-
-
-def test_who_takes_a_secret_keeps_it_and_the_field_does_not() -> None:
+def test_a_secret_is_handed_on_and_is_in_no_state_no_repr_and_no_message() -> None:
     taken: list[str] = []
-    field = SecretInput(on_submit=taken.append)
-    sent(field, {"secret": SECRET})
+    made = field(taken.append)
+    message = {"secret": f" {SECRET}\n"}
+    send(made, message)
 
     assert taken == [SECRET]
-    assert field.hint == "sent, 44 characters"
-    assert SECRET not in str(vars(field))
-    with pytest.raises(ConfigError):
-        field.take()
+    assert made.hint == "sent, 44 characters"
+    assert SECRET not in json.dumps(made.get_state(), default=str)
+    assert SECRET not in repr(made) + str(made._repr_mimebundle_()) + str(vars(made))
+    assert message == {}
 
 
 @pytest.mark.parametrize(
@@ -64,11 +42,12 @@ def test_who_takes_a_secret_keeps_it_and_the_field_does_not() -> None:
     ],
 )
 def test_what_is_no_secret_changes_nothing(content: Any, hint: str) -> None:
-    field = SecretInput()
-    sent(field, content)
+    taken: list[str] = []
+    made = field(taken.append)
+    send(made, content)
 
-    assert field.hint == hint
-    assert repr(field) == "<SecretInput 'API key', nothing set>"
+    assert made.hint == hint
+    assert taken == []
 
 
 def test_the_page_asks_nobody_else_and_is_small() -> None:

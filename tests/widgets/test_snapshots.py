@@ -13,6 +13,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
+from kit.widgets.background import BackgroundRunner
 from kit.widgets.form import Form
 from kit.widgets.panel import Panel, PanelPage
 from kit.widgets.snapshots import StaticSnapshot
@@ -122,7 +123,7 @@ def test_scripts_that_were_written_are_in_the_twin(stage: Stage) -> None:
 
 def test_a_widget_that_is_shown_twice_takes_both_twins_away() -> None:
     texts = iter(["one", "two"])
-    snapshot = StaticSnapshot()
+    snapshot = StaticSnapshot(BackgroundRunner())
     with capture_output() as captured:
         for _ in range(2):
             html = next(texts)

@@ -9,9 +9,11 @@ import pytest
 
 from kit import wire
 from kit.errors import KitError, NoAnswerError
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.writing import ScriptCard, Writing, WritingOrder, scripts
 from tests.widgets.authoring import Author, click, control, found, text
 from tests.widgets.forming import Stage
+from tests.widgets.tree import send
 
 
 @pytest.fixture
@@ -125,6 +127,42 @@ def test_what_is_typed_right_after_the_click_still_counts(
     assert author.briefs[0].title.title == "A title"
 
 
+@pytest.mark.parametrize(
+    ("field", "typed", "told"),
+    [
+        ("Title", "x" * 201, "must have 1 to 200 characters, not 201"),
+        ("Hook angle", "x" * 301, "has 301 characters, at most 300 are allowed"),
+    ],
+)
+def test_a_text_that_is_too_long_is_told_at_its_field_while_typing(
+    panel: Writing, author: Author, stage: Stage, field: str, typed: str, told: str
+) -> None:
+    control(panel, ipywidgets.Text, "Title").value = "A title"
+    box = control(panel, ipywidgets.Text, field)
+    note = panel.children[panel.children.index(box) + 1]
+
+    box.value = typed
+
+    assert told in note.value
+    assert "kit-invalid" in box._dom_classes
+    click(panel, "Write a script")
+    stage.wait()
+    assert author.briefs == []
+    assert "characters" in text(panel)
+
+    box.value = "short"
+
+    assert note.value == ""
+    assert "kit-invalid" not in box._dom_classes
+
+
+def test_a_length_that_was_made_to_fit_is_told_at_its_field(panel: Writing) -> None:
+    (script,) = (one for one in panel.children if isinstance(one, Accessibility))
+    send(script, {"field": 2, "text": "500", "used": "180"})
+
+    assert "500 is more than 180, the most; 180 is used" in text(panel)
+
+
 def test_nothing_is_asked_twice_by_two_clicks(panel: Writing, author: Author, stage: Stage) -> None:
     (button,) = found(panel, ipywidgets.Button, "Suggest")
     (other,) = found(panel, ipywidgets.Button, "Write")
@@ -196,7 +234,7 @@ def test_a_changed_text_is_measured_anew_and_becomes_the_captions(
     assert author.captioned == ["four words of mine"]
     assert panel.script is not None
     assert panel.script.content == "four words of mine"
-    assert found(panel, ipywidgets.HTML)[-1].value == "four words of mine"
+    assert found(panel, ipywidgets.HTML, "")[-2].value == "four words of mine"
 
 
 def test_captions_that_cannot_be_made_are_told(

@@ -21,7 +21,7 @@ from kit import wire
 from kit.commands.gallery.plan import Example, format_value
 from kit.engines.samples import ABOUT
 from kit.version import __version__
-from kit.widgets.preview import credits as format_credits
+from kit.widgets.markup import credits as format_credits
 from kit.widgets.prices import sentence
 
 __all__ = ["Card", "CardMedium", "page"]

@@ -20,7 +20,7 @@ from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source
 from kit.studio.sweeps.runner import RunStopped, SweepRun
-from kit.widgets import preview, prices
+from kit.widgets import markup, prices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,13 +93,13 @@ def _ends(results: Sequence[CellResult]) -> list[str]:
     canceled = [g for g in found if g.state == "canceled" and not g.credits_refunded]
     charged = sum((g.credits_charged or Decimal(0) for g in canceled), Decimal(0))
     amounts = (charged, "charged for what was canceled"), (refunded, "refunded")
-    return [f"{preview.credits(amount)} {words}" for amount, words in amounts if amount]
+    return [f"{markup.credits(amount)} {words}" for amount, words in amounts if amount]
 
 
 def describe_price(cells: Sequence[Cell], credits: Decimal | None) -> str:
     """Return what cells will cost, in words; a guess says that it is one."""
     why = None if credits is None else _GUESSES.get(least_sure_source(cells))
-    return f"about {preview.credits(credits)} ({why})" if why else preview.credits(credits)
+    return f"about {markup.credits(credits)} ({why})" if why else markup.credits(credits)
 
 
 def _many(count: int) -> str:
@@ -129,7 +129,7 @@ def make_tile(
         picture = media.picture(content, limit=limit, width=2 * size) if content else None
     except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
         picture = None
-    caption = preview.credits(held.credits)
+    caption = markup.credits(held.credits)
     if result.status != "completed":
         caption = f"{result.status} · {caption}"
     if picture is None and held.facts.deletion:
@@ -321,7 +321,7 @@ class BaseSweep(Generic[H]):
         ]
         cost = sum((amount for amount in charged if amount is not None), Decimal(0))
         interruption.add_note(
-            f"{self._describe()}; what was started goes on, for {preview.credits(cost)}: run() "
+            f"{self._describe()}; what was started goes on, for {markup.credits(cost)}: run() "
             "again waits for it and pays nothing"
         )
         show_own_lines(interruption)

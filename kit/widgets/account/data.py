@@ -52,10 +52,6 @@ class AccountChoice:
 
     Parameters
     ----------
-    name : str
-        What it is chosen by.
-    label : str
-        What it is called in a list.
     saved : str
         The name of its profile; empty where it is not saved.
     own : bool
@@ -92,13 +88,7 @@ class Profiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Credits that were charged and not refunded, since midnight and since the 1st (UTC).
-
-    Parameters
-    ----------
-    doubts : tuple of str
-        Why the amounts may be wrong, each in a sentence; empty where the ledger is plain.
-    """
+    """Credits charged and not refunded, since midnight and the 1st (UTC); and what is doubtful."""
 
     today: Decimal
     month: Decimal

@@ -12,22 +12,12 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets.accessibility import Accessibility
 from kit.widgets.account.data import Key, Keys, Profiles, Spent
 from kit.widgets.account.signin import STYLE, SignIn, code
-from kit.widgets.background import FOLLOWING, BackgroundRunner, Subscribe, Throttled
-from kit.widgets.markup import (
-    FAINT,
-    FONT,
-    card,
-    credits,
-    error_text,
-    faint,
-    pairs,
-    problem,
-)
+from kit.widgets.background import BackgroundRunner, Subscribe, guarded
+from kit.widgets.markup import FAINT, FONT, card, credits, faint, pairs, problem
 from kit.widgets.secret import OneTimeSecret
-from kit.widgets.snapshots import StaticSnapshot, rerun_line
+from kit.widgets.snapshots import SnapshotBox, rerun_line
 
 #: What is said of spending at a service without a ledger.
 _NO_LEDGER = "not reported: this service keeps no ledger; studio.costs adds up what is known here"
@@ -35,15 +25,7 @@ _NO_LEDGER = "not reported: this service keeps no ledger; studio.costs adds up w
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the panel shows above all.
-
-    Parameters
-    ----------
-    place : str
-        Which service it is.
-    spent : Spent or None
-        None where the service has no ledger.
-    """
+    """What the panel shows above all."""
 
     place: str
     account: wire.Account
@@ -120,15 +102,7 @@ EXPIRY: dict[str, int | None] = {
 
 
 class KeyList(ipywidgets.VBox):
-    """Keys to look at, to make and to revoke.
-
-    Parameters
-    ----------
-    begin : callable
-        Runs what takes time in the background, and shows what goes wrong.
-    say : callable
-        Tells a sentence.
-    """
+    """Keys to look at, to make and to revoke."""
 
     def __init__(
         self,
@@ -233,15 +207,7 @@ class KeyList(ipywidgets.VBox):
 
 
 class ProfileSelector(ipywidgets.VBox):
-    """Saved profiles to choose from; choosing one goes over to it.
-
-    Parameters
-    ----------
-    begin : callable
-        Runs what takes time in the background, and shows what goes wrong.
-    went : callable
-        Called after going over, in the background.
-    """
+    """Saved profiles to choose from; choosing one goes over to it."""
 
     def __init__(
         self,
@@ -325,24 +291,8 @@ class ProfileSelector(ipywidgets.VBox):
 _PATIENCE_SECONDS = 3.0
 
 
-class AccountPanel(ipywidgets.VBox):
-    """An account, the profiles to go over to, and its keys where they can be managed from here.
-
-    Parameters
-    ----------
-    look : callable
-        Returns the facts; it may block and is called in the background.
-    keys : Keys, optional
-        Where keys are made and revoked.
-    profiles : Profiles, optional
-        The accounts to choose from.
-    code : str
-        The statement that brings the panel back.
-    on_close : callable
-        Called when the panel is closed.
-    subscribe : callable
-        Has a method called after each change at the service.
-    """
+class AccountPanel(SnapshotBox):
+    """An account, the profiles to go over to, and its keys where they can be managed from here."""
 
     def __init__(
         self,
@@ -358,46 +308,33 @@ class AccountPanel(ipywidgets.VBox):
         self._load = load
         self._code = code
         self._on_close = on_close
-        self._background = background or BackgroundRunner()
+        later = background or BackgroundRunner()
         self._loaded = threading.Event()
         self._head = ipywidgets.HTML(STYLE)
         self._problem = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._refresh = button("Refresh", lambda _: self.refresh(), icon="refresh")
-        self._snapshot = StaticSnapshot(background=self._background)
-        begin, show_problem, later = self._begin, self._show_problem, self._background
-        self.key_list = (
-            None
-            if keys is None
-            else KeyList(keys, begin=begin, show_problem=show_problem, background=later)
-        )
-        self.profile_selector = (
-            None
-            if profiles is None
-            else ProfileSelector(
-                profiles, begin=begin, on_switch=self._account_changed, background=later
+        begin, show_problem = self._begin, self._show_problem
+        self.key_list: KeyList | None = None
+        if keys is not None:
+            self.key_list = KeyList(keys, begin=begin, show_problem=show_problem, background=later)
+        self.profile_selector: ProfileSelector | None = None
+        if profiles is not None:
+            changed = self._account_changed
+            self.profile_selector = ProfileSelector(
+                profiles, begin=begin, on_switch=changed, background=later
             )
-        )
         parts = [self._head, self._refresh, self._problem]
         parts += [part for part in (self.profile_selector, self.key_list) if part is not None]
-        parts += [self._snapshot.style, reach := Accessibility()]
-        super().__init__(children=parts, _dom_classes=("kit-account",))
-        reach.belong(self)
-        self._follow = Throttled(partial(self._guarded, self._show_facts), FOLLOWING, later)
-        reach.follow(subscribe(self._follow.request))
+        super().__init__(parts, "kit-account", later)
+        self.follow(subscribe, partial(self._work, self._show_facts))
         self.refresh()
 
     def __repr__(self) -> str:
         return "<AccountPanel>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the widget, and the account alone where no widget can be."""
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
+    def _html(self) -> str:
         self._loaded.wait(_PATIENCE_SECONDS)
-        html = self._head.value.removeprefix(STYLE) + rerun_line(self._code)
-        return {**bundle, "text/plain": repr(self), "text/html": html}
-
-    def _ipython_display_(self) -> None:
-        self._snapshot.show(self._repr_mimebundle_)
+        return str(self._head.value).removeprefix(STYLE) + rerun_line(self._code)
 
     def refresh(self) -> None:
         """Ask for everything anew."""
@@ -423,21 +360,17 @@ class AccountPanel(ipywidgets.VBox):
     def _account_changed(self) -> None:
         """Show the account that was gone over to; what is kept of the panel follows."""
         self._show()
-        self._snapshot.follow()
+        self.snapshot.follow()
 
     def _begin(self, work: Callable[[], None]) -> None:
         self._set_busy(True)
-        self._background.begin(partial(self._guarded, work))
+        self._background.begin(partial(self._work, work))
 
-    def _guarded(self, work: Callable[[], None]) -> None:
-        try:
-            self._show_problem("")
-            work()
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the panel
-            self._show_problem(error_text(error))
-        finally:
-            self._set_busy(False)
-            self._loaded.set()
+    def _work(self, work: Callable[[], None]) -> None:
+        self._show_problem("")
+        guarded(work, self._show_problem)()
+        self._set_busy(False)
+        self._loaded.set()
 
     def _set_busy(self, busy: bool) -> None:
         self._refresh.disabled = busy

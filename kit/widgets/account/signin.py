@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -11,11 +12,12 @@ import ipywidgets
 
 from kit.errors import ConfigError
 from kit.widgets import markup
-from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import BackgroundRunner
+from kit.widgets.background import BackgroundRunner, guarded
+from kit.widgets.form.fields import watch_field
 from kit.widgets.markup import FAINT, FONT, card, faint, style_element
 from kit.widgets.secret import SecretInput
-from kit.widgets.snapshots import StaticSnapshot, rerun_line
+from kit.widgets.snapshots import SnapshotBox, rerun_line
+from kit.wire import Parameter
 
 #: Seconds between sending the key and reading the fields: what was typed last may arrive after it.
 SETTLING = 0.12
@@ -30,7 +32,7 @@ def code(sentence: str, statement: str) -> str:
     return f'<div style="{FONT}"><span style="{FAINT}">{escape(sentence)}</span>{shown}</div>'
 
 
-class SignIn(ipywidgets.VBox):
+class SignIn(SnapshotBox):
     """A form that signs in to a service; the key is tried and is in no widget, page or notebook.
 
     Parameters
@@ -38,8 +40,6 @@ class SignIn(ipywidgets.VBox):
     enter : callable
         Takes address, key and name, tries them, and returns what was signed in to; it may block and
         is called in the background. An empty name saves nothing.
-    address, name : str
-        What the fields begin with.
     describe : callable
         Takes what `enter` returned and returns a sentence about it.
 
@@ -59,27 +59,22 @@ class SignIn(ipywidgets.VBox):
     ) -> None:
         self._enter = enter
         self._describe = describe
-        self._background = background or BackgroundRunner()
         self._result: Any = None
-        self._address = ipywidgets.Text(
-            address, description="Address", placeholder="https://...", continuous_update=False
-        )
+        self._address = ipywidgets.Text(address, description="Address", placeholder="https://...")
         self._name = ipywidgets.Text(
             name,
             description="Save as",
             placeholder="empty: not saved",
-            continuous_update=False,
             tooltip="The name of the profile; kit.connect(profile=...) finds it",
         )
         self._key = SecretInput("API key", action="Sign in", on_submit=self._key_submitted)
         self._message = ipywidgets.HTML(_dom_classes=("kit-status",))
-        self._snapshot = StaticSnapshot(background=self._background)
+        where = watch_field(self._address, Parameter(name="address"), address_problem)
         fields = ipywidgets.VBox(
-            (self._address, self._name, self._key, self._message), _dom_classes=("kit-signing",)
+            (self._address, where.note, self._name, self._key, self._message),
+            _dom_classes=("kit-signing",),
         )
-        parts = (ipywidgets.HTML(STYLE), fields, self._snapshot.style, reach := Accessibility())
-        super().__init__(children=parts, _dom_classes=("kit-account",))
-        reach.belong(self)
+        super().__init__((ipywidgets.HTML(STYLE), fields), "kit-account", background)
 
     @property
     def studio(self) -> Any:
@@ -97,29 +92,45 @@ class SignIn(ipywidgets.VBox):
     def __repr__(self) -> str:
         return f"<SignIn {self._address.value.strip() or 'to a service'}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
+    def _html(self) -> str:
         where = faint(self._address.value or "A service of your choice")
-        html = card("Sign in", where) + rerun_line(_CODE)
-        return {**bundle, "text/plain": repr(self), "text/html": html}
-
-    def _ipython_display_(self) -> None:
-        self._snapshot.show(self._repr_mimebundle_)
+        return card("Sign in", where) + rerun_line(_CODE)
 
     def _key_submitted(self, key: str) -> None:
         self._key.disabled = True
         self._background.after(SETTLING, partial(self._try, key))
 
     def _try(self, key: str) -> None:
-        address, name = self._address.value.strip(), self._name.value.strip()
         self._message.value = code("loading …", "")
-        try:
-            if not address:
-                raise ConfigError("a service has an address, such as https://studio.example")
-            self._result = self._enter(address, key, name)
-            self._message.value = code(self._describe(self._result), "")
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the form
-            self._message.value = markup.problem(markup.error_text(error))
-        finally:
-            self._key.hint = ""
-            self._key.disabled = False
+        guarded(partial(self._sign_in, key), self._show_problem)()
+        self._key.hint = ""
+        self._key.disabled = False
+
+    def _sign_in(self, key: str) -> None:
+        address, name = self._address.value.strip(), self._name.value.strip()
+        if not address:
+            raise ConfigError("a service has an address, such as https://studio.example")
+        self._result = self._enter(address, key, name)
+        self._message.value = code(self._describe(self._result), "")
+
+    def _show_problem(self, sentence: str) -> None:
+        self._message.value = markup.problem(sentence)
+
+
+def address_problem(text: str) -> str:
+    """Return what is wrong with the address of a service, as far as it can be seen.
+
+    Examples
+    --------
+    >>> address_problem("https://studio.example"), address_problem("studio.example")
+    ('', 'must be a whole address, such as https://studio.example')
+    >>> address_problem("https://studio.example?key=1")
+    "may hold no '@', no '?' and no '#', and no blanks"
+    """
+    text = text.strip()
+    if not text:
+        return ""
+    if not re.match(r"https?://[^/]", text, re.IGNORECASE):
+        return "must be a whole address, such as https://studio.example"
+    odd = re.search(r"[?#\s]|//[^/]*@", text)
+    return "may hold no '@', no '?' and no '#', and no blanks" if odd else ""

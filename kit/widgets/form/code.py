@@ -53,8 +53,6 @@ def statement(
     ----------
     verb : str
         What the studio is to do with it: ``generate``, or ``form`` to show the form of it.
-    studio : str
-        The expression for it; see `studio`.
     template : str
         The prompts that are made of the text of the prompt, as ``kit.template({})``: a sweep.
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kit.parameters import UNKNOWN, problem_with
+from kit.widgets.markup import number
 from kit.wire import MEDIA_TYPES, Parameter
 
 #: Steps of a slider at most; a longer range is typed.
@@ -147,14 +148,10 @@ def _range(parameter: Parameter) -> str:
         return ""  # whatever a computer holds: no limit that matters
     low, high = parameter.minimum, parameter.maximum
     if low is not None and high is not None:
-        return f"{_plain(low)} to {_plain(high)}"
+        return f"{number(low)} to {number(high)}"
     if low is not None:
-        return f"at least {_plain(low)}"
-    return "" if high is None else f"at most {_plain(high)}"
-
-
-def _plain(bound: float) -> str:
-    return f"{int(bound)}" if float(bound).is_integer() else f"{bound:g}"
+        return f"at least {number(low)}"
+    return "" if high is None else f"at most {number(high)}"
 
 
 def _span(parameter: Parameter) -> float:
@@ -168,22 +165,6 @@ def _decimals(value: float) -> int:
     return len(text.partition(".")[2])
 
 
-def _is_list(parameter: Parameter) -> bool:
-    return parameter.max_items is not None
-
-
-def _is_media(parameter: Parameter) -> bool:
-    return parameter.media or parameter.type in MEDIA_TYPES
-
-
-def _is_boolean(parameter: Parameter) -> bool:
-    return parameter.type == "boolean"
-
-
-def _is_number(parameter: Parameter) -> bool:
-    return parameter.type in _NUMBERS
-
-
 def _fits_buttons(parameter: Parameter) -> bool:
     values = parameter.enum or []
     short = sum(len(label(value)) for value in values) <= BUTTON_LETTERS
@@ -192,7 +173,7 @@ def _fits_buttons(parameter: Parameter) -> bool:
 
 def _fits_slider(parameter: Parameter) -> bool:
     span = _span(parameter)
-    if not _is_number(parameter) or default(parameter) is None or not 0 < span < math.inf:
+    if parameter.type not in _NUMBERS or default(parameter) is None or not 0 < span < math.inf:
         return False
     return span / step(parameter) <= SLIDER_STEPS
 
@@ -206,16 +187,16 @@ def _is_prose(parameter: Parameter) -> bool:
 
 
 _RULES: tuple[tuple[str, Callable[[Parameter], bool]], ...] = (
-    ("media", _is_media),
-    ("picks", lambda p: _is_list(p) and bool(p.enum)),
-    ("lines", _is_list),
+    ("media", lambda p: p.media or p.type in MEDIA_TYPES),
+    ("picks", lambda p: p.max_items is not None and bool(p.enum)),
+    ("lines", lambda p: p.max_items is not None),
     ("buttons", _fits_buttons),
     ("dropdown", lambda p: bool(p.enum)),
-    ("switch", lambda p: _is_boolean(p) and default(p) is not None),
-    ("dropdown", _is_boolean),
+    ("switch", lambda p: p.type == "boolean" and default(p) is not None),
+    ("dropdown", lambda p: p.type == "boolean"),
     ("slider", _fits_slider),
     ("count", lambda p: p.type == "integer" and default(p) is not None),
-    ("number", _is_number),
+    ("number", lambda p: p.type in _NUMBERS),
     ("prose", _is_prose),
     ("text", lambda p: p.type == "string"),
     ("json", lambda _: True),

@@ -20,8 +20,6 @@ from kit.widgets.form import controls, parts
 from kit.widgets.form.parts import WidgetFactory
 from kit.wire import Parameter
 
-__all__ = ["describe_adjustment", "format_line", "format_text", "parse_item", "parse_text"]
-
 
 def describe_adjustment(parameter: Parameter, text: str, used: float) -> str:
     """Return what is to be said of a number that was typed where a control used another one.
@@ -37,25 +35,19 @@ def describe_adjustment(parameter: Parameter, text: str, used: float) -> str:
     try:
         value = parse_text(parameter, text)
     except ValueError as problem:
-        return f"{problem}; {_format_number(used)} is used"
+        return f"{problem}; {markup.number(used)} is used"
     if value is None or math.isclose(value, used, abs_tol=1e-9):
         return ""  # of an empty box the number comes back, which is plain to see
-    return (
-        f"{text.strip()[:40]} {_describe_limit(parameter, value)}; {_format_number(used)} is used"
-    )
+    return f"{text.strip()[:40]} {_describe_limit(parameter, value)}; {markup.number(used)} is used"
 
 
 def _describe_limit(parameter: Parameter, value: float) -> str:
     low, high = parameter.minimum, parameter.maximum
     if high is not None and value > high:
-        return f"is more than {_format_number(high)}, the most"
+        return f"is more than {markup.number(high)}, the most"
     if low is not None and value < low:
-        return f"is less than {_format_number(low)}, the least"
+        return f"is less than {markup.number(low)}, the least"
     return "is between two steps"
-
-
-def _format_number(number: float) -> str:
-    return f"{int(number)}" if float(number).is_integer() else f"{number}"
 
 
 @dataclass(slots=True)
@@ -129,15 +121,7 @@ class Field:
             self._update_note()
 
     def check_typed(self, text: str, used: float) -> bool:
-        """Tell what was made of a typed number until there is another one; return whether it fits.
-
-        Parameters
-        ----------
-        text : str
-            What was typed.
-        used : float
-            What the control shows instead; it may not have arrived here yet.
-        """
+        """Tell what was made of a typed number, until there is another; return whether it fits."""
         sentence = describe_adjustment(self.parameter, text, used)
         if sentence and self._notice is None:
             self.control.observe(self._value_changed, "value")
@@ -171,16 +155,33 @@ class Field:
         if self._problem:
             shown = markup.problem(self._problem)
         elif self._notice:
-            shown = parts.notice(self._notice.sentence)
+            shown = markup.notice(self._notice.sentence)
         if self.note.value != shown:
             self.note.value = shown
         change = self.widget.add_class if self._problem else self.widget.remove_class
         change("kit-invalid")
 
 
+def watch_field(widget: Any, parameter: Parameter, check: Callable[[str], str]) -> Field:
+    """Return a field of what is no form; below it is said what is wrong while it is typed.
+
+    Parameters
+    ----------
+    check : callable
+        Takes the value and returns what is wrong with it, or nothing.
+    """
+    note = ipywidgets.HTML(_dom_classes=("kit-field-note",))
+    made = Field(
+        parameter.name, parameter, widget, note, lambda: widget.value, lambda _: None, widget
+    )
+    widget.observe(lambda change: made.show_problem(check(change.new)), "value")
+    return made
+
+
 def build_note(parameter: Parameter, stock: WidgetFactory) -> Any:
     """Return what stands beside a control: its help, and later what is wrong with it."""
-    return stock.new(ipywidgets.HTML, value=parts.help_text(parameter))
+    text = parts.help_text(parameter)
+    return stock.new(ipywidgets.HTML, value=text, _dom_classes=("kit-field-note",))
 
 
 _SEEDS = 2**32

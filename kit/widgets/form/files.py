@@ -28,6 +28,7 @@ from kit.widgets.form.fields import Field, build_note
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.picking import Picker, thumbnails
 from kit.widgets.form.service import Service
+from kit.widgets.markup import size as size_text
 from kit.wire import MEDIA_TYPES, Parameter
 
 if TYPE_CHECKING:
@@ -55,10 +56,6 @@ class FileField(ipywidgets.VBox):
 
     Parameters
     ----------
-    service : Service or None
-        What keeps files from the browser; without one none is taken.
-    background : Background
-        Where files are kept and previews are made.
     own : bool
         Whether the model is of this service, whose limits are known; see `parameters.is_own`.
     """
@@ -133,13 +130,7 @@ class FileField(ipywidgets.VBox):
         self.box.value, self.value = "", tuple(map(str, value or ()))
 
     def add(self, path: Path, name: str = "") -> None:
-        """Take one more file, or another one where there can only be one.
-
-        Parameters
-        ----------
-        name : str
-            What it is called; by default as its file.
-        """
+        """Take one more file, or another one where there can only be one."""
         line = _shorten_path(path)
         self._names[line] = name or path.name
         self.value = (*(self.value if self._several else ()), line)
@@ -335,15 +326,7 @@ def describe_drop_zone(parameter: Parameter, *, own: bool = True) -> dict[str, A
 def explain_refusal(
     parameter: Parameter, offers: Sequence[Offer], *, held: int, own: bool = True
 ) -> str | None:
-    """Return why a parameter does not take files from the browser, before any of them is sent.
-
-    Parameters
-    ----------
-    held : int
-        Files that the field holds already.
-    own : bool
-        Whether the limits of this service hold.
-    """
+    """Return why a parameter does not take files from the browser, before any of them is sent."""
     several, most = controls.several(parameter), parameter.max_items or 1
     if several and held + len(offers) > most:
         return f"{_count_files(len(offers))} and {held} chosen before: at most {most} are allowed"
@@ -363,7 +346,7 @@ def preview(path: Path, name: str = "") -> str:
     """
     kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
     drawn = _DRAWN[kind](path) if kind in _DRAWN else ""
-    return _caption(f"{name or path.name} · {_format_size(path.stat().st_size)}", drawn)
+    return _caption(f"{name or path.name} · {size_text(path.stat().st_size)}", drawn)
 
 
 def _caption(words: str, drawn: str = "") -> str:
@@ -379,7 +362,7 @@ def _explain_refusal(wanted: str, name: str, kind: str, size: int, own: bool) ->
         return f"{name!r} is empty"
     if own and size > UPLOAD_LIMITS.get(wanted, size):
         most = f"at most {UPLOAD_LIMITS[wanted] // 1_000_000:,} MB"
-        return f"{name!r} has {_format_size(size)}, and {_WORDS[wanted]} may have {most}"
+        return f"{name!r} has {size_text(size)}, and {_WORDS[wanted]} may have {most}"
     return None
 
 
@@ -426,10 +409,6 @@ def _shorten_path(path: Path) -> str:
 
 def _count_files(number: int) -> str:
     return f"{number} files" if number > 1 else "one file"
-
-
-def _format_size(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{max(1, count // 1000)} kB"
 
 
 #: Kind of a file -> how it is drawn.

@@ -21,7 +21,7 @@ from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
 from kit.file_metadata import FileMetadata
 from kit.parameters import Request
 from kit.widgets import markup, prices
-from kit.widgets.background import BackgroundRunner, Debounced
+from kit.widgets.background import BackgroundRunner, Debounced, guarded
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form import code, fields, files, parts, relevance, values
 from kit.widgets.form.fields import Field
@@ -30,18 +30,18 @@ from kit.widgets.form.layout import FormLayout
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.presets import PresetFolder, Presets
 from kit.widgets.form.prices import Prices
-from kit.widgets.form.runs import MOST, Run, Runs
+from kit.widgets.form.runs import KEPT, MOST, Run
 from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
 from kit.widgets.result import ResultCard
-from kit.widgets.snapshots import StaticSnapshot
+from kit.widgets.snapshots import SnapshotBox
 from kit.wire import Model
 
 #: Seconds of quiet before a refresh, and from a click to reading: what was typed may come later.
 QUIET, SETTLING = 0.15, 0.12
 
 
-class Form(ipywidgets.VBox):
+class Form(SnapshotBox):
     """A form for one model.
 
     Parameters
@@ -84,7 +84,7 @@ class Form(ipywidgets.VBox):
         studio: str = "studio",
     ) -> None:
         self._service = service
-        self.background = background or BackgroundRunner()
+        self.background = background = background or BackgroundRunner()
         self._statement = partial(code.statement, awaited=awaited, studio=studio)
         self._lock = threading.RLock()
         self._silent = False
@@ -95,17 +95,11 @@ class Form(ipywidgets.VBox):
         self._prices = Prices(service, self.background, refresh)
         box = partial(self._stock.new, ipywidgets.VBox)
         self._results = self._stock.new(NewestFirst, most=MOST, box=box)
-        style = self._stock.new(ipywidgets.HTML)
-        self._snapshot = StaticSnapshot(style, background=self.background)
-        self._runs = Runs(
-            self._stock,
-            self.background,
-            show=lambda panel: self._face.add_result(panel),
-            card=self._card,
-            on_start=lambda _: self._face.enable(),
-            on_end=lambda run: self._guarded(partial(self._finish_run, run))(),
-        )
-        super().__init__(_dom_classes=("kit-form",))
+        #: Everything that was started here, the newest last.
+        self.runs: list[Run] = []
+        super().__init__((), "kit-form", background)
+        self._script.follow(self._prices.look)
+        self._script.on_msg(self._receive)
         self._known = {model.id: (model, presets)}
         self._open(model.id, initial or {})
         self._prices.ask_balance()
@@ -124,16 +118,12 @@ class Form(ipywidgets.VBox):
                 fields,
                 self._stock,
                 generate=self._submit_soon,
-                dragged=self._guarded(self._file_dragged),
                 tools=self._tools(),
                 background=self.background,
-                snapshot=self._snapshot,
                 results=self._results,
             )
             self.model = model
-            self.children = (self._face.root,)
-            self._face.access.belong(self)
-            self._face.access.follow(self._prices.look)
+            self.children = (self._face.root, *self.children[-2:])
             self._write(found)
             for one in fields:
                 one.control.observe(self._watch(one), "value")
@@ -179,7 +169,7 @@ class Form(ipywidgets.VBox):
     @property
     def generation(self) -> Any:
         """The generation that was started last, as it is known; None before the first."""
-        run = self._runs.latest()
+        run = next((run for run in reversed(self.runs) if run.facts is not None), None)
         if run is None or run.latest is None or self._service is None:
             return None
         return run.result() if run.state == "completed" else self._service.held(run.latest)
@@ -188,11 +178,6 @@ class Form(ipywidgets.VBox):
     def fields(self) -> dict[str, Field]:
         """The fields by name: ``prompt``, ``parameters.size``, ``mediaUploads.portrait``."""
         return {one.path: one for one in self._fields}
-
-    @property
-    def runs(self) -> list[Run]:
-        """Everything that was started here, the newest last."""
-        return list(self._runs.all)
 
     def submit(self) -> Run:
         """Start what the form holds and return the run at once; ``run.result()`` waits for it.
@@ -211,7 +196,7 @@ class Form(ipywidgets.VBox):
         if checked.problems:
             raise ParameterError.fields(list(checked.problems.items()))
         requests = self._prices.requests(checked)
-        return [self._runs.begin(request, self._service) for request in requests][-1]
+        return [self._begin(request, self._service) for request in requests][-1]
 
     def code(self) -> str:
         """Return the statement that does the same; values that are the defaults are left out."""
@@ -246,18 +231,14 @@ class Form(ipywidgets.VBox):
         quote = self._prices.without_balance(self._checked())
         return f"<Form {self.model.id}{f' · {prices.text(quote)}' if quote else ''}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
+    def _html(self) -> str:
         checked = self._checked()
         back = self._statement(checked.request, verb="form")
         html = self._face.render_snapshot(
             checked.request, self._prices.without_balance(checked), back
         )
-        html = markup.side_by_side(html, self._runs.render_snapshot())
-        return {**bundle, "text/plain": repr(self), "text/html": html}
-
-    def _ipython_display_(self) -> None:
-        self._snapshot.show(self._repr_mimebundle_)
+        done = [run.html for run in self.runs if run.state == "completed"]
+        return markup.side_by_side(html, "".join(reversed(done[-KEPT:])))
 
     # ── fields ───────────────────────────────────────────────────────────────────────────────────
 
@@ -311,6 +292,8 @@ class Form(ipywidgets.VBox):
                 panel.value = parts.code(self.code())
 
     def _show_price(self, checked: Checked) -> None:
+        if any(one.touched for one in self._fields):
+            self.snapshot.follow()  # what Python sets is in the cell already, what is typed is not
         if self._message:
             self._face.show_price(markup.problem(self._message))
             return
@@ -356,9 +339,26 @@ class Form(ipywidgets.VBox):
         else:
             self.submit()
 
+    def _begin(self, request: Request, service: Service) -> Run:
+        run = Run(
+            request,
+            service,
+            self._stock,
+            background=self.background,
+            card=self._card,
+            on_start=lambda _: self._face.enable(),
+            on_end=lambda run: self._guarded(partial(self._finish_run, run))(),
+        )
+        self.runs.append(run)
+        self._face.add_result(run.widget)
+        for old in self.runs[-MOST - 1 : -MOST]:
+            old.close_panel()
+        run.start()
+        return run
+
     def _finish_run(self, run: Run) -> None:
         self._face.enable()
-        self._face.access.send({"ended": f"{self.model.title or self.model.id}: {run.state}"})
+        self._script.send({"ended": f"{self.model.title or self.model.id}: {run.state}"})
         if isinstance(run.error, BadRequestError) and run.request.model is self.model:
             self._refused = values.problems_by_field(run.error)
             self._refresh()
@@ -388,7 +388,7 @@ class Form(ipywidgets.VBox):
         """Start a request once more, with a seed that the service draws."""
         assert self._service is not None  # noqa: S101 - it has led to a result
         others = {name: v for name, v in request.parameters.items() if name != "seed"}
-        self._runs.begin(replace(request, parameters=others), self._service)
+        self._begin(replace(request, parameters=others), self._service)
 
     # ── panels ───────────────────────────────────────────────────────────────────────────────────
 
@@ -415,22 +415,19 @@ class Form(ipywidgets.VBox):
         assert service is not None  # noqa: S101 - there is no button without it
         self._face.toggle("file", lambda: build_zone(self._stock, service, self))
 
-    def _file_dragged(self) -> None:
-        if self._service is not None and self._face.panel("file") is None:
-            self._toggle_file()
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"field": int(field), "text": str(text), "used": str(used)}:
+                self._face.check_typed(field, text, used)
+            case {"dragged": True} if self._service and self._face.panel("file") is None:
+                self._guarded(self._toggle_file)()
 
     def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
-        """Return a call whose error is shown: callbacks have nowhere else to leave one."""
+        def show(sentence: str) -> None:
+            self._show_message(sentence)
+            self._face.enable()
 
-        def call() -> None:
-            try:
-                act()
-            except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown or lost
-                kind = "" if isinstance(problem, KitError) else f"{type(problem).__name__}: "
-                self._show_message(f"{kind}{problem}")
-                self._face.enable()
-
-        return call
+        return guarded(act, show)
 
 
 def _build_fields(

@@ -9,7 +9,6 @@ import ipywidgets
 
 from kit import file_metadata
 from kit.widgets import markup
-from kit.widgets.form import parts
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.service import Service
 
@@ -30,7 +29,7 @@ def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
                 by = f": this is the form of {found.model} now, which made it"
         left = form.fill(found)
         but = f", but not {'; '.join(left)}" if left else ""
-        said.value = parts.notice(f"filled in from {path.name}{by}{but}")
+        said.value = markup.notice(f"filled in from {path.name}{by}{but}")
 
     said = stock.new(ipywidgets.HTML)
     drop = stock.new(

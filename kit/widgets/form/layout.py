@@ -13,12 +13,11 @@ from kit.widgets import examples, markup, prices
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.boxes import NewestFirst, close_all
 from kit.widgets.form import parts, relevance, values
-from kit.widgets.form.access import Access
 from kit.widgets.form.fields import Field
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.runs import MOST
 from kit.widgets.markup import card, facts, faint
-from kit.widgets.snapshots import StaticSnapshot, rerun_line
+from kit.widgets.snapshots import rerun_line
 from kit.wire import Model, Quote
 
 #: Seconds that the button is disabled after a click: a double click starts one generation.
@@ -37,8 +36,6 @@ class FormLayout:
         In their order; those that are needed rarely last.
     generate : callable
         Called when the button is clicked.
-    dragged : callable
-        Called when a file is dragged over the form.
     tools : mapping of str to callable
         The other buttons, by their words.
     """
@@ -50,10 +47,8 @@ class FormLayout:
         stock: WidgetFactory,
         *,
         generate: Callable[[], None],
-        dragged: Callable[[], None],
         tools: Mapping[str, Callable[[], None]],
         background: BackgroundRunner,
-        snapshot: StaticSnapshot,
         results: NewestFirst,
     ) -> None:
         self._model = model
@@ -63,7 +58,7 @@ class FormLayout:
         self._notice_shown_at = -READING
         self._panels: dict[str, Any] = {}
         self._is_open = False
-        self._snapshot, self._results = snapshot, results
+        self._results = results
         self.price = stock.new(ipywidgets.HTML, _dom_classes=("kit-price",))
         self.go = stock.new(
             ipywidgets.Button,
@@ -80,7 +75,6 @@ class FormLayout:
             max=MOST,
             _dom_classes=("kit-drawn", "kit-hidden"),
         )
-        self.access = stock.new(Access, typed=self._check_typed, dragged=dragged)
         box = partial(stock.new, ipywidgets.VBox)
         self._advanced = [one for one in fields if relevance.is_advanced(one.parameter)]
         self._more = stock.new(ipywidgets.Button, icon="chevron-right", _dom_classes=("kit-more",))
@@ -92,7 +86,7 @@ class FormLayout:
         )
         more = (self._more, self._rare, self._notify) if self._advanced else ()
         buttons = [_tool(stock, word, act) for word, act in tools.items()]
-        row = (self.go, self.price, self.drawn, *buttons, snapshot.style, self.access)
+        row = (self.go, self.price, self.drawn, *buttons)
         bar = stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-bar",))
         self._below = box(_dom_classes=("kit-below",))
         inputs = (
@@ -108,7 +102,6 @@ class FormLayout:
             box(children=inputs, _dom_classes=("kit-inputs",)),
             box(children=(self._example, results), _dom_classes=("kit-results",)),
         )
-        self._shared = bar, columns[1]
         self.root = box(children=columns, _dom_classes=("kit-columns",))
         if prompt := self._fields.get("prompt"):
             words = examples.prompt(model)
@@ -137,10 +130,8 @@ class FormLayout:
         self._below.children = tuple(self._panels.values())
 
     def close(self) -> None:
-        """Close all but the results and the snapshot, which another layout shows."""
-        for box in self._shared:
-            kept = (self._results, self._snapshot.style)
-            box.children = tuple(one for one in box.children if one not in kept)
+        """Close all but the results, which another layout shows."""
+        self.root.children[1].children = (self._example,)
         close_all(self.root)
 
     def add_result(self, widget: Any) -> None:
@@ -171,8 +162,6 @@ class FormLayout:
         """Show the price, or what else has to be said beside the button."""
         if self.price.value != html:
             self.price.value = html
-        if any(one.touched for one in self._fields.values()):
-            self._snapshot.follow()  # what Python sets is in the cell already, what is typed is not
 
     def render_snapshot(self, request: Request, quote: Quote | None, back: str) -> str:
         """Return the form as a notebook keeps it: its values, and the code to get it back."""
@@ -190,7 +179,7 @@ class FormLayout:
         self.go.disabled = True
         generate()
 
-    def _check_typed(self, number: int, text: str, used: str) -> None:
+    def check_typed(self, number: int, text: str, used: str) -> None:
         """Say at a field that something else is used than was typed."""
         field = list(self._fields.values())[number]
         if not field.check_typed(text, float(used.replace("−", "-"))):

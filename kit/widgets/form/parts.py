@@ -59,11 +59,6 @@ def help_text(parameter: Parameter) -> str:
     return f'<span class="kit-note">{escape(words)}</span>' if words else ""
 
 
-def notice(sentence: str) -> str:
-    """Return what one should know but need not mend, announced as well."""
-    return f'<span class="kit-notice" role="status">{escape(sentence)}</span>'
-
-
 def missing(problems: Mapping[str, str]) -> str:
     """Return which fields need attention, by name; nothing where none does."""
     if not problems:

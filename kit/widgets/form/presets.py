@@ -19,7 +19,6 @@ import ipywidgets
 from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.widgets import markup
-from kit.widgets.form import parts
 from kit.widgets.form.parts import WidgetFactory
 
 Value = dict[str, Any]
@@ -125,16 +124,17 @@ class PresetFolder:
 
     def _do(self, work: Callable[[], str | None], word: str) -> None:
         try:
-            said = work() or _note(word)
+            said = work() or markup.note(word)
             self.name.options = self._presets.names()
             self._said.value = said
         except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown here or nowhere
-            self._said.value = markup.problem(str(problem))
+            self._said.value = markup.problem(markup.error_text(problem))
 
     def _load(self) -> str:
         """Load what fits: a preset may be older than the model is today."""
         left = self._form.take(self._presets[self.name.value])
-        return parts.notice(f"loaded, but not {'; '.join(left)}") if left else _note("loaded")
+        loaded = f"loaded, but not {'; '.join(left)}" if left else "loaded"
+        return (markup.notice if left else markup.note)(loaded)
 
     def _save(self) -> None:
         self._presets[self.name.value] = self._form.value
@@ -142,7 +142,3 @@ class PresetFolder:
     def _drop(self) -> None:
         del self._presets[self.name.value]
         self.name.value = ""
-
-
-def _note(word: str) -> str:
-    return f'<span class="kit-note">{word}</span>'

@@ -20,13 +20,7 @@ ASKING = 0.4
 
 
 class Prices:
-    """Prices of one form: by the model's rule at once, else by the service, a moment later.
-
-    Parameters
-    ----------
-    changed : callable
-        Called, from any thread, when a better price or a balance has come.
-    """
+    """Prices of one form: by the model's rule at once, else by the service, a moment later."""
 
     def __init__(
         self,

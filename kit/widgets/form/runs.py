@@ -14,7 +14,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.errors import GenerationFailedError, KitError
+from kit.errors import GenerationFailedError
 from kit.parameters import Request, is_own
 from kit.widgets import markup, prices
 from kit.widgets.background import BackgroundRunner
@@ -27,6 +27,8 @@ from kit.widgets.progress import EVERY, TimeEstimate, bar
 #: Seconds between two looks at the clock, and at a run that is awaited: the signal behind a
 #: notebook's Stop button does not wake an idle loop.
 TICK, HEARTBEAT = 1.0, 0.2
+#: Results that stay below a form, and those of them that its notebook keeps.
+MOST, KEPT = 12, 3
 
 
 class Run:
@@ -291,63 +293,4 @@ def _error_sentence(error: BaseException) -> str:
         if charged and not refund:
             back = f"; {markup.credits(charged)} charged"
         return f"{facts.state}: {facts.error}{back}" if facts.error else f"{facts.state}{back}"
-    return str(error) if isinstance(error, KitError) else f"{type(error).__name__}: {error}"
-
-
-#: Results that stay below a form, and those of them that its notebook keeps.
-MOST, KEPT = 12, 3
-
-
-class Runs:
-    """All runs of a form, the newest last.
-
-    Parameters
-    ----------
-    show : callable
-        Takes the panel of a run that begins.
-    card : callable
-        As that of `Run`.
-    on_start, on_end : callable
-        Called with each run.
-    """
-
-    def __init__(
-        self,
-        stock: WidgetFactory,
-        background: BackgroundRunner,
-        *,
-        show: Callable[[Any], None],
-        card: Callable[[Run, Any], Any],
-        on_start: Callable[[Run], None],
-        on_end: Callable[[Run], None],
-    ) -> None:
-        self.all: list[Run] = []
-        self._stock = stock
-        self._background = background
-        self._show = show
-        self._calls: dict[str, Any] = {"card": card, "on_start": on_start, "on_end": on_end}
-
-    def begin(self, request: Request, service: Service) -> Run:
-        """Start a request and return its run at once."""
-        run = Run(
-            request,
-            service,
-            self._stock,
-            background=self._background,
-            **self._calls,
-        )
-        self.all.append(run)
-        self._show(run.widget)
-        for old in self.all[-MOST - 1 : -MOST]:
-            old.close_panel()
-        run.start()
-        return run
-
-    def render_snapshot(self) -> str:
-        """Return the newest results, the newest first, as a notebook keeps them."""
-        done = [run.html for run in self.all if run.state == "completed"]
-        return "".join(reversed(done[-KEPT:]))
-
-    def latest(self) -> Run | None:
-        """Return the last run that the service has taken."""
-        return next((run for run in reversed(self.all) if run.facts is not None), None)
+    return markup.error_text(error)

@@ -73,13 +73,7 @@ class Service(ResultService, Protocol):
         on_update: Callable[[wire.Generation], None],
         on_wait: Callable[[str], None],
     ) -> Any:
-        """Wait on for what was started before, and return it as `generate` does; nothing is paid.
-
-        Parameters
-        ----------
-        on_update, on_wait : callable
-            As those of `generate`.
-        """
+        """Wait on for what was started before and return it; nothing is paid again."""
 
     def earlier(self, kind: str) -> Sequence[tuple[wire.Generation, bytes]]:
         """Return the newest results of a kind, ``image`` or ``video``, each with its picture."""

@@ -39,8 +39,6 @@ class Offer:
     ----------
     type : str
         As the browser tells it, by the name of the file; empty where it knows none.
-    size : int
-        In bytes.
     """
 
     name: str
@@ -49,13 +47,7 @@ class Offer:
 
 
 class Spool:
-    """A file without a name, for what has arrived so far.
-
-    Parameters
-    ----------
-    nameless : int
-        The flag that asks for one that can be named later; 0 where there is none.
-    """
+    """A file without a name, for what has arrived so far."""
 
     def __init__(self, folder: Path, *, nameless: int = _NAMELESS) -> None:
         self.nameable = False
@@ -87,13 +79,7 @@ class Spool:
             yield content
 
     def settle(self, path: Path) -> bool:
-        """Give it a name, and return whether that could be done; nothing is copied.
-
-        Parameters
-        ----------
-        path : Path
-            Must not be there yet, and lie on the disk of the spool.
-        """
+        """Name it, uncopied, and return whether that could be done; `path` is new, on its disk."""
         if not self.nameable:
             return False
         self._file.flush()
@@ -208,8 +194,6 @@ class Drop(anywidget.AnyWidget):
         content until it returns.
     take : callable
         Takes the path of a file that is kept, unless its upload was canceled meanwhile.
-    background : Background
-        Where files are kept.
     folder : Path, optional
         On which disk files are until they are whole.
     traits

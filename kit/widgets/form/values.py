@@ -26,8 +26,6 @@ class Checked:
     settings : mapping or None
         The request's settings with every default filled in: what the price depends on. None where
         one of them is wrong, or has yet to be given.
-    problems : mapping of str to str
-        A sentence by field; empty where the request may be sent.
     incomplete : bool
         Whether nothing is wrong with the settings but that some have yet to be given.
     """
@@ -107,8 +105,6 @@ def read_value(
     value : mapping
         ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing. Media
         may be one or a list of them; without a name they belong to the first media parameter.
-    path : callable
-        Returns the file of a medium.
 
     Raises
     ------
@@ -124,13 +120,7 @@ def read_value(
 def split_valid(
     model: Model, value: Mapping[str, Any], path: Callable[[Any], Path] = Path
 ) -> tuple[dict[str, Any], list[parameters.Problem]]:
-    """Return what a model takes of the value of a form, by field, and what is wrong with the rest.
-
-    Parameters
-    ----------
-    value, path
-        As those of `read_value`.
-    """
+    """Return what a model takes of a value, by field, and what is wrong with the rest."""
     problems = [
         (name, f"is no part of a form{parameters.suggest(name, _PARTS)}")
         for name in value

@@ -23,11 +23,6 @@ _PORTION = 30  # models
 class ModelPage(ipywidgets.VBox):
     """All models as a grid, those first that need no file; long lists are shown in portions.
 
-    Parameters
-    ----------
-    use : callable
-        Called with the id of a model whose button is clicked.
-
     Examples
     --------
     >>> catalog = ModelPage([wire.Model(id="poster"), wire.Model(id="drift")], use=print)
@@ -109,15 +104,7 @@ def _needs_a_file(model: wire.Model) -> bool:
 
 
 class CreatePage(ipywidgets.VBox):
-    """A model to pick and its form; a form that was left is found again as it was.
-
-    Parameters
-    ----------
-    form : callable
-        Returns the form of a model; it may block and is called in the background.
-    model : str, optional
-        The id of the one to begin with; else the first.
-    """
+    """A model to pick and its form; a form that was left is found again as it was."""
 
     def __init__(
         self,

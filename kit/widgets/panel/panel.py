@@ -17,8 +17,7 @@ import ipywidgets
 
 from kit import wire
 from kit.widgets import examples, prices
-from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import FOLLOWING, BackgroundRunner, Look, Subscribe, Throttled
+from kit.widgets.background import BackgroundRunner, Look, Subscribe
 from kit.widgets.markup import (
     card,
     credits,
@@ -30,7 +29,7 @@ from kit.widgets.markup import (
     style_element,
     table,
 )
-from kit.widgets.snapshots import StaticSnapshot, rerun_line
+from kit.widgets.snapshots import SnapshotBox, rerun_line
 
 #: Models that are kept of a panel in a saved notebook.
 MOST = 12
@@ -110,8 +109,6 @@ class PanelPage:
         Returns the widget of the page; it may block and is called in the background.
     again : bool
         Whether asking anew builds the page anew; else what was typed in it stays.
-    follows : bool
-        Whether it is built anew after each change at the service.
     """
 
     name: str
@@ -128,8 +125,6 @@ class PageSet:
     heading : callable, optional
         Returns the line above the tabs as HTML; it may block, is called in the background, and
         again whenever a tab is opened.
-    subscribe : callable
-        Has a method called after each change at the service of the account.
     banner : str
         HTML that stands above the tabs for as long as these pages are open.
     """
@@ -152,17 +147,13 @@ class PageSet:
         self.built: dict[int, tuple[Any, ...]] = {}
 
 
-class Panel(ipywidgets.VBox):
+class Panel(SnapshotBox):
     """Pages in tabs, below a line that says who pays and what is left.
 
     Parameters
     ----------
-    pages, heading
-        Of its pages, where no `page_set` is given.
     snapshot : callable, optional
         Returns what a notebook that is opened again shows instead, as HTML.
-    on_close : callable
-        Called when the panel is closed.
 
     Examples
     --------
@@ -185,11 +176,8 @@ class Panel(ipywidgets.VBox):
         background: BackgroundRunner | None = None,
     ) -> None:
         self._page_set = page_set or PageSet(pages, heading=heading)
-        self._background = background or BackgroundRunner()
         self._render_snapshot = snapshot or (lambda: render_panel("Panel", (), "studio.panel()"))
-        self._snapshot = StaticSnapshot(background=self._background)
         self._on_close = on_close
-        self._follow = Throttled(self._show_changes, FOLLOWING, self._background)
         self._followed: list[PageSet] = []
         self._lock = threading.RLock()
         self._built = threading.Event()
@@ -202,13 +190,10 @@ class Panel(ipywidgets.VBox):
         self._bodies = [ipywidgets.VBox(_dom_classes=("kit-page",)) for _ in names]
         self._tabs = ipywidgets.Tab(children=self._bodies, titles=names, _dom_classes=("kit-tabs",))
         self._tabs.selected_index = 0
-        self._refresh.on_click(self._refresh_clicked)
+        self._refresh.on_click(lambda _: self.refresh())
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
-        reach = Accessibility()
-        parts = (top, self._banner, self._tabs, self._snapshot.style, reach)
-        super().__init__(children=parts, _dom_classes=("kit-panel",))
-        reach.belong(self)
-        reach.follow(self._look)
+        super().__init__((top, self._banner, self._tabs), "kit-panel", background)
+        self.follow(lambda _: self._look, self._show_changes)
         self._tabs.observe(self._page_opened, "selected_index")
         self._open()
 
@@ -256,14 +241,9 @@ class Panel(ipywidgets.VBox):
     def __repr__(self) -> str:
         return f"<Panel {' · '.join(page.name for page in self.pages)}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the widget, and what is shown of it where no widget can be."""
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
+    def _html(self) -> str:
         self._built.wait(_PATIENCE_SECONDS)
-        return {**bundle, "text/plain": repr(self), "text/html": self._render_snapshot()}
-
-    def _ipython_display_(self) -> None:
-        self._snapshot.show(self._repr_mimebundle_)
+        return self._render_snapshot()
 
     @property
     def _index(self) -> int:
@@ -279,16 +259,13 @@ class Panel(ipywidgets.VBox):
         """Show pages where they were left."""
         if self._page_set not in self._followed:
             self._followed.append(self._page_set)
-            self._page_set.look = self._page_set.subscribe(self._follow.request)
+            self._page_set.look = self._page_set.subscribe(self._changes.request)
         self._banner.value = self._page_set.banner
         self._page_opened()
 
     def _look(self) -> None:
         if self._page_set.look is not None:
             self._page_set.look()
-
-    def _refresh_clicked(self, _: Any) -> None:
-        self.refresh()
 
     def _show_changes(self) -> None:
         """Show what there is after a change; runs in the background."""

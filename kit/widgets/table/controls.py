@@ -7,9 +7,8 @@ it, and so does the keyboard.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import Any
@@ -18,272 +17,190 @@ import ipywidgets as w
 import pandas as pd
 
 from kit.widgets import markup
-from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import BackgroundRunner
+from kit.widgets.background import BackgroundRunner, guarded
 from kit.widgets.boxes import OpenedBox
-from kit.widgets.snapshots import StaticSnapshot
+from kit.widgets.snapshots import SnapshotBox
 from kit.widgets.table import drawing, rows
-from kit.widgets.table.drawing import TableColumn, classes, kind, sheet, tracks
+from kit.widgets.table.drawing import classes, kind, sheet, tracks
 from kit.widgets.table.rows import TableView
 
 SHOWN = w.Layout(width="100%", margin="0")
 HIDDEN = w.Layout(display="none")
-_SAME_PLACE = "1 / 1 / 2 / 2"
-
-
-@dataclass(frozen=True, slots=True)
-class Controls:
-    """Every widget that says something or is asked something."""
-
-    text: Any
-    status: Any
-    model: Any
-    since: Any
-    until: Any
-    heads: dict[str, Any]
-    page: Any
-    boxes: list[Any]
-    back: Any
-    number: Any
-    forward: Any
-    renew: Any
-    words: Any
-    clear: Any
-    similar: Any
-    card: Any
-    problem: Any
-    style: Any
-    reach: Any
-    whole: Any
-
-
-def build(
-    shown: Sequence[tuple[str, TableColumn]],
-    statuses: Sequence[str],
-    models: Sequence[str],
-    rows: int,
-    snapshot: StaticSnapshot,
-    background: BackgroundRunner,
-) -> Controls:
-    """Return the widgets of a table with `rows` rows a page; `snapshot` is its static one."""
-    plain = {"description_width": "initial"}
-    text = w.Text(
-        _dom_classes=("kit-table-filter",),
-        description="search",
-        placeholder="search words",
-        continuous_update=False,
-        tooltip="words of prompts, tags and models, or the beginning of an id; Enter searches",
-        layout=w.Layout(width="auto", min_width="160px", flex="1 1 180px"),
-    )
-    status, model = (_choice(n, v) for n, v in (("status", statuses), ("model", models)))
-    day = w.Layout(width="auto", flex="0 1 180px")
-    since, until = (
-        w.DatePicker(description=word, tooltip=f"{end} day, UTC", style=plain, layout=day)
-        for word, end in (("from", "first"), ("to", "last"))
-    )
-    heads = {source: _head(column) for source, column in shown}
-    page = w.HTML(layout=w.Layout(grid_area=_SAME_PLACE, width="100%", margin="0"))
-    boxes = [_box() for _ in range(rows)]
-    over = w.VBox(boxes, layout=w.Layout(grid_area=_SAME_PLACE, width="100%", margin="0"))
-    over.add_class("kit-table-over")
-    back, forward = _step("chevron-left", "page before"), _step("chevron-right", "next page")
-    number = w.BoundedIntText(
-        value=1, min=1, max=1, description="page", style=plain, layout=w.Layout(width="112px")
-    )
-    words = w.HTML(_dom_classes=("kit-status",))
-    clear = w.Button(description="clear selection", layout=w.Layout(width="auto"))
-    similar = w.Button(
-        description="more like this",
-        tooltip="what looks most like the one chosen last",
-        layout=w.Layout(width="auto"),
-    )
-    renew = w.Button(
-        icon="refresh",
-        tooltip="refresh",
-        layout=w.Layout(width="40px", display="none"),
-    )
-    card, problem, style = OpenedBox(background), w.HTML(), w.HTML(sheet(shown))
-    problem.add_class("kit-status")
-    head = w.GridBox(
-        [style, w.HTML(), *heads.values()],
-        layout=w.Layout(grid_template_columns=tracks(shown), width="100%"),
-    )
-    head.add_class("kit-table-head")
-    grid = w.GridBox([page, over], layout=w.Layout(grid_template_columns="100%", width="100%"))
-    body = w.VBox([head, grid], layout=w.Layout(width="100%"))
-    body.add_class("kit-table-wide")
-    wrap = w.Layout(flex_flow="row wrap", align_items="center", width="100%")
-    whole = w.VBox(
-        [
-            w.Box([text, status, model, since, until], layout=wrap),
-            body,
-            w.Box([back, number, forward, renew, words, clear, similar], layout=wrap),
-            problem,
-            card,
-            reach := Accessibility(),
-            snapshot.style,
-        ],
-        layout=w.Layout(width="100%", max_width="1100px"),
-    )
-    reach.belong(whole)
-    whole.add_class("kit-table")
-    whole.add_class(kind(shown))
-    return Controls(
-        text, status, model, since, until, heads, page, boxes,
-        back, number, forward, renew, words, clear, similar, card, problem, style, reach, whole,
-    )  # fmt: skip
-
-
-def _choice(noun: str, values: Sequence[str]) -> Any:
-    return w.Dropdown(
-        _dom_classes=("kit-table-filter",),
-        options=filter_options(noun, values),
-        description=noun,
-        tooltip=noun,
-        layout=w.Layout(width="auto", min_width="150px", flex="0 1 170px"),
-    )
-
-
-def filter_options(noun: str, values: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the options of a filter: any, or one of these values."""
-    return [(f"any {noun}", ""), *((value, value) for value in values)]
-
-
-def _head(column: TableColumn) -> Any:
-    button = w.Button(description=column.title, tooltip=f"sort by {column.title}")
-    for name in classes(column):
-        button.add_class(name)
-    return button
-
-
-def _box() -> Any:
-    box = w.Checkbox(indent=False, layout=SHOWN)
-    box.add_class("kit-table-box")
-    return box
-
-
-def _step(icon: str, tooltip: str) -> Any:
-    return w.Button(
-        icon=icon, tooltip=tooltip, layout=w.Layout(width="40px"), _dom_classes=("kit-paging",)
-    )
-
-
+_SAME_PLACE = w.Layout(grid_area="1 / 1 / 2 / 2", width="100%", margin="0")
+_PLAIN = {"description_width": "initial"}
 _ARROWS = {"": "", "descending": " ▾", "ascending": " ▴"}
-#: Fields of a view that have a widget.
+#: Fields of a view that have a widget, those of them with a choice, and the columns of these.
 FILTERS = ("text", "status", "model", "since", "until")
+CHOICES = {"status": "status", "model": "model_id"}
 
 
-@dataclass(frozen=True, slots=True)
-class TableHandlers:
-    """What is called when the user does something.
-
-    Parameters
-    ----------
-    look_for : callable
-        Takes the field of a view and its new value.
-    sort : callable
-        Takes a column.
-    choose : callable
-        Takes the number of a row of the page and whether it is chosen.
-    turn_to : callable
-        Takes the number of a page, from 1.
-    step : callable
-        Takes how many pages to go on, or back.
-    clear : callable
-        Takes nothing: no row is to be chosen.
-    show_similar : callable
-        Takes nothing: more like what was chosen last is to be shown.
-    renew : callable
-        Takes nothing: the frame is to be asked for anew.
-    """
-
-    filter_by: Callable[[str, Any], None]
-    sort: Callable[[str], None]
-    choose: Callable[[int, bool], None]
-    go_to_page: Callable[[int], None]
-    step: Callable[[int], None]
-    clear: Callable[[], None]
-    show_similar: Callable[[], None]
-    renew: Callable[[], None]
-
-
-class Screen:
+class TableControls(SnapshotBox):
     """The widgets of one table.
 
     Parameters
     ----------
+    acts : mapping of str to callable
+        What is called when the user does something: ``filter_by(field of a view, value)``,
+        ``sort(column)``, ``choose(row of the page, whether)``, ``go_to_page(number)``,
+        ``step(pages)``, ``clear()``, ``show_similar()``, ``renew()``.
+    html : callable
+        Returns what is kept of the table in a notebook.
     lock : RLock
         Held while a callback works: callbacks arrive on any thread.
-    snapshot : StaticSnapshot
-        What a saved notebook keeps of the table; it follows what the user does.
     """
 
     def __init__(
         self,
         frame: pd.DataFrame,
         size: int,
-        handlers: TableHandlers,
+        acts: Mapping[str, Callable[..., None]],
+        html: Callable[[], str],
         lock: threading.RLock,
         background: BackgroundRunner,
     ) -> None:
         self._lock = lock
-        self.snapshot = StaticSnapshot(background=background)
+        self._render_snapshot = html
         self._updating = False
         self._columns = drawing.columns(frame)
-        self.controls: Controls = build(
-            self._columns, *_choices(frame), size, self.snapshot, background
+        filters = self._build_filters(frame)
+        body = self._build_body(size)
+        paging = self._build_paging()
+        self.problem = w.HTML(_dom_classes=("kit-status",))
+        self.card = OpenedBox(background)
+        wrap = w.Layout(flex_flow="row wrap", align_items="center", width="100%")
+        bars = (w.Box(filters, layout=wrap), body, w.Box(paging, layout=wrap))
+        super().__init__((*bars, self.problem, self.card), "kit-table", background)
+        self.layout = w.Layout(width="100%", max_width="1100px")
+        self.add_class(kind(self._columns))
+        self._connect(acts)
+
+    def _html(self) -> str:
+        return self._render_snapshot()
+
+    def _build_filters(self, frame: pd.DataFrame) -> list[Any]:
+        self.text = w.Text(
+            _dom_classes=("kit-table-filter",),
+            description="search",
+            placeholder="search words",
+            continuous_update=False,
+            tooltip="words of prompts, tags and models, or the beginning of an id; Enter searches",
+            layout=w.Layout(width="auto", min_width="160px", flex="1 1 180px"),
         )
-        self._connect(handlers)
+        self.status, self.model = (
+            w.Dropdown(
+                _dom_classes=("kit-table-filter",),
+                options=_options(noun, rows.choices(frame, column)),
+                description=noun,
+                tooltip=noun,
+                layout=w.Layout(width="auto", min_width="150px", flex="0 1 170px"),
+            )
+            for noun, column in CHOICES.items()
+        )
+        day = w.Layout(width="auto", flex="0 1 180px")
+        self.since, self.until = (
+            w.DatePicker(description=word, tooltip=f"{end} day, UTC", style=_PLAIN, layout=day)
+            for word, end in (("from", "first"), ("to", "last"))
+        )
+        return [self.text, self.status, self.model, self.since, self.until]
+
+    def _build_body(self, size: int) -> Any:
+        self.heads = {
+            source: w.Button(
+                description=column.title,
+                tooltip=f"sort by {column.title}",
+                _dom_classes=tuple(classes(column)),
+            )
+            for source, column in self._columns
+        }
+        self.page, self.sheet = w.HTML(layout=_SAME_PLACE), w.HTML(sheet(self._columns))
+        self.boxes = [
+            w.Checkbox(indent=False, layout=SHOWN, _dom_classes=("kit-table-box",))
+            for _ in range(size)
+        ]
+        over = w.VBox(self.boxes, layout=_SAME_PLACE, _dom_classes=("kit-table-over",))
+        head = w.GridBox(
+            [self.sheet, w.HTML(), *self.heads.values()],
+            layout=w.Layout(grid_template_columns=tracks(self._columns), width="100%"),
+            _dom_classes=("kit-table-head",),
+        )
+        whole = w.Layout(grid_template_columns="100%", width="100%")
+        grid = w.GridBox([self.page, over], layout=whole)
+        wide = w.Layout(width="100%")
+        return w.VBox([head, grid], layout=wide, _dom_classes=("kit-table-wide",))
+
+    def _build_paging(self) -> list[Any]:
+        self.back, self.forward = (
+            w.Button(
+                icon=icon,
+                tooltip=tooltip,
+                layout=w.Layout(width="40px"),
+                _dom_classes=("kit-paging",),
+            )
+            for icon, tooltip in (("chevron-left", "page before"), ("chevron-right", "next page"))
+        )
+        narrow, auto = w.Layout(width="112px"), {"width": "auto"}
+        self.number = w.BoundedIntText(
+            value=1, min=1, max=1, description="page", style=_PLAIN, layout=narrow
+        )
+        self.words = w.HTML(_dom_classes=("kit-status",))
+        self.clear = w.Button(description="clear selection", layout=auto)
+        self.similar = w.Button(
+            description="more like this",
+            tooltip="what looks most like the one chosen last",
+            layout=auto,
+        )
+        hidden = w.Layout(width="40px", display="none")
+        self.renew = w.Button(icon="refresh", tooltip="refresh", layout=hidden)
+        row = [self.back, self.number, self.forward, self.renew]
+        return [*row, self.words, self.clear, self.similar]
 
     def show_choices(self, frame: pd.DataFrame) -> None:
         """Offer what there is in another frame; what is looked for stays, if it is there."""
         with self._without_callbacks():
-            for name, values in zip(("status", "model"), _choices(frame), strict=True):
-                control, options = getattr(self.controls, name), tuple(filter_options(name, values))
+            for noun, column in CHOICES.items():
+                control, options = getattr(self, noun), _options(noun, rows.choices(frame, column))
                 if control.options != options:  # else a choice that is on its way would be undone
                     control.options = options
 
-    def show_view(self, view: TableView) -> None:
-        """Show what is looked for, and by which column it is sorted."""
+    def show_view(self, view: TableView, page: int, pages: int) -> None:
+        """Show what is looked for, by which column it is sorted, and which page of how many."""
         with self._without_callbacks():
             for name in FILTERS:
                 with suppress(ValueError, KeyError):  # a status that no row has is in no list
-                    getattr(self.controls, name).value = getattr(view, name)
+                    getattr(self, name).value = getattr(view, name)
             for source, column in self._columns:
-                order = drawing.order(source, view)
-                head = self.controls.heads[source]
+                order, head = drawing.order(source, view), self.heads[source]
                 head.description = f"{column.title}{_ARROWS[order]}"
                 head.tooltip = f"sorted, {order}" if order else f"sort by {column.title}"
-
-    def show_place(self, page: int, pages: int) -> None:
-        """Show which page of how many is there."""
-        made = self.controls
-        with self._without_callbacks():
-            made.number.max = pages
-            made.number.value = page
-            made.back.disabled = page <= 1
-            made.forward.disabled = page >= pages
+            self.number.max = pages
+            self.number.value = page
+            self.back.disabled = page <= 1
+            self.forward.disabled = page >= pages
 
     def show_page(self, page: pd.DataFrame, html: str, chosen: Collection[str]) -> None:
         """Show the rows of a page and lay a box over each."""
         names, labels = list(map(str, page.index)), drawing.label(page)
         with self._without_callbacks():
-            for number, box in enumerate(self.controls.boxes):
+            for number, box in enumerate(self.boxes):
                 there = number < len(names)
                 with box.hold_sync():
                     box.value = there and names[number] in chosen
                     box.description = labels[number] if there else ""
                     box.layout = SHOWN if there else HIDDEN
-            self.controls.page.value = html
+            self.page.value = html
 
     def show_words(self, words: str, view: TableView, *, chosen: bool) -> None:
         """Show how many there are and are chosen, and the order, for screen readers."""
         by = next((c.title for s, c in self._columns if s == view.sort), "")
         order = f", sorted by {by}, {drawing.order(view.sort, view)}" if by else ""
         unseen = f'<span class="kit-screen-reader">{escape(order)}</span>'
-        self.controls.words.value = markup.faint(words) + unseen
-        for button in (self.controls.clear, self.controls.similar):
+        self.words.value = markup.faint(words) + unseen
+        for button in (self.clear, self.similar):
             button.layout.visibility = "visible" if chosen else "hidden"
+
+    def show_problem(self, sentence: str) -> None:
+        """Show what went wrong, or that nothing does any more."""
+        self.problem.value = markup.warning(sentence) if sentence else ""
 
     @contextmanager
     def _without_callbacks(self) -> Iterator[None]:
@@ -293,46 +210,37 @@ class Screen:
         finally:
             self._updating = before
 
-    def _connect(self, handlers: TableHandlers) -> None:
-        made = self.controls
-        for name in FILTERS:
-            self._changes(getattr(made, name), partial(handlers.filter_by, name))
-        for number, box in enumerate(made.boxes):
-            self._changes(box, partial(handlers.choose, number))
-        self._changes(made.number, handlers.go_to_page)
-        for source, head in made.heads.items():
-            self._clicks(head, partial(handlers.sort, source))
-        self._clicks(made.back, partial(handlers.step, -1))
-        self._clicks(made.forward, partial(handlers.step, 1))
-        self._clicks(made.clear, handlers.clear)
-        self._clicks(made.similar, handlers.show_similar)
-        self._clicks(made.renew, handlers.renew)
+    def _connect(self, acts: Mapping[str, Callable[..., None]]) -> None:
+        changes: dict[Any, Callable[..., None]] = {
+            **{getattr(self, name): partial(acts["filter_by"], name) for name in FILTERS},
+            **{box: partial(acts["choose"], number) for number, box in enumerate(self.boxes)},
+            self.number: acts["go_to_page"],
+        }
+        clicks: dict[Any, Callable[..., None]] = {
+            **{head: partial(acts["sort"], source) for source, head in self.heads.items()},
+            self.back: partial(acts["step"], -1),
+            self.forward: partial(acts["step"], 1),
+            self.clear: acts["clear"],
+            self.similar: acts["show_similar"],
+            self.renew: acts["renew"],
+        }
+        for widget, act in changes.items():
+            widget.observe(partial(self._changed, act), "value")
+        for button, act in clicks.items():
+            button.on_click(partial(self._run, act))
 
-    def _changes(self, widget: Any, call: Callable[[Any], None]) -> None:
-        guarded = self._guarded(call)
-        widget.observe(lambda change: guarded(change.new), "value")
+    def _changed(self, act: Callable[..., None], change: Any) -> None:
+        self._run(partial(act, change.new))
 
-    def _clicks(self, button: Any, call: Callable[[], None]) -> None:
-        guarded = self._guarded(lambda _: call())
-        button.on_click(guarded)
-
-    def _guarded(self, call: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return a callback whose error is seen: Jupyter would put it into a hidden log."""
-
-        def callback(event: Any) -> None:
-            with self._lock:
-                if self._updating:
-                    return
-                try:
-                    call(event)
-                    problem = ""
-                except Exception as error:  # noqa: BLE001 - see above
-                    problem = markup.warning(f"{type(error).__name__}: {error}")
-                self.controls.problem.value = problem
-            self.snapshot.follow()
-
-        return callback
+    def _run(self, act: Callable[[], None], _: Any = None) -> None:
+        with self._lock:
+            if self._updating:
+                return
+            self.show_problem("")
+            guarded(act, self.show_problem)()
+        self.snapshot.follow()
 
 
-def _choices(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
-    return rows.choices(frame, "status"), rows.choices(frame, "model_id")
+def _options(noun: str, values: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the options of a filter: any, or one of these values."""
+    return ((f"any {noun}", ""), *((value, value) for value in values))

@@ -26,8 +26,6 @@ class TableView:
     ----------
     text : str
         What is searched for, in the words of the table's search.
-    status, model : str
-        Exactly this one.
     since, until : date or None
         First and last day of the order, in UTC.
     sort : str

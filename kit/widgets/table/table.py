@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit.errors import KitError
 from kit.pictures import open_picture
-from kit.widgets import markup
-from kit.widgets.background import FOLLOWING, BackgroundRunner, Subscribe, Throttled
+from kit.widgets.background import BackgroundRunner, Subscribe, guarded
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.drawing import THUMBNAIL
 from kit.widgets.table.rows import TableView
@@ -24,7 +23,7 @@ from kit.widgets.table.rows import TableView
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.widgets.table.controls import Controls, Screen
+    from kit.widgets.table.controls import TableControls
     from kit.widgets.table.rows import Search
 
 #: Files that are fetched at the same time, which is also how many are shown at a time.
@@ -38,15 +37,7 @@ Fetch = Callable[[str], Small | None]
 
 
 class Thumbnails:
-    """Small pictures by id.
-
-    Parameters
-    ----------
-    fetch : callable
-        Returns the picture of an id, a sentence that is shown in its place, or None; it may block.
-    near : callable
-        The same, as far as it takes no waiting.
-    """
+    """Small pictures by id."""
 
     def __init__(self, fetch: Fetch, near: Fetch) -> None:
         self._fetch = fetch
@@ -129,8 +120,6 @@ class HistoryTable:
 
     Parameters
     ----------
-    frame : DataFrame
-        As of ``studio.history.frame()``, indexed by id; it is neither copied nor changed.
     search : callable
         Takes a frame and what is searched for, and returns the positions of rows, the best first;
         ``like:ID`` is for more like one.
@@ -142,14 +131,8 @@ class HistoryTable:
         Returns a generation by its id, for `selected`.
     renew : callable, optional
         Returns the frame as it is now; it may block.
-    subscribe : callable
-        Has a method called after each change at the service.
-    size : int
-        Rows a page.
     patience : float
         Most seconds that showing waits for thumbnails.
-    background : Background, optional
-        Where what takes time happens.
 
     Examples
     --------
@@ -179,11 +162,10 @@ class HistoryTable:
         self._size = max(1, size)
         self._patience = patience
         self._background = background or BackgroundRunner()
-        self._follow = Throttled(self._reload_frame, FOLLOWING, self._background)
-        self._look = None if renew is None else subscribe(self._follow.request)
+        self._subscribe = subscribe
         self._thumbnails = Thumbnails(thumbnail, near)
         self._lock = threading.RLock()
-        self._screen: Screen | None = None
+        self._screen: TableControls | None = None
         self._pictures_ready = threading.Event()
         self._view = _ALL
         self._page = 0
@@ -248,18 +230,36 @@ class HistoryTable:
             self._show_last()
 
     @property
-    def controls(self) -> Controls:
+    def controls(self) -> TableControls:
         """The widgets; they are made when first asked for."""
-        return self._build_screen().controls
+        from kit.widgets.table.controls import TableControls
+
+        with self._lock:
+            if self._screen is None:
+                background = self._background
+                acts: dict[str, Callable[..., None]] = {
+                    "filter_by": self._filter_by,
+                    "sort": self._sort,
+                    "choose": self._choose,
+                    "go_to_page": lambda number: setattr(self, "page", number),
+                    "step": lambda pages: setattr(self, "page", self.page + pages),
+                    "clear": lambda: self.select(()),
+                    "show_similar": lambda: background.begin(self._show_similar),
+                    "renew": lambda: background.begin(self._reload_frame),
+                }
+                self._screen = TableControls(
+                    self._frame, self._size, acts, self.html, self._lock, background
+                )
+                if self._renew is not None:
+                    self._screen.follow(self._subscribe, self._reload_frame)
+                    self._screen.renew.layout.display = None
+                self._draw()
+            return self._screen
 
     def _ipython_display_(self) -> None:
-        screen = self._build_screen()
+        screen = self.controls
         self._pictures_ready.wait(self._patience)
-        screen.snapshot.show(self._bundle)
-
-    def _bundle(self) -> dict[str, Any]:
-        whole = self.controls.whole._repr_mimebundle_() or {}
-        return {**whole, "text/plain": repr(self), "text/html": self.html()}
+        screen.snapshot.show(lambda: {**screen._repr_mimebundle_(), "text/plain": repr(self)})
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -273,29 +273,6 @@ class HistoryTable:
 
     # ── what the user does ───────────────────────────────────────────────────────────────────────
 
-    def _build_screen(self) -> Screen:
-        from kit.widgets.table.controls import Screen, TableHandlers
-
-        with self._lock:
-            if self._screen is None:
-                handlers = TableHandlers(
-                    filter_by=self._filter_by,
-                    sort=self._sort,
-                    choose=self._choose,
-                    go_to_page=lambda number: setattr(self, "page", number),
-                    step=lambda pages: setattr(self, "page", self.page + pages),
-                    clear=lambda: self.select(()),
-                    show_similar=lambda: self._background.begin(self._show_similar),
-                    renew=lambda: self._background.begin(self._reload_frame),
-                )
-                parts = self._frame, self._size, handlers, self._lock, self._background
-                self._screen = Screen(*parts)
-                self._screen.controls.reach.follow(self._look)
-                if self._renew is not None:
-                    self._screen.controls.renew.layout.display = None
-                self._draw()
-            return self._screen
-
     def _reload_frame(self) -> None:
         """Ask for the frame anew and stay where one is; runs in the background."""
         if self._renew is None or self._screen is None:
@@ -303,7 +280,7 @@ class HistoryTable:
         try:
             frame, problem = self._renew(), ""
         except (KitError, OSError) as error:
-            frame, problem = None, markup.warning(str(error))
+            frame, problem = None, str(error)
         with self._lock:
             if frame is not None:
                 self._frame = frame
@@ -313,7 +290,7 @@ class HistoryTable:
             if self._screen is not None:
                 self._screen.show_choices(self._frame)
                 self._draw()
-                self._screen.controls.problem.value = problem
+                self._screen.show_problem(problem)
 
     def _filter_by(self, name: str, wanted: Any) -> None:
         self.view = replace(self._view, **{name: wanted or getattr(_ALL, name)})
@@ -321,13 +298,12 @@ class HistoryTable:
     def _show_similar(self) -> None:
         """Show more like what was chosen last; runs in the background, for it may take long."""
         text = f"like:{self.ids[-1]}"
-        try:
+
+        def show() -> None:
             self._search(self._frame, text)  # so that the view below finds it at once
-            self.view, problem = TableView(text=text), ""
-        except Exception as error:  # noqa: BLE001 - said where the other problems are
-            problem = markup.warning(markup.error_text(error))
-        if self._screen is not None:
-            self._screen.controls.problem.value = problem
+            self.view = TableView(text=text)
+
+        guarded(show, self.controls.show_problem)()
 
     def _sort(self, source: str) -> None:
         """Sort by a column; once more the other way round, and a third time not at all."""
@@ -360,8 +336,7 @@ class HistoryTable:
         self._pictures_ready.clear()
         turn, page = self._thumbnails.begin_page(), self._rows()
         known = self._thumbnails.known(_names(page))
-        self._screen.show_view(self._view)
-        self._screen.show_place(self.page, self.pages)
+        self._screen.show_view(self._view, self.page, self.pages)
         self._screen.show_page(page, drawing.live(page, known, self._view), self._chosen)
         self._update_words()
         self._background.begin(partial(self._fill_pictures, page, turn))
@@ -385,7 +360,7 @@ class HistoryTable:
             with self._lock:
                 if self._screen and self._thumbnails.latest(turn):
                     html = drawing.live(page, self._thumbnails.known(names), self._view)
-                    self._screen.controls.page.value = html
+                    self._screen.page.value = html
         if self._thumbnails.latest(turn):
             self._pictures_ready.set()
             if self._screen:
@@ -396,7 +371,7 @@ class HistoryTable:
         if self._screen is None or self._card is None:
             return
         last = next(reversed(self._chosen), None)
-        self._screen.controls.card.fill(None if last is None else partial(self._card, last))
+        self._screen.card.fill(None if last is None else partial(self._card, last))
 
 
 def _names(page: pd.DataFrame) -> list[str]:

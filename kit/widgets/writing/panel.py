@@ -16,18 +16,21 @@ import ipywidgets
 
 from kit import wire
 from kit.errors import KitError
-from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import FOLLOWING, BackgroundRunner, Look, Throttled
+from kit.parameters import script_problems
+from kit.widgets.background import BackgroundRunner, Look, guarded
 from kit.widgets.boxes import NewestFirst
-from kit.widgets.markup import error_text, note, problem
-from kit.widgets.snapshots import StaticSnapshot
+from kit.widgets.form.fields import watch_field
+from kit.widgets.markup import note, problem
+from kit.widgets.snapshots import SnapshotBox
 from kit.widgets.writing import scripts
 from kit.widgets.writing.scripts import ScriptCard
+from kit.wire import Parameter
 
 #: Credits for a title, and for each variation of a script. Source: API document, "Limits".
 TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
-#: Seconds that a script may take to speak. Source: contract, "Titles and scripts".
-SHORTEST, LONGEST, USUAL = 10, 180, 30
+#: Source: contract, "Titles and scripts".
+LENGTH = Parameter(name="duration", type="integer", default=30, minimum=10, maximum=180)
+_TITLE, _ANGLE = Parameter(name="title"), Parameter(name="hook_angle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class WritingOrder:
 
     topic: str
     title: wire.Title
-    duration: int = USUAL
+    duration: int = 30
     use_hook: bool = False
     use_cta: bool = False
     use_ragebait: bool = False
@@ -68,17 +71,8 @@ SETTLING = 0.12
 MOST_BATCHES = 6
 
 
-class Writing(ipywidgets.VBox):
+class Writing(SnapshotBox):
     """A panel that suggests titles and writes scripts.
-
-    Parameters
-    ----------
-    writer : Writer
-        Who is asked.
-    topic : str
-        One of `kit.wire.TOPICS`.
-    awaited : bool
-        Whether the statement that brings the panel back is awaited.
 
     Examples
     --------
@@ -95,20 +89,14 @@ class Writing(ipywidgets.VBox):
     ) -> None:
         self._writer = writer
         self._awaited = awaited
-        self._background = background or BackgroundRunner()
-        self._snapshot = StaticSnapshot(background=self._background)
         self._lock = threading.RLock()
         self._titles: dict[str, list[wire.Title]] = {}
         self._balance: Decimal | None = None
         self._chosen: ScriptCard | None = None
-        self._make_controls(topic)
-        reach = Accessibility()
-        super().__init__(children=[*self._arrange(), reach], _dom_classes=("kit-writing",))
-        reach.belong(self)
+        super().__init__(self._build(topic), "kit-writing", background)
         self._connect()
         self._show_prices()
-        self._follow = Throttled(self._load_balance, FOLLOWING, self._background)
-        reach.follow(writer.subscribe(self._follow.request))
+        self.follow(writer.subscribe, self._load_balance)
         self._background.begin(self._load_balance)
 
     @property
@@ -144,24 +132,18 @@ class Writing(ipywidgets.VBox):
     def __repr__(self) -> str:
         return f"<Writing {self._topic.value}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the widget, and what is shown of it where no widget can be."""
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options) or {}
+    def _html(self) -> str:
         topic = self._topic.value
         code = f'{"await " if self._awaited else ""}studio.writing("{topic}")'
-        html = scripts.snapshot(topic, self.title, self.scripts, code)
-        return {**bundle, "text/plain": repr(self), "text/html": html}
+        return scripts.snapshot(topic, self.title, self.scripts, code)
 
-    def _ipython_display_(self) -> None:
-        self._snapshot.show(self._repr_mimebundle_)
-
-    # ── what it is made of ───────────────────────────────────────────────────────────────────────
-
-    def _make_controls(self, topic: str) -> None:
+    def _build(self, topic: str) -> list[Any]:
         new = ipywidgets
         once = ("kit-click-once",)
         topics = [(scripts.topic(name), name) for name in wire.TOPICS]
-        self._topic = new.Dropdown(options=topics, value=topic, description="Topic")
+        self._topic = new.Dropdown(
+            options=topics, value=topic, description="Topic", _dom_classes=("kit-grow",)
+        )
         self._suggest = new.Button(description="Suggest a title", _dom_classes=once)
         self._title_price, self._script_price = new.HTML(), new.HTML()
         self._suggestions = new.RadioButtons(options=[], description="Suggestions")
@@ -169,7 +151,12 @@ class Writing(ipywidgets.VBox):
         self._title = new.Text(description="Title", placeholder="take a suggestion or type one")
         self._angle = new.Text(description="Hook angle", placeholder="what to open with; optional")
         self._duration = new.IntSlider(
-            USUAL, SHORTEST, LONGEST, description="Seconds", tooltip="How long it takes to speak"
+            LENGTH.default,
+            LENGTH.minimum,
+            LENGTH.maximum,
+            description="Seconds",
+            tooltip="How long it takes to speak",
+            _dom_classes=("kit-grow",),
         )
         self._use_hook = _switch("Hook", "Begin with a sentence that makes people stay")
         self._use_cta = _switch("Call to action", "End by asking for a like, a follow, a comment")
@@ -179,61 +166,68 @@ class Writing(ipywidgets.VBox):
         self._message = new.HTML(_dom_classes=("kit-status",))
         self._batches = NewestFirst(MOST_BATCHES)
         self._captions = new.VBox()
-
-    def _arrange(self) -> list[Any]:
-        self._topic.add_class("kit-grow")
-        self._duration.add_class("kit-grow")
+        title, angle, length = self._fields = (
+            watch_field(self._title, _TITLE, lambda _: self._problems().get("title", "")),
+            watch_field(self._angle, _ANGLE, lambda _: self._problems().get("hookAngle", "")),
+            watch_field(self._duration, LENGTH, lambda _: ""),
+        )
         return [
-            ipywidgets.HTML(scripts.heading()),
+            new.HTML(scripts.heading()),
             _line(self._topic, self._suggest, self._title_price),
             self._suggestions,
-            self._title,
-            self._angle,
-            _line(self._duration, self._variations),
+            *(title.widget, title.note, angle.widget, angle.note),
+            _line(self._duration, length.note, self._variations),
             _line(self._use_hook, self._use_cta, self._use_ragebait),
             _line(self._write, self._script_price),
             self._message,
-            self._snapshot.style,
             self._batches,
             self._captions,
         ]
 
     def _connect(self) -> None:
-        self._topic.observe(self._guarded(self._show_titles), "value")
-        self._suggestions.observe(self._guarded(self._take_title), "index")
-        self._variations.observe(self._guarded(self._show_prices), "value")
+        def when(widget: Any, call: Callable[[], None], trait: str = "value") -> None:
+            widget.observe(guarded(call, self._show_problem), trait)
+
+        when(self._topic, self._show_titles)
+        when(self._suggestions, self._take_title, "index")
+        when(self._variations, self._show_prices)
         for one in (self._topic, self._title, self._angle):
-            one.observe(self._guarded(self._snapshot.follow), "value")
-        self._suggest.on_click(self._guarded(lambda: self._begin_order(self._suggest_title)))
-        self._write.on_click(self._guarded(lambda: self._begin_order(self._write_scripts)))
+            when(one, self.snapshot.follow)
+        self._suggest.on_click(lambda _: self._begin_order(self._suggest_title))
+        self._write.on_click(lambda _: self._begin_order(self._write_scripts))
+        self._script.on_msg(self._receive)
+
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"field": int(), "text": str(text), "used": str(used)}:
+                self._fields[2].check_typed(text, float(used))
+
+    def _problems(self) -> dict[str, str]:
+        """Return what is wrong with what was typed, by field; a title may still be missing."""
+        title, angle = self._title.value.strip() or "-", self._angle.value
+        order = wire.WriteScripts(topic=wire.TOPICS[0], title=title, duration="", hook_angle=angle)
+        return dict(script_problems(order))
 
     # ── what clicks do ───────────────────────────────────────────────────────────────────────────
 
-    def _guarded(self, call: Callable[[], None]) -> Callable[[Any], None]:
-        """Return a callback whose errors are seen: an error in a callback shows nowhere."""
-
-        def act(_: Any) -> None:
-            try:
-                call()
-            except Exception as error:  # noqa: BLE001 - said in the panel
-                self._message.value = problem(error_text(error))
-
-        return act
+    def _show_problem(self, sentence: str) -> None:
+        self._message.value = problem(sentence)
 
     def _begin_order(self, work: Callable[[], None]) -> None:
         """Run an order in the background, one at a time: two clicks do not pay twice."""
         if self._write.disabled:
             return  # it was sent before the page knew that the buttons rest
-        self._set_busy("writing …")
-        self._background.after(SETTLING, lambda: self._run_order(work))
 
-    def _run_order(self, work: Callable[[], None]) -> None:
-        try:
+        def done(sentence: str = "") -> None:
+            self._set_busy(None)
+            self._show_problem(sentence)
+
+        def run() -> None:
             work()
-            self._set_busy(None)
-        except Exception as error:  # noqa: BLE001 - said in the panel
-            self._set_busy(None)
-            self._message.value = problem(error_text(error))
+            done()
+
+        self._set_busy("writing …")
+        self._background.after(SETTLING, guarded(run, done))
 
     def _set_busy(self, words: str | None) -> None:
         self._suggest.disabled = self._write.disabled = words is not None
@@ -268,13 +262,15 @@ class Writing(ipywidgets.VBox):
         brief = self.brief
         if not brief.title.title:
             raise KitError("a script needs a title: take a suggestion or type one")
+        if wrong := self._problems():
+            raise KitError("; ".join(f"{name} {sentence}" for name, sentence in wrong.items()))
         scripts = self._writer.scripts(brief)
         cards = [
             ScriptCard(
                 one,
                 name=f"script {number}",
                 on_captions=self._captions_requested,
-                on_change=self._snapshot.follow,
+                on_change=self.snapshot.follow,
             )
             for number, one in enumerate(scripts, start=1)
         ]
@@ -282,20 +278,16 @@ class Writing(ipywidgets.VBox):
         with self._lock:
             self._chosen = None
             self._batches.add(batch)
-        self._snapshot.follow()
+        self.snapshot.follow()
 
     def _captions_requested(self, card: ScriptCard) -> None:
+        def make() -> None:
+            self._captions.children = (self._writer.captions(card.text),)
+            self._message.value = note("the captions are in the form below")
+
         self._chosen = card
         self._message.value = note("opening the video editor …")
-        self._background.after(SETTLING, self._open_captions)
-
-    def _open_captions(self) -> None:
-        card = self._chosen
-        try:
-            self._captions.children = (self._writer.captions(card.text),) if card else ()
-            self._message.value = note("the captions are in the form below")
-        except Exception as error:  # noqa: BLE001 - said in the panel
-            self._message.value = problem(error_text(error))
+        self._background.after(SETTLING, guarded(make, self._show_problem))
 
     # ── prices ───────────────────────────────────────────────────────────────────────────────────
 

@@ -128,15 +128,6 @@ def _seconds(script: wire.Script) -> float:
 class ScriptCard(ipywidgets.VBox):
     """A script whose text can be changed; words and length follow what is typed.
 
-    Parameters
-    ----------
-    name : str
-        Its name, as screen readers say it: "script 1".
-    on_captions : callable, optional
-        Called with this card when captions are asked for; without it there is no such button.
-    on_change : callable
-        Called when the text was changed.
-
     Examples
     --------
     >>> card = ScriptCard(wire.Script(id="scr_1", content="A lake."), name="script 1")

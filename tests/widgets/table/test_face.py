@@ -249,7 +249,7 @@ def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
     name = re.search(r'<div class="(kit-snapshot-\w+)"', snapshot["text/html"])
     assert name
     hiding = f"<style>.{name[1]} {{ display: none }}</style>"
-    assert hiding in [getattr(one, "value", "") for one in face.controls.whole.children]
+    assert hiding in [getattr(one, "value", "") for one in face.controls.children]
     assert repr(face) == "<HistoryTable of 6 generations>"
     assert "application/vnd.jupyter.widget-view+json" in widget
 
@@ -343,13 +343,13 @@ def test_only_a_table_that_can_be_asked_for_anew_has_the_button(later: Later) ->
 
 def test_a_narrow_page_does_without_some_columns(later: Later) -> None:
     face = table(later)
-    style, page = face.controls.style.value, face.controls.page.value
+    style, page = face.controls.sheet.value, face.controls.page.value
 
     (names,) = re.findall(r"class='?\"?kit-table-row", page)[:1]
     assert names
     assert page.count("kit-table-spare") == 4
     assert "kit-table-spare" in face.controls.heads["seconds"]._dom_classes
-    assert set(face.controls.whole._dom_classes) == {"kit-table", "kit-table-0-1-2-3-4-5"}
+    assert set(face.controls._dom_classes) == {"kit-table", "kit-table-0-1-2-3-4-5"}
     assert ".kit-table-0-1-2-3-4-5 .kit-table-row" in style
 
 
