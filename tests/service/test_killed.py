@@ -152,7 +152,7 @@ def test_a_job_that_is_canceled_while_it_is_rendered_leaves_no_file(
 def test_many_that_are_canceled_at_any_moment_leave_no_file(
     start_service: Callable[..., Service],
 ) -> None:
-    service = start_service(workers=2)
+    service = start_service(workers=2, requests_per_minute=100_000)
     key = service.key(service.account(), *ALL_SCOPES)
     dice = random.Random(5)
     with service.client(key) as http:

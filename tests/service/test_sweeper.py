@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from kit.service.domain import outputs, uploads
 from kit.service.domain.credits import Payer
 from kit.service.http.context import clock
@@ -13,6 +15,12 @@ from tests.uploading import png, uploaded
 from tests.waiting import GENERATIONS, finished, read, started, until
 
 SECOND = 1 / (24 * 3600)
+
+
+@pytest.fixture
+def database_url(either_database: str) -> str:
+    """Both."""
+    return either_database
 
 
 def test_outputs_go_once_they_have_been_kept_for_their_days(

@@ -15,6 +15,12 @@ from tests.uploading import asked, png, put, ticket, uploaded
 from tests.waiting import until
 
 
+@pytest.fixture
+def database_url(either_database: str) -> str:
+    """Both."""
+    return either_database
+
+
 @contextmanager
 def sending(told: dict[str, Any], begin: bytes) -> Iterator[socket.socket]:
     """Give a connection on which the first bytes of a file are under way."""
