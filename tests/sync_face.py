@@ -41,6 +41,9 @@ WORDS = {
     r"The blocking face is made from this module by `tests/sync_face.py`\.": (
         "Made from the awaited face by `tests/sync_face.py`: change that one."
     ),
+    r"`tests/sync_face.py` makes the blocking face of it\.": (
+        "made by `tests/sync_face.py` of `aio`: change that."
+    ),
     r"\bThe awaited\b": "The blocking",
 }
 

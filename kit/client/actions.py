@@ -46,13 +46,8 @@ class UploadFile:
 class DownloadFile:
     """Write what an address answers to a file; redirects are not followed.
 
-    Parameters
-    ----------
-    with_key : bool
-        Ask with the API key, which is sent to its own origin only.
-    tag : str or None
-        Go on where the file ends, as long as the other side still has what carries this ETag; an
-        empty one goes on without that question. None begins anew.
+    The API key is sent to its own origin only. With a `tag` it goes on where the file ends, as long
+    as the other side still has what carries this ETag; an empty one goes on without that question.
     """
 
     url: str
@@ -99,19 +94,10 @@ class Reply:
 class NoReply:
     """No answer came, and the request may have been carried out.
 
-    Parameters
-    ----------
-    tag : str or None
-        The ETag of a download that broke off, where it has one that goes by bytes.
-    harmless : bool
-        Whether it may be sent once more under its key: nothing had left, or the service is known to
-        honor idempotency keys.
-    sent : bool
-        Whether anything may have left.
-    refused : str
-        The address of the service where nothing listens; empty after any other failure.
-    lasting : bool
-        Whether it is no matter of time: the address cannot be one, for instance.
+    `tag` is the ETag of a download that broke off, where it has one that goes by bytes. What is
+    `harmless` may be sent once more under its key: nothing had left, or the service is known to
+    honor such keys. `refused` is the address of the service where nothing listens. `lasting` is
+    what is no matter of time: the address cannot be one, for instance.
     """
 
     message: str

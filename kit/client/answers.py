@@ -213,14 +213,6 @@ def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
     A refusal charges nothing. A failure of the service, or of a gateway before it, may come after
     the charge. A 503 is a refusal only where the service itself says so: with a ``Retry-After``, or
     with a code of its own.
-
-    Examples
-    --------
-    >>> from kit import wire
-    >>> from kit.client.calls import start_generation
-    >>> call = start_generation(wire.StartGeneration(model_id="m"))
-    >>> [may_have_run(call, Reply(status)) for status in (402, 502, 503)]
-    [False, True, True]
     """
     if not call.pays:
         return False

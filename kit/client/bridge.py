@@ -10,7 +10,8 @@ import asyncio
 import concurrent.futures
 import os
 import threading
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine, Generator
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -24,36 +25,19 @@ class KitLoop(asyncio.SelectorEventLoop):
     """A loop class of our own, so that making it re-entrant changes no other loop."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class LoopJob(Generic[T]):
     """Work that goes on in the background; ``await job`` works from any loop.
 
     `ended` is set once the coroutine has really ended, its cleanup included.
     """
 
-    def __init__(
-        self,
-        future: concurrent.futures.Future[T],
-        ended: threading.Event,
-        thread: threading.Thread | None,
-    ) -> None:
-        self._future = future
-        self._ended = ended
-        self._thread = thread
-
-    def __repr__(self) -> str:
-        state = "running" if not self.done() else "canceled" if self.canceled() else "done"
-        return f"<Job {state}>"
+    _future: concurrent.futures.Future[T]
+    _ended: threading.Event
+    _thread: threading.Thread | None
 
     def __await__(self) -> Generator[Any, None, T]:
         return self._wait().__await__()
-
-    def done(self) -> bool:
-        """Whether it has ended, cleanup included."""
-        return self._ended.is_set()
-
-    def canceled(self) -> bool:
-        """Whether it was canceled before it had a result."""
-        return self._future.cancelled()
 
     def cancel(self) -> bool:
         """Ask it to stop; return False when it has ended already."""
@@ -69,10 +53,6 @@ class LoopJob(Generic[T]):
             self.cancel()
             self._ended.wait(2)
             raise
-
-    def add_done_callback(self, call: Callable[[LoopJob[T]], object]) -> None:
-        """Call back with this job once there is a result, an error or a cancellation."""
-        self._future.add_done_callback(lambda _: call(self))
 
     async def _wait(self) -> T:
         here = asyncio.wrap_future(self._future)
@@ -129,7 +109,9 @@ class Bridge:
         Called on the private loop's own thread, e.g. by a callback of a job, it runs nested.
         """
         if threading.current_thread() is self._thread:
-            return self._nested(work)
+            loop = self.loop()
+            _make_reentrant(loop)
+            return loop.run_until_complete(work)
         ended, begun = threading.Event(), list[asyncio.Task[Any]]()
         try:
             return self._submit(work, ended, begun).result()
@@ -147,11 +129,6 @@ class Bridge:
                 self._loop, self._thread = _start_loop()
                 self._pid = os.getpid()
             return self._loop
-
-    def _nested(self, work: Coroutine[Any, Any, T]) -> T:
-        loop = self.loop()
-        _make_reentrant(loop)
-        return loop.run_until_complete(work)
 
     def _forget(self) -> None:
         """Start anew in a forked child: threads do not survive a fork, locks may be held."""

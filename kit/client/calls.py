@@ -31,14 +31,9 @@ ESTIMATES = "/v1/creative-studio/estimates"
 class Call(Generic[T]):
     """One request and how to read its answer.
 
-    Parameters
-    ----------
-    path : str
-        Relative to the base address, or a whole address of the same origin.
-    key : str or None
-        The ``Idempotency-Key`` that every attempt carries. A POST without one is sent once.
-    free : bool
-        Whether sending it twice costs nothing and changes nothing, as with every GET.
+    Its path is relative to the base address, or a whole address of the same origin. Every attempt
+    carries the key; a POST without one is sent once. What is `free` costs nothing and changes
+    nothing when it is sent twice, as every GET.
     """
 
     method: str
@@ -167,8 +162,8 @@ def _list_reader(kind: type[W]) -> Callable[[bytes], list[W]]:
 
 
 def _given_query(**values: Any) -> dict[str, str]:
-    return {name: _query_text(value) for name, value in values.items() if value is not None}
-
-
-def _query_text(value: Any) -> str:
-    return wire.timestamp(value) if hasattr(value, "astimezone") else str(value)
+    return {
+        name: wire.timestamp(value) if hasattr(value, "astimezone") else str(value)
+        for name, value in values.items()
+        if value is not None
+    }

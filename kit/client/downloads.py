@@ -38,15 +38,16 @@ class Cache:
     def path(self, generation: wire.Generation, *, poster: bool = False) -> Path:
         """Return where the output of a generation is kept, whether it is there or not."""
         output = generation.output or wire.Output()
-        known = re.fullmatch(r"[0-9a-f]{64}", output.sha256 or "")
-        if known and not poster:
-            return file_types.find_renamed(
-                self.folder / f"{known.group()}{_extension(generation, output)}"
-            )
         if poster:  # found by the id alone, and renewed when it is older than its generation
             return self.folder / f"{self._name(generation.id)}.poster"
-        name = f"{self._name(generation.id)}-{_content_digest(generation)}"
-        return file_types.find_renamed(self.folder / f"{name}{_extension(generation, output)}")
+        name = output.sha256 or ""
+        if not re.fullmatch(r"[0-9a-f]{64}", name):
+            made = wire.timestamp(generation.created_at) if generation.created_at else ""
+            content = "\n".join([made, generation.model_id or "", generation.prompt or ""])
+            name = f"{self._name(generation.id)}-{records.digest(content, 8)}"
+        kind, url = output.content_type or "", generation.output_url or ""
+        ending = file_types.file_extension(kind, url, generation.asset_type or "")
+        return file_types.find_renamed(self.folder / f"{name}{ending}")
 
     def _name(self, generation_id: str) -> str:
         host = records.digest(self.base_url, 8)
@@ -80,13 +81,7 @@ def output(cache: Cache, generation: wire.Generation, policy: Policy = PATIENT) 
     """Return the file of a completed generation, downloading it on the first call.
 
     An address that has expired is asked for anew, once; a connection that is gone is waited for.
-
-    Raises
-    ------
-    GoneError
-        There is no output, or it is there no more.
-    NoAnswerError
-        It could not be fetched or written, or what came is not what was announced.
+    What is there no more is a `GoneError`.
     """
     path = cache.path(generation)
     if path.exists():
@@ -215,12 +210,6 @@ def _follow(cache: Cache, url: str, part: Path, tag: str | None) -> Flow[Reply |
     return outcome
 
 
-def _content_digest(generation: wire.Generation) -> str:
-    made = generation.created_at
-    when = wire.timestamp(made) if made else ""
-    return records.digest("\n".join([when, generation.model_id or "", generation.prompt or ""]), 8)
-
-
 def _is_newer(kept: Path, generation: wire.Generation) -> bool:
     """Whether a file was fetched after the generation was made."""
     try:
@@ -228,8 +217,3 @@ def _is_newer(kept: Path, generation: wire.Generation) -> bool:
     except OSError:
         return False
     return generation.created_at is None or fetched >= generation.created_at.timestamp()
-
-
-def _extension(generation: wire.Generation, output: wire.Output) -> str:
-    kind, url = output.content_type or "", generation.output_url or ""
-    return file_types.file_extension(kind, url, generation.asset_type or "")

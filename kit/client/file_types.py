@@ -161,8 +161,6 @@ def file_extension(content_type: str, url: str = "", asset_type: str = "") -> st
     --------
     >>> file_extension("video/mp4", "https://a.test/x.php")
     '.mp4'
-    >>> file_extension("", "https://a.test/x", "VIDEO")
-    '.mp4'
     """
     known, named = _endings(_without_options(content_type)), _url_suffix(url)
     if known:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from kit.client import answers
-from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep
+from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep, Step
 from kit.client.calls import Call
 from kit.errors import ApiError, NoAnswerError
 
@@ -35,17 +35,9 @@ _GRACE = 0.05
 class Policy:
     """How patient the client is; the clock and the dice are arguments, so tests need no time.
 
-    Parameters
-    ----------
-    attempts : int
-        How often a request is sent at most.
-    deadline : float
-        Seconds after which no further attempt begins.
-    first, longest : float
-        Seconds before the second attempt, doubled each time, up to `longest`.
-    quick : bool
-        Whether the caller handles a service that is away: then only what the service
-        itself answers is a reason to try again.
+    No attempt begins after `deadline` seconds. The pause before the second takes `first` seconds,
+    doubled each time. `quick` is for who handles a service that is away: then only what the service
+    itself answers is a reason to try again.
     """
 
     attempts: int = 5
@@ -151,20 +143,28 @@ class Attempts:
 def limit_time(flow: Flow[T], ends: float | None, clock: Callable[[], float]) -> Flow[T]:
     """Run a flow whose pauses do not pass a moment: one that would is not begun.
 
-    What the flow waited for is its error then, e.g. that the service is busy.
-
-    Raises
-    ------
-    Late
-        The flow has nothing to say about a pause that it cannot have.
+    What the flow waited for is its error then, e.g. that the service is busy; else it is `Late`.
     """
-    if ends is None:
-        return (yield from flow)
+
+    def take(step: Step) -> Flow[Any]:
+        if isinstance(step, Sleep) and ends is not None and clock() + step.seconds > ends + _GRACE:
+            raise Late
+        return (yield step)
+
+    return take_steps(flow, take)
+
+
+def take_steps(flow: Flow[T], take: Callable[[Step], Flow[Any]]) -> Flow[T]:
+    """Run a flow each of whose steps is taken by another; what is `Late` is thrown into it."""
     try:
         step = next(flow)
         while True:
-            late = isinstance(step, Sleep) and clock() + step.seconds > ends + _GRACE
-            step = flow.throw(Late()) if late else flow.send((yield step))
+            try:
+                outcome = yield from take(step)
+            except Late as late:
+                step = flow.throw(late)
+            else:
+                step = flow.send(outcome)
     except StopIteration as stop:
         result: T = stop.value
         return result
@@ -271,11 +271,5 @@ def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoA
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
     if still_running and not reading:
         return True
-    return outcome.status in _retryable_statuses(call) and not answers.may_have_run(call, outcome)
-
-
-def _retryable_statuses(call: Call[Any]) -> frozenset[int]:
-    """Return the statuses after which a call may fare better the next time."""
-    if call.method == "GET":
-        return _BUSY | _GATEWAY | _BROKEN
-    return _BUSY | _GATEWAY if call.free else _BUSY
+    again = _BUSY | _GATEWAY | _BROKEN if reading else _BUSY | _GATEWAY if call.free else _BUSY
+    return outcome.status in again and not answers.may_have_run(call, outcome)

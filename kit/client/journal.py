@@ -40,16 +40,9 @@ _NO_TAGS: Mapping[str, str] = {}
 class JournalEntry:
     """One line: a start, or the end of one.
 
-    Parameters
-    ----------
-    request : str
-        Hash of model, prompt, parameters and media: equal requests have equal hashes.
-    credits : str or None
-        What the start was charged, as decimal text; None where the service did not say.
-    shown : str
-        Hash of what the service shows of it in the end: ids may begin anew, with other things.
-    tags : mapping
-        What it was filed under; not every service keeps that.
+    Equal requests have equal hashes in `request`. `credits` are decimal text. `shown` is a hash of
+    what the service shows in the end, because ids may begin anew, with other things. Not every
+    service keeps `tags`.
     """
 
     id: str
@@ -62,6 +55,11 @@ class JournalEntry:
     shown: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
     inputs: Sequence[str] = ()
+
+    @property
+    def charged(self) -> Decimal | None:
+        """What the start was charged; None where the service did not say."""
+        return None if self.credits is None else Decimal(self.credits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,10 +161,10 @@ class Journal:
             unsettled = contents.intents.values()
             return [each for each in unsettled if request in (None, each.request)]
 
-    def has_start(self, generation_id: str) -> bool:
-        """Return whether a generation was started from here."""
+    def start(self, generation_id: str) -> JournalEntry:
+        """Return the start of a generation; an empty one where it was not started from here."""
         with self._read() as contents:
-            return generation_id in contents.starts
+            return contents.starts.get(generation_id, JournalEntry(id=generation_id, at=""))
 
     def shown(self, generation_id: str) -> str:
         """Return the hash of what the service showed of a generation; empty where not known."""
@@ -176,24 +174,13 @@ class Journal:
     def credits(self) -> dict[str, Decimal]:
         """Return what each start was charged, by generation id."""
         with self._read() as contents:
-            return dict(contents.credits)
+            charged = {name: start.charged for name, start in contents.starts.items()}
+        return {name: credits for name, credits in charged.items() if credits is not None}
 
     def tags(self) -> dict[str, Mapping[str, str]]:
         """Return the tags of the starts that have some, by generation id."""
         with self._read() as contents:
             return {name: start.tags for name, start in contents.starts.items() if start.tags}
-
-    def inputs(self, generation_id: str) -> Sequence[str]:
-        """Return the generations whose outputs went into one start, as far as that is known."""
-        with self._read() as contents:
-            start = contents.starts.get(generation_id)
-            return start.inputs if start else ()
-
-    def tags_of(self, generation_id: str) -> dict[str, str]:
-        """Return the tags of one start."""
-        with self._read() as contents:
-            start = contents.starts.get(generation_id)
-            return dict(start.tags) if start else {}
 
     def entries(self, after: str | None = None) -> list[JournalEntry]:
         """Return the starts, or those after one, each in the state known of it, oldest first."""
@@ -202,11 +189,6 @@ class Journal:
             ids = itertools.takewhile(lambda known: known != after, reversed(starts))
             found = [replace(starts[known], state=ends.get(known, "processing")) for known in ids]
             return found[::-1]
-
-    def charged(self, generation_id: str) -> Decimal | None:
-        """Return what one start was charged; None where that is not known."""
-        with self._read() as contents:
-            return contents.credits.get(generation_id)
 
     def usual_seconds(self, model_id: str, credits: Decimal | None) -> float | None:
         """Return how long a generation takes from here: the median of what such ones took.
@@ -285,7 +267,6 @@ class _JournalContents:
     length: int = 0
     starts: dict[str, JournalEntry] = field(default_factory=dict)
     ends: dict[str, str] = field(default_factory=dict)
-    credits: dict[str, Decimal] = field(default_factory=dict)
     requests: dict[str, list[str]] = field(default_factory=dict)
     intents: dict[str, Intent] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
@@ -309,8 +290,6 @@ class _JournalContents:
         return self.ends.get(generation_id) in ("failed", "canceled")
 
     def _note(self, entry: JournalEntry) -> None:
-        if entry.credits is not None:
-            self.credits[entry.id] = Decimal(entry.credits)
         self.intents.pop(entry.key, None)
         if entry.shown:
             self.shown[entry.id] = entry.shown
@@ -326,7 +305,7 @@ class _JournalContents:
         passed = datetime.fromisoformat(end.at) - datetime.fromisoformat(start.at)
         if 0 <= passed.total_seconds() <= _LONGEST:
             took = self.took.setdefault(start.model_id, deque(maxlen=_KEPT))
-            took.append((self.credits.get(start.id), passed.total_seconds()))
+            took.append((start.charged, passed.total_seconds()))
 
 
 def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:

@@ -44,8 +44,5 @@ def foreign_patch(loop: Any = None, *, installed: Callable[[str], str] = version
         kernel = installed("ipykernel")
     except PackageNotFoundError:
         return None
-    return WARNING.format(kernel=kernel) if _release(kernel) >= _LOSES_MESSAGES else None
-
-
-def _release(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
+    release = tuple(int(part) for part in kernel.split(".")[:2] if part.isdigit())
+    return WARNING.format(kernel=kernel) if release >= _LOSES_MESSAGES else None

@@ -13,7 +13,7 @@ import tomllib
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from kit.client.addresses import check_address, check_key
 from kit.errors import ConfigError
@@ -23,17 +23,8 @@ _APP = "creative-studio-kit"
 _log = logging.getLogger("kit")
 
 
-class Vault(Protocol):
-    """Somewhere that keeps secrets; the package `keyring` is one."""
-
-    def get_password(self, service_name: str, username: str, /) -> str | None:
-        """Return a secret, or None."""
-
-    def set_password(self, service_name: str, username: str, password: str, /) -> None:
-        """Keep a secret."""
-
-    def delete_password(self, service_name: str, username: str, /) -> None:
-        """Forget a secret."""
+#: Somewhere that keeps secrets, with the three functions of the package `keyring`.
+Vault: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +126,7 @@ def _read_key(vault: Vault | None, name: str) -> str:
             f"the key of the profile {name!r} lies in a keyring, and none works here: {again}"
         )
     try:
-        key = vault.get_password(_APP, name)
+        key: str | None = vault.get_password(_APP, name)
     except Exception as error:  # noqa: BLE001 - backends raise what they like
         raise ConfigError(
             f"the keyring that holds the key of the profile {name!r} does not open "

@@ -83,12 +83,8 @@ def resolve(
 ) -> Settings | None:
     """Return the settings from arguments, environment or a saved profile, in this order.
 
-    None means that nothing names a service: the caller uses the embedded one.
-
-    Raises
-    ------
-    ConfigError
-        Half of an address and a key is missing, or a named profile does not exist.
+    None means that nothing names a service: the caller uses the embedded one. Half of an address
+    and a key, or a named profile that does not exist, is a `ConfigError`.
 
     Examples
     --------
@@ -98,9 +94,7 @@ def resolve(
     env = os.environ if environment is None else environment
     folder = data_folder(data, environment=env)
     progress = env.get("KIT_PROGRESS", "1").lower() not in _OFF
-    found = None
-    if profile is None or base_url or api_key:
-        found = _from_arguments(base_url, api_key, env)
+    found = _from_arguments(base_url, api_key, env)
     if found is None and profile is None:
         found = _from_environment(env)
     name = ""
@@ -145,37 +139,27 @@ def _from_arguments(
 ) -> tuple[str, str] | None:
     if not base_url and not api_key:
         return None
-    return _pair(
-        base_url or env.get("KIT_BASE_URL"),
-        api_key or _key_for(base_url or "", env),
-        address="pass base_url as well, or set KIT_BASE_URL",
-        key="pass api_key as well, or set KIT_API_KEY",
-    )
-
-
-def _key_for(base_url: str, env: Mapping[str, str]) -> str | None:
-    """Return the environment's key where it belongs to an address, or to none in particular."""
     own = env.get("KIT_BASE_URL")
-    return env.get("KIT_API_KEY") if not own or origin(own) == origin(base_url) else None
+    # the environment's key belongs to its address, or to none in particular
+    if not api_key and (not own or origin(own) == origin(base_url or "")):
+        api_key = env.get("KIT_API_KEY")
+    return _pair(base_url or own, api_key, "pass {0} as well, or set {1}")
 
 
 def _from_environment(env: Mapping[str, str]) -> tuple[str, str] | None:
     base_url, api_key = env.get("KIT_BASE_URL"), env.get("KIT_API_KEY")
     if not base_url and not api_key:
         return None
-    return _pair(
-        base_url,
-        api_key,
-        address="KIT_API_KEY is set, set KIT_BASE_URL too",
-        key="KIT_BASE_URL is set, set KIT_API_KEY too",
-    )
+    return _pair(base_url, api_key, "{2} is set, set {1} too")
 
 
-def _pair(base_url: str | None, api_key: str | None, *, address: str, key: str) -> tuple[str, str]:
+def _pair(base_url: str | None, api_key: str | None, advice: str) -> tuple[str, str]:
     if not base_url:
-        raise ConfigError(f"there is an API key but no address to use it with: {address}")
+        todo = advice.format("base_url", "KIT_BASE_URL", "KIT_API_KEY")
+        raise ConfigError(f"there is an API key but no address to use it with: {todo}")
     if not api_key:
-        raise ConfigError(f"there is no API key for the service: {key}")
+        todo = advice.format("api_key", "KIT_API_KEY", "KIT_BASE_URL")
+        raise ConfigError(f"there is no API key for the service: {todo}")
     return base_url, api_key
 
 

@@ -55,11 +55,6 @@ def ticket_problem(ticket: wire.Ticket, size: int) -> str:
     return ""
 
 
-def is_final(outcome: Reply | NoReply) -> bool:
-    """Return whether an answer to an upload is one that another attempt would get as well."""
-    return isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429
-
-
 def is_expired(ticket: wire.Ticket, outcome: Reply | NoReply) -> bool:
     """Return whether a ticket was refused because its time is over: by its date, or in words."""
     if not isinstance(outcome, Reply) or outcome.status not in _ENDED:
@@ -221,7 +216,8 @@ def upload(
             if _has_arrived(outcome):
                 return ticket.upload_id
             outcome = NoReply("what arrived is not what was sent (SHA-256 differs)")
-        if is_final(outcome):
+        # another attempt would be answered the same
+        if isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429:
             if renewed or not is_expired(ticket, outcome):
                 break
             renewed = True

@@ -1,27 +1,58 @@
 """Waiting for generations: what a session waits for is asked for together, in few requests.
 
 A single waiter asks the service to hold its answer until there is news; a service that does not
-know how is polled at the pace it names. Where many wait, one of them asks for the newest page of
-the list and all the others read what it shows: a hundred jobs cost one request a round where the
-list shows them all. Where it shows fewer, or none that run, see `kit.client.polling`.
+know how is polled at the pace it names. Where many wait, one of them asks for all: for the newest
+pages of the list, then one by one for what these do not show, those first that had to wait longest.
+The API document says nothing of the list's size, order or completeness, so it is followed from page
+to page only while its pages show several of ours. Four requests a second are the most that this
+takes on average, however many wait.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from kit import wire
-from kit.client import answers, calls, flows, polling
+from kit.client import answers, calls, flows
 from kit.client.actions import Flow, Reply, Sleep
 from kit.client.flows import PATIENT, Policy
-from kit.client.polling import StatusPoller
-from kit.errors import KitError, NoAnswerError, RateLimitError, UnavailableError
+from kit.errors import (
+    ApiError,
+    BadRequestError,
+    InsufficientScopeError,
+    InternalError,
+    KitError,
+    MethodNotAllowedError,
+    NoAnswerError,
+    NotFoundError,
+    RateLimitError,
+    UnavailableError,
+)
+
+OnUpdate = Callable[[wire.Generation], None]
 
 #: Seconds between two looks at most while a service is away, and between two words about it.
 _LONGEST, _EACH = 10.0, 1.0
+#: Seconds that the service is asked to hold an answer. Source: RFC 7240, section 4.3.
+HOLD = 20
+#: An ETag that no generation has: the first answer comes at once.
+_UNSEEN = '"unseen"'
+#: Generations that are asked for one by one where answers are held, and where they are not.
+_FEW_HELD, _FEW = 4, 1
+#: Requests a second that looks at many may take on average.
+_EACH_SECOND = 4
+#: Requests that one look may take beside the first page of the list, however long ago the last.
+_LEAST, _MOST = 8, 20
+#: Pages of the list without any of ours after which it is asked for in one look of so many.
+_USELESS, _SELDOM = 3, 8
+#: Generations of a page that must be ours for the next page to be worth more than asking singly.
+_WORTH = 2
+#: What may be gone by itself in a while, like a connection that is not there.
+_TEMPORARY = (UnavailableError, RateLimitError)
+#: A service without a list answers one of these.
+_UNSUPPORTED = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
 
 
 @dataclass(slots=True)
@@ -41,15 +72,15 @@ class RetryState:
 
     def pause(self, error: KitError, *, began: float, left: float | None = None) -> float:
         """Return the seconds until it is worth asking again; where it is not, raise."""
-        asked = getattr(error, "retry_after", None) or 0.0
+        asked = _asked_pause(error)
         late = left is not None and max(left, 0.0) < asked
-        if not _is_temporary(error) or asked > self.policy.deadline or late:
+        passes = flows.is_connection_error(error) or isinstance(error, _TEMPORARY)
+        if not passes or asked > self.policy.deadline or late:
             raise error
         self.since = began if self.since is None else self.since
         self.error = error
-        calm = replace(self.policy, longest=_LONGEST)
         self.failed += 1
-        return calm.backoff(self.failed - 1, asked)
+        return replace(self.policy, longest=_LONGEST).backoff(self.failed - 1, asked)
 
     def rest(self, seconds: float) -> Flow[None]:
         """Let seconds pass; while the service is away, say for how long it has been."""
@@ -63,24 +94,13 @@ class RetryState:
         if gone < flows.WORTH_SAYING:
             return Sleep(seconds)
         before, self.announced = self.announced, True
-        return Sleep(seconds, self._text(gone), again=before)
-
-    def _text(self, gone: float) -> str:
+        why = f"the service has been unavailable for {flows.format_duration(gone)}, trying again"
         if isinstance(self.error, NoAnswerError):
-            return flows.no_connection_text(gone)
-        return f"the service has been unavailable for {flows.format_duration(gone)}, trying again"
+            why = flows.no_connection_text(gone)
+        return Sleep(seconds, why, again=before)
 
 
-def _is_temporary(error: KitError) -> bool:
-    """Return whether an error may be gone by itself in a while."""
-    return flows.is_connection_error(error) or isinstance(error, (UnavailableError, RateLimitError))
-
-
-#: An ETag that no generation has: the first answer comes at once.
-_UNSEEN = '"unseen"'
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Waiter:
     """One wait for a generation, and what was seen of it."""
 
@@ -92,47 +112,31 @@ class Waiter:
     asked: float = 0.0
     etag: str = _UNSEEN
     latest: wire.Generation | None = None
+    error: KitError | None = None
 
     def left(self, now: float) -> float | None:
         """Return the seconds that are left, or None where there is no end to them."""
         return None if self.ends is None else self.ends - now
 
 
-@dataclass(slots=True)
-class WaitUpdates:
-    """What was read last: generations by id, or why nothing is known of them."""
-
-    found: dict[str, wire.Generation] = field(default_factory=dict)
-    lost: dict[str, KitError] = field(default_factory=dict)
-
-    def forget(self, generation_id: str) -> None:
-        """Say nothing of a generation any more."""
-        self.found.pop(generation_id, None)
-        self.lost.pop(generation_id, None)
-
-
-OnUpdate = Callable[[wire.Generation], None]
-
-#: Seconds that the service is asked to hold an answer. Source: RFC 7240, section 4.3.
-HOLD = 20
-#: Waiters that ask for themselves where answers are held, and where they are not.
-_FEW_HELD, _FEW = 4, polling.FEW
-
-
 class SharedWait:
     """Everything that one session waits for; flows of many threads share it."""
 
     def __init__(self, policy: Policy = PATIENT) -> None:
+        self._patient = policy
+        # one request of many: it is known here what to do when the service does not answer
         self._policy = replace(policy, quick=True)
         self._lock = threading.Lock()
-        self._waiters: dict[str, list[Waiter]] = {}
-        self._updates = WaitUpdates()
+        self._waiters: list[Waiter] = []
         self._leading = False
         self._due = 0.0
         self._tick = 0.0
         self._held = False
         self._outage = RetryState(policy)
-        self._poller = StatusPoller(policy)
+        self._looks = 0
+        self._misses = 0
+        self._has_list = True
+        self._limits = True
 
     def wait(
         self,
@@ -160,55 +164,55 @@ class SharedWait:
         return (yield from flows.limit_time(waiting, ends, self._policy.clock))
 
     def _wait(self, waiter: Waiter, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
+        self._waiters.append(waiter)
         try:
-            with self._registered(waiter):
-                while True:
-                    together = len(self._waiters) > (_FEW_HELD if self._held else _FEW)
-                    outage = self._outage if together else waiter.outage
-                    ask = self._wait_together if together else self._ask_with_retry
-                    rest = yield from ask(waiter)
-                    if waiter.latest is not None and outage.since is None:
-                        on_update(waiter.latest)
-                        if waiter.latest.finished:
-                            return waiter.latest
-                    left = waiter.left(self._policy.clock())
-                    if left is not None and left <= 0:
-                        raise NoAnswerError(_unfinished_text(waiter.id, timeout, outage.error))
-                    rest = rest if left is None else min(rest, max(0.01, left))
-                    yield from outage.rest(rest)
+            while True:
+                count = len({one.id for one in list(self._waiters)})
+                together = count > (_FEW_HELD if self._held else _FEW)
+                outage = self._outage if together else waiter.outage
+                ask = self._ask_together if together else self._ask_alone
+                rest = yield from ask(waiter)
+                if waiter.latest is not None and outage.since is None:
+                    on_update(waiter.latest)
+                    if waiter.latest.finished:
+                        return waiter.latest
+                left = waiter.left(self._policy.clock())
+                if left is not None and left <= 0:
+                    raise NoAnswerError(_unfinished_text(waiter.id, timeout, outage.error))
+                rest = rest if left is None else min(rest, max(0.01, left))
+                yield from outage.rest(rest)
         except KitError as error:
             error.generation_id = waiter.id
             raise
+        finally:
+            self._waiters.remove(waiter)
 
     def check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
         """Return generations as they are now, by id; those that are not there are left out."""
-        return self._poller.check_all(addresses)
+        outage = RetryState(self._patient)
+        wanted = {name: Waiter(name, url, 0.0, None, outage) for name, url in addresses.items()}
+        yield from self._look(wanted, 2 * len(wanted), self._patient)
+        return {name: one.latest for name, one in wanted.items() if one.latest is not None}
 
     # ── alone ────────────────────────────────────────────────────────────────────────────────────
 
-    def _ask_with_retry(self, waiter: Waiter) -> Flow[float]:
-        """Ask for one generation and return how long to rest, also where there is no answer."""
-        began = self._policy.clock()
-        try:
-            rest = yield from self._ask_alone(waiter)
-        except KitError as error:
-            return waiter.outage.pause(error, began=began, left=waiter.left(self._policy.clock()))
-        waiter.outage.reset()
-        return rest
-
     def _ask_alone(self, waiter: Waiter) -> Flow[float]:
-        """Ask for one generation and return how long to rest."""
+        """Ask for one generation and return how long to rest, also where there is no answer."""
         call = calls.get_generation(waiter.id, status_url=waiter.status_url)
         asked = self._policy.clock()
         left = waiter.left(asked)
         patience = HOLD if left is None else min(HOLD, int(left))
         headers = {"If-None-Match": waiter.etag} if waiter.etag else {}
-        if patience > 0:
-            headers["Prefer"] = f"wait={patience}"
-        reply = yield from flows.exchange(call, self._policy, headers)
+        headers |= {"Prefer": f"wait={patience}"} if patience > 0 else {}
+        try:
+            reply = yield from flows.exchange(call, self._policy, headers)
+            if reply.status != 304:
+                waiter.latest = answers.read(call, reply)
+        except KitError as error:
+            return waiter.outage.pause(error, began=asked, left=waiter.left(self._policy.clock()))
+        waiter.outage.reset()
         now = self._policy.clock()
         if reply.status != 304:
-            waiter.latest = answers.read(call, reply)
             waiter.etag = reply.headers.get("etag", "")
         elif waiter.latest is None:
             waiter.etag = ""  # 304 to an ETag that no generation has: it is asked without one
@@ -230,86 +234,117 @@ class SharedWait:
 
     # ── together ─────────────────────────────────────────────────────────────────────────────────
 
-    def _wait_together(self, waiter: Waiter) -> Flow[float]:
-        """Read what was asked for together, ask where it is time, and return how long to rest."""
-        if self._try_to_lead():
+    def _ask_together(self, waiter: Waiter) -> Flow[float]:
+        """Ask for all where it is time and nobody else does; return how long to rest."""
+        with self._lock:
+            leads = not self._leading and self._policy.clock() >= self._due
+            self._leading = self._leading or leads
+        if leads:
             try:
-                yield from self._check_together(waiter)
+                yield from self._ask_for_all(waiter)
             finally:
                 self._leading = False
-        if (error := self._updates.lost.get(waiter.id)) is not None:
-            raise _copy_error(error)  # each waiter's own: it will carry the waiter's id
-        waiter.latest = self._updates.found.get(waiter.id, waiter.latest)
-        rest = self._due - self._policy.clock()
-        slow = 0.1 if self._outage.since is None else 1.0
-        return max(rest, 0.02) if not self._leading else slow
+        if waiter.error is not None:
+            raise _copy_error(waiter.error)  # each waiter's own: it will carry the waiter's id
+        if self._leading:
+            return 0.1 if self._outage.since is None else 1.0
+        return max(self._due - self._policy.clock(), 0.02)
 
-    def _try_to_lead(self) -> bool:
-        with self._lock:
-            if self._leading or self._policy.clock() < self._due:
-                return False
-            self._leading = True
-            return True
-
-    def _check_together(self, leader: Waiter) -> Flow[None]:
-        with self._lock:
-            running = {known: waiters[0] for known, waiters in self._waiters.items()}
-        updates, began = self._updates, self._policy.clock()
+    def _ask_for_all(self, leader: Waiter) -> Flow[None]:
+        waiters, began = list(self._waiters), self._policy.clock()
+        wanted = {one.id: one for one in reversed(waiters)}
+        most = min(_MOST, max(_LEAST, int(_EACH_SECOND * self._tick)))
         try:
-            took = yield from self._poller.check_some(
-                running.values(), updates.found.__setitem__, updates.lost.__setitem__, self._tick
-            )
+            took = yield from self._look(wanted, most, self._policy)
         except KitError as error:
-            if _is_too_long(error, leader.left(self._policy.clock())):
+            left = leader.left(self._policy.clock())
+            if left is not None and _asked_pause(error) > left:
                 raise  # the others may have the time that it takes
-            self._tick = self._note_failure(error, began, running)
+            try:
+                self._tick = self._outage.pause(error, began=began)
+            except KitError:  # it is final for every waiter
+                for one in waiters:
+                    one.error = error
+                self._tick = self._next_tick(0.0, 1)
         else:
             self._outage.reset()
-            newest = max(waiter.since for waiter in running.values())
+            for one in waiters:
+                seen = wanted[one.id]
+                one.latest, one.error = seen.latest or one.latest, seen.error
+            newest = max(one.since for one in waiters)
             self._tick = self._next_tick(self._policy.clock() - newest, took)
         self._due = self._policy.clock() + self._tick
 
-    def _note_failure(self, error: KitError, began: float, running: Mapping[str, Waiter]) -> float:
-        """Return the seconds until all are asked for again; what is final reaches every waiter."""
-        try:
-            return self._outage.pause(error, began=began)
-        except KitError:
-            self._updates.lost |= dict.fromkeys(running, error)
-            return self._next_tick(0.0, 1)
-
     def _next_tick(self, waited: float, took: int) -> float:
         """Return the seconds between two rounds, the last of which took so many requests."""
-        pace = max(min(5.0, max(0.5, 0.15 * waited)), took / polling.EACH_SECOND)
+        pace = max(min(5.0, max(0.5, 0.15 * waited)), took / _EACH_SECOND)
         return pace * (1.0 + 0.1 * self._policy.dice())
 
-    @contextmanager
-    def _registered(self, waiter: Waiter) -> Iterator[None]:
-        with self._lock:
-            if waiter.id not in self._waiters:
-                self._updates.forget(waiter.id)
-            self._waiters.setdefault(waiter.id, []).append(waiter)
+    def _look(self, wanted: Mapping[str, Waiter], most: int, policy: Policy) -> Flow[int]:
+        """Note how generations are, as many as some requests show; return how many it took."""
+        spent, listed = 0, dict[str, wire.Generation]()
+        if len(wanted) > _FEW:
+            listed, spent = yield from self._read_list(set(wanted), most, policy)
+        for name, found in listed.items():
+            wanted[name].latest = found
+        missing = [one for name, one in wanted.items() if name not in listed]
+        longest = sorted(missing, key=lambda one: one.asked)[: max(1, most - spent)]
+        for one in longest:
+            call = calls.get_generation(one.id, status_url=one.status_url)
+            one.asked = self._policy.clock()
+            try:
+                one.latest = yield from flows.ask(call, policy)
+            except NotFoundError as error:
+                one.error = error
+        return 1 + spent + len(longest)
+
+    def _read_list(
+        self, wanted: set[str], most: int, policy: Policy
+    ) -> Flow[tuple[dict[str, wire.Generation], int]]:
+        """Return those that the list shows, and how many pages after the first that took."""
+        self._looks += 1
+        seldom = self._misses >= _USELESS and self._looks % _SELDOM != 0
+        if seldom or not self._has_list:
+            return {}, 0
+        # a service that knows no limits may refuse one, and few fit on the page it shows anyway
+        limit = min(1000, 2 * len(wanted)) if self._limits and len(wanted) > 25 else None
         try:
-            yield
-        finally:
-            with self._lock:
-                self._waiters[waiter.id].remove(waiter)
-                if not self._waiters[waiter.id]:
-                    del self._waiters[waiter.id]
-                    self._updates.forget(waiter.id)
+            page = yield from flows.fetch_page(calls.list_generations(limit=limit), policy)
+        except ApiError as error:
+            self._note_refusal(error, limited=limit is not None)
+            return {}, 0
+        found = {item.id: item for item in page.items if item.id in wanted}
+        self._misses = 0 if found else self._misses + 1
+        spent, shown = 0, len(found)
+        while page.following and shown >= _WORTH and spent < most and len(found) < len(wanted):
+            spent += 1
+            try:
+                page = yield from flows.fetch_page(page.following, policy)
+            except ApiError:
+                break
+            before = len(found)
+            found = {item.id: item for item in page.items if item.id in wanted} | found
+            shown = len(found) - before
+        return found, spent
+
+    def _note_refusal(self, error: ApiError, *, limited: bool) -> None:
+        """Note that there is no list, or none with a limit; what concerns all requests is raised.
+
+        A list that fails, or cannot be read, is no reason to give up waiting.
+        """
+        if isinstance(error, _UNSUPPORTED):
+            self._has_list = False
+        elif isinstance(error, BadRequestError):
+            self._limits, self._misses = False, self._misses + (not limited)
+        elif isinstance(error, InternalError) or type(error) is ApiError:
+            self._misses += 1
+        else:
+            raise error
 
 
-def wait(
-    generation_id: str,
-    *,
-    status_url: str | None = None,
-    timeout: float | None = None,
-    on_update: OnUpdate = lambda _: None,
-    policy: Policy = PATIENT,
-) -> Flow[wire.Generation]:
-    """Wait for a single generation by itself; see `SharedWait.wait`."""
-    return SharedWait(policy).wait(
-        generation_id, status_url=status_url, timeout=timeout, on_update=on_update
-    )
+def _asked_pause(error: KitError) -> float:
+    """Return the seconds for which an error asks to be left alone."""
+    return getattr(error, "retry_after", None) or 0.0
 
 
 def _copy_error(error: KitError) -> KitError:
@@ -317,11 +352,6 @@ def _copy_error(error: KitError) -> KitError:
     made: KitError = type(error).__new__(type(error), *error.args)
     vars(made).update(vars(error))
     return made
-
-
-def _is_too_long(error: KitError, left: float | None) -> bool:
-    """Whether a waiter has no time for what a service asks to wait."""
-    return left is not None and (getattr(error, "retry_after", None) or 0.0) > left
 
 
 def _unfinished_text(generation_id: str, timeout: float, away: KitError | None) -> str:

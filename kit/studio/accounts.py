@@ -89,14 +89,8 @@ class AccountConnections:
             label = _label(connection.name, connection.address)
             whose = "this page" if self.visitors else "the studio in your cells"
             remark = f"This is the account of {whose}."
-            return AccountChoice(
-                connection.name,
-                label,
-                connection.address,
-                connection.saved,
-                own=True,
-                remark=remark,
-            )
+            name, where, saved = connection.name, connection.address, connection.saved
+            return AccountChoice(name, label, where, saved, own=True, remark=remark)
         return self._describe_choice(
             connection.name, connection.session.operations.settings.base_url, connection.saved
         )
@@ -120,7 +114,9 @@ class AccountConnections:
         if name and self.visitors:
             raise ConfigError("this page saves no keys: leave the name empty")
         settings = Settings(address, key, data=self.own.session.operations.settings.data, name=name)
-        _check_name_is_free(name, settings.base_url)
+        there = next((p.base_url for p in profiles.list_profiles() if p.name == name), None)
+        if name and there is not None and origin(there) != origin(settings.base_url):
+            raise ConfigError(f"the profile {name!r} is for {there}: take another name")
         connection = self._connection(
             name or f"{settings.base_url} (not saved)", settings, saved=name
         )
@@ -228,13 +224,6 @@ def _check_key(connection: AccountConnection) -> wire.Account:
     except BaseException:
         connection.close()
         raise
-
-
-def _check_name_is_free(name: str, address: str) -> None:
-    """Refuse to give the name of one service to another."""
-    there = next((p.base_url for p in profiles.list_profiles() if p.name == name), None)
-    if name and there is not None and origin(there) != origin(address):
-        raise ConfigError(f"the profile {name!r} is for {there}: take another name")
 
 
 def _label(name: str, address: str) -> str:

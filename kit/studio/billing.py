@@ -36,7 +36,7 @@ from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples,
 from kit.parameters import Request
 from kit.studio import history_sync
 from kit.studio.changes import changes_at
-from kit.studio.requests import body_of, default_quote, media_lengths, price_by_rule
+from kit.studio.requests import body_of, media_lengths, price_by_rule
 
 T = TypeVar("T")
 
@@ -89,8 +89,8 @@ class Billing:
         quote = price_by_rule(request)
         if quote is None and not request.media and self._estimates:
             quote = yield from self._quote_by_service(request)
-        if quote is None:
-            quote = self._quote_by_receipts(request)
+        if quote is None and not request.model.pricing:
+            quote = self.quote_receipts(request.model, _features(request))
         return price_by_default(request) if quote is None else quote
 
     def quote(self, request: Request) -> Flow[wire.Quote]:
@@ -161,40 +161,32 @@ class Billing:
         if generation.credits_refunded:
             self.budgets.refund(generation.id, generation.credits_refunded)
 
-    def buy_title(self, topic: str) -> Flow[wire.Title]:
-        """Buy a title, if the open budgets allow it."""
-        return self._buy("a title", TITLE, flows.ask(calls.suggest_title(topic)))
-
-    def buy_scripts(self, order: wire.WriteScripts) -> Flow[list[wire.Script]]:
-        """Buy one script or two, if the open budgets allow it.
-
-        A text may be longer than this service takes; others say themselves what they take.
-        """
-        wrong = [*parameters.script_problems(order)]
-        known = (yield from self._models()) if wrong and self._models else {}
-        if any(map(parameters.is_own, known.values())):
-            raise ParameterError.fields(wrong)
-        several = str(order.variations) == "2"
-        what, credits = ("2 scripts", 2 * SCRIPT) if several else ("a script", SCRIPT)
-        return (yield from self._buy(what, credits, flows.ask(calls.write_scripts(order))))
-
-    def buy_title_once(self, topic: str, *, again: bool) -> Flow[tuple[wire.Title, bool]]:
-        """Return what a topic led to before, or a new title; and whether it was made before."""
+    def buy_title(self, topic: str, *, again: bool = True) -> Flow[tuple[wire.Title, bool]]:
+        """Return a title and whether it was made before: what a topic led to, unless `again`."""
         order = ["title", topic]
         if not again and (known := self._find_texts(order)):
             return wire.Title.model_validate(known[0]), True
-        found = yield from self.buy_title(topic)
+        found = yield from self._buy("a title", TITLE, flows.ask(calls.suggest_title(topic)))
         self._keep_texts(order, [found])
         return found, False
 
-    def buy_scripts_once(
-        self, order: wire.WriteScripts, *, again: bool
+    def buy_scripts(
+        self, order: wire.WriteScripts, *, again: bool = True
     ) -> Flow[tuple[list[wire.Script], bool]]:
-        """Return what an order led to before, or new scripts; and whether they were made before."""
+        """Return one script or two and whether they were made before: by an equal order.
+
+        A text may be longer than this service takes; others say themselves what they take.
+        """
         asked = ["scripts", order.model_dump(mode="json", by_alias=True)]
         if not again and (known := self._find_texts(asked)):
             return [wire.Script.model_validate(each) for each in known], True
-        found = yield from self.buy_scripts(order)
+        wrong = [*parameters.script_problems(order)]
+        offered = (yield from self._models()) if wrong and self._models else {}
+        if any(map(parameters.is_own, offered.values())):
+            raise ParameterError.fields(wrong)
+        several = str(order.variations) == "2"
+        what, credits = ("2 scripts", 2 * SCRIPT) if several else ("a script", SCRIPT)
+        found = yield from self._buy(what, credits, flows.ask(calls.write_scripts(order)))
         self._keep_texts(asked, found)
         return found, False
 
@@ -229,13 +221,6 @@ class Billing:
             return None
         return quote.model_copy(update={"source": "service"})
 
-    def _quote_by_receipts(self, request: Request) -> wire.Quote | None:
-        return (
-            None
-            if request.model.pricing
-            else self.quote_receipts(request.model, _features(request))
-        )
-
     def _learn_history(self, model: wire.Model) -> None:
         """Let the book learn what the synced history says, whenever that has changed."""
         account = history_sync.known_account(self._settings)
@@ -258,13 +243,16 @@ def _names_fields(error: ApiError) -> bool:
 
 def price_by_default(request: Request) -> wire.Quote:
     """Return the price with every default, with a term that says what makes it a guess."""
-    quote = default_quote(request)
-    usual = {p.name: p.default for p in request.model.setting_parameters}
-    given = priced_settings(request.model, request.parameters)
+    model = request.model
+    if model.credits_at_defaults is None:
+        raise ConfigError(f"the service does not say what the model {model.id!r} costs")
+    usual = {p.name: p.default for p in model.setting_parameters}
+    given = priced_settings(model, request.parameters)
     others = [name for name, value in given.items() if value != usual.get(name)]
     but = f"; yours differs in {', '.join(others)}" if others else ""
     kind = f"a guess: the price with the model's defaults{but}"
-    return quote.model_copy(update={"terms": [wire.Term(kind=kind, credits=quote.total)]})
+    term = wire.Term(kind=kind, credits=model.credits_at_defaults)
+    return wire.Quote(total=model.credits_at_defaults, source="default", terms=[term])
 
 
 def most_expected(quote: wire.Quote) -> Decimal:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit import wire
 from kit.client import calls, downloads, flows, uploads
-from kit.client.actions import Flow, Sleep
+from kit.client.actions import Flow, Sleep, Step
 from kit.errors import ConfigError, KitError, ParameterError
 from kit.explore.sweeps.templates import PromptTemplate, UnknownListError, template
 from kit.parameters import suggest
@@ -215,18 +215,13 @@ def _kind(facts: wire.Generation) -> str:
 
 def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
     """Return a flow that also reports why it waits."""
-    outcome: Any = None
-    try:
-        while True:
-            step = flow.send(outcome)
-            if isinstance(step, Sleep) and step.why:
-                on_wait(step.why)
-            outcome = yield step
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
-    finally:
-        flow.close()
+
+    def take(step: Step) -> Flow[Any]:
+        if isinstance(step, Sleep) and step.why:
+            on_wait(step.why)
+        return (yield step)
+
+    return flows.take_steps(flow, take)
 
 
 def open_model(session: Session[Any], model: wire.Model) -> tuple[wire.Model, Presets]:
@@ -284,7 +279,7 @@ class WritingService(PaidService):
 
     def title(self, topic: str) -> wire.Title:
         """Return a title; it is charged for."""
-        return self._client.block(self._operations.billing.buy_title(topic))
+        return self._client.block(self._operations.billing.buy_title(topic))[0]
 
     def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
         """Return one script a variation; they are charged for."""
@@ -298,7 +293,7 @@ class WritingService(PaidService):
             brief.use_ragebait,
             brief.variations,
         )
-        return self._client.block(self._operations.billing.buy_scripts(order))
+        return self._client.block(self._operations.billing.buy_scripts(order))[0]
 
     def captions(self, text: str) -> Any:
         """Return the form of the model that takes captions, with these filled in.

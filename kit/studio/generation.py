@@ -243,7 +243,9 @@ def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Cal
         if kept:
             shutil.copyfile(path, target)
         else:
-            convert_picture(path, target, asked)
+            picture = read_picture(path, f"it cannot be saved as {target.suffix}")
+            picture = picture.convert("RGB") if asked == "image/jpeg" else picture
+            picture.save(target, quality=95)
         if not metadata:
             file_metadata.remove(target)
         elif described := describe_request(generation, path):
@@ -251,14 +253,6 @@ def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Cal
         return target
 
     return save
-
-
-def convert_picture(path: Path, target: Path, content_type: str) -> None:
-    """Write a picture in another format."""
-    picture = read_picture(path, f"it cannot be saved as {target.suffix}")
-    if content_type == "image/jpeg":
-        picture = picture.convert("RGB")
-    picture.save(target, quality=95)
 
 
 def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | None:
@@ -275,7 +269,7 @@ def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | N
         prompt=facts.prompt,
         parameters=facts.parameters or {},
         generation_id=facts.id,
-        inputs=generation.operations.journal.inputs(facts.id),
+        inputs=generation.operations.journal.start(facts.id).inputs,
     )
 
 

@@ -36,7 +36,7 @@ def trace_inputs(
     while waiting:
         one = waiting.pop()
         reported = [known.generation_id for known in one.inputs or () if known.generation_id]
-        inputs[one.id] = list(dict.fromkeys(reported or operations.journal.inputs(one.id)))
+        inputs[one.id] = list(dict.fromkeys(reported or operations.journal.start(one.id).inputs))
         for known in inputs[one.id]:
             if known not in found and len(found) < MOST:
                 try:

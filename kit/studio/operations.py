@@ -7,6 +7,7 @@ request costs a sentence and no credits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -210,15 +211,7 @@ class Operations:
         began: float | None = None,
         on_update: OnUpdate = lambda _: None,
     ) -> Flow[wire.Generation]:
-        """Wait for a generation and return it completed.
-
-        Raises
-        ------
-        GenerationFailedError
-            It ended without a result.
-        NoAnswerError
-            It still runs after `timeout` seconds.
-        """
+        """Wait for a generation and return it completed, or say how it ended."""
         done = yield from self._shared_wait.wait(
             generation_id,
             status_url=self._starts.addresses.get(generation_id),
@@ -242,25 +235,23 @@ class Operations:
 
     def cancel(self, generation_id: str) -> Flow[wire.Generation]:
         """Stop a generation and return it as it is then; a finished one stays as it is."""
-        try:
-            yield from flows.ask(calls.cancel_generation(generation_id), self.policy)
-        except ConflictError:
-            pass  # it ended before the wish arrived: the answer below says how
-        except _UNSUPPORTED as error:
-            yield from self.get(generation_id)  # an unknown id is the clearer error
-            raise NoAnswerError(f"this service cannot cancel a generation ({error})") from None
+        with suppress(ConflictError):  # it ended before the wish arrived: the answer says how
+            yield from self._change(calls.cancel_generation(generation_id), generation_id, "cancel")
         return (yield from self.get(generation_id))
 
     def delete_outputs(self, generation_id: str) -> Flow[wire.Generation]:
         """Delete the files of a generation at the service and return it as it is then."""
+        deletion = calls.delete_outputs(generation_id)
+        yield from self._change(deletion, generation_id, "delete the files of")
+        return (yield from self.get(generation_id))
+
+    def _change(self, call: calls.Call[Any], generation_id: str, what: str) -> Flow[None]:
+        """Ask for a change that not every service makes."""
         try:
-            yield from flows.ask(calls.delete_outputs(generation_id), self.policy)
+            yield from flows.ask(call, self.policy)
         except _UNSUPPORTED as error:
             yield from self.get(generation_id)  # an unknown id is the clearer error
-            raise NoAnswerError(
-                f"this service cannot delete the files of a generation ({error})"
-            ) from None
-        return (yield from self.get(generation_id))
+            raise NoAnswerError(f"this service cannot {what} a generation ({error})") from None
 
     def newest(self) -> Flow[tuple[object, ...]]:
         """Return what there is to spend, and how the newest generations are."""
@@ -283,11 +274,11 @@ class Operations:
         """Return what a generation was charged: the service's figure, else the receipt's."""
         if generation.credits_charged is not None:
             return generation.credits_charged
-        return self.journal.charged(generation.id)
+        return self.journal.start(generation.id).charged
 
     def find_tags(self, generation: wire.Generation) -> dict[str, str]:
         """Return what a generation is filed under: by the service, else by its start."""
-        return dict(generation.tags or self.journal.tags_of(generation.id))
+        return dict(generation.tags or self.journal.start(generation.id).tags)
 
     def start_checked(
         self,

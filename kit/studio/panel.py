@@ -57,7 +57,7 @@ def cost_page(
     summary, trend = costs.summary(spent), costs.trend(spent)
     models, sources = costs.by(spent, "model"), costs.by(spent, "source")
     last = today or datetime.now(UTC).date()
-    net = dict.fromkeys(_days(last), Decimal(0))
+    net = {last - timedelta(days=back): Decimal(0) for back in range(DAYS - 1, -1, -1)}
     for day, amount in zip(trend["day"].dt.date, trend["net"], strict=True):
         if day in net:
             net[day] = _credits(amount)
@@ -75,7 +75,10 @@ def cost_page(
         draw.figures(totals, _basis(sources), doubts),
         draw.columns("Day by day", days, doubts),
     ]
-    bars = draw.bars("By model", _most_expensive(models), doubts)
+    shown = models.head(MODELS)
+    rows = zip(shown["model"], shown["net"], shown["count"], strict=True)
+    most = [(str(name), _credits(amount), f"× {count}") for name, amount, count in rows]
+    bars = draw.bars("By model", most, doubts)
     return "".join([*parts, bars] if len(models) else parts[:1])
 
 
@@ -93,16 +96,6 @@ def _doubts(sources: CostFrame, ledger: bool) -> list[str]:
     found = set(sources["source"].astype(str))
     doubts = [words for name, words in _DOUBTS.items() if name in found]
     return doubts if ledger else [*doubts, _WRITTEN]
-
-
-def _most_expensive(models: CostFrame) -> list[tuple[str, Decimal, str]]:
-    found = models.head(MODELS)
-    rows = zip(found["model"], found["net"], found["count"], strict=True)
-    return [(str(name), _credits(amount), f"× {count}") for name, amount, count in rows]
-
-
-def _days(last: date) -> list[date]:
-    return [last - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
 
 
 def _credits(amount: Any) -> Decimal:
@@ -132,12 +125,9 @@ class PanelAccounts:
         from kit.widgets.panel import Panel
 
         page_set = self._reports[self.connections.own] = self._first.page_set()
-        self._panel = Panel(page_set=page_set, snapshot=self._first.snapshot, on_close=self.close)
+        close = self.connections.close
+        self._panel = Panel(page_set=page_set, snapshot=self._first.snapshot, on_close=close)
         return self._panel
-
-    def close(self) -> None:
-        """Close the connections of all accounts but the studio's own."""
-        self.connections.close()
 
     def switch_to(self, connection: AccountConnection) -> None:
         """Go over to another account, on the page that is open."""

@@ -154,14 +154,6 @@ def media_lengths(
     }
 
 
-def default_quote(request: Request) -> wire.Quote:
-    """Return the price of a request with every default, the last resort without a rule."""
-    model = request.model
-    if model.credits_at_defaults is None:
-        raise ConfigError(f"the service does not say what the model {model.id!r} costs")
-    return wire.Quote(total=model.credits_at_defaults, source="default")
-
-
 def _round_seconds(seconds: Fraction | None) -> Fraction | None:
     return None if seconds is None else Fraction(round(round(float(seconds), 3) * 1000), 1000)
 
@@ -178,13 +170,7 @@ def check_tags(tags: Any) -> dict[str, str]:
 def merge_parameters(
     parameters: Mapping[str, Any] | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the settings that were given as a mapping and those given as keywords, together.
-
-    Examples
-    --------
-    >>> merge_parameters({"model": "v2"}, {"steps": 20})
-    {'model': 'v2', 'steps': 20}
-    """
+    """Return settings given as a mapping and as keywords, together; a name only once."""
     if parameters is None:
         return dict(settings)
     if not isinstance(parameters, Mapping):
@@ -378,24 +364,17 @@ def _list(values: Any, depth: int) -> list[Any]:
     return [json_value(each, depth + 1) for each in values]
 
 
-def _instant(value: date, _depth: int) -> str | None:
-    return value.isoformat() if value == value else None  # pandas' missing time is not itself
-
-
-def _member(value: enum.Enum, depth: int) -> Any:
-    return json_value(value.value, depth + 1)
-
-
 #: Kinds of values -> how they are written; the first that fits.
 _KINDS: tuple[tuple[type | tuple[type, ...], Callable[[Any, int], Any]], ...] = (
-    (enum.Enum, _member),
+    (enum.Enum, lambda value, depth: json_value(value.value, depth)),
     (str, _string),
     (int, lambda value, _: int(value)),
     (float, _float),
     ((Decimal, Fraction), _exact),
     (Mapping, _mapping),
     ((list, tuple, range, Iterator), _list),
-    (date, _instant),
+    # a missing time of pandas is not itself
+    (date, lambda value, _: value.isoformat() if value == value else None),
 )
 
 

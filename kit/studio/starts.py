@@ -7,12 +7,10 @@ that is not known, it is looked for in the service's list, and never sent blindl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any
 
@@ -143,103 +141,6 @@ class ListedGenerations:
         return facts.created_at is None or facts.created_at >= self.since
 
 
-class StartSearch:
-    """Looks for starts of one studio; a service of this kind (`own`) filters its list."""
-
-    def __init__(self, policy: Policy, journal: Journal, notices: Notices, *, own: bool) -> None:
-        self._policy = policy
-        self._journal = journal
-        self._notices = notices
-        self._own = own
-
-    def list_since(self, since: datetime) -> Flow[ListedGenerations]:
-        """Return what the service lists, as far back as a moment or a little more.
-
-        Its times are by its own clock: an answer shows how far that is from ours.
-        """
-        query = {"created_after": since - 2 * _SLACK, "limit": 1000} if self._own else {}
-        call = calls.list_generations(**query)
-        listed = ListedGenerations(since - _SLACK)
-        for number in range(_PAGES):
-            try:
-                reply: Reply = yield from flows.exchange(call, self._policy)
-                items = answers.read(call, reply)
-            except ApiError as error:
-                if error.answered in _ANY:
-                    raise
-                return listed
-            listed.since += timedelta(0) if number else _clock_difference(reply)
-            listed.items += items
-            following = answers.next_link(reply.headers.get("link"))
-            if not following or not items or not listed.is_new(items[-1]):
-                listed.complete = True
-                break
-            call = Call("GET", following, call.answer)
-        return listed
-
-    def claim(self, intent: Intent, listed: ListedGenerations) -> wire.Generation | None:
-        """Return the oldest of a list that is what was sent, and write down that it is.
-
-        A list does not show which files went along: with files there must be one alone.
-        """
-        new = [facts for facts in self._find_similar(intent, listed) if listed.is_new(facts)]
-        if not new or (intent.body.get(_FILES) and (len(new) > 1 or self._has_rival(intent))):
-            return None
-        facts = new[0]
-        receipt = wire.Receipt(id=facts.id, credits_charged=facts.credits_charged)
-        known: Any = {"request": intent.request, "key": intent.key, "tags": intent.tags}
-        started = partial(self._journal.add_start, **known)
-        note = partial(started, receipt, model_id=facts.model_id or "")
-        self._notices.try_write(note, f"the start of {facts.id}")
-        return facts
-
-    def shows_nothing(self, intent: Intent, listed: ListedGenerations) -> bool:
-        """Return whether a list shows that nothing came of what was sent."""
-        return listed.complete and not self._find_similar(intent, listed)
-
-    def doubt_text(self, intent: Intent, listed: ListedGenerations) -> str:
-        """Return the message about a start that cannot be identified, and what looks like it."""
-        model = intent.body.get("modelId", "a model")
-        when = f"{intent.moment:%Y-%m-%d %H:%M} UTC"
-        why = "the service does not list it (yet)"
-        if looks := [facts.id for facts in self._find_similar(intent, listed)]:
-            known = " or ".join(looks[-3:])
-            why = f"what the service lists is not enough to decide: it may be {known}"
-        return (
-            f"a start of {model} may have been carried out at {when}: its answer was never seen, "
-            f"and {why}; studio.history.list() shows what there is"
-        )
-
-    def _find_similar(self, intent: Intent, listed: ListedGenerations) -> list[wire.Generation]:
-        """Return what is equal to what was sent and was not started from here, oldest first."""
-        try:
-            asked = wire.StartGeneration.model_validate(dict(intent.body))
-        except ValueError:
-            return []  # written by another release, or by hand
-        return [
-            facts
-            for facts in reversed(listed.items)
-            if not self._journal.has_start(facts.id)
-            and matches_request(facts, asked, strictly=True)
-        ]
-
-    def _has_rival(self, intent: Intent) -> bool:
-        """Whether another start differs in its files alone."""
-        mine = {**intent.body, _FILES: None}
-        others = [each.body for each in self._journal.intents() if each.key != intent.key]
-        return any({**body, _FILES: None} == mine for body in others)
-
-
-def _clock_difference(reply: Reply) -> timedelta:
-    """Return how far the clock of a service is ahead of this computer's."""
-    try:
-        there = parsedate_to_datetime(reply.headers.get("date", ""))
-    except ValueError:
-        return timedelta(0)
-    now = datetime.now(UTC)
-    return (there if there.tzinfo else there.replace(tzinfo=UTC)) - now
-
-
 #: How long a key is good for, with an hour to spare. Source: contract, "Conventions".
 _REPEATABLE = timedelta(hours=23)
 #: How long `pending` looks for a start, and names one that no list shows.
@@ -267,7 +168,6 @@ class Starts:
         self._notices = notices
         self._in_flight: set[str] = set()
         self._honored = settings.ours
-        self._search = StartSearch(policy, journal, notices, own=self._honored)
 
     def send(
         self, request: Request, made: Flow[Call[wire.Receipt]], digest: str, trace: StartTrace
@@ -280,7 +180,9 @@ class Starts:
         with (yield from self._billing.hold(request)) as hold:
             call = yield from made
             key = call.key or ""
-            with self._mark_in_flight(key):
+            # equal requests wait for it: an open intent that is not on its way looks broken
+            self._in_flight.add(key)
+            try:
                 self._write_intent(key, call.body or {}, digest, request.tags)
                 hold.sending()
                 receipt = yield from self._ask(call, key, trace)
@@ -289,6 +191,8 @@ class Starts:
                     self.addresses[receipt.id] = receipt.status_url
                 # first of all: whatever goes wrong from here on, the generation can be found
                 missing = self._write_start(receipt, request, digest, key)
+            finally:
+                self._in_flight.discard(key)
             self._billing.count_payment(request, receipt, hold)
         if missing:
             raise unwritten_error(receipt.id, missing)
@@ -307,10 +211,7 @@ class Starts:
     ) -> Flow[wire.Generation | None]:
         """Return what an equal start led to whose answer was never seen; None where there is none.
 
-        Raises
-        ------
-        NoAnswerError
-            It is not known whether it was carried out.
+        Where it is not known whether it was carried out, that is a `NoAnswerError`.
         """
         for intent in reversed(self._journal.intents(digest)):
             if self._honored and datetime.now(UTC) - intent.moment < _REPEATABLE:
@@ -335,14 +236,14 @@ class Starts:
         ]
         if not intents:
             return {}
-        listed = yield from self._search.list_since(min(intent.moment for intent in intents))
+        listed = yield from self._list_since(min(intent.moment for intent in intents))
         found = {}
         for intent in intents:
-            facts = self._search.claim(intent, listed)
+            facts = self._claim(intent, listed)
             if facts is not None:
                 found[facts.id] = facts
             else:
-                self._notices.log(self._search.doubt_text(intent, listed))
+                self._notices.log(self._doubt_text(intent, listed))
         return found
 
     def _ask(self, call: Call[wire.Receipt], key: str, trace: StartTrace) -> Flow[wire.Receipt]:
@@ -355,18 +256,6 @@ class Starts:
             if not error.unsettled:
                 self._notices.try_write(lambda: self._journal.settle_intent(key), "a refused start")
             raise
-
-    @contextmanager
-    def _mark_in_flight(self, key: str) -> Iterator[None]:
-        """Have equal requests wait for a start, from before its intent is written to its end.
-
-        An intent that is open and not on its way would be taken for one that was broken.
-        """
-        self._in_flight.add(key)
-        try:
-            yield
-        finally:
-            self._in_flight.discard(key)
 
     def _write_intent(
         self, key: str, body: Mapping[str, object], digest: str, tags: Mapping[str, str]
@@ -406,19 +295,90 @@ class Starts:
             return None  # it was never carried out, and its files are gone by now
 
     def _search_list(self, intent: Intent) -> Flow[wire.Generation | None]:
-        listed = yield from self._search.list_since(intent.moment)
-        facts = self._search.claim(intent, listed)
-        if facts is None and self._honored and self._search.shows_nothing(intent, listed):
-            # the list of such a service is complete: nothing came of it
+        listed = yield from self._list_since(intent.moment)
+        facts = self._claim(intent, listed)
+        complete = self._honored and listed.complete  # as the list of such a service is
+        if facts is None and complete and not self._find_similar(intent, listed):
             self._notices.try_write(lambda: self._journal.settle_intent(intent.key), "a lost start")
         elif facts is None:
             error = NoAnswerError(
-                f"{self._search.doubt_text(intent, listed)}; the same call looks again, and "
+                f"{self._doubt_text(intent, listed)}; the same call looks again, and "
                 "again=True orders it anew"
             )
             error.unsettled = True
             raise error
         return facts
+
+    def _list_since(self, since: datetime) -> Flow[ListedGenerations]:
+        """Return what the service lists, as far back as a moment or a little more.
+
+        Its times are by its own clock: an answer shows how far that is from ours.
+        """
+        query = {"created_after": since - 2 * _SLACK, "limit": 1000} if self._honored else {}
+        call = calls.list_generations(**query)
+        listed = ListedGenerations(since - _SLACK)
+        for number in range(_PAGES):
+            try:
+                reply: Reply = yield from flows.exchange(call, self._policy)
+                items = answers.read(call, reply)
+            except ApiError as error:
+                if error.answered in _ANY:
+                    raise
+                return listed
+            listed.since += timedelta(0) if number else answers.moment(reply) - datetime.now(UTC)
+            listed.items += items
+            following = answers.next_link(reply.headers.get("link"))
+            if not following or not items or not listed.is_new(items[-1]):
+                listed.complete = True
+                break
+            call = Call("GET", following, call.answer)
+        return listed
+
+    def _claim(self, intent: Intent, listed: ListedGenerations) -> wire.Generation | None:
+        """Return the oldest of a list that is what was sent, and write down that it is.
+
+        A list does not show which files went along: with files there must be one alone.
+        """
+        new = [facts for facts in self._find_similar(intent, listed) if listed.is_new(facts)]
+        if not new or (intent.body.get(_FILES) and (len(new) > 1 or self._has_rival(intent))):
+            return None
+        facts = new[0]
+        receipt = wire.Receipt(id=facts.id, credits_charged=facts.credits_charged)
+        known: Any = {"request": intent.request, "key": intent.key, "tags": intent.tags}
+        note = partial(self._journal.add_start, receipt, model_id=facts.model_id or "", **known)
+        self._notices.try_write(note, f"the start of {facts.id}")
+        return facts
+
+    def _doubt_text(self, intent: Intent, listed: ListedGenerations) -> str:
+        """Return the message about a start that cannot be identified, and what looks like it."""
+        model = intent.body.get("modelId", "a model")
+        when = f"{intent.moment:%Y-%m-%d %H:%M} UTC"
+        why = "the service does not list it (yet)"
+        if looks := [facts.id for facts in self._find_similar(intent, listed)]:
+            known = " or ".join(looks[-3:])
+            why = f"what the service lists is not enough to decide: it may be {known}"
+        return (
+            f"a start of {model} may have been carried out at {when}: its answer was never seen, "
+            f"and {why}; studio.history.list() shows what there is"
+        )
+
+    def _find_similar(self, intent: Intent, listed: ListedGenerations) -> list[wire.Generation]:
+        """Return what is equal to what was sent and was not started from here, oldest first."""
+        try:
+            asked = wire.StartGeneration.model_validate(dict(intent.body))
+        except ValueError:
+            return []  # written by another release, or by hand
+        return [
+            facts
+            for facts in reversed(listed.items)
+            if not self._journal.start(facts.id).at and matches_request(facts, asked, strictly=True)
+        ]
+
+    def _has_rival(self, intent: Intent) -> bool:
+        """Whether another start differs in its files alone."""
+        mine = {**intent.body, _FILES: None}
+        others = [each.body for each in self._journal.intents() if each.key != intent.key]
+        return any({**body, _FILES: None} == mine for body in others)
 
 
 def _as_flow(call: Call[wire.Receipt]) -> Flow[Call[wire.Receipt]]:

@@ -235,7 +235,10 @@ def _gallery_items(items: Any, studio: SessionOwner | None) -> list[GalleryItem]
     ids = [item for item in wanted if isinstance(item, str)]
     if ids and studio is None:
         raise ConfigError("ids need the studio that made them: pass studio=studio")
-    found = dict(zip(ids, _fetch_all(ids, studio), strict=True)) if studio is not None else {}
+    found: dict[str, BaseGeneration] = {}
+    if studio is not None:
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-views") as pool:
+            found = dict(zip(ids, pool.map(partial(_get, studio.session), ids), strict=True))
     return [gallery_item(found[item] if isinstance(item, str) else item) for item in wanted]
 
 
@@ -254,11 +257,6 @@ def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
             yield from _flatten(item)
     else:
         raise ConfigError(f"a {type(items).__name__} is no generation and no id of one")
-
-
-def _fetch_all(ids: list[str], studio: SessionOwner) -> list[BaseGeneration]:
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-views") as pool:
-        return list(pool.map(partial(_get, studio.session), ids))
 
 
 def _get(session: Session[Any], name: str) -> BaseGeneration:

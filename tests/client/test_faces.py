@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from kit import wire
-from kit.client import calls, downloads, flows, uploads, waiting
+from kit.client import calls, downloads, flows, uploads
 from kit.client.actions import Flow
 from kit.client.aio import AsyncClient
 from kit.client.settings import Settings
 from kit.client.sync import Client
+from kit.client.waiting import SharedWait
 from kit.errors import KitError
 from tests.client import third_party
 from tests.client.fixtures import Clock
@@ -36,7 +37,7 @@ def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Ite
 
 def test_a_generation_goes_from_start_to_file(run: Face, other: Server, settings: Settings) -> None:
     receipt = run(flows.ask(calls.start_generation(ORDER)))
-    done = run(waiting.wait(receipt.id))
+    done = run(SharedWait().wait(receipt.id))
     cache = downloads.Cache(settings.data, settings.base_url)
 
     path = run(downloads.output(cache, done))
@@ -115,7 +116,7 @@ def test_waiting_ends_at_the_same_words(run: Face, party: ThirdParty, word: str)
     party.words = ("queued", word)
     receipt = run(flows.ask(calls.start_generation(ORDER)))
 
-    assert run(waiting.wait(receipt.id)).state == wire.FINISHED[word]
+    assert run(SharedWait().wait(receipt.id)).state == wire.FINISHED[word]
 
 
 def test_a_long_wait_is_given_up_at_the_same_time(
@@ -126,7 +127,7 @@ def test_a_long_wait_is_given_up_at_the_same_time(
     policy = flows.Policy(clock=clock, dice=lambda: 0.0)
 
     with pytest.raises(KitError, match="not finished after 30 s") as caught:
-        run(waiting.wait(receipt.id, timeout=30.0, policy=policy))
+        run(SharedWait(policy).wait(receipt.id, timeout=30.0))
 
     assert caught.value.generation_id == "job-1"
     assert clock.now == pytest.approx(30.0)

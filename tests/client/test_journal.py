@@ -99,8 +99,8 @@ def test_what_another_kernel_adds_is_seen(journal: Journal, path: Path) -> None:
     other.add_start(receipt("b", "0.25"), request="x")
 
     assert journal.pending() == ["b"]
-    assert journal.charged("b") == Decimal("0.25")
-    assert journal.charged("c") is None
+    assert journal.start("b").charged == Decimal("0.25")
+    assert journal.start("c").charged is None
     assert journal.starts() == {"x": [("a", True), ("b", True)]}
 
 
@@ -168,7 +168,7 @@ def test_what_is_about_to_leave_is_known_until_it_is_answered(journal: Journal, 
 
     assert journal.intents() == Journal(path).intents() == []
     assert journal.find_earlier("x") == ["a"]
-    assert (journal.has_start("a"), journal.has_start("b")) == (True, False)
+    assert [bool(journal.start(name).at) for name in "ab"] == [True, False]
 
 
 def test_a_start_without_a_key_settles_nothing(journal: Journal) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kit import wire
-from kit.client import flows, waiting
+from kit.client import flows
 from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep, log_wait
 from kit.client.flows import Policy
 from kit.client.waiting import RetryState, SharedWait
@@ -58,7 +58,7 @@ def asks(steps: list[Any]) -> int:
 def test_an_outage_of_many_minutes_does_not_end_the_waiting(
     gone: Any, clock: Clock, policy: Policy
 ) -> None:
-    flow = waiting.wait("g", policy=policy)
+    flow = SharedWait(policy).wait("g")
 
     steps, done = lived(flow, clock, running(), *[gone] * 100, running("completed"))
 
@@ -80,7 +80,7 @@ def test_pauses_grow_to_ten_seconds_and_dice_spread_them(clock: Clock) -> None:
 def test_whoever_waits_is_told_for_how_long_there_is_no_connection(
     clock: Clock, policy: Policy, caplog: pytest.LogCaptureFixture
 ) -> None:
-    flow = waiting.wait("g", policy=policy)
+    flow = SharedWait(policy).wait("g")
     steps, _ = lived(flow, clock, running(), *[GONE] * 10, running("completed"))
 
     words = [step.why for step in steps if isinstance(step, Sleep) and step.why]
@@ -97,16 +97,14 @@ def test_whoever_waits_is_told_for_how_long_there_is_no_connection(
 def test_a_gateway_without_its_service_is_no_missing_connection(
     clock: Clock, policy: Policy
 ) -> None:
-    steps, _ = lived(
-        waiting.wait("g", policy=policy), clock, *[Reply(502)] * 9, running("completed")
-    )
+    steps, _ = lived(SharedWait(policy).wait("g"), clock, *[Reply(502)] * 9, running("completed"))
 
     words = [step.why for step in steps if isinstance(step, Sleep) and step.why]
     assert words[0] == "the service has been unavailable for 2 s, trying again"
 
 
 def test_a_hiccup_is_not_told(clock: Clock, policy: Policy) -> None:
-    steps, _ = lived(waiting.wait("g", policy=policy), clock, GONE, GONE, running("completed"))
+    steps, _ = lived(SharedWait(policy).wait("g"), clock, GONE, GONE, running("completed"))
 
     assert [step.why for step in steps if isinstance(step, Sleep)] == ["", ""]
 
@@ -114,7 +112,7 @@ def test_a_hiccup_is_not_told(clock: Clock, policy: Policy) -> None:
 def test_the_timeout_ends_an_outage_in_time_and_says_what_is_wrong(
     clock: Clock, policy: Policy
 ) -> None:
-    flow = waiting.wait("g", policy=policy, timeout=30.0)
+    flow = SharedWait(policy).wait("g", timeout=30.0)
 
     _, error = lived(flow, clock, running(), *[GONE] * 99)
 
@@ -132,7 +130,7 @@ def test_the_timeout_ends_an_outage_in_time_and_says_what_is_wrong(
 def test_a_refusal_is_final_at_once_also_after_an_outage(
     status: int, kind: type[KitError], clock: Clock, policy: Policy
 ) -> None:
-    steps, error = lived(waiting.wait("g", policy=policy), clock, GONE, GONE, Reply(status))
+    steps, error = lived(SharedWait(policy).wait("g"), clock, GONE, GONE, Reply(status))
 
     assert type(error) is kind
     assert error.generation_id == "g"
@@ -142,7 +140,7 @@ def test_a_refusal_is_final_at_once_also_after_an_outage(
 def test_an_address_that_cannot_be_one_is_not_asked_for_ever(clock: Clock, policy: Policy) -> None:
     odd = NoReply("no connection to ftp://a.test", harmless=True, sent=False, lasting=True)
 
-    steps, error = lived(waiting.wait("g", policy=policy), clock, *[odd] * 9)
+    steps, error = lived(SharedWait(policy).wait("g"), clock, *[odd] * 9)
 
     assert isinstance(error, NoAnswerError)
     assert asks(steps) == policy.attempts
@@ -151,7 +149,7 @@ def test_an_address_that_cannot_be_one_is_not_asked_for_ever(clock: Clock, polic
 def test_a_service_that_wants_to_be_left_alone_for_long_is(clock: Clock, policy: Policy) -> None:
     later = Reply(429, {"retry-after": "900"})
 
-    steps, error = lived(waiting.wait("g", policy=policy), clock, running(), later)
+    steps, error = lived(SharedWait(policy).wait("g"), clock, running(), later)
 
     assert isinstance(error, RateLimitError)
     assert str(error).endswith("the service asks to wait 15 minutes before the next request")
@@ -160,7 +158,7 @@ def test_a_service_that_wants_to_be_left_alone_for_long_is(clock: Clock, policy:
 
 def test_nothing_is_reported_as_news_while_nothing_is_known(clock: Clock, policy: Policy) -> None:
     seen: list[float] = []
-    flow = waiting.wait("g", policy=policy, on_update=lambda _: seen.append(clock.now))
+    flow = SharedWait(policy).wait("g", on_update=lambda _: seen.append(clock.now))
 
     lived(flow, clock, running(), *[GONE] * 12, running("completed"))
 

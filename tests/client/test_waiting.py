@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kit import wire
-from kit.client import calls, flows, waiting
+from kit.client import calls, flows
 from kit.client.actions import Flow, Reply, SendRequest, Sleep
 from kit.client.flows import Policy
 from kit.client.settings import Settings
@@ -37,7 +37,7 @@ def running(word: str = "processing", **headers: str) -> Reply:
 
 
 def waited(policy: Policy, *outcomes: Any, **options: Any) -> tuple[list[Any], Any]:
-    return driven(waiting.wait("g", policy=policy, **options), *outcomes)
+    return driven(SharedWait(policy).wait("g", **options), *outcomes)
 
 
 @pytest.mark.parametrize("word", sorted(wire.FINISHED))

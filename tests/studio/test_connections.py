@@ -256,7 +256,7 @@ def test_the_awaited_panel_creates_awaited_generations_there(
 
     assert form.code() == 'await (await kit.aconnect(profile="work")).generate("carve")'
     assert isinstance(form.submit().result(), AsyncGeneration)
-    pages.library.close()
+    pages.library.connections.close()
     asyncio.run(astudio.close())
 
 
@@ -270,7 +270,7 @@ def test_code_for_who_signed_in_without_saving_asks_for_the_key(
 
     assert code == f'kit.login("{neighbor.url}", profile="").generate("carve")'
     assert pages.form(studio.models["paint"]).code() == 'studio.generate("paint")'
-    pages.library.close()
+    pages.library.connections.close()
 
 
 def test_code_of_a_studio_with_a_profile_finds_it_from_a_script(neighbor: Server) -> None:

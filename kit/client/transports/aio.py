@@ -1,7 +1,4 @@
-"""The awaited sender: requests over pooled and proven connections.
-
-The blocking face is made from this module by `tests/sync_face.py`.
-"""
+"""The awaited sender of requests; `tests/sync_face.py` makes the blocking face of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The blocking sender: requests over pooled and proven connections.
-
-Made from the awaited face by `tests/sync_face.py`: change that one.
-"""
+"""The blocking sender of requests; made by `tests/sync_face.py` of `aio`: change that."""
 
 from __future__ import annotations
 

@@ -1,19 +1,18 @@
-"""The awaited ledger and costs of a studio: `kit.explore.costs` on the history and the ledger.
-
-The blocking face is made from this module by `tests/sync_face.py`.
-"""
+"""The awaited ledger and costs of a studio; `tests/sync_face.py` makes the blocking face of it."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.actions import Flow
 from kit.studio.cost_reports import BaseCosts, CostReports
-from kit.studio.history_sync import ProgressLine
+from kit.studio.history_sync import OnProgress, ProgressLine
 from kit.studio.operations import Operations
 from kit.studio.views import EntryList
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from kit.studio.generation import BaseGeneration
 
 When: TypeAlias = "Moment | None"
+T = TypeVar("T")
 
 
 class AsyncUsage:
@@ -167,12 +167,8 @@ class AsyncCosts(BaseCosts):
         lie. A history of fewer than 14 whole days raises `ConfigError`. See
         `kit.explore.costs.forecast`.
         """
-        with self._show_progress() as on_progress:
-            return await self._client.run(
-                self._reports.forecast(
-                    days, window, level, as_of, on_progress, timezone=timezone, sync=sync
-                )
-            )
+        ask = partial(self._reports.forecast, timezone=timezone, sync=sync)
+        return await self._ask(lambda on_progress: ask(days, window, level, as_of, on_progress))
 
     async def focus(
         self,
@@ -190,9 +186,8 @@ class AsyncCosts(BaseCosts):
         --------
         ``studio.costs.focus("EUR", since="2026-11-01").to_csv("focus.csv")``
         """
-        with self._show_progress() as on_progress:
-            spending = self._reports.spending(since, until, on_progress, sync=sync)
-            return await self._client.run(self._reports.focus(currency, spending))
+        spending = partial(self._reports.spending, since, until, sync=sync)
+        return await self._ask(lambda on: self._reports.focus(currency, spending(on)))
 
     async def report(
         self,
@@ -211,10 +206,8 @@ class AsyncCosts(BaseCosts):
         --------
         ``studio.costs.report("2026-11", budget=500).save("november.html")``
         """
-        with self._show_progress() as on_progress:
-            return await self._client.run(
-                self._reports.report(month, budget, on_progress, timezone=timezone, sync=sync)
-            )
+        ask = partial(self._reports.report, month, budget, timezone=timezone, sync=sync)
+        return await self._ask(ask)
 
     async def unusual(
         self,
@@ -248,9 +241,8 @@ class AsyncCosts(BaseCosts):
         --------
         ``studio.costs.reprice("scene-fast")`` or ``studio.costs.reprice(resolution="720p")``
         """
-        with self._show_progress() as on_progress:
-            spending = self._reports.spending(since, until, on_progress, sync=sync)
-            return await self._client.run(self._reports.reprice(model, parameters, spending))
+        spending = partial(self._reports.spending, since, until, sync=sync)
+        return await self._ask(lambda on: self._reports.reprice(model, parameters, spending(on)))
 
     async def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, to the millicredit.
@@ -258,8 +250,7 @@ class AsyncCosts(BaseCosts):
         Where a service has no ledger, it says what can be checked and what cannot; see
         `kit.explore.costs.reconcile`.
         """
-        with self._show_progress() as on_progress:
-            return await self._client.run(self._reports.reconcile(on_progress, sync=sync))
+        return await self._ask(partial(self._reports.reconcile, sync=sync))
 
     async def sensitivity(self, model: str) -> CostFrame:
         """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
@@ -267,17 +258,13 @@ class AsyncCosts(BaseCosts):
 
     async def explain(self, generation: BaseGeneration | str) -> CostFrame:
         """Return why a generation, or the one of an id, cost what it did."""
-        return await self._client.run(self._reports.explain(_id(generation)))
+        name = generation if isinstance(generation, str) else generation.id
+        return await self._client.run(self._reports.explain(name))
 
     async def _spent(self, since: When, until: When, sync: bool, timezone: str = "UTC") -> Spending:
-        with self._show_progress() as on_progress:
-            return await self._client.run(
-                self._reports.spending(since, until, on_progress, timezone=timezone, sync=sync)
-            )
+        ask = partial(self._reports.spending, since, until, timezone=timezone, sync=sync)
+        return await self._ask(ask)
 
-    def _show_progress(self) -> ProgressLine:
-        return ProgressLine(self._reports.operations.progress)
-
-
-def _id(generation: BaseGeneration | str) -> str:
-    return generation if isinstance(generation, str) else generation.id
+    async def _ask(self, ask: Callable[[OnProgress], Flow[T]]) -> T:
+        with ProgressLine(self._reports.operations.progress) as on_progress:
+            return await self._client.run(ask(on_progress))

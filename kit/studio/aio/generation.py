@@ -1,7 +1,4 @@
-"""The awaited generation and its output.
-
-The blocking face is made from this module by `tests/sync_face.py`.
-"""
+"""The awaited generation and its output; `tests/sync_face.py` makes the blocking face of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The awaited history of a studio: page by page, as a table, as SQL, and on this computer.
-
-The blocking face is made from this module by `tests/sync_face.py`.
-"""
+"""The awaited history of a studio; `tests/sync_face.py` makes the blocking face of it."""
 
 from __future__ import annotations
 
@@ -157,11 +154,6 @@ class AsyncHistory:
             Whether each parameter, each input file becomes a column too.
         sync : bool
             False takes the history as the last sync left it, without a look at the service.
-
-        Raises
-        ------
-        BadRequestError
-            There is no such column, status, model or asset type, or a moment is none.
         """
         words: dict[str, Any] = {"status": status, "model": model, "asset_type": asset_type}
         choice = parse_filter(since=since, until=until, tag=tag, **words, **filters)
@@ -224,11 +216,6 @@ class AsyncHistory:
 
         More tables, frames of pandas or Arrow, are given by name, to join. `sync` is that of
         `frame`.
-
-        Raises
-        ------
-        BadRequestError
-            The query is wrong; the message is DuckDB's.
 
         Examples
         --------

@@ -1,7 +1,4 @@
-"""The awaited sweeps of a studio.
-
-The blocking face is made from this module by `tests/sync_face.py`.
-"""
+"""The awaited sweeps of a studio; `tests/sync_face.py` makes the blocking face of it."""
 
 from __future__ import annotations
 
@@ -58,7 +55,8 @@ class AsyncSweeps:
     ) -> AsyncSweep[AsyncGeneration]:
         """Return many requests that belong together, checked and priced; `Sweep.run` makes them.
 
-        What is given as a list, range, array or series of values varies.
+        What is given as a list, range, array or series of values varies. Where requests break a
+        rule, a `ParameterError` names them, and nothing was sent.
 
         Parameters
         ----------
@@ -69,11 +67,6 @@ class AsyncSweeps:
             False finds what was made before. A text names a new take, True is always a new one.
         parameters : mapping, optional
             Values by name, for names that mean something else here, such as ``model`` or ``plan``.
-
-        Raises
-        ------
-        ParameterError
-            Some requests break a rule; the message names them, and nothing was sent.
         """
         asked = cells.name_values(prompt, merge_parameters(parameters, values))
         flow = cells.plan_sweep(
@@ -95,12 +88,8 @@ class AsyncSweeps:
 
         Columns of a frame, or keys of mappings, are ``model``, ``prompt``, ``media``, parameters
         and ``tag.NAME``; empty cells are left out. `model` and `tags` are for all rows; a row's own
-        come first. `unpriced` goes on where the service does not say what a row costs.
-
-        Raises
-        ------
-        ParameterError
-            Some rows break a rule; the message names them, and nothing was sent.
+        come first. `unpriced` goes on where the service does not say what a row costs. Where rows
+        break a rule, a `ParameterError` names them, and nothing was sent.
         """
         flow = cells.plan_rows(self.session.operations, frame, model=model, again=again, tags=tags)
         sweep = AsyncSweep(await self.run(flow), self.session, self.ratings)
@@ -125,15 +114,9 @@ class AsyncSweep(BaseSweep[H]):
         """Make what is not made yet, 1 to 32 at the same time, and return the sweep.
 
         A request that fails is kept with its error, and the others go on; a refused key, an empty
-        balance or a full budget ends the run. `background` returns at once: `frame` shows how far
-        it is, and `wait` waits.
-
-        Raises
-        ------
-        BudgetError
-            All together would pass an open budget; nothing was sent.
-        ConfigError
-            A price is unknown, and it is not to run `unpriced`; or the sweep runs already.
+        balance or a full budget ends the run. Nothing is sent where all together would pass an open
+        budget, or a price is unknown and it is not to run `unpriced`. `background` returns at once:
+        `frame` shows how far it is, and `wait` waits.
         """
         await asyncio.to_thread(self._begin, at_once, unpriced)
         return self if background else await self.wait()

@@ -139,7 +139,10 @@ def plan_rows(
         )
     requests = [_request(row[_MODEL], row.get(_MEDIA), row, tags) for row in named]
     cells = yield from check_cells(operations, requests, again)
-    plan = plan_rows_of([_without(row, _MEDIA, *_tag_columns(row)) for row in named])
+    shown = [
+        {n: v for n, v in row.items() if n != _MEDIA and not n.startswith(_TAG)} for row in named
+    ]
+    plan = plan_rows_of(shown)
     if hasattr(frame, "columns"):
         plan = replace(plan, rows=cast("pd.DataFrame", frame).copy())
     models = " and ".join(dict.fromkeys(model for model, *_ in requests))
@@ -194,10 +197,6 @@ def _empty(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and math.isnan(value)
-
-
-def _without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in names}
 
 
 def check_cells(

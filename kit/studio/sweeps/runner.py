@@ -13,10 +13,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from kit.client import flows
-from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep
+from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep, Step
 from kit.errors import (
     BudgetError,
     ExpiredApiKeyError,
@@ -29,7 +29,9 @@ from kit.errors import (
     UnavailableError,
 )
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from kit.client.aio import AsyncClient
+    from kit.client.sync import Client
 
 #: After one of these no further request can go well: the run ends and raises it.
 FATAL = (
@@ -51,18 +53,11 @@ class RunStopped(Exception):  # noqa: N818 - it is no error
     """The run was stopped while a flow waited."""
 
 
-class Blocking(Protocol):
-    """Whatever runs a flow while the caller waits."""
-
-    def block(self, flow: Flow[T]) -> T:
-        """Run a flow to its end."""
-
-
 @dataclass
 class SweepRun:
     """One run over numbered tasks; `failed` is told of a task's error."""
 
-    client: Blocking
+    client: Client | AsyncClient
     work: Callable[[int], Flow[None]]
     failed: Callable[[int, KitError], None]
     tasks: deque[int]
@@ -96,7 +91,7 @@ class SweepRun:
     def _loop(self) -> None:
         while (task := self._next_task()) is not None:
             try:
-                self.client.block(self._share_rests(self.work(task)))
+                self.client.block(flows.take_steps(self.work(task), self._take))
             except RunStopped:
                 self._put_back(task)
             except _BUSY as error:
@@ -140,27 +135,15 @@ class SweepRun:
                 return
         self.failed(task, error)
 
-    def _share_rests(self, flow: Flow[T]) -> Flow[T]:
-        """Run a flow; what it is asked to wait, all wait before their next request."""
-        try:
-            step = next(flow)
-            while True:
-                if isinstance(step, SendRequest):
-                    yield from self._rest()
-                outcome = yield step
-                if isinstance(outcome, (Reply, NoReply)):
-                    error = flows.find_error(outcome)
-                    if isinstance(error, _BUSY) and error.retry_after:
-                        self._note_busy(error.retry_after)
-                step = flow.send(outcome)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        finally:
-            flow.close()
-
-    def _note_busy(self, seconds: float) -> None:
-        self._busy_until = max(self._busy_until, self.clock() + seconds)
+    def _take(self, step: Step) -> Flow[Any]:
+        """Take a step; what one flow is asked to wait, all wait before their next request."""
+        if isinstance(step, SendRequest):
+            yield from self._rest()
+        outcome = yield step
+        error = flows.find_error(outcome) if isinstance(outcome, (Reply, NoReply)) else None
+        if isinstance(error, _BUSY) and error.retry_after:
+            self._busy_until = max(self._busy_until, self.clock() + error.retry_after)
+        return outcome
 
     def _rest(self) -> Flow[None]:
         """Wait out the rest that the service asked for, in slices that a stop can end."""

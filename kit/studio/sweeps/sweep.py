@@ -215,9 +215,12 @@ class BaseSweep(Generic[H]):
         ``refused``, or that of the generation), ``charged``, ``refunded``, ``net`` (credits),
         ``seconds``, ``rating``, ``generation_id`` and ``error``.
         """
-        found = self._table(constants)
-        rows = self.plan.rows
-        return found if rows is None else found.drop(columns=_shared_columns(found, rows))
+        from kit.explore.sweeps.table import COLUMNS
+
+        found, rows = self._table(constants), self.plan.rows
+        if rows is None:
+            return found
+        return found.drop(columns=[n for n in found if n in rows and n not in COLUMNS])
 
     def _table(self, constants: bool = False) -> pd.DataFrame:
         from kit.explore.sweeps.table import table
@@ -327,16 +330,16 @@ class BaseSweep(Generic[H]):
         show_own_lines(interruption)
 
     def _cancel_started(self) -> None:
-        if self._run is not None:
-            self._run.stop.set()
-        self._cancel_running()
-        if self._run is not None and self._run.join(_ENDING):
-            self._cancel_running()  # what was just being started
-
-    def _cancel_running(self) -> None:
-        for number, result in list(self._results.items()):
-            if result.status == "processing" and result.generation is not None:
-                self._note(number, self._cancel_one(result.generation))
+        run = self._run
+        if run is not None:
+            run.stop.set()
+        while True:
+            for number, result in list(self._results.items()):
+                if result.status == "processing" and result.generation is not None:
+                    self._note(number, self._cancel_one(result.generation))
+            if run is None or not run.join(_ENDING):
+                return
+            run = None  # once more: what was just being started
 
     def _begin(self, at_once: int, unpriced: bool) -> None:
         with self._lock:
@@ -407,10 +410,3 @@ class BaseSweep(Generic[H]):
         started = [r.generation for r in found if r.status == "processing" and r.generation]
         own = all(is_own(cell.request.model) for cell in self._cells)
         return "; ".join(filter(None, [words, prices.cancel_cost(started) if own else ""]))
-
-
-def _shared_columns(results: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
-    """Return the columns of requests that the caller's frame has under the same name."""
-    from kit.explore.sweeps.table import COLUMNS
-
-    return [str(name) for name in results if name in rows and name not in COLUMNS]

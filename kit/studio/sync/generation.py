@@ -1,7 +1,4 @@
-"""The blocking generation and its output.
-
-Made from the awaited face by `tests/sync_face.py`: change that one.
-"""
+"""The blocking generation and its output; made by `tests/sync_face.py` of `aio`: change that."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The blocking history of a studio: page by page, as a table, as SQL, and on this computer.
-
-Made from the awaited face by `tests/sync_face.py`: change that one.
-"""
+"""The blocking history of a studio; made by `tests/sync_face.py` of `aio`: change that."""
 
 from __future__ import annotations
 
@@ -151,11 +148,6 @@ class History:
             Whether each parameter, each input file becomes a column too.
         sync : bool
             False takes the history as the last sync left it, without a look at the service.
-
-        Raises
-        ------
-        BadRequestError
-            There is no such column, status, model or asset type, or a moment is none.
         """
         words: dict[str, Any] = {"status": status, "model": model, "asset_type": asset_type}
         choice = parse_filter(since=since, until=until, tag=tag, **words, **filters)
@@ -216,11 +208,6 @@ class History:
 
         More tables, frames of pandas or Arrow, are given by name, to join. `sync` is that of
         `frame`.
-
-        Raises
-        ------
-        BadRequestError
-            The query is wrong; the message is DuckDB's.
 
         Examples
         --------

@@ -1,11 +1,8 @@
-"""The blocking studio: what a notebook user holds; usable from any loop and thread.
-
-Made from the awaited face by `tests/sync_face.py`: change that one.
-"""
+"""The blocking studio; made by `tests/sync_face.py` of `aio`: change that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -56,7 +53,7 @@ class Titles:
 
         `again` pays for another one. Topics: `kit.wire.TOPICS`.
         """
-        found, before = self._client.run(self._billing.buy_title_once(topic, again=again))
+        found, before = self._client.run(self._billing.buy_title(topic, again=again))
         return SuggestedTitle(**found.model_dump(), made_before=before)
 
 
@@ -87,7 +84,7 @@ class Scripts:
         order = script_request(
             topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
         )
-        found, before = self._client.run(self._billing.buy_scripts_once(order, again=again))
+        found, before = self._client.run(self._billing.buy_scripts(order, again=again))
         return ScriptList(found, made_before=before)
 
 
@@ -157,12 +154,8 @@ class Studio:
     ) -> wire.Quote:
         """Return what a request, as of `generate`, would cost, and check it; nothing is started.
 
-        Raises
-        ------
-        ParameterError
-            The service would refuse the request; the message says why.
-        ConfigError
-            The service does not say what the model costs.
+        What the service would refuse is a `ParameterError` that says why; a model of which it does
+        not say what it costs, a `ConfigError`.
         """
         request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings)
@@ -232,6 +225,9 @@ class Studio:
     ) -> Generation | list[Generation]:
         """Return a finished generation, waiting for it where it must be made.
 
+        A request that breaks a rule of the model is a `ParameterError`, and nothing was sent; one
+        that ends without a result is a `GenerationFailedError`.
+
         Parameters
         ----------
         media : mapping, path, https address, bytes, picture, array, output, or a list of them
@@ -251,17 +247,11 @@ class Studio:
         parameters : mapping, optional
             Settings by name, for names that are no keywords here or mean something else, such as
             ``model``, ``n`` or ``guidance scale``; all others are keywords.
-
-        Raises
-        ------
-        ParameterError
-            The request breaks a rule of the model; nothing was sent.
-        GenerationFailedError
-            It ended without a result.
         """
         given = merge_parameters(parameters, settings)
         if n != 1:
-            return self._several(n, model, prompt, media, given, timeout, tags, metadata)
+            shared: Any = {"media": media, "tags": tags, "metadata": metadata, "parameters": given}
+            return self._several(n, partial(self.start, model, prompt, **shared), timeout)
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
             request = self.session.operations.request(model, prompt, media, given, tags, metadata)
@@ -283,15 +273,7 @@ class Studio:
                 raise
 
     def _several(
-        self,
-        count: int,
-        model: str | wire.Model,
-        prompt: str | None,
-        media: Any,
-        given: Mapping[str, Any],
-        timeout: float | None,
-        tags: Mapping[str, str] | None,
-        metadata: bool,
+        self, count: int, begin: Callable[[], Generation], timeout: float | None
     ) -> list[Generation]:
         """Start so many equal requests and return them finished."""
         if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
@@ -299,10 +281,7 @@ class Studio:
                 f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
                 "name is given as parameters={'n': ...}"
             )
-        begun = [
-            self.start(model, prompt, media=media, tags=tags, metadata=metadata, parameters=given)
-            for _ in range(count)
-        ]
+        begun = [begin() for _ in range(count)]
         return [generation.wait(timeout) for generation in begun]
 
     read = staticmethod(recreation.read_file)
@@ -322,12 +301,8 @@ class Studio:
 
         The request is checked and priced before it is sent. Outputs that the file was made of are
         its inputs again. `changes` are the prompt or settings that are to differ, such as
-        ``seed=8``; settings that another `model` has not got are left out.
-
-        Raises
-        ------
-        ConfigError
-            The file says nothing, or its model is none of this service's.
+        ``seed=8``; settings that another `model` has not got are left out. A file that says nothing
+        is a `ConfigError`.
         """
         found = recreation.read_file(file)
         with_model = recreation.find_model(found, model, self._models(refresh=False))

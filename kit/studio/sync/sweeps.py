@@ -1,7 +1,4 @@
-"""The blocking sweeps of a studio.
-
-Made from the awaited face by `tests/sync_face.py`: change that one.
-"""
+"""The blocking sweeps of a studio; made by `tests/sync_face.py` of `aio`: change that."""
 
 from __future__ import annotations
 
@@ -57,7 +54,8 @@ class Sweeps:
     ) -> Sweep[Generation]:
         """Return many requests that belong together, checked and priced; `Sweep.run` makes them.
 
-        What is given as a list, range, array or series of values varies.
+        What is given as a list, range, array or series of values varies. Where requests break a
+        rule, a `ParameterError` names them, and nothing was sent.
 
         Parameters
         ----------
@@ -68,11 +66,6 @@ class Sweeps:
             False finds what was made before. A text names a new take, True is always a new one.
         parameters : mapping, optional
             Values by name, for names that mean something else here, such as ``model`` or ``plan``.
-
-        Raises
-        ------
-        ParameterError
-            Some requests break a rule; the message names them, and nothing was sent.
         """
         asked = cells.name_values(prompt, merge_parameters(parameters, values))
         flow = cells.plan_sweep(
@@ -94,12 +87,8 @@ class Sweeps:
 
         Columns of a frame, or keys of mappings, are ``model``, ``prompt``, ``media``, parameters
         and ``tag.NAME``; empty cells are left out. `model` and `tags` are for all rows; a row's own
-        come first. `unpriced` goes on where the service does not say what a row costs.
-
-        Raises
-        ------
-        ParameterError
-            Some rows break a rule; the message names them, and nothing was sent.
+        come first. `unpriced` goes on where the service does not say what a row costs. Where rows
+        break a rule, a `ParameterError` names them, and nothing was sent.
         """
         flow = cells.plan_rows(self.session.operations, frame, model=model, again=again, tags=tags)
         sweep = Sweep(self.run(flow), self.session, self.ratings)
@@ -124,15 +113,9 @@ class Sweep(BaseSweep[H]):
         """Make what is not made yet, 1 to 32 at the same time, and return the sweep.
 
         A request that fails is kept with its error, and the others go on; a refused key, an empty
-        balance or a full budget ends the run. `background` returns at once: `frame` shows how far
-        it is, and `wait` waits.
-
-        Raises
-        ------
-        BudgetError
-            All together would pass an open budget; nothing was sent.
-        ConfigError
-            A price is unknown, and it is not to run `unpriced`; or the sweep runs already.
+        balance or a full budget ends the run. Nothing is sent where all together would pass an open
+        budget, or a price is unknown and it is not to run `unpriced`. `background` returns at once:
+        `frame` shows how far it is, and `wait` waits.
         """
         self._begin(at_once, unpriced)
         return self if background else self.wait()

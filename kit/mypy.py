@@ -1,0 +1,68 @@
+"""A plug-in of mypy that finds mistyped parameters of built-in models.
+
+``plugins = ["kit.mypy"]`` in the settings of mypy switches it on. Where the id of a built-in model
+is written in a call, as in ``studio.generate("poster", "a lake", seed=7)``, the keywords are
+those of the model; any other model takes what its service says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import entry_points
+
+from mypy.nodes import ARG_NAMED_OPT, ARG_STAR2, StrExpr
+from mypy.plugin import MethodSigContext, Plugin
+from mypy.types import AnyType, FunctionLike, TypeOfAny
+
+from kit.engines import plugins, registry
+
+_STUDIO = "estimate", "form", "generate", "start"
+_CALLS = frozenset(
+    f"kit.studio.{face}.{call}"
+    for face, kind in (("sync", ""), ("aio", "Async"))
+    for call in (
+        f"sweeps.{kind}Sweeps.__call__",
+        *(f"studio.{kind}Studio.{name}" for name in _STUDIO),
+    )
+)
+
+
+@cache
+def parameters_of(model_id: str) -> tuple[str, ...] | None:
+    """Return the names of a built-in model's parameters; None of any other model."""
+    points = entry_points(group=registry.GROUP, name=model_id)
+    if not any(map(plugins.is_built_in, points)):
+        return None
+    definition = registry.engine_for(model_id).definition
+    return tuple(parameter.name for parameter in (*definition.settings, *definition.media))
+
+
+def name_parameters(context: MethodSigContext) -> FunctionLike:
+    """Return the signature of a call with the parameters of its model as keywords."""
+    called = context.default_signature
+    model = context.args[0][0] if context.args and context.args[0] else None
+    names = parameters_of(model.value) if isinstance(model, StrExpr) else None
+    if names is None or called.arg_kinds[-1] != ARG_STAR2:
+        return called
+    new = [name for name in names if name not in called.arg_names]
+    return called.copy_modified(
+        arg_types=[*called.arg_types[:-1], *(AnyType(TypeOfAny.explicit) for _ in new)],
+        arg_kinds=[*called.arg_kinds[:-1], *(ARG_NAMED_OPT for _ in new)],
+        arg_names=[*called.arg_names[:-1], *new],
+    )
+
+
+class ModelParameters(Plugin):
+    """Looks at the calls of a studio that take the parameters of a model."""
+
+    def get_method_signature_hook(
+        self, fullname: str
+    ) -> Callable[[MethodSigContext], FunctionLike] | None:
+        """Return what names the parameters of a call."""
+        return name_parameters if fullname in _CALLS else None
+
+
+def plugin(_version: str) -> type[Plugin]:
+    """Return the plug-in to mypy."""
+    return ModelParameters
