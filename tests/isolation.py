@@ -52,9 +52,10 @@ def pytest_configure(config: pytest.Config) -> None:
         # Its name stays short: that of a socket may have about a hundred characters.
         os.environ["TMPDIR"] = tempfile.tempdir = folder.name
         Path(folder.name).chmod(0o755)  # PostgreSQL does not run as root
-    os.environ["KIT_DATA"] = str(Path(folder.name, "data"))
-    os.environ["IPYTHONDIR"] = str(Path(folder.name, "ipython"))
-    os.environ["JUPYTER_RUNTIME_DIR"] = str(Path(folder.name, "runtime"))
+    own = {"KIT_DATA": "data", "IPYTHONDIR": "ipython", "JUPYTER_RUNTIME_DIR": "runtime"}
+    # Profiles, and what Chromium and Matplotlib keep.
+    own |= {"XDG_CONFIG_HOME": "config", "XDG_CACHE_HOME": "cache"}
+    os.environ.update({name: str(Path(folder.name, part)) for name, part in own.items()})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

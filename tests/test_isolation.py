@@ -20,15 +20,16 @@ data.mkdir()
 (data / "made-here").touch()
 assert str(data) != os.environ["USERS_DATA"]
 tempfile.mkstemp()
+import matplotlib.pyplot
 """
 
 
 def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own_and_leaves_nothing(
     tmp_path: Path,
 ) -> None:
-    data, temporary = tmp_path / "data", tmp_path / "tmp"
-    data.mkdir()
-    temporary.mkdir()
+    data, temporary, home = folders = [tmp_path / name for name in ("data", "tmp", "home")]
+    for folder in folders:
+        folder.mkdir()
     for name in ("one.ipynb", "two.ipynb"):
         nbformat.write(new_notebook(cells=[new_code_cell(USES_AN_EMPTY_FOLDER)]), tmp_path / name)
     environment = {
@@ -37,6 +38,7 @@ def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own_and_leaves_no
         "KIT_API_KEY": "cs_test_of_the_user",
         "USERS_DATA": str(data),
         "TMPDIR": str(temporary),
+        "HOME": str(home),
     }
 
     command = f"pytest -q -p no:cacheprovider --config-file={ROOT}/pyproject.toml --rootdir={ROOT}"
@@ -52,4 +54,4 @@ def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own_and_leaves_no
 
     assert ended.returncode == 0, ended.stdout
     assert "2 passed" in ended.stdout
-    assert [*data.iterdir(), *temporary.iterdir()] == []
+    assert [path for folder in folders for path in folder.iterdir()] == []
