@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kit import wire
-from kit.widgets import markup, media
+from kit.widgets import markup, media, preview
 from kit.widgets.gallery import GalleryItem, draw_items, mark, show_items
 
 #: Bytes of all pictures together.
@@ -168,10 +168,8 @@ def _seconds(facts: wire.Generation) -> str:
 
 def _shape(facts: wire.Generation) -> str:
     made = facts.output or wire.Output()
-    shape = f"{made.width}×{made.height}" if made.width and made.height else ""
-    length = f"{made.duration_seconds:g} s" if made.duration_seconds else ""
     weight = markup.size(made.size_bytes) if made.size_bytes else ""
-    return " · ".join(filter(None, (shape, length, weight))) or _MISSING
+    return " · ".join(filter(None, (*preview.measures(made), weight))) or _MISSING
 
 
 #: What was asked for besides settings.

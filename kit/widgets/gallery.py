@@ -248,10 +248,9 @@ class Gallery:
         return f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
 
     def _summary(self) -> str:
-        count = len(self.items)
-        price = total(self.items)
-        spent = f" · {markup.credits(price)}" if price is not None and count else ""
-        return f"{count} generation{'' if count == 1 else 's'}{spent}"
+        price = total(self.items) if self.items else None
+        spent = "" if price is None else f" · {markup.credits(price)}"
+        return f"{markup.count_of(len(self.items), 'generation')}{spent}"
 
 
 def _more(item: GalleryItem) -> str:

@@ -232,13 +232,13 @@ def caption(item: wire.Generation, charged: Decimal | None) -> str:
     price = credits(charged) if charged is not None else ""
     refunded = item.credits_refunded
     back = f"{figure(refunded)} refunded" if refunded else ""
-    return _joined([item.model_id or item.model_name or "", *_measures(made), price, back])
+    return _joined([item.model_id or item.model_name or "", *measures(made), price, back])
 
 
 def output(item: wire.Output, *, media: str = "") -> str:
     """Draw the facts about media that came out, below the media where they are given."""
     weight = size(item.size_bytes) if item.size_bytes else ""
-    words = [item.content_type or "", *_measures(item), weight]
+    words = [item.content_type or "", *measures(item), weight]
     return card("", f"{media}<div>{faint(_joined(words))}</div>")
 
 
@@ -270,7 +270,7 @@ TEXTS: dict[type[Any], Callable[[Any], str]] = {
     wire.Script: lambda s: f"<Script {s.title!r} · {_length(s)}>",
     wire.Receipt: lambda r: f"<Receipt {_joined([r.model_id or '', r.status, _charged(r)])}>",
     wire.Generation: lambda g: generation_text(g, g.credits_charged),
-    wire.Output: lambda o: f"<Output {_joined([o.content_type or 'media', *_measures(o)])}>",
+    wire.Output: lambda o: f"<Output {_joined([o.content_type or 'media', *measures(o)])}>",
 }
 #: How each answer looks in HTML.
 HTML: dict[type[Any], Callable[[Any], str]] = {
@@ -306,7 +306,8 @@ def _charged(item: wire.Receipt) -> str:
     return "" if item.credits_charged is None else credits(item.credits_charged)
 
 
-def _measures(item: wire.Output) -> tuple[str, str]:
+def measures(item: wire.Output) -> tuple[str, str]:
+    """Return the size in pixels and the length of what was made, as far as they are known."""
     shape = f"{item.width}×{item.height}" if item.width and item.height else ""
     return shape, f"{item.duration_seconds:g} s" if item.duration_seconds else ""
 

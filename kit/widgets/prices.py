@@ -136,7 +136,7 @@ def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
     """Draw the price beside the button: total, terms (whole on hover), balance after."""
     if quote is None:
         return faint("asking for the price …" if asking else "price unknown")
-    terms = "; ".join(f"{term_text(t)} {_signed(t.credits)}" for t in quote.terms)
+    terms = "; ".join(f"{term_text(t)} {signed_amount(t.credits)}" for t in quote.terms)
     how = _SOURCES.get(quote.source, quote.source)
     about = "about " if how.startswith("a guess") else ""
     hover = escape(terms or how or credits(quote.total))
@@ -189,7 +189,7 @@ def cancel_cost(running: Iterable[wire.Generation]) -> str:
 def _after(quote: wire.Quote) -> str:
     if quote.balance is None or quote.affordable is False:
         return ""
-    return f"balance afterwards {_number(quote.balance - quote.total)}"
+    return f"balance afterwards {figure(quote.balance - quote.total)}"
 
 
 def _too_dear(quote: wire.Quote) -> str:
@@ -202,12 +202,3 @@ def _short_terms(quote: wire.Quote) -> str:
     """Return what the price depends on; all of it to the last digit stands on hover."""
     causes = [term_text(term) for term in quote.terms if term.parameter and term.credits]
     return f"for {', '.join(causes)}" if causes else ""
-
-
-def _signed(amount: Decimal) -> str:
-    return f"{'+' if amount >= 0 else '−'}{_number(abs(amount))}"
-
-
-def _number(amount: Decimal) -> str:
-    sign = "−" if amount < 0 else ""
-    return sign + credits(abs(amount)).partition(" ")[0]

@@ -329,7 +329,8 @@ def explain_refusal(
     """Return why a parameter does not take files from the browser, before any of them is sent."""
     several, most = controls.several(parameter), parameter.max_items or 1
     if several and held + len(offers) > most:
-        return f"{_count_files(len(offers))} and {held} chosen before: at most {most} are allowed"
+        count = f"{len(offers)} files" if len(offers) > 1 else "one file"
+        return f"{count} and {held} chosen before: at most {most} are allowed"
     if not several and len(offers) > 1:
         return f"takes one file, not {len(offers)}"
     found = (_explain_refusal(parameter.type, o.name, o.type, o.size, own) for o in offers)
@@ -405,10 +406,6 @@ def _shorten_path(path: Path) -> str:
     if path.is_relative_to(here):
         return str(path.relative_to(here))
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
-
-
-def _count_files(number: int) -> str:
-    return f"{number} files" if number > 1 else "one file"
 
 
 #: Kind of a file -> how it is drawn.

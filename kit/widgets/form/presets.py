@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets
 
@@ -88,15 +88,6 @@ class Presets:
         beside.replace(self._path)
 
 
-class Holder(Protocol):
-    """Whatever holds values: a form."""
-
-    value: Any
-
-    def take(self, value: Value) -> list[str]:
-        """Hold what fits of a value, and return a sentence for each thing that does not."""
-
-
 class PresetFolder:
     """The presets of a form as a row of controls; made when it is first asked for."""
 
@@ -104,7 +95,7 @@ class PresetFolder:
         self,
         stock: WidgetFactory,
         presets: Presets,
-        form: Holder,
+        form: Any,
     ) -> None:
         self._presets = presets
         self._form = form

@@ -174,7 +174,7 @@ class Run:
         else:
             self._finish(made, None, html)
 
-    def _show_upload(self, _name: str, share: float) -> None:
+    def _show_upload(self, _: str, share: float) -> None:
         self._sent_share = share
         self._draw_soon()
 

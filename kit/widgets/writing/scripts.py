@@ -114,15 +114,11 @@ def snapshot(topic_name: str, title: wire.Title, scripts: Sequence[wire.Script],
 
 def _pace(script: wire.Script) -> float:
     """Return the words that a script has in a second."""
-    words, length = float(script.metrics.word_count), _seconds(script)
-    return words / length if words > 0 and length > 0 else PACE
-
-
-def _seconds(script: wire.Script) -> float:
     try:
-        return max(0.0, float(script.metrics.duration))
+        words, length = float(script.metrics.word_count), float(script.metrics.duration)
     except ValueError:
-        return 0.0
+        return PACE
+    return words / length if words > 0 and length > 0 else PACE
 
 
 class ScriptCard(ipywidgets.VBox):
