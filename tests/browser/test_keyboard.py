@@ -60,7 +60,6 @@ def look_through_the_table(notebook: Notebook) -> None:
     page.keyboard.press("a")
     page.keyboard.press("ArrowUp")
     expect(status).to_be_focused()
-    page.wait_for_timeout(1000)  # what was chosen is drawn, twice: a key in between may be lost
 
     forth, back = (table.get_by_role("button", name=n) for n in ("next page", "page before"))
     press(forth, "Space")

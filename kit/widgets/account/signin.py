@@ -78,13 +78,7 @@ class SignIn(SnapshotBox):
 
     @property
     def studio(self) -> Any:
-        """What was signed in to last.
-
-        Raises
-        ------
-        ConfigError
-            Not signed in yet.
-        """
+        """What was signed in to last; raises `ConfigError` before that."""
         if self._result is None:
             raise ConfigError("not signed in yet: enter the key in the form and send it")
         return self._result

@@ -155,14 +155,6 @@ class Panel(SnapshotBox):
     snapshot : callable, optional
         Returns what a notebook that is opened again shows instead, as HTML.
 
-    Examples
-    --------
-    >>> from kit.widgets.background import BackgroundRunner
-    >>> at_once = BackgroundRunner(begin=lambda work: work())
-    >>> hello = PanelPage("Hello", lambda: ipywidgets.HTML("<b>hello</b>"))
-    >>> panel = Panel([hello], background=at_once)
-    >>> panel.page, panel
-    ('Hello', <Panel Hello>)
     """
 
     def __init__(
