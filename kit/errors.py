@@ -1,33 +1,4 @@
-"""Every error of the kit, in one tree.
-
-    KitError
-    ├── ConfigError                    no key, no address, or a setting that makes no sense
-    ├── NoAnswerError                  the service could not be reached, or not in time
-    ├── GenerationFailedError          the generation ended without a result
-    ├── EngineError                    an engine could not render a job
-    ├── UploadError                    a file did not arrive as it was announced
-    ├── BudgetError                    a start would pass the budget that is open
-    └── ApiError                       the service answered with an error
-        ├── BadRequestError            400  validation_error
-        │   └── ParameterError              a model's prompt, parameter or medium breaks a rule
-        ├── MissingApiKeyError         401  missing_api_key
-        ├── InvalidApiKeyError         401  invalid_api_key
-        ├── ExpiredApiKeyError         401  expired_api_key
-        ├── InsufficientCreditsError   402  insufficient_credits
-        ├── InsufficientScopeError     403  insufficient_scope
-        ├── AccessDeniedError          403  access_denied
-        ├── NotFoundError              404  not_found
-        ├── MethodNotAllowedError      405  method_not_allowed
-        ├── RequestTimeoutError        408  request_timeout
-        ├── ConflictError              409  conflict
-        ├── PayloadTooLargeError       413  payload_too_large
-        ├── UnsupportedMediaTypeError  415  unsupported_media_type
-        ├── RangeNotSatisfiableError   416  range_not_satisfiable
-        ├── IdempotencyMismatchError   422  idempotency_mismatch
-        ├── RateLimitError             429  rate_limited
-        ├── HeadTooLargeError          431  head_too_large
-        ├── InternalError              500  internal_error
-        └── UnavailableError           503  unavailable
+"""Every error of the kit, in one tree: all are a `KitError`, answers of the service an `ApiError`.
 
 The service raises an `ApiError`; the client catches the same class. A class is the only place where
 a wire code meets its HTTP status. The second sentence of each says what to do; `kit docs` makes a
@@ -196,9 +167,10 @@ class ApiError(KitError):
     code: ClassVar[str] = ""
     by_code: ClassVar[dict[str, type[ApiError]]] = {}
 
-    def __init_subclass__(cls) -> None:
-        if "code" in vars(cls):
-            ApiError.by_code[cls.code] = cls
+    def __init_subclass__(cls, *, status: int = 0, code: str = "") -> None:
+        if code:
+            cls.status, cls.code = status, code
+            ApiError.by_code[code] = cls
 
     def __init__(
         self,
@@ -216,20 +188,12 @@ class ApiError(KitError):
         #: Status of the answer as it came: other services use more than have a class here.
         self.answered: int | None = None
 
-    @classmethod
-    def of(cls, code: str, message: str, *, details: Any = None) -> ApiError:
-        """Return the error a wire code stands for; an unknown code is a plain `ApiError`."""
-        return cls.by_code.get(code, ApiError)(message, details=details)
 
-
-class BadRequestError(ApiError):
+class BadRequestError(ApiError, status=400, code="validation_error"):
     """The request breaks a rule.
 
     Change what `details` names: each entry has the field and what would be right.
     """
-
-    status = 400
-    code = "validation_error"
 
     @classmethod
     def fields(
@@ -261,52 +225,37 @@ class ParameterError(BadRequestError):
     """
 
 
-ApiError.by_code["validation_error"] = BadRequestError
-
-
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-class MissingApiKeyError(ApiError):
+class MissingApiKeyError(ApiError, status=401, code="missing_api_key"):
     """The request has no ``Authorization: Bearer`` header.
 
     Send a key; `kit login` saves one.
     """
 
-    status = 401
-    code = "missing_api_key"
 
-
-class InvalidApiKeyError(ApiError):
+class InvalidApiKeyError(ApiError, status=401, code="invalid_api_key"):
     """The key is unknown, mistyped or revoked.
 
     Check it against `kit keys list`, or make a new one.
     """
 
-    status = 401
-    code = "invalid_api_key"
 
-
-class ExpiredApiKeyError(ApiError):
+class ExpiredApiKeyError(ApiError, status=401, code="expired_api_key"):
     """The key is past its expiration date.
 
     Make a new one with `kit keys create`.
     """
 
-    status = 401
-    code = "expired_api_key"
 
-
-class InsufficientCreditsError(ApiError):
+class InsufficientCreditsError(ApiError, status=402, code="insufficient_credits"):
     """The balance, or what a key may still spend, is too low for the operation.
 
     Ask for less, have credits granted (`kit credits grant`), or wait until the key's month is
     over.
     """
-
-    status = 402
-    code = "insufficient_credits"
 
     @classmethod
     def short(
@@ -319,142 +268,100 @@ class InsufficientCreditsError(ApiError):
         )
 
 
-class InsufficientScopeError(ApiError):
+class InsufficientScopeError(ApiError, status=403, code="insufficient_scope"):
     """The key lacks the scope the operation requires.
 
     Use a key that has the scope that the message names.
     """
 
-    status = 403
-    code = "insufficient_scope"
 
-
-class AccessDeniedError(ApiError):
+class AccessDeniedError(ApiError, status=403, code="access_denied"):
     """A signed address was altered, misused or is past its time.
 
     Read the generation again: its answer has new addresses.
     """
 
-    status = 403
-    code = "access_denied"
 
-
-class NotFoundError(ApiError):
+class NotFoundError(ApiError, status=404, code="not_found"):
     """The resource does not exist, or belongs to another account.
 
     Check the id, and whose key is used.
     """
 
-    status = 404
-    code = "not_found"
 
-
-class MethodNotAllowedError(ApiError):
+class MethodNotAllowedError(ApiError, status=405, code="method_not_allowed"):
     """The path exists, the method does not.
 
     Use one of those that the header ``Allow`` names.
     """
 
-    status = 405
-    code = "method_not_allowed"
 
-
-class RequestTimeoutError(ApiError):
+class RequestTimeoutError(ApiError, status=408, code="request_timeout"):
     """The request did not come in time; nothing was done.
 
     Send it again over a better connection.
     """
 
-    status = 408
-    code = "request_timeout"
 
-
-class ConflictError(ApiError):
+class ConflictError(ApiError, status=409, code="conflict"):
     """The request cannot be done in the state that the resource is in.
 
     Read the resource, and decide anew.
     """
 
-    status = 409
-    code = "conflict"
 
-
-class PayloadTooLargeError(ApiError):
+class PayloadTooLargeError(ApiError, status=413, code="payload_too_large"):
     """The body is larger than the service takes.
 
     Send less, or upload files with a ticket.
     """
 
-    status = 413
-    code = "payload_too_large"
 
-
-class UnsupportedMediaTypeError(ApiError):
+class UnsupportedMediaTypeError(ApiError, status=415, code="unsupported_media_type"):
     """The body is not of a type that the service takes.
 
     Send JSON as ``application/json``, and a file as the type that its ticket names.
     """
 
-    status = 415
-    code = "unsupported_media_type"
 
-
-class RangeNotSatisfiableError(ApiError):
+class RangeNotSatisfiableError(ApiError, status=416, code="range_not_satisfiable"):
     """The part of a file that was asked for is not in it.
 
     Ask within the size that ``Content-Range`` names.
     """
 
-    status = 416
-    code = "range_not_satisfiable"
 
-
-class IdempotencyMismatchError(ApiError):
+class IdempotencyMismatchError(ApiError, status=422, code="idempotency_mismatch"):
     """The idempotency key was used before, for another request.
 
     Use a new key for a new request.
     """
 
-    status = 422
-    code = "idempotency_mismatch"
 
-
-class RateLimitError(ApiError):
+class RateLimitError(ApiError, status=429, code="rate_limited"):
     """Too many requests; `retry_after` says when the next one is welcome, in seconds.
 
     Wait as long as ``Retry-After`` says; the client does so by itself.
     """
 
-    status = 429
-    code = "rate_limited"
 
-
-class HeadTooLargeError(ApiError):
+class HeadTooLargeError(ApiError, status=431, code="head_too_large"):
     """The address and the headers of a request are larger than the service takes.
 
     Send fewer or shorter headers.
     """
 
-    status = 431
-    code = "head_too_large"
 
-
-class InternalError(ApiError):
+class InternalError(ApiError, status=500, code="internal_error"):
     """The service failed unexpectedly; nothing was charged.
 
     Tell the operator the request id (`studio.last_response`); trying again with the same
     idempotency key is safe.
     """
 
-    status = 500
-    code = "internal_error"
 
-
-class UnavailableError(ApiError):
+class UnavailableError(ApiError, status=503, code="unavailable"):
     """The service is up and cannot work just now.
 
     Try again after ``Retry-After`` with the same idempotency key; the client does so by itself.
     """
-
-    status = 503
-    code = "unavailable"

@@ -153,7 +153,9 @@ class Magics:
         if isinstance(found, Studio):
             return found
         if found not in self._blocking:
-            self._blocking[found] = _blocking(found)
+            # the same studio for a cell that waits: one history, one budget
+            again = Studio(found.client.settings, operations=found.session.operations)
+            self._blocking[found] = again
         return self._blocking[found]
 
 
@@ -196,25 +198,9 @@ def parse_line(line: str) -> MagicLine:
     model, *pairs = others or [""]
     if not model or "=" in model or model.startswith("-"):
         raise ConfigError(f"which model? Write {_USAGE}")
-    given: dict[str, list[str]] = {}
-    for pair in pairs:
-        name, value = _pair(pair)
-        given.setdefault(name, []).append(value)
-    return MagicLine(model, given, again, studio, dict(map(_pair, tags)))
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ConfigError(f"{text!r} is not name=value: write {_USAGE}")
-    return name, value
-
-
-def _blocking(studio: AsyncStudio) -> Studio:
-    """Return the same studio for a cell that waits: one history, one budget."""
-    from kit.studio import Studio
-
-    return Studio(studio.client.settings, operations=studio.session.operations)
+    labels = {name: texts[-1] for name, texts in typed.parse_pairs(tags, "--tag").items()}
+    given = typed.parse_pairs(pairs, "a setting")
+    return MagicLine(model, given, again, studio, labels)
 
 
 def _words(model: wire.Model) -> list[str]:

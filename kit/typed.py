@@ -78,6 +78,28 @@ def format_text(parameter: Parameter, value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
+def parse_pairs(texts: Iterable[str], where: str) -> dict[str, list[str]]:
+    """Return what was typed as ``name=value``, by name; a name may stand several times.
+
+    Raises
+    ------
+    ConfigError
+        One is something else; the sentence begins with `where` it stands.
+
+    Examples
+    --------
+    >>> parse_pairs(["palette=ember", "words=a", "words=b"], "-p")
+    {'palette': ['ember'], 'words': ['a', 'b']}
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"{where} must be NAME=VALUE, not {text!r}")
+        found.setdefault(name.strip(), []).append(value)
+    return found
+
+
 def parse_values(
     model: Model, given: Mapping[str, Sequence[str]], *, others: Iterable[str] = ()
 ) -> dict[str, Any]:

@@ -37,19 +37,6 @@ def test_every_code_has_its_class_and_status() -> None:
     assert {code: kind.status for code, kind in ApiError.by_code.items() if code} == TABLE
 
 
-@pytest.mark.parametrize("code", TABLE)
-def test_a_code_from_the_wire_becomes_the_class_that_the_service_raised(code: str) -> None:
-    error = ApiError.of(code, "as sent", details=[{"field": "a"}])
-
-    assert type(error) is ApiError.by_code[code]
-    assert (str(error), error.message, error.code) == ("as sent", "as sent", code)
-    assert error.details == [{"field": "a"}]
-
-
-def test_an_unknown_code_is_a_plain_error() -> None:
-    assert type(ApiError.of("teapot", "short and stout")) is ApiError
-
-
 def test_a_wrong_parameter_is_a_bad_request_on_the_wire() -> None:
     assert errors.ParameterError.code == "validation_error"
     assert ApiError.by_code["validation_error"] is BadRequestError

@@ -71,7 +71,7 @@ def test_media_are_files(shell: Any, media: Server, tmp_path: Any) -> None:
         ("paint steps=", "steps has no value: leave it out"),
         ("retouch pictur=a.png", "no parameter 'pictur'; did you mean 'picture'"),
         ("paint steps=51", "must be at most 50, not 51"),
-        ("paint steps", "'steps' is not name=value"),
+        ("paint steps", "must be NAME=VALUE, not 'steps'"),
         ("paint steps=1 steps=2", "steps is given more than once"),
         ("paint style='oil", "No closing quotation"),
         ("retouch picture=none.png", "there is no file 'none.png'"),
@@ -230,5 +230,5 @@ def test_a_cell_is_filed_under_tags(shell: Any) -> None:
     made = shell.run_cell_magic("generate", "paint --tag campaign=winter --tag team=a", "a lake")
 
     assert made.tags == {"campaign": "winter", "team": "a"}
-    with pytest.raises(UsageError, match="'winter' is not name=value"):
+    with pytest.raises(UsageError, match="must be NAME=VALUE, not 'winter'"):
         shell.run_cell_magic("generate", "paint --tag winter", "a lake")

@@ -42,6 +42,8 @@ COMMANDS = {
     "audit": "List accounts and keys made, credits granted.",
     "demo-data": "Make a data folder with a demo history.",
 }
+#: Those that stand in the module of another.
+_TOGETHER = {"login": "profiles", "logout": "profiles", "restore": "backup"}
 #: Those that have commands themselves.
 GROUPS = {
     "accounts": "Accounts: who pays.",
@@ -69,10 +71,10 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
         if name not in loaded:
             app.command(name, help=sentence)(_nothing)
         elif name in GROUPS:
-            app.add_typer(import_module(f"kit.commands.{name}").app, name=name)
+            app.add_typer(import_module(f"kit.commands.{name}").app, name=name, help=sentence)
         else:
-            module = import_module(f"kit.commands.{name.replace('-', '_')}")
-            app.command(name)(module.command)
+            module = import_module(f"kit.commands.{_TOGETHER.get(name, name).replace('-', '_')}")
+            app.command(name)(getattr(module, name if name in _TOGETHER else "command"))
     return app
 
 

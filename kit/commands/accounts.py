@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from kit.commands.database import actor, read, settings_of, transact
-from kit.commands.options import Data, DatabaseUrl, Json, amount, show_json, show_table
+from kit.commands.options import Data, DatabaseUrl, Json, amount, group, show_json, show_table
 from kit.service.domain import accounts
 from kit.service.http.context import format_time, to_credits
 from kit.service.machine import clock
 
-app = typer.Typer(help="Accounts: who pays.", no_args_is_help=True)
+app = group()
 
 
 @app.command()

@@ -20,11 +20,16 @@ def command(
     as_json: Json = False,
 ) -> None:
     """List accounts and keys made, credits granted, outputs deleted and backups; newest first."""
-    rows = read(settings_of(data, database), audit.list_acts(most=limit))
+    rows = [
+        audit_data(row) for row in read(settings_of(data, database), audit.list_acts(most=limit))
+    ]
     if as_json:
-        show_json([audit_data(row) for row in rows])
+        show_json(rows)
         return
-    lines = [(format_time(r.created_at), r.actor, r.act, r.subject, _details(r)) for r in rows]
+    lines = []
+    for row in rows:
+        details = ", ".join(f"{name} {value}" for name, value in row["details"].items())
+        lines.append((row["createdAt"], row["actor"], row["act"], row["subject"], details))
     show_table(("WHEN", "WHO", "WHAT", "SUBJECT", "DETAILS"), lines)
 
 
@@ -38,8 +43,3 @@ def audit_data(row: Any) -> dict[str, Any]:
         "subject": row.subject,
         "details": orjson.loads(row.details) if row.details else {},
     }
-
-
-def _details(row: Any) -> str:
-    facts = orjson.loads(row.details) if row.details else {}
-    return ", ".join(f"{name} {value}" for name, value in facts.items())

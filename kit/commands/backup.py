@@ -1,4 +1,4 @@
-"""``kit backup``: a copy of everything, while the service runs."""
+"""``kit backup`` and ``kit restore``: a copy of everything while the service runs, and back."""
 
 from __future__ import annotations
 
@@ -29,14 +29,24 @@ def command(
     report = backup.backup(settings, target, skip_missing=skip_missing)
     facts = {"files": report.files, "missing": len(report.missing) or None}
     transact(settings, audit.record("backup.made", target.name, actor(), clock(), **facts))
-    if as_json:
-        show_json(asdict(report))
-    else:
-        typer.echo(f"{target}: {report_sentence(report)}")
+    show_json(asdict(report)) if as_json else typer.echo(f"{target}: {_describe(report)}")
 
 
-def report_sentence(report: backup.Report) -> str:
-    """Return a report as one sentence."""
+def restore(
+    source: Annotated[Path, typer.Argument(help="What kit backup made.")],
+    data: Annotated[Path, typer.Option(help="New folder of the service's data.")],
+    as_json: Json = False,
+) -> None:
+    """Bring a backup back and prove that every balance and every file is right."""
+    settings = settings_of(data)
+    report = backup.restore(source, settings)
+    facts = {"files": report.files}
+    transact(settings, audit.record("backup.restored", source.name, actor(), clock(), **facts))
+    said = f"{settings.data}: {_describe(report)}; balances and files are right"
+    show_json(asdict(report)) if as_json else typer.echo(said)
+
+
+def _describe(report: backup.Report) -> str:
     parts = [f"{report.files} files, {report.size_bytes:,} bytes"]
     if report.unfinished:
         parts.append(f"{report.unfinished} generations unfinished")

@@ -7,18 +7,13 @@ from typing import Annotated
 import typer
 
 from kit.commands.database import actor, settings_of, transact
-from kit.commands.options import Account, Data, DatabaseUrl, Json, amount, show_json
+from kit.commands.options import Account, Data, DatabaseUrl, Json, amount, group, show_json
 from kit.errors import ConfigError
 from kit.service.domain import credits
 from kit.service.http.context import to_credits
 from kit.service.machine import clock
 
-app = typer.Typer(help="Credits: what accounts can spend.", no_args_is_help=True)
-
-
-@app.callback()
-def group() -> None:
-    """Give credits to accounts."""
+app = group()
 
 
 @app.command()
@@ -36,7 +31,5 @@ def grant(
         raise ConfigError("--amount must be more than 0")
     work = credits.grant(account, units, clock(), note, actor=actor())
     balance = to_credits(transact(settings_of(data, database), work))
-    if as_json:
-        show_json({"accountId": account, "granted": to_credits(units), "balance": balance})
-    else:
-        typer.echo(f"{account} has {balance} credits")
+    made = {"accountId": account, "granted": to_credits(units), "balance": balance}
+    show_json(made) if as_json else typer.echo(f"{account} has {balance} credits")

@@ -12,7 +12,7 @@ import typer
 import kit
 from kit import typed, wire
 from kit.client.uploads import is_on_the_web
-from kit.commands.options import Data, Json, show_json
+from kit.commands.options import Data, Json, Output, check_folder, show_json
 from kit.errors import ConfigError, GenerationFailedError
 from kit.parameters import suggest
 
@@ -30,9 +30,7 @@ def command(
             "--media", metavar="NAME=FILE", help="An input file of the model, or its https address."
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
-    ] = None,
+    output: Output = None,
     like: Annotated[
         Path | None,
         typer.Option(
@@ -50,24 +48,21 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Generate a picture or a video and write it to a file."""
-    if output is not None and not output.absolute().parent.is_dir():
-        raise ConfigError(f"the folder {output.absolute().parent} does not exist")
+    check_folder(output)
     with kit.connect(data=data) as studio:
         name = model or (studio.read(like).model if like else None)
         if name is None:
             raise ConfigError("name a model, or with --from a file that says by which it was made")
         definition = studio.models[name]
-        values = read_settings(definition, parameter or ())
+        values = typed.parse_values(definition, typed.parse_pairs(parameter or (), "-p"))
         files = read_media(definition, media or ()) or None
-        tags = dict(_pair(text, "--tag") for text in tag or ())
+        tags = {name: texts[-1] for name, texts in typed.parse_pairs(tag or (), "--tag").items()}
+        how: Any = {"media": files, "again": again, "tags": tags}
         if like is None:
-            generation = studio.generate(
-                definition, prompt, media=files, again=again, tags=tags, parameters=values
-            )
+            generation = studio.generate(definition, prompt, parameters=values, **how)
         else:
             values |= {} if prompt is None else {"prompt": prompt}
-            how: Any = {"again": again, "tags": tags}
-            generation = studio.recreate(like, model=definition, media=files, **how, **values)
+            generation = studio.recreate(like, model=definition, **how, **values)
         if generation.status != "completed":
             raise GenerationFailedError(generation.error or f"it is {generation.status}")
         path = generation.output.save(output if output is not None else Path.cwd())
@@ -88,39 +83,16 @@ def command(
             typer.echo(f"{generation.credits:g} credits", err=True)
 
 
-def read_settings(model: wire.Model, given: Sequence[str]) -> dict[str, Any]:
-    """Return settings as they were typed, each read as its parameter's type.
-
-    Raises
-    ------
-    ConfigError
-        One is not ``name=value`` or cannot be read; bounds are checked later.
-    """
-    texts: dict[str, list[str]] = {}
-    for text in given:
-        name, value = _pair(text, "-p")
-        texts.setdefault(name, []).append(value)
-    return typed.parse_values(model, texts)
-
-
 def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[str]]:
     """Return input files by parameter name."""
     names = {p.name for p in model.media_parameters}
-    files: dict[str, list[str]] = {}
-    for text in given:
-        name, value = _pair(text, "--media")
+    files = typed.parse_pairs(given, "--media")
+    for name, values in files.items():
         if name not in names:
             raise ConfigError(
                 f"the model {model.id!r} has no medium {name!r}{suggest(name, names)}"
             )
-        if not is_on_the_web(value) and not Path(value).is_file():
-            raise ConfigError(f"--media {name}: there is no file {value!r}")
-        files.setdefault(name, []).append(value)
+        for value in values:
+            if not is_on_the_web(value) and not Path(value).is_file():
+                raise ConfigError(f"--media {name}: there is no file {value!r}")
     return files
-
-
-def _pair(text: str, option: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ConfigError(f"{option} must be NAME=VALUE, not {text!r}")
-    return name.strip(), value

@@ -13,6 +13,7 @@ from kit.commands.options import (
     DatabaseUrl,
     Json,
     amount,
+    group,
     instant,
     show_json,
     show_table,
@@ -21,7 +22,7 @@ from kit.service.domain import keys
 from kit.service.http.context import format_time, to_credits
 from kit.service.machine import clock
 
-app = typer.Typer(help="API keys: secrets that act for an account.", no_args_is_help=True)
+app = group()
 
 
 @app.command()
@@ -51,16 +52,7 @@ def create(
     )
     made = transact(settings, keys.create(wish, settings.secret(), clock(), actor=actor()))
     if as_json:
-        row = made.row
-        show_json(
-            {
-                "id": row.id,
-                "key": made.text,
-                "prefix": row.prefix,
-                "scopes": row.scopes.split(),
-                "expiresAt": format_time(row.expires_at),
-            }
-        )
+        show_json({"key": made.text, **key_data(made.row)})
     else:
         typer.echo(made.text)
         typer.echo("Keep it: it is not shown again.", err=True)

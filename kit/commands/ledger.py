@@ -5,15 +5,10 @@ from __future__ import annotations
 import typer
 
 from kit.commands.database import check_database, read, settings_of
-from kit.commands.options import Data, DatabaseUrl, Json, show_json
+from kit.commands.options import Data, DatabaseUrl, Json, group, show_json
 from kit.service.domain import credits
 
-app = typer.Typer(help="The ledger: every credit that came and went.", no_args_is_help=True)
-
-
-@app.callback()
-def group() -> None:
-    """Look after the books."""
+app = group()
 
 
 @app.command()
@@ -23,12 +18,8 @@ def verify(data: Data = None, database: DatabaseUrl = None, as_json: Json = Fals
     check_database(settings)
     found = read(settings, credits.verify())
     if as_json:
-        show_json(
-            [
-                {"accountId": it.account_id, "subject": it.subject, "problem": it.problem}
-                for it in found
-            ]
-        )
+        names = {"accountId": "account_id", "subject": "subject", "problem": "problem"}
+        show_json([{name: getattr(it, field) for name, field in names.items()} for it in found])
     elif not found:
         typer.echo("every balance is the sum of its entries, every charge and refund is right")
     for it in [] if as_json else found:

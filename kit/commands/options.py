@@ -24,6 +24,22 @@ DatabaseUrl = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Account = Annotated[str, typer.Option(help="Account id.")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
+]
+
+
+def group() -> typer.Typer:
+    """Return what takes the commands of a noun, also where there is only one."""
+    app = typer.Typer(no_args_is_help=True)
+    app.callback()(lambda: None)
+    return app
+
+
+def check_folder(output: Path | None) -> None:
+    """Refuse a file that cannot be written, before it costs anything."""
+    if output is not None and not output.absolute().parent.is_dir():
+        raise ConfigError(f"the folder {output.absolute().parent} does not exist")
 
 
 def amount(text: str, name: str) -> int:

@@ -8,14 +8,9 @@ import typer
 
 import kit
 from kit import wire
-from kit.commands.options import Data, Json, show_json
+from kit.commands.options import Data, Json, group, show_json
 
-app = typer.Typer(help="Outputs: the files that generations made.", no_args_is_help=True)
-
-
-@app.callback()
-def group() -> None:
-    """Look after files at the service."""
+app = group()
 
 
 @app.command()

@@ -1,11 +1,45 @@
-"""``kit profiles``: the saved services."""
+"""``kit login``, ``kit logout`` and ``kit profiles``: saved services and their keys."""
 
 from __future__ import annotations
 
+import sys
+from typing import Annotated
+
 import typer
 
+from kit import logins
 from kit.client import profiles
-from kit.commands.options import Json, show_json, show_table
+from kit.commands.options import Data, Json, show_json, show_table
+from kit.errors import ConfigError
+
+
+def login(
+    base_url: Annotated[
+        str | None, typer.Argument(help="Address of the service.", show_default=False)
+    ] = None,
+    profile: Annotated[str, typer.Option(help="Name to save it under.")] = "default",
+    stdin: Annotated[
+        bool, typer.Option("--key-stdin", help="Read the key from standard input.")
+    ] = False,
+    data: Data = None,
+) -> None:
+    """Save the address of a service and a key for it; the key is asked for and not shown."""
+    key = sys.stdin.readline().strip() if stdin else None
+    if stdin and not key:
+        raise ConfigError("there is no key on standard input")
+    with logins.login(base_url, key, profile=profile, data=data) as studio:
+        account = studio.account
+    kept = next(saved for saved in profiles.list_profiles() if saved.name == profile)
+    where = "the keyring" if kept.in_keyring else str(profiles.file())
+    typer.echo(f"{account.name or account.id} at {kept.base_url}: saved as {profile!r} in {where}")
+
+
+def logout(
+    profile: Annotated[str, typer.Argument(help="Name that it was saved under.")] = "default",
+) -> None:
+    """Forget a saved profile and its key."""
+    logins.logout(profile)
+    typer.echo(f"{profile!r} is forgotten; the key itself works until it is revoked")
 
 
 def command(as_json: Json = False) -> None:
