@@ -4,8 +4,6 @@ import subprocess
 import sys
 from decimal import Decimal
 
-import pytest
-
 from kit import errors
 from kit.errors import ApiError, BadRequestError, KitError
 
