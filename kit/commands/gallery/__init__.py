@@ -6,6 +6,7 @@ credits and every example is rendered anew.
 
 from __future__ import annotations
 
+import io
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,27 +14,32 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+from PIL import Image
+
 import kit
 from kit import local, wire
-from kit.client import downloads
-from kit.commands.gallery.closeup import closeup
 from kit.commands.gallery.page import Card, CardMedium, page
 from kit.commands.gallery.plan import Example, plan
+from kit.commands.options import check_folder
 from kit.engines import samples
 from kit.engines.configured.place import ModelSource
 from kit.engines.media import stills
 from kit.engines.media.footage import Footage
 from kit.engines.registry import look
-from kit.errors import ConfigError, GenerationFailedError, KitError
+from kit.errors import GenerationFailedError, KitError
 from kit.service import settings as service_settings
 from kit.service.settings import ServiceSettings
 from kit.studio import Generation
 from kit.widgets import media as pictures
 
-__all__ = ["copy_configured", "make"]
+__all__ = ["close_up", "copy_configured", "make"]
 
 #: Bytes of a picture inside the page, and pixels across.
 _LIMIT, _ACROSS = 60_000, 480
+#: The balloon in the samples, as shares of the picture; the pixels of each half, and between them.
+_PART, _HALF, _GAP = (0.32, 0.24, 0.51, 0.62), (316, 428), 8
+#: What is no picture, by the extension of its file.
+_KINDS = {".mp4": "video", ".webm": "video", ".m4a": "audio", ".wav": "audio"}
 Say = Callable[[str], None]
 
 
@@ -66,15 +72,13 @@ def make(
     ConfigError
         There is no such model, or the page cannot be written there.
     """
-    if not target.absolute().parent.is_dir():
-        raise ConfigError(f"the folder {target.absolute().parent} does not exist")
+    check_folder(target)
     with tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:
         folder = Path(scratch)
         distant = copy_configured(service_settings.load(data=data), folder / "data", say)
+        service = local.start_embedded(folder / "data")
         try:
-            with kit.connect(
-                *local.start_embedded(folder / "data"), data=folder / "data"
-            ) as studio:
+            with kit.connect(*service, data=folder / "data") as studio:
                 if distant and not only:
                     names = ", ".join(sorted(distant))
                     say(f"not shown, they cost credits elsewhere: {names}; --model ID shows one")
@@ -89,23 +93,20 @@ def make(
 def _make(
     studio: kit.Studio, examples: Sequence[Example], target: Path, folder: Path, say: Say
 ) -> int:
-    names = sorted({name for e in examples for files in e.media.values() for name in files})
+    names = sorted({name for example in examples for name in example.sources})
     say(f"{len(examples)} examples; drawing {len(names)} inputs")
     inputs = {name: samples.write_sample(name, folder) for name in names}
     files = target.with_name(f"{target.stem}_files")
     started = [_start(studio, example, inputs) for example in examples]
     cards = []
     for number, (example, begun) in enumerate(zip(examples, started, strict=True), start=1):
-        cards.append(_finish(example, begun, inputs, files, number))
-        card = cards[-1]
-        line = " · ".join(card.facts) if card.error is None else card.error
+        card = _finish(example, begun, inputs, files / f"{example.model.id}-{number}")
+        cards.append(card)
         name = f"{example.model.id} {example.title}".strip()
-        say(f"[{number}/{len(examples)}] {name}: {line}")
-    shown = {name: _show_input(path, files) for name, path in inputs.items()}
-    sections = [
-        (model, tuple(group))
-        for model, group in groupby(cards, key=lambda card: card.example.model)
-    ]
+        say(f"[{number}/{len(examples)}] {name}: {card.error or ' · '.join(card.facts)}")
+    groups = groupby(cards, key=lambda card: card.example.model)
+    sections = [(model, tuple(group)) for model, group in groups]
+    shown = {name: _show(path, files / path.stem) for name, path in inputs.items()}
     target.write_text(page(sections, shown), encoding="utf-8")
     return sum(card.error is not None for card in cards)
 
@@ -123,98 +124,75 @@ def _start(
 
 
 def _finish(
-    example: Example,
-    begun: Generation | KitError,
-    inputs: Mapping[str, Path],
-    files: Path,
-    number: int,
+    example: Example, begun: Generation | KitError, inputs: Mapping[str, Path], target: Path
 ) -> Card:
-    if isinstance(begun, KitError):
-        return Card(example=example, error=str(begun))
     try:
+        if isinstance(begun, KitError):
+            raise begun
         done = begun.wait()
-        medium = _show_output(example, done, inputs, files / f"{example.model.id}-{number}")
-    except GenerationFailedError as error:
-        # The sentence alone: the id in the message is of a service that is thrown away.
-        said = getattr(error.generation, "error", None)
-        return Card(example=example, error=said or str(error))
+        path = done.output.path()
+        medium = _show(path, target)
+        if example.close:
+            part = _encode(close_up(inputs[example.sources[0]], path))
+            medium = replace(medium, picture=part, close=True)
     except (KitError, OSError) as error:
-        return Card(example=example, error=str(error))
-    facts = done.facts
-    seconds = None
+        # The sentence alone: the id in the message is of a service that is thrown away.
+        last = error.generation if isinstance(error, GenerationFailedError) else None
+        return Card(example=example, error=getattr(last, "error", None) or str(error))
+    facts, seconds = done.facts, None
     if facts.started_at and facts.completed_at:
         seconds = (facts.completed_at - facts.started_at).total_seconds()
     return Card(example=example, medium=medium, credits=facts.credits_charged, seconds=seconds)
 
 
-def _show_output(
-    example: Example, done: Generation, inputs: Mapping[str, Path], target: Path
-) -> CardMedium:
-    facts, path = done.output.facts, done.output.path()
-    medium = CardMedium(
-        kind=(facts.content_type or "").partition("/")[0],
-        width=facts.width or 0,
-        height=facts.height or 0,
-        length=facts.duration_seconds,
-    )
-    if medium.kind != "video":
-        source = next((name for names in example.media.values() for name in names), None)
-        if example.close and source:
-            return medium.shown_as(_encode(closeup(inputs[source], path)), close=True)
-        return medium.shown_as(_encode(path.read_bytes()))
-    poster = done.client.run(downloads.poster(done.operations.cache, done.facts))
-    shown = medium.shown_as(
-        _encode(poster or pictures.first_frame(path)), file=_copy_beside(path, target)
-    )
-    return replace(shown, sound=_has_sound(path))
-
-
-def _show_input(path: Path, files: Path) -> CardMedium:
-    kind = {".mp4": "video", ".m4a": "audio"}.get(path.suffix, "image")
-    if kind == "audio":
-        return CardMedium(kind=kind, file=_copy_beside(path, files / path.stem))
+def _show(path: Path, target: Path) -> CardMedium:
+    """Return what the page shows of a file; what is no picture is copied beside it."""
+    kind = _KINDS.get(path.suffix, "image")
     if kind == "image":
         height, width = stills.open_still(path).pixels.shape[:2]
-        return CardMedium(kind=kind, width=width, height=height).shown_as(
-            _encode(path.read_bytes())
+        picture = _encode(path.read_bytes())
+        return CardMedium(kind=kind, width=width, height=height, picture=picture)
+    target.parent.mkdir(exist_ok=True)
+    copy = shutil.copyfile(path, target.with_name(f"{target.name}{path.suffix}"))
+    file = f"{copy.parent.name}/{copy.name}"
+    if kind == "audio":
+        return CardMedium(kind=kind, file=file)
+    with Footage(path) as film:
+        return CardMedium(
+            kind=kind,
+            width=film.width,
+            height=film.height,
+            seconds=film.seconds,
+            picture=_encode(pictures.first_frame(path)),
+            file=file,
+            sound=film.has_sound,
         )
-    with Footage(path) as footage:
-        found = CardMedium(
-            kind=kind, width=footage.width, height=footage.height, sound=footage.has_sound
-        )
-    return found.shown_as(
-        _encode(pictures.first_frame(path)), file=_copy_beside(path, files / path.stem)
-    )
-
-
-def _has_sound(path: Path) -> bool:
-    with Footage(path) as footage:
-        return footage.has_sound
 
 
 def _encode(content: bytes | None) -> str:
     return pictures.picture(content, limit=_LIMIT, width=_ACROSS) if content else ""
 
 
-def _copy_beside(path: Path, target: Path) -> str:
-    """Copy a file beside the page, without an extension in `target`; return its address there."""
-    target.parent.mkdir(exist_ok=True)
-    copy = target.with_name(f"{target.name}{path.suffix}")
-    shutil.copyfile(path, copy)
-    return f"{copy.parent.name}/{copy.name}"
+def close_up(before: Path, after: Path) -> bytes:
+    """Return one part of two pictures of one scene beside each other, a PNG.
+
+    Left is the input, enlarged to the size of what was made of it; right is that.
+    """
+    made = Image.fromarray(stills.open_still(after).pixels)
+    given = Image.fromarray(stills.open_still(before).pixels).resize(made.size)
+    left, top, right, bottom = _PART
+    box = left * made.width, top * made.height, right * made.width, bottom * made.height
+    sheet = Image.new("RGB", (2 * _HALF[0] + _GAP, _HALF[1]), "white")
+    for place, picture in enumerate((given, made)):
+        part = picture.resize(_HALF, Image.Resampling.BICUBIC, box=box)
+        sheet.paste(part, (place * (_HALF[0] + _GAP), 0))
+    out = io.BytesIO()
+    sheet.save(out, "PNG")
+    return out.getvalue()
 
 
 def copy_configured(settings: ServiceSettings, data: Path, say: Say) -> frozenset[str]:
     """Have a service on another data folder offer what is configured, too.
-
-    Parameters
-    ----------
-    settings : ServiceSettings
-        Of the service that the file belongs to.
-    data : Path
-        The other folder.
-    say : callable
-        Called with a line for each model that is left out.
 
     Returns
     -------

@@ -1,14 +1,17 @@
+import io
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import typer
+from PIL import Image
 
 from kit import wire
 from kit.commands import models
-from kit.commands.gallery import make
+from kit.commands.gallery import close_up, make
 from kit.commands.gallery.plan import Example
+from kit.engines import samples
 from kit.engines.media import soundfile
 from tests.commands.conftest import Kit
 
@@ -82,3 +85,15 @@ def test_a_gallery_that_cannot_be_made_is_refused(
 
     assert done.code in (1, 2)
     assert sentence in done.err
+
+
+def test_a_close_up_shows_one_part_of_the_input_and_of_the_sharper_result(tmp_path: Path) -> None:
+    before, after = (samples.write_sample(name, tmp_path) for name in ("small", "picture"))
+
+    sheet = np.asarray(Image.open(io.BytesIO(close_up(before, after))).convert("L")).astype(int)
+
+    middle = sheet.shape[1] // 2
+    left, right = sheet[:, : middle - 4], sheet[:, middle + 4 :]
+    assert left.shape == right.shape
+    assert np.abs(np.diff(right)).max() > 1.2 * np.abs(np.diff(left)).max()
+    assert np.corrcoef(left.ravel(), right.ravel())[0, 1] > 0.9
