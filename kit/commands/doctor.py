@@ -1,15 +1,20 @@
-"""``kit doctor``: whether everything is here and works, and what to do where it does not."""
+"""``kit doctor``: whether everything is here and works, and what to do where it does not.
+
+What Lab shows is drawn by the extension that it finds first, and what runs is decided by the kernel
+that it starts: both may be of another environment.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +25,6 @@ import typer
 import kit
 from kit.client import profiles
 from kit.commands.database import check_database
-from kit.commands.lab_parts import Finding, examine_lab
 from kit.commands.options import Data, Json, show_json
 from kit.engines.configured.place import Listing, ModelSource
 from kit.engines.registry import installed, survey
@@ -30,7 +34,17 @@ from kit.service import settings as service_settings
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.worker.signing import describe_signer
 from kit.version import __version__
-from kit.wire import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was examined."""
+
+    name: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
 
 #: What a notebook needs, and the releases that the kit is tested with.
 _PACKAGES = {
@@ -41,9 +55,6 @@ _PACKAGES = {
     "pandas": (2, 4),
     "httpx": (0, 1),
 }
-_AGAIN = "reinstall creative-studio-kit"
-
-
 #: What some tests need -> the programs or modules that will do, and how to get them.
 _TEST_NEEDS = {
     "tests": (("pytest", "playwright"), "pip install -e '.[test]'"),
@@ -54,6 +65,10 @@ _TEST_NEEDS = {
     "local pipelines": (("diffusers",), "pip install -e '.[test,diffusers]'"),
     "a language model as writer": (("xllamacpp",), "pip install xllamacpp"),
 }
+#: Package with widgets -> what draws them in Lab; and how the release of that begins.
+_EXTENSIONS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
+_SEE = "see the sentence above"
+_PYTHON = shlex.quote(sys.executable)
 
 
 def command(
@@ -95,22 +110,20 @@ def examine(
     find_models : callable
         Returns the models that there are, and why others are left out.
     """
-    source = ModelSource(settings.engines_file, settings.engine_copies)
 
     def models() -> Listing:
-        return find_models(source)
+        return find_models(ModelSource(settings.engines_file, settings.engine_copies))
 
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
-    for name, (least, below) in _PACKAGES.items():
-        yield _package(name, least, below)
+    yield from map(_package, _PACKAGES)
     yield from examine_lab()
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _privacy(settings)
-    yield _checked("database", lambda: check_database(settings), "see the sentence above")
-    yield _checked("signing", lambda: describe_signer(settings), "see the sentence above")
-    yield _checked("models", lambda: ", ".join(models().engines), _AGAIN)
+    yield _checked("database", lambda: check_database(settings), _SEE)
+    yield _checked("signing", lambda: describe_signer(settings), _SEE)
+    yield _checked("models", lambda: ", ".join(models().engines), "reinstall creative-studio-kit")
     yield from _engines(models)
-    yield _checked("a picture", _picture, "see the sentence above")
+    yield _checked("a picture", _picture, _SEE)
 
 
 def _engines(models: Callable[[], Listing]) -> Iterator[Finding]:
@@ -125,8 +138,9 @@ def _engines(models: Callable[[], Listing]) -> Iterator[Finding]:
         yield Finding("not ready", False, remark, "set that variable where the service runs")
 
 
-def _package(name: str, least: int, below: int) -> Finding:
-    remedy = f"{shlex.quote(sys.executable)} -m pip install '{name}>={least},<{below}'"
+def _package(name: str) -> Finding:
+    least, below = _PACKAGES[name]
+    remedy = f"{_PYTHON} -m pip install '{name}>={least},<{below}'"
     try:
         found = version(name)
     except PackageNotFoundError:
@@ -149,15 +163,11 @@ def _privacy(settings: ServiceSettings) -> Finding:
     if not open_to_all:
         return Finding("privacy", True, "only you can read what is kept")
     names = ", ".join(str(path) for path in open_to_all)
-    theirs = [path for path in open_to_all if not tighten(path)]
-    if theirs:
+    if [path for path in open_to_all if not tighten(path)]:
         return Finding("privacy", False, f"others can read {names}", "use a folder of your own")
-    return Finding(
-        "privacy",
-        False,
-        f"others could read {names}: now only you can",
-        "if somebody else uses this machine, make new keys (kit keys create, kit keys revoke)",
-    )
+    found = f"others could read {names}: now only you can"
+    cure = "if somebody else uses this machine, make new keys (kit keys create, kit keys revoke)"
+    return Finding("privacy", False, found, cure)
 
 
 def _folder(path: Path) -> str:
@@ -170,9 +180,12 @@ def _picture() -> str:
     """Make the cheapest picture there is, the whole way, on a folder that is thrown away."""
     from kit.local import stop
 
+    kinds = {name: type(engine).__module__ for name, engine in installed().items()}
+    ours = {name for name, module in kinds.items() if module.startswith("kit.engines.models.")}
     with tempfile.TemporaryDirectory() as folder, kit.connect(data=folder) as studio:
         try:
-            fit = [m for m in studio.models.values() if _is_ours(m)]
+            # others may need more than is here
+            fit = [m for m in studio.models.values() if m.id in ours and m.prompt_required]
             cheapest = min(fit, key=lambda model: model.credits_from or 0)
             facts = studio.generate(cheapest.id, "a quiet lake").output.facts
             return f"{cheapest.id} made {facts.width} x {facts.height} pixels"
@@ -180,8 +193,67 @@ def _picture() -> str:
             stop()
 
 
-def _is_ours(model: Model) -> bool:
-    """Whether a built-in engine draws it from words: others may need more than is here."""
-    engine = installed().get(model.id)
-    drawn = type(engine).__module__.startswith("kit.engines.models.")
-    return drawn and model.supports_prompt and not any(p.required for p in model.media_parameters)
+def examine_lab(
+    folders: Sequence[Path] | None = None, kernel: Path | None = None, lab: Path | None = None
+) -> Iterator[Finding]:
+    """Yield what was found of Lab, its extensions and the kernel.
+
+    Parameters
+    ----------
+    folders : sequence of Path, optional
+        Those with Lab's extensions, in the order in which Lab looks.
+    kernel, lab : Path, optional
+        The interpreter of the kernel ``python3``, and the ``jupyter-lab`` of the shell.
+    """
+    from jupyter_core.paths import jupyter_path
+
+    lab = lab or Path(shutil.which("jupyter-lab") or sys.executable)
+    if _is_ours(lab):
+        yield Finding("JupyterLab", True, str(lab.parent))
+    else:  # nothing is broken as long as it is not the one that is started
+        cure = "start JupyterLab with `kit lab`: it takes the one beside the kit"
+        yield Finding("JupyterLab", True, f"{lab} belongs to another environment", cure)
+    places = [*map(Path, jupyter_path("labextensions"))] if folders is None else folders
+    for package in _EXTENSIONS:
+        yield _examine_extension(package, places)
+    kernel = kernel or _find_kernel()
+    if kernel is not None and _is_ours(kernel):
+        yield Finding("kernel", True, str(kernel))
+    else:
+        found = f"{kernel} is not where the kit is installed" if kernel else "there is none"
+        yield Finding("kernel", False, found, f"{_PYTHON} -m ipykernel install --sys-prefix")
+
+
+def _examine_extension(package: str, folders: Sequence[Path]) -> Finding:
+    name, here = f"Lab's part of {package}", version(package)
+    paths = [folder / _EXTENSIONS[package] / "package.json" for folder in folders]
+    there = [path for path in paths if path.is_file()]
+    cure = f"{_PYTHON} -m pip install --force-reinstall {package}"
+    if not there:
+        return Finding(name, False, "Lab has none", f"{cure}, and reload the page")
+    release = str(json.loads(there[0].read_text("utf-8")).get("version", "?"))
+    # anywidget asks for its own minor release
+    begins = "5." if package == "ipywidgets" else f"{'.'.join(here.split('.')[:2])}."
+    if release.startswith(begins):
+        return Finding(name, True, f"{release} for {package} {here}")
+    if len(there) > 1:
+        cure = f"remove the folder {there[0].parent}, which hides the right one"
+    found = f"{release} in {there[0].parent} does not fit {package} {here}"
+    return Finding(name, False, found, f"{cure}, and reload the page")
+
+
+def _find_kernel() -> Path | None:
+    """Return the interpreter that the kernel ``python3`` is started with here."""
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    try:
+        command = Path(KernelSpecManager().get_kernel_spec("python3").argv[0])
+    except NoSuchKernel:
+        return None
+    # a bare name is replaced by the server's own interpreter
+    return command if command.is_absolute() else Path(sys.executable)
+
+
+def _is_ours(program: Path) -> bool:
+    """Whether a program lies in this environment."""
+    return program.parent.resolve() == Path(sys.executable).parent.resolve()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.commands.lab_parts import Finding, examine_lab
+from kit.commands.doctor import Finding, examine_lab
 
 HERE = Path(sys.executable)
 IPYWIDGETS, ANYWIDGET = "@jupyter-widgets/jupyterlab-manager", "anywidget"
