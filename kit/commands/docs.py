@@ -16,7 +16,11 @@ from kit.version import __version__
 #: The modules that a user of the kit, or somebody who writes an engine, calls.
 MODULES = (
     "kit",
-    *(f"kit.studio.sync.{name}" for name in ("studio", "generation", "history", "costs", "sweeps")),
+    *(
+        f"kit.studio.{face}.{name}"
+        for face in ("sync", "aio")
+        for name in ("studio", "generation", "history", "costs", "sweeps")
+    ),
     "kit.errors",
     "kit.parameters",
     "kit.engines.base",

@@ -6,7 +6,6 @@ last day give the same history, whatever else is installed.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,15 +13,16 @@ from typing import Annotated
 
 import typer
 
+from kit.commands.database import transact
+from kit.commands.demo_data.books import write_history
+from kit.commands.demo_data.story import story
 from kit.commands.options import instant
 from kit.engines.registry import installed
 from kit.errors import ConfigError
 from kit.pricing import MILLI
 from kit.private import write_private
 from kit.service import settings as service_settings
-from kit.service.databases import open_database
 from kit.service.domain import catalog, keys
-from kit.service.settings import ServiceSettings
 from kit.service.store import accounts, ids
 from kit.service.store.database import Transaction
 from kit.wire import Model
@@ -43,67 +43,31 @@ def command(
     config = service_settings.load({}, data=folder.expanduser().absolute())
     if config.embedded and config.database_path.exists():
         raise ConfigError(f"{config.data} has a service already: name a new folder")
-    end = instant(until) if until else _today()
-    count, balance = make(config, generations, days=days, seed=seed, until=end)
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    end = instant(until or midnight.isoformat())
+    since = end - round(timedelta(days=days).total_seconds() * 1000)
+    ours = (e for e in installed().values() if type(e).__module__.startswith("kit."))
+    offered = catalog.load(engine.definition for engine in ours).models.values()
+    models = sorted(filter(_needs_no_file, offered), key=lambda model: model.id)
+
+    def work() -> Transaction[tuple[str, str, int, int]]:
+        account = ids.floor("acc", since)
+        yield accounts.add(id=account, name="Demo", email="demo@localhost", created_at=since)
+        wish = keys.KeyRequest(account_id=account, name="demo", scopes=_SCOPES, live=False)
+        key = yield from keys.create(wish, config.secret(), since)
+        events = story(models, generations, seed=seed, since=since + 1, until=end)
+        count, balance = yield from write_history(account, key.row, events, since)
+        return account, key.text, count, balance
+
+    account, key, count, balance = transact(config, work())
+    write_private(config.data / _DEMO, json.dumps({"accountId": account, "key": key}))
     typer.echo(
         f"{count:,} generations, {balance / MILLI:,.2f} credits left; "
         f"kit.connect(data={str(folder)!r}) opens it"
     )
 
 
-def make(
-    config: ServiceSettings, count: int, *, days: int, seed: int, until: int
-) -> tuple[int, int]:
-    """Write a demo history into a new data folder.
-
-    Parameters
-    ----------
-    until : int
-        Its end, in milliseconds since 1970.
-
-    Returns
-    -------
-    tuple of int
-        How many generations there are, and the balance in millicredits.
-    """
-    # here, because every other command would load numpy for nothing
-    from kit.commands.demo_data.books import write_history
-    from kit.commands.demo_data.story import story
-
-    ours = (e for e in installed().values() if type(e).__module__.startswith("kit."))
-    offered = catalog.load(engine.definition for engine in ours)
-    models = sorted(filter(_needs_no_file, offered.models.values()), key=lambda model: model.id)
-    since = until - round(timedelta(days=days).total_seconds() * 1000)
-
-    def work() -> Transaction[tuple[str, tuple[int, int]]]:
-        account_id = ids.floor("acc", since)
-        about = {"name": "Demo", "email": "demo@localhost", "created_at": since}
-        yield accounts.add(id=account_id, **about)
-        wish = keys.KeyRequest(account_id=account_id, name="demo", scopes=_SCOPES, live=False)
-        key = yield from keys.create(wish, config.secret(), since)
-        events = story(models, count, seed=seed, since=since + 1, until=until)
-        made = yield from write_history(account_id, key.row, events, since)
-        return key.text, made
-
-    async def alone() -> tuple[str, tuple[int, int]]:
-        database = open_database(config)
-        try:
-            return await database.write(work())
-        finally:
-            await database.close()
-
-    text, made = asyncio.run(alone())
-    account = {"accountId": ids.floor("acc", since), "key": text}
-    write_private(config.data / _DEMO, json.dumps(account))
-    return made
-
-
 def _needs_no_file(model: Model) -> bool:
     """Whether a request can do without files; what takes one at will is asked without."""
     metered = any(unit.medium for unit in model.pricing.units) if model.pricing else True
     return not metered and not any(p.required for p in model.media_parameters)
-
-
-def _today() -> int:
-    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return int(midnight.timestamp() * 1000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,8 +19,10 @@ from kit.service.store.statements import Step
 
 #: Credits at the beginning, what is bought each time, and the balance below which that happens.
 FIRST, MORE, LOW = 1000 * MILLI, 2000 * MILLI, 200 * MILLI
-_SHAPE = re.compile(r"(\d+):(\d+)")
-_LINES = re.compile(r"(\d+)p")
+#: Columns of the ledger that not every entry fills.
+_OPTIONAL = ("generation_id", "model_id", "key_id", "key_prefix", "tags", "details")
+#: What a title costs, and its script.
+_TITLE, _SCRIPT = 50, 150
 #: Bytes of an output for each pixel, and for each pixel and second.
 _IMAGE_BYTES, _VIDEO_BYTES = 0.22, 0.35
 
@@ -37,109 +39,63 @@ def write_history(
     since : int
         When the account got its first credits, in milliseconds since 1970.
     """
-    book = _Book(account_id, key)
-    yield book.entry(since, "grant", FIRST, subject="grt_demo_0", note="welcome")
-    number = 0
-    for event in events:
-        number += 1
-        if book.balance < LOW + event.millicredits:
-            subject = f"grt_demo_{number}"
-            yield book.entry(event.created, "grant", MORE, subject=subject, note="top-up")
-        name = _id("gen", event.created, number)
-        tagged = _tags(number, event)
-        text = orjson.dumps(tagged).decode() if tagged else None
-        yield generations.add(**_row(name, account_id, key.id, event), tags=text)
-        for tag in tagged.items():
-            yield tags.add(account_id=account_id, tag="=".join(tag), generation_id=name)
-        paid: Any = {"subject": name, "generation": name, "model": event.model.id, "tags": text}
-        yield book.entry(event.created, "generation", -event.millicredits, **paid)
-        if event.refunded:
-            why = event.error or "canceled before a worker began"
-            yield book.entry(event.created, "refund", event.millicredits, note=why, **paid)
-        for kind, price in _texts(number):
-            subject = f"{kind}_demo_{number}"
-            yield book.entry(event.created, kind, -price, subject=subject)
-            yield _text(kind, subject, account_id, event)
-    return number, book.balance
+    entries = balance = number = 0
 
-
-class _Book:
-    """The balance as it goes, and the entries that lead there."""
-
-    def __init__(self, account_id: str, key: Any) -> None:
-        self._account_id = account_id
-        self._key = key
-        self._number = 0
-        self.balance = 0
-
-    def entry(
-        self,
-        moment: int,
-        kind: str,
-        amount: int,
-        *,
-        subject: str,
-        generation: str | None = None,
-        model: str | None = None,
-        note: str = "",
-        tags: str | None = None,
-    ) -> Step:
-        """Return the statement of the next entry."""
-        self._number += 1
-        self.balance += amount
-        granted = kind == "grant"
-        details = {"note" if granted else "reason": note}
+    def enter(moment: int, kind: str, amount: int, subject: str, **more: Any) -> Step:
+        nonlocal entries, balance
+        entries, balance = entries + 1, balance + amount
+        paid = {} if kind == "grant" else {"key_id": key.id, "key_prefix": key.prefix}
         return ledger.enter(
-            id=_id("led", moment, self._number),
-            account_id=self._account_id,
+            **{**dict.fromkeys(_OPTIONAL), **paid, **more},
+            id=_id("led", moment, entries),
+            account_id=account_id,
             kind=kind,
             subject=subject,
             amount=amount,
             charged=max(-amount, 0),
             refunded=amount if kind == "refund" else 0,
-            generation_id=generation,
-            model_id=model,
-            key_id=None if granted else self._key.id,
-            key_prefix=None if granted else self._key.prefix,
-            details=json.dumps(details) if note else None,
-            tags=tags,
             created_at=moment,
         )
 
+    yield enter(since, "grant", FIRST, "grt_demo_0", details='{"note": "welcome"}')
+    for number, event in enumerate(events, start=1):
+        moment, price = event.created, event.millicredits
+        if balance < LOW + price:
+            more = {"details": '{"note": "top-up"}'}
+            yield enter(moment, "grant", MORE, f"grt_demo_{number}", **more)
+        name = _id("gen", moment, number)
+        tagged = _tags(event) if number % 5 else {}
+        text = orjson.dumps(tagged).decode() if tagged else None
+        row = _row(name, event)
+        yield generations.add(**row, account_id=account_id, key_id=key.id, tags=text)
+        for tag in tagged.items():
+            yield tags.add(account_id=account_id, tag="=".join(tag), generation_id=name)
+        of = {"generation_id": name, "model_id": event.model.id, "tags": text}
+        yield enter(moment, "generation", -price, name, **of)
+        if event.refunded:
+            why = json.dumps({"reason": event.error or "canceled before a worker began"})
+            yield enter(moment, "refund", price, name, details=why, **of)
+        # What was written beside the pictures: now and then a title, and often its script.
+        about = {"account_id": account_id, "topic": "NATURE", "created_at": moment}
+        about["title"] = event.prompt[:200]
+        if number % 15 == 0:
+            yield enter(moment, "title", -_TITLE, f"title_demo_{number}")
+            yield writing.add_title(id=f"title_demo_{number}", **about)
+        if number % 15 == 0 and number % 45:
+            script = f"script_demo_{number}"
+            spoken = {"content": event.prompt, "word_count": len(event.prompt.split())}
+            yield enter(moment, "script", -_SCRIPT, script)
+            yield writing.add_script(
+                id=script, batch_id=script, duration_ms=10_000, **about, **spoken
+            )
+    return number, balance
 
-def _tags(number: int, event: Event) -> dict[str, str]:
-    """Return what a generation is filed under: a campaign of its season, but for one in five."""
+
+def _tags(event: Event) -> dict[str, str]:
+    """Return what a generation is filed under: a campaign of its season, and a team."""
     month = datetime.fromtimestamp(event.created / 1000, UTC).month
     campaign = ("winter", "spring", "summer", "autumn")[month % 12 // 3]
-    team = "film" if event.model.asset_type == "video" else "print"
-    return {"campaign": campaign, "team": team} if number % 5 else {}
-
-
-def _texts(number: int) -> Iterator[tuple[str, int]]:
-    """Yield what was written beside the pictures: now and then a title, and often its script."""
-    if number % 15 == 0:
-        yield "title", 50
-        if number % 45:
-            yield "script", 150
-
-
-def _text(kind: str, subject: str, account_id: str, event: Event) -> Step:
-    """Return the statement that keeps what a title's or a script's entry is for."""
-    row = {
-        "id": subject,
-        "account_id": account_id,
-        "topic": "NATURE",
-        "title": event.prompt[:200],
-        "created_at": event.created,
-    }
-    if kind == "title":
-        return writing.add_title(**row)
-    spoken = {
-        "content": event.prompt,
-        "duration_ms": 10_000,
-        "word_count": len(event.prompt.split()),
-    }
-    return writing.add_script(**row, batch_id=subject, **spoken)
+    return {"campaign": campaign, "team": "film" if event.model.asset_type == "video" else "print"}
 
 
 def _id(prefix: str, moment: int, number: int) -> str:
@@ -147,18 +103,15 @@ def _id(prefix: str, moment: int, number: int) -> str:
     return ids.floor(prefix, moment)[:-8] + f"{number:08d}"
 
 
-def _row(name: str, account_id: str, key_id: str, event: Event) -> dict[str, Any]:
-    done = event.state == "completed"
-    output = orjson.dumps(_output(name, event)).decode() if done else None
+def _row(name: str, event: Event) -> dict[str, Any]:
+    model, done = event.model, event.state == "completed"
     return {
         "id": name,
-        "account_id": account_id,
-        "key_id": key_id,
         "state": event.state,
-        "asset_type": event.model.asset_type,
-        "generation_type": f"text-to-{event.model.asset_type}",
-        "model_id": event.model.id,
-        "model_name": event.model.title,
+        "asset_type": model.asset_type,
+        "generation_type": f"text-to-{model.asset_type}",
+        "model_id": model.id,
+        "model_name": model.title,
         "prompt": event.prompt,
         "parameters": orjson.dumps(event.values).decode(),
         "media": "{}",
@@ -173,7 +126,7 @@ def _row(name: str, account_id: str, key_id: str, event: Event) -> dict[str, Any
         "lease_until": None,
         "error": event.error,
         "error_code": event.error_code,
-        "output": output,
+        "output": orjson.dumps(_output(name, event)).decode() if done else None,
         "created_at": event.created,
         "updated_at": event.completed,
         "started_at": event.started,
@@ -208,9 +161,9 @@ def extent(values: Mapping[str, Any]) -> tuple[int, int]:
     >>> extent({"resolution": "720p", "aspect_ratio": "16:9"}), extent({"size": 512})
     ((1280, 720), (512, 512))
     """
-    shape = _SHAPE.fullmatch(str(values.get("aspect_ratio")))
-    across, down = (int(shape[1]), int(shape[2])) if shape else (1, 1)
-    lines = _LINES.fullmatch(str(values.get("resolution")))
+    shape = re.fullmatch(r"(\d+):(\d+)", str(values.get("aspect_ratio"))) or (0, 1, 1)
+    across, down = int(shape[1]), int(shape[2])
+    lines = re.fullmatch(r"(\d+)p", str(values.get("resolution")))
     size = values.get("size")
     short = int(lines[1]) if lines else size if isinstance(size, int) else 1024
     scale = short / min(across, down)
