@@ -31,12 +31,7 @@ _APART = (0.05, 0.5)
 def open_media(source: Path | IO[bytes]) -> Any:
     """Open a video or sound file with the demuxers and protocols that are allowed.
 
-    A playlist that calls itself a video would read other files.
-
-    Returns
-    -------
-    av.container.InputContainer
-        The caller closes it.
+    A playlist that calls itself a video would read other files. The caller closes the container.
 
     Raises
     ------
@@ -91,11 +86,6 @@ def heard_stream(container: Any) -> Any:
 
 def measure(source: Path | IO[bytes], kind: str) -> float:
     """Return the seconds that a file plays.
-
-    Parameters
-    ----------
-    kind : str
-        ``"video"`` or ``"audio"``: what it is taken for.
 
     Raises
     ------

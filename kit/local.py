@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -63,10 +63,7 @@ _ending = threading.Event()
 def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
     """Return the address of the embedded service and a key for it.
 
-    Parameters
-    ----------
-    data : Path, optional
-        The data folder; ``KIT_DATA`` or the platform's when left out.
+    Without a data folder it is that of ``KIT_DATA``, or the platform's.
 
     Raises
     ------
@@ -90,13 +87,7 @@ def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
 def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
     """Return what says where the embedded service is once it refuses; starts it where it is gone.
 
-    Parameters
-    ----------
-    data : Path, optional
-        The data folder, as for `start_embedded`; it stays this one, whatever the environment
-        says later.
-    key : str
-        A key: what is found is a service that knows it.
+    The folder stays the same, whatever the environment says later; and the service knows the key.
     """
     folder = service_settings.load(data=data).data
 
@@ -185,15 +176,7 @@ def _stop_at_exit() -> None:
 
 
 class LocalKeys:
-    """The keys of the demo account, managed in the service's own database.
-
-    Parameters
-    ----------
-    data : Path, optional
-        The data folder, as for `start_embedded`.
-    key : str
-        A key of the account whose keys these are.
-    """
+    """The keys of the demo account that has a key, managed in the service's own database."""
 
     def __init__(self, data: Path | str | None, key: str) -> None:
         self._settings = service_settings.load(data=data)
@@ -205,31 +188,28 @@ class LocalKeys:
     def known(self) -> list[Key]:
         """Return all keys, oldest first."""
         now = clock()
-        mine = self._caller()
+        mine = self._write(keys.find_caller(self._key, self._settings.secret(), now))
         rows = self._write(keys.list_keys(mine.account_id))
         return [_describe_key(row, now, row.id == mine.payer.key_id) for row in rows]
 
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
         """Make a key that works for so many days, or until it is revoked; return its text."""
         now = clock()
+        secret = self._settings.secret()
         wish = keys.KeyRequest(
-            account_id=self._caller().account_id,
+            account_id=self._write(keys.find_caller(self._key, secret, now)).account_id,
             name=name,
             scopes=scopes,
             expires_at=None if days is None else now + days * _DAY_MS,
             live=False,
         )
-        made = keys.create(wish, self._settings.secret(), now, actor=_actor())
-        return self._write(made).text
+        return self._write(keys.create(wish, secret, now, actor=_actor())).text
 
     def revoke(self, key_id: str) -> None:
         """Make a key useless from now on."""
         if key_id not in {key.id for key in self.known()}:
             raise NotFoundError(f"there is no key {key_id!r}")
         self._write(keys.revoke(key_id, clock(), actor=_actor()))
-
-    def _caller(self) -> keys.Caller:
-        return self._write(keys.find_caller(self._key, self._settings.secret(), clock()))
 
     def _write(self, work: Transaction[T]) -> T:
         return _with_database(self._settings, lambda database: database.write(work))
@@ -266,9 +246,10 @@ def demo_key(settings: ServiceSettings) -> str:
     path = settings.data / _DEMO
 
     async def find_or_make(database: Database) -> str:
-        kept = _read(path)
-        if kept is not None and await _works(database, settings, kept):
-            return kept
+        if kept := _read(path):
+            with suppress(ApiError):  # it does not work any more
+                await database.read(keys.find_caller(kept, settings.secret(), clock()))
+                return kept
         return await _make(database, settings, path)
 
     return _with_database(settings, find_or_make)
@@ -280,14 +261,6 @@ def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitab
     # A notebook's cell has an event loop already, and this needs one of its own.
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, with_database(settings, work)).result()
-
-
-async def _works(database: Database, settings: ServiceSettings, key: str) -> bool:
-    try:
-        await database.read(keys.find_caller(key, settings.secret(), clock()))
-    except ApiError:
-        return False
-    return True
 
 
 async def _make(database: Database, settings: ServiceSettings, path: Path) -> str:

@@ -97,11 +97,6 @@ def login(
 def logout(profile: str = "default") -> None:
     """Forget a saved profile and its key.
 
-    Raises
-    ------
-    ConfigError
-        There is no such profile.
-
     Examples
     --------
     ``kit.logout()`` forgets the one that ``kit.connect()`` would have found.

@@ -54,13 +54,7 @@ class MagicLine:
 
 
 class Magics:
-    """The magics of one IPython shell.
-
-    Parameters
-    ----------
-    shell : InteractiveShell
-        Whose variables are looked at.
-    """
+    """The magics of one IPython shell, whose variables are looked at."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -125,13 +119,7 @@ class Magics:
             studio.close()
 
     def _studio(self, name: str | None) -> Studio:
-        """Return the studio of a variable, or the only one that the notebook has.
-
-        Raises
-        ------
-        ConfigError
-            There is none, or there are several.
-        """
+        """Return the studio of a variable, or the only one that the notebook has."""
         from kit.studio import AsyncStudio, Studio
 
         studios = {
@@ -169,11 +157,6 @@ def load(shell: Any) -> None:
 
 def parse_line(line: str) -> MagicLine:
     """Return what a line asks for.
-
-    Raises
-    ------
-    ConfigError
-        It names no model, or holds something that is not ``name=value``.
 
     Examples
     --------

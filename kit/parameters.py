@@ -18,9 +18,6 @@ from pydantic_core import to_json
 from kit.errors import REPORTED, ParameterError
 from kit.wire import Model, Parameter, WriteScripts, bounds
 
-#: Characters that a prompt may have after trimming.
-PROMPT_LIMIT = bounds.TEXT
-
 #: The largest whole number that every JSON reader keeps exact.
 _LARGEST = 2**53 - 1
 #: What is wrong with a number that JSON cannot write: it would arrive as nothing at all.
@@ -77,16 +74,8 @@ class Request:
 class Limits:
     """What a service takes at most, beyond what its models say.
 
-    Parameters
-    ----------
-    prompt, text : float
-        Characters of a prompt, and of a text whose parameter has no `max_length`.
-    number : float
-        Size of a number.
-    items, depth : float
-        Entries of a list or an object, and how many of them may lie in each other.
-    size : float
-        Bytes of all settings together, as JSON.
+    `prompt` and `text` are characters, the latter of a text whose parameter has no `max_length`;
+    `items` and `depth` of lists and objects; `size` the bytes of all settings as JSON.
     """
 
     prompt: float = math.inf
@@ -99,7 +88,7 @@ class Limits:
 
 #: Of this service, and of others: none is known of those, and they have the last word.
 OWN = Limits(
-    prompt=PROMPT_LIMIT,
+    prompt=bounds.TEXT,
     text=bounds.TEXT,
     number=_LARGEST,
     items=bounds.ITEMS,
@@ -114,7 +103,7 @@ def is_own(model: Model) -> bool:
 
     Examples
     --------
-    >>> from kit.wire import Model, Rule
+    >>> from kit.wire import Rule
     >>> is_own(Model(id="demo", pricing=Rule(base=1))), is_own(Model(id="demo"))
     (True, False)
     """
@@ -135,16 +124,7 @@ def check(
 ) -> dict[str, Any]:
     """Return the settings of a request with every default filled in.
 
-    Parameters
-    ----------
-    model : Model
-        The model's definition.
-    prompt : str or None
-        What to make; trimmed before it is measured.
-    parameters : mapping
-        Settings by name.
-    media : mapping of str to sequence
-        Input files by parameter name, in whatever form; only their number is looked at.
+    Of media only the number of files is looked at.
 
     Raises
     ------
@@ -153,7 +133,6 @@ def check(
 
     Examples
     --------
-    >>> from kit.wire import Model, Parameter
     >>> size = Parameter(name="size", type="integer", default=512, minimum=64, maximum=2048)
     >>> model = Model(id="demo", setting_parameters=[size])
     >>> check(model, prompt="a lake", parameters={}, media={})
@@ -162,7 +141,10 @@ def check(
     Source: contract, "Generations".
     """
     values, problems = settings(
-        model.setting_parameters, parameters, media_names=_names(model), limits=limits(model)
+        model.setting_parameters,
+        parameters,
+        media_names={p.name for p in model.media_parameters},
+        limits=limits(model),
     )
     problems = [*prompt_problems(model, prompt), *problems, *media_problems(model, media)]
     if problems:
@@ -187,9 +169,10 @@ def settings(
     values: dict[str, Any] = {}
     for parameter in known:
         value = given.get(parameter.name)
-        problem = (
-            _absence_problem(parameter) if value is None else problem_with(parameter, value, limits)
-        )
+        if value is not None:
+            problem = problem_with(parameter, value, limits)
+        else:
+            problem = "is required" if parameter.required and parameter.default is None else None
         if problem:
             problems.append((f"parameters.{parameter.name}", problem))
         value = parameter.default if value is None else _normalize(parameter, value)
@@ -205,9 +188,13 @@ def problem_with(parameter: Parameter, value: Any, limits: Limits = OWN) -> str 
     """Return a sentence on what is wrong with a value, or None."""
     if parameter.media:
         return None
-    if parameter.max_items is not None:
-        return _list_problem(parameter, value, limits)
-    return _item_problem(parameter, value, limits)
+    if parameter.max_items is None:
+        return _item_problem(parameter, value, limits)
+    if not isinstance(value, (list, tuple)):
+        return f"must be a list, not {shorten(value)}"
+    if len(value) > parameter.max_items:
+        return bounds.too_many(len(value), parameter.max_items)
+    return next((p for item in value if (p := _item_problem(parameter, item, limits))), None)
 
 
 def prompt_problems(model: Model, prompt: str | None) -> Iterator[Problem]:
@@ -239,10 +226,8 @@ def medium_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterato
     for parameter in model.media_parameters:
         count, most = len(media.get(parameter.name, ())), parameter.max_items or 1
         if count > most:
-            yield (
-                f"mediaUploads.{parameter.name}",
-                f"holds {count} files, at most {most} are allowed",
-            )
+            sentence = f"holds {count} files, at most {most} are allowed"
+            yield f"mediaUploads.{parameter.name}", sentence
 
 
 def script_problems(order: WriteScripts) -> Iterator[Problem]:
@@ -284,25 +269,8 @@ def _unknown_names(
 
 
 def _hint(name: str, known: Iterable[str], strangers: int) -> str:
-    """Return what was meant by an unknown name; of many unknown names, nothing is."""
+    # of many unknown names, nothing is said
     return suggest(name, known) if strangers <= REPORTED else ""
-
-
-def _absence_problem(parameter: Parameter) -> str | None:
-    missing = parameter.required and parameter.default is None
-    return "is required" if missing else None
-
-
-def _names(model: Model) -> set[str]:
-    return {p.name for p in model.media_parameters}
-
-
-def _list_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
-    if not isinstance(value, (list, tuple)):
-        return f"must be a list, not {shorten(value)}"
-    if parameter.max_items is not None and len(value) > parameter.max_items:
-        return bounds.too_many(len(value), parameter.max_items)
-    return next((p for item in value if (p := _item_problem(parameter, item, limits))), None)
 
 
 def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
@@ -381,20 +349,12 @@ def _number(value: Any) -> str | None:
     return "a number" if wrong else None
 
 
-def _boolean(value: Any) -> str | None:
-    return None if isinstance(value, bool) else "true or false"
-
-
-def _string(value: Any) -> str | None:
-    return None if isinstance(value, str) else "text"
-
-
 #: Type of a parameter -> what a wrong value should have been, or None when it is right.
 TYPES: dict[str, Callable[[Any], str | None]] = {
     "integer": _integer,
     "number": _number,
-    "boolean": _boolean,
-    "string": _string,
+    "boolean": lambda value: None if isinstance(value, bool) else "true or false",
+    "string": lambda value: None if isinstance(value, str) else "text",
 }
 
 

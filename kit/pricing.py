@@ -36,19 +36,8 @@ Media = Mapping[str, Sequence[Medium]]
 def price(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None) -> Quote:
     """Return what a request costs and why.
 
-    Parameters
-    ----------
-    rule : Rule
-        The model's price rule.
-    parameters : mapping
-        Checked values with every default filled in; a parameter without a value adds nothing.
-    media : mapping of str to sequence of Medium, optional
-        Input files by parameter name.
-
-    Returns
-    -------
-    Quote
-        Its terms add up to its total, to the millicredit.
+    Parameters are checked values with every default filled in; one without a value adds nothing.
+    The terms of the quote add up to its total, to the millicredit.
 
     Examples
     --------
@@ -251,7 +240,8 @@ def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[
         yield _Part("base", None, None, exact)
     for unit, cause, amount in _units(rule, parameters, media):
         exact += unit * amount
-        yield _Part("unit", cause, _plain(amount), unit * amount)
+        plain = int(amount) if amount.denominator == 1 else float(amount)
+        yield _Part("unit", cause, plain, unit * amount)
     for multiplier in rule.multipliers:
         value = parameters.get(multiplier.parameter)
         factor = multiplier.values.get(_key(value)) if value is not None else None
@@ -271,10 +261,6 @@ def _decimal(exact: Fraction) -> Decimal:
     """Write a fraction as a Decimal; rules and amounts are decimal numbers, so this is exact."""
     value = Decimal(exact.numerator) / Decimal(exact.denominator)
     return value.normalize() if value % 1 else value.quantize(Decimal(1))
-
-
-def _plain(amount: Fraction) -> float | int:
-    return int(amount) if amount.denominator == 1 else float(amount)
 
 
 def _key(value: Any) -> str:

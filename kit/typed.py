@@ -105,17 +105,12 @@ def parse_values(
 ) -> dict[str, Any]:
     """Return a model's settings that were typed as ``name=value``, by name.
 
-    Parameters
-    ----------
-    given : mapping of str to sequence of str
-        What stands behind the equals sign; several texts where a name was typed several times.
-    others : iterable of str, optional
-        What else a name that is none could have meant.
+    A name that is none may have meant one of `others`; bounds are checked later.
 
     Raises
     ------
     ConfigError
-        The model has no such setting, or it cannot be read; bounds are checked later.
+        The model has no such setting, or it cannot be read.
     """
     known = {parameter.name: parameter for parameter in model.setting_parameters}
     for name in given:
@@ -236,10 +231,9 @@ def _comma_hint(text: str) -> str:
 
 
 def _parse_boolean(text: str) -> bool:
-    try:
-        return _TRUTHS[text.lower()]
-    except KeyError:
-        raise ValueError(f"must be true or false, not {text[:40]!r}") from None
+    if text.lower() not in _TRUTHS:
+        raise ValueError(f"must be true or false, not {text[:40]!r}")
+    return _TRUTHS[text.lower()]
 
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

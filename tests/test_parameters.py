@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from kit.errors import ParameterError
 from kit.parameters import (
-    PROMPT_LIMIT,
     UNKNOWN,
     check,
     file_name_problems,
@@ -18,7 +17,7 @@ from kit.parameters import (
     settings,
     suggest,
 )
-from kit.wire import Model, Parameter, Rule, WriteScripts
+from kit.wire import Model, Parameter, Rule, WriteScripts, bounds
 
 COUNT = Parameter(name="count", type="integer", default=1, minimum=1, maximum=10)
 RATIO = Parameter(name="ratio", type="number", minimum=0, maximum=1)
@@ -118,7 +117,7 @@ def test_none_is_not_given() -> None:
     [
         ({"prompt": None}, "prompt", "is required"),
         ({"prompt": " \n"}, "prompt", "is required"),
-        ({"prompt": "x" * (PROMPT_LIMIT + 1)}, "prompt", "4,001 characters"),
+        ({"prompt": "x" * (bounds.TEXT + 1)}, "prompt", "4,001 characters"),
         ({"parameters": {}}, "parameters.smooth", "is required"),
         ({"parameters": {"smoth": True}}, "parameters.smoth", "did you mean 'smooth'"),
         ({"parameters": {"picture": "p"}}, "parameters.picture", "name it in mediaUploads"),
@@ -145,7 +144,7 @@ def test_everything_is_told_at_once() -> None:
 
 
 def test_a_prompt_is_measured_after_trimming() -> None:
-    assert check(MODEL, **{**GOOD, "prompt": " " + "x" * PROMPT_LIMIT + "\n"})
+    assert check(MODEL, **{**GOOD, "prompt": " " + "x" * bounds.TEXT + "\n"})
 
 
 def test_a_model_without_prompt_refuses_one() -> None:
@@ -181,7 +180,7 @@ def test_a_choice_is_right_whatever_its_parameter_is_called(kind: str) -> None:
 
 
 SEED = Parameter(name="seed", type="integer", minimum=0, maximum=2**64 - 1)
-LONG = "x" * (PROMPT_LIMIT + 1)
+LONG = "x" * (bounds.TEXT + 1)
 
 
 def test_another_service_says_itself_how_long_a_prompt_and_how_large_a_number_may_be() -> None:

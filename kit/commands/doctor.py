@@ -103,13 +103,7 @@ def examine_tests() -> Iterator[Finding]:
 def examine(
     settings: ServiceSettings, find_models: Callable[[ModelSource], Listing] = survey
 ) -> Iterator[Finding]:
-    """Yield what was found, cheap things first.
-
-    Parameters
-    ----------
-    find_models : callable
-        Returns the models that there are, and why others are left out.
-    """
+    """Yield what was found, cheap things first."""
 
     def models() -> Listing:
         return find_models(ModelSource(settings.engines_file, settings.engine_copies))
@@ -196,14 +190,9 @@ def _picture() -> str:
 def examine_lab(
     folders: Sequence[Path] | None = None, kernel: Path | None = None, lab: Path | None = None
 ) -> Iterator[Finding]:
-    """Yield what was found of Lab, its extensions and the kernel.
+    """Yield what was found of the kernel ``python3``, of the shell's Lab, and of its extensions.
 
-    Parameters
-    ----------
-    folders : sequence of Path, optional
-        Those with Lab's extensions, in the order in which Lab looks.
-    kernel, lab : Path, optional
-        The interpreter of the kernel ``python3``, and the ``jupyter-lab`` of the shell.
+    The folders with these are looked through in the order in which Lab does.
     """
     from jupyter_core.paths import jupyter_path
 

@@ -70,8 +70,7 @@ def list_keys(
     if as_json:
         show_json([key_data(row) for row in rows])
     else:
-        now = clock()
-        lines = [(r.id, r.prefix, r.name, r.scopes, _state(r, now)) for r in rows]
+        lines = [(r.id, r.prefix, r.name, r.scopes, _state(r)) for r in rows]
         show_table(("ID", "PREFIX", "NAME", "SCOPES", "STATE"), lines)
 
 
@@ -116,8 +115,6 @@ def key_data(row: Any) -> dict[str, Any]:
     }
 
 
-def _state(row: Any, now: int) -> str:
-    if row.revoked_at is not None:
-        return "revoked"
-    expired = row.expires_at is not None and row.expires_at <= now
-    return "expired" if expired else "active"
+def _state(row: Any) -> str:
+    expired = row.expires_at is not None and row.expires_at <= clock()
+    return "revoked" if row.revoked_at is not None else "expired" if expired else "active"

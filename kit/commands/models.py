@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ import kit
 from kit import wire
 from kit.client import settings
 from kit.commands.options import Data, Json, show_json, show_table
-from kit.engines.configured.place import Listing, ModelSource
+from kit.engines.configured.place import ModelSource
 from kit.engines.registry import look
 from kit.service import settings as service_settings
 from kit.service.domain import catalog
@@ -49,20 +48,20 @@ def command(
     if model:
         raise kit.errors.ConfigError("--model goes with --gallery")
     embedded = settings.resolve(None, None, data=data) is None
-    listing = _look(data) if embedded and not as_json else None
-    if listing:  # what is installed is known without the service
+    listing = None
+    if embedded and not as_json:  # what is installed is known without the service
+        ours = service_settings.load(data=data)
+        listing = look(ModelSource(ours.engines_file, ours.engine_copies))
         models: Iterable[wire.Model] = catalog.load_engines(listing.engines).models.values()
     else:
         with kit.connect(data=data) as studio:
             models = studio.models.values()
-    found = [
-        model
-        for model in models
-        if asset_type in (None, model.asset_type) and category in (None, model.category)
-    ]
+    found = [m for m in models if asset_type in (None, m.asset_type)]
+    found = [m for m in found if category in (None, m.category)]
     if as_json:
-        groups = {kind: [m for m in found if m.asset_type == kind] for kind in wire.CATEGORIES}
-        show_json({kind: [_plain(m) for m in models] for kind, models in groups.items()})
+        plain = [m.model_dump(mode="json", by_alias=True) for m in found]
+        kinds = wire.CATEGORIES
+        show_json({kind: [m for m in plain if m["assetType"] == kind] for kind in kinds})
         return
     lines = [(m.id, m.asset_type, m.category, usual(m) or "?", m.title) for m in found]
     show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
@@ -71,13 +70,7 @@ def command(
 
 
 def show(target: Path, only: Sequence[str], **how: Any) -> None:
-    """Write the page of examples and print where it is; exits with 1 where one failed.
-
-    Parameters
-    ----------
-    **how
-        Passed on to `kit.commands.gallery.make`.
-    """
+    """Write the page of examples and print where it is; exits with 1 where one failed."""
     # Imported here: what draws and encodes is heavy, and a list of models needs none of it.
     from kit.commands.gallery import make
 
@@ -85,12 +78,3 @@ def show(target: Path, only: Sequence[str], **how: Any) -> None:
     typer.echo(target)
     if failed:
         raise typer.Exit(1)
-
-
-def _look(data: Path | None) -> Listing:
-    found = service_settings.load(data=data)
-    return look(ModelSource(found.engines_file, found.engine_copies))
-
-
-def _plain(model: wire.Model) -> object:
-    return json.loads(model.model_dump_json(by_alias=True))

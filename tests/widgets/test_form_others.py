@@ -11,8 +11,8 @@ import pytest
 
 from kit import wire
 from kit.errors import BadRequestError, ParameterError
-from kit.parameters import PROMPT_LIMIT
 from kit.widgets.form import Form, Presets
+from kit.wire import bounds
 from tests.widgets.forming import (
     SIZE,
     Shop,
@@ -80,7 +80,7 @@ def test_a_balance_that_makes_no_sense_leaves_the_price(stage: Stage, shop: Shop
 # ── what they allow ──────────────────────────────────────────────────────────────────────────────
 
 BIG = wire.Parameter(name="seed", type="integer", minimum=0, maximum=2**64 - 1, default=2**60)
-LONG = "word " * PROMPT_LIMIT
+LONG = "word " * bounds.TEXT
 
 
 def test_another_service_is_asked_for_any_length_and_any_number_it_allows(

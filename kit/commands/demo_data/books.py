@@ -32,12 +32,7 @@ def write_history(
 ) -> Transaction[tuple[int, int]]:
     """Write a history and return how many generations it has and the balance it leaves.
 
-    Parameters
-    ----------
-    key : row
-        The key that paid.
-    since : int
-        When the account got its first credits, in milliseconds since 1970.
+    The account got its first credits at `since`; `key` is the row of the key that paid.
     """
     entries = balance = number = 0
 

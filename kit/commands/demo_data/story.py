@@ -45,17 +45,7 @@ _FAILED, _FAILED_ON_A_BAD_DAY, _CANCELED = 0.03, 0.3, 0.02
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One generation as it went.
-
-    Parameters
-    ----------
-    created, started, completed : int
-        Milliseconds since 1970; `started` is None where no worker ever began.
-    millicredits : int
-        What was charged.
-    refunded : bool
-        Whether all of it was refunded.
-    """
+    """One generation as it went, in milliseconds since 1970; `started` only where one began."""
 
     model: Model
     prompt: str
@@ -74,15 +64,7 @@ class Event:
 def story(
     models: Sequence[Model], count: int, *, seed: int, since: int, until: int
 ) -> Iterator[Event]:
-    """Yield the generations of a demo history, oldest first.
-
-    Parameters
-    ----------
-    models : sequence of Model
-        Those that need no files.
-    since, until : int
-        Milliseconds since 1970.
-    """
+    """Yield the generations of a demo history of models that need no files, oldest first."""
     draw = np.random.default_rng(seed)
     moments, bad = _moments(draw, count, since, until)
     ranks = 1.0 / np.arange(1, len(models) + 1)

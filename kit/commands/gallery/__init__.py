@@ -53,19 +53,9 @@ def make(
 ) -> int:
     """Write the page and return how many examples failed.
 
-    Parameters
-    ----------
-    target : Path
-        The HTML file; videos and sounds go into a folder beside it, ``NAME_files``.
-    only : sequence of str
-        Ids of the models to show; when empty all of them, but for those that another service
-        renders: it would be paid for.
-    say : callable
-        Called with a line for each example.
-    planned : callable
-        Chooses the examples of some models, model by model.
-    data : Path, optional
-        The data folder whose configured models are shown, too.
+    Videos and sounds go into a folder beside it, ``NAME_files``. Without ids of models all are
+    shown, those that are configured for the folder `data` too, but for those that another service
+    renders: it would be paid for.
 
     Raises
     ------
@@ -194,10 +184,7 @@ def close_up(before: Path, after: Path) -> bytes:
 def copy_configured(settings: ServiceSettings, data: Path, say: Say) -> frozenset[str]:
     """Have a service on another data folder offer what is configured, too.
 
-    Returns
-    -------
-    frozenset of str
-        Ids of the models that other services render, which cost credits there.
+    Returned are the ids of the models that other services render, which cost credits there.
     """
     file = settings.engines_file
     if file.is_file() and not settings.engines:  # a file that is named serves any folder

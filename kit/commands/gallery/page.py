@@ -34,32 +34,16 @@ _SAME_SHAPE = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardMedium:
-    """A picture, video or sound that is shown.
+    """A picture, video or sound that is shown."""
 
-    Parameters
-    ----------
-    kind : str
-        ``image``, ``video`` or ``audio``.
-    seconds : float or None
-        How long a video lasts.
-    picture : str
-        Address of the picture or of the poster, as ``data:``.
-    file : str
-        Address of the video or sound, from the page.
-    sound : bool
-        Whether a video can be heard.
-    close : bool
-        Whether the picture shows a part of the input, enlarged, beside that part of the result.
-    """
-
-    kind: str
+    kind: str  # image, video or audio
     width: int = 0
     height: int = 0
     seconds: float | None = None
-    picture: str = ""
-    file: str = ""
-    sound: bool = False
-    close: bool = False
+    picture: str = ""  # the picture or the poster, as a `data:` address
+    file: str = ""  # address of the video or sound, from the page
+    sound: bool = False  # whether a video can be heard
+    close: bool = False  # a part of the input, enlarged, beside that part of the result
 
     @property
     def ratio(self) -> float:
@@ -75,19 +59,13 @@ class CardMedium:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """An example and what came of it: a medium, or an error in a sentence.
-
-    Parameters
-    ----------
-    seconds : float or None
-        How long it was rendered.
-    """
+    """An example and what came of it: a medium, or an error in a sentence."""
 
     example: Example
     medium: CardMedium | None = None
     error: str | None = None
     credits: Decimal | None = None
-    seconds: float | None = None
+    seconds: float | None = None  # how long it was rendered
 
     @property
     def facts(self) -> list[str]:
@@ -107,14 +85,9 @@ Inputs = Mapping[str, CardMedium]
 
 
 def page(sections: Sequence[Section], inputs: Inputs) -> str:
-    """Return the page.
+    """Return the page of some models and their cards, the first of which is the model at its best.
 
-    Parameters
-    ----------
-    sections : sequence of (Model, cards)
-        In the order in which they are shown; the first card is the model at its best.
-    inputs : mapping of str to CardMedium
-        The samples that were used, by name.
+    The inputs are the samples that were used, by name.
     """
     folder = resources.files(__package__)
     template, style, script = (

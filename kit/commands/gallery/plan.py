@@ -48,20 +48,10 @@ _CLIPS = ("clip", "clip-1", "clip-2")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One thing to make.
+    """One thing to make: with a caption, of samples by the names of `kit.engines.samples`.
 
-    Parameters
-    ----------
-    caption : str
-        What is special about it beside its settings; often empty.
-    shown : mapping of str to any
-        The settings that make it what it is; empty where everything is as the model has it.
-    settings : mapping of str to any
-        All that are asked for, with those that only keep it small and its runs alike.
-    media : mapping of str to sequence of str
-        Names of samples by parameter name; see `kit.engines.samples`.
-    close : bool
-        Show a part of the result closely, beside the same part of the picture it was made from.
+    Of its settings are `shown` those that make it what it is; others keep it small. From `close` by
+    is shown a part of it, beside the same part of the picture it was made from.
     """
 
     model: wire.Model
