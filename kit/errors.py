@@ -108,13 +108,7 @@ class NoAnswerError(KitError):
 
 
 class GenerationFailedError(KitError):
-    """A generation ended without a result.
-
-    Attributes
-    ----------
-    generation : object or None
-        The generation as the service last reported it.
-    """
+    """A generation ended without a result; `generation` is as the service last reported it."""
 
     def __init__(self, message: str, generation: Any = None) -> None:
         super().__init__(message)
@@ -122,16 +116,10 @@ class GenerationFailedError(KitError):
 
 
 class EngineError(KitError):
-    """An engine could not render a job; the message is shown to the user.
+    """An engine could not render a job; the message, without paths or traces, is the user's.
 
-    Parameters
-    ----------
-    message : str
-        What was wrong with the job, in a sentence without paths or traces.
-    code : str
-        A word that programs can branch on; it becomes `errorCode` of the generation.
-    detail : str
-        What only the operator of the service should read: it goes to the log and nowhere else.
+    `code`, a word that programs can branch on, becomes `errorCode` of the generation; `detail` goes
+    to the operator's log and nowhere else.
     """
 
     def __init__(self, message: str, *, code: str = "render_failed", detail: str = "") -> None:
@@ -151,14 +139,8 @@ class BudgetError(KitError):
 class ApiError(KitError):
     """The service answered, and its answer is an error.
 
-    Parameters
-    ----------
-    message : str
-        Sentence for the reader; it is what the service sent or will send.
-    details : list of dict or dict, optional
-        ``{field, message}`` entries of a 400, or ``{required, available}`` of a 402.
-    headers : mapping, optional
-        Headers that the answer carries besides the usual ones, e.g. ``Retry-After``.
+    `details` are ``{field, message}`` entries of a 400, or ``{required, available}`` of a 402;
+    `headers` those that the answer carries besides the usual ones, e.g. ``Retry-After``.
 
     Source: API document, "Errors"; contract, "Conventions".
     """
@@ -201,10 +183,7 @@ class BadRequestError(ApiError, status=400, code="validation_error"):
     ) -> BadRequestError:
         """Build the error from (field, sentence) pairs; the first 20 are reported, shortened.
 
-        Parameters
-        ----------
-        total : int, optional
-            How many problems there are, where `problems` are the first of them.
+        Where `problems` are only the first, `total` says how many there are.
         """
         reported = [
             (_cut(f, _LONGEST_FIELD), _cut(s, _LONGEST_SENTENCE)) for f, s in problems[:REPORTED]

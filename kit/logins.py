@@ -56,8 +56,6 @@ def login(
     profile : str
         Under which name; ``kit.connect(profile=...)`` finds it, and ``kit.connect()`` finds the one
         that is called ``default``. An empty name saves nothing.
-    data : Path or str, optional
-        Folder for what the kit remembers.
     form : bool
         Return a form to sign in with instead, for pages on which a cell cannot ask, such as
         Voilà's; its ``studio`` is there after signing in.

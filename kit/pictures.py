@@ -21,22 +21,9 @@ OWNED = (*SHOWN, "JPEG2000", "PPM", "TGA", "QOI", "ICO", "HEIF")
 
 
 def open_picture(file: Path | IO[bytes], formats: Sequence[str] = SHOWN) -> Any:
-    """Open a picture of which no pixel is decoded yet.
+    """Open a picture of which no pixel is decoded yet; the caller closes it.
 
-    Parameters
-    ----------
-    formats : sequence of str
-        What it may be, as Pillow calls it.
-
-    Returns
-    -------
-    PIL.Image.Image
-        The caller closes it.
-
-    Raises
-    ------
-    OSError
-        It is none of these; or another error of Pillow.
+    The formats, as Pillow calls them, are what it may be; anything else is an `OSError`.
     """
     from PIL import Image
 

@@ -65,14 +65,9 @@ def tighten(path: Path) -> bool:
 
 
 def try_lock(file: int) -> bool:
-    """Take the lock of an open file unless another process has it.
+    """Take the lock of a file that is open for writing unless another process has it.
 
     The system frees it when the file is closed, also by the end of the process.
-
-    Parameters
-    ----------
-    file : int
-        A file descriptor that can be written to.
     """
     try:
         if sys.platform == "win32":

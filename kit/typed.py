@@ -30,11 +30,7 @@ def parse_text(parameter: Parameter, text: str) -> Any:
     >>> parse_text(Parameter(name="weights", type="tensor"), "[1, 2]")
     [1, 2]
 
-    Raises
-    ------
-    ValueError
-        It is no number where a number is asked for, or neither true nor false, or JSON with a
-        number that JSON does not have.
+    Raises `ValueError` with a sentence where it cannot be read so.
     """
     kind = _kind(parameter)
     if kind == "string":
@@ -81,10 +77,7 @@ def format_text(parameter: Parameter, value: Any) -> str:
 def parse_pairs(texts: Iterable[str], where: str) -> dict[str, list[str]]:
     """Return what was typed as ``name=value``, by name; a name may stand several times.
 
-    Raises
-    ------
-    ConfigError
-        One is something else; the sentence begins with `where` it stands.
+    Anything else is a `ConfigError`, whose sentence begins with `where` it stands.
 
     Examples
     --------
@@ -125,12 +118,8 @@ def parse_values(
 def parse_value(parameter: Parameter, texts: Sequence[str]) -> Any:
     """Return the value that was typed for a parameter; a list in several texts, or as JSON.
 
-    A choice is the one that reads as it was typed, whatever type it has.
-
-    Raises
-    ------
-    ConfigError
-        It cannot be read, there is nothing to read, or more than one where one is asked for.
+    A choice is the one that reads as it was typed, whatever type it has. What cannot be read is a
+    `ConfigError`, and so is nothing, or more than one where one is asked for.
 
     Examples
     --------

@@ -43,7 +43,7 @@ COMMANDS = {
     "demo-data": "Make a data folder with a demo history.",
 }
 #: Those that stand in the module of another.
-_TOGETHER = {"login": "profiles", "logout": "profiles", "restore": "backup"}
+_TOGETHER = {"login": "profiles", "logout": "profiles", "restore": "backup", "ledger": "credits"}
 #: Those that have commands themselves.
 GROUPS = {
     "accounts": "Accounts: who pays.",
@@ -70,10 +70,12 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
     for name, sentence in {**COMMANDS, **GROUPS}.items():
         if name not in loaded:
             app.command(name, help=sentence)(_nothing)
-        elif name in GROUPS:
-            app.add_typer(import_module(f"kit.commands.{name}").app, name=name, help=sentence)
+            continue
+        module = import_module(f"kit.commands.{_TOGETHER.get(name, name).replace('-', '_')}")
+        if name in GROUPS:
+            group = getattr(module, name if name in _TOGETHER else "app")
+            app.add_typer(group, name=name, help=sentence)
         else:
-            module = import_module(f"kit.commands.{_TOGETHER.get(name, name).replace('-', '_')}")
             app.command(name)(getattr(module, name if name in _TOGETHER else "command"))
     return app
 
@@ -85,18 +87,6 @@ def build_parser(arguments: Sequence[str]) -> typer.Typer:
         require_extra("service", f"`kit {arguments[0] if arguments else '--help'}`"),
     ):
         return command_line(arguments[:1])
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the process when left out.
-    """
-    given = sys.argv[1:] if arguments is None else arguments
-    run(build_parser(given), given)
 
 
 def run(app: typer.Typer, arguments: Sequence[str]) -> None:

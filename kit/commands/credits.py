@@ -1,4 +1,4 @@
-"""``kit credits``: what accounts can spend."""
+"""``kit credits`` and ``kit ledger``: what accounts can spend, and whether the books are right."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kit.commands.database import actor, settings_of, transact
+from kit.commands.database import actor, check_database, read, settings_of, transact
 from kit.commands.options import Account, Data, DatabaseUrl, Json, amount, group, show_json
 from kit.errors import ConfigError
 from kit.service.domain import credits
@@ -14,6 +14,7 @@ from kit.service.http.context import to_credits
 from kit.service.machine import clock
 
 app = group()
+ledger = group()
 
 
 @app.command()
@@ -33,3 +34,20 @@ def grant(
     balance = to_credits(transact(settings_of(data, database), work))
     made = {"accountId": account, "granted": to_credits(units), "balance": balance}
     show_json(made) if as_json else typer.echo(f"{account} has {balance} credits")
+
+
+@ledger.command()
+def verify(data: Data = None, database: DatabaseUrl = None, as_json: Json = False) -> None:
+    """Prove that the file, every balance, charge and refund is right; nothing is repaired."""
+    settings = settings_of(data, database)
+    check_database(settings)
+    found = read(settings, credits.verify())
+    if as_json:
+        names = {"accountId": "account_id", "subject": "subject", "problem": "problem"}
+        show_json([{name: getattr(it, field) for name, field in names.items()} for it in found])
+    elif not found:
+        typer.echo("every balance is the sum of its entries, every charge and refund is right")
+    for it in [] if as_json else found:
+        typer.echo(f"{it.subject}: {it.problem}", err=True)
+    if found:
+        raise typer.Exit(1)

@@ -41,10 +41,7 @@ def actor() -> str:
 def check_database(settings: ServiceSettings) -> str:
     """Look through the service's database, if there is one, and say that nothing is wrong with it.
 
-    Raises
-    ------
-    ConfigError
-        The data folder is not whole; the sentence says what is wrong.
+    What is not whole is a `ConfigError`.
     """
     if not settings.embedded:
         read(settings, queue.count_states())

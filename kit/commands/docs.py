@@ -50,7 +50,7 @@ def command(
     # The errors are a public name of the package, and come with it.
     pdoc.pdoc(*(name for name in MODULES if name != "kit.errors"), output_directory=folder)
     page = pdoc.render.env.from_string((manual / "page.html").read_text("utf-8"))
-    pages = dict(write_pages())
+    pages = write_pages()
     for name, text in pages.items():
         html = page.render(
             body=pdoc.render_helpers.to_html(text), name=name, pages=[*pages], modules=MODULES
@@ -59,18 +59,20 @@ def command(
     typer.echo(folder / "index.html")
 
 
-def write_pages() -> Iterator[tuple[str, str]]:
-    """Yield the name and the Markdown of each page beside those of the modules."""
-    manual = files("kit") / "manual"
-    yield "index", (manual / "index.md").read_text("utf-8")
-    yield "http", f"# HTTP operations\n\n{_format_table(list_operations())}"
-    yield "errors", f"# Errors\n\n{_format_table(list_errors())}"
-    yield "commands", "# Commands\n\n" + "\n\n".join(_describe_commands())
-    yield "settings", f"# Settings of the service\n\n{_format_table(list_settings())}"
-    yield "limits", f"# Limits\n\n{_format_table(list_limits())}"
-    for name in ("security", "operation"):
-        yield name, (manual / f"{name}.md").read_text("utf-8")
-    yield "capacity", (files("kit") / "deploy" / "CAPACITY.md").read_text("utf-8")
+def write_pages() -> dict[str, str]:
+    """Return the Markdown of each page beside those of the modules, by its name."""
+    manual, deploy = files("kit") / "manual", files("kit") / "deploy"
+    return {
+        "index": (manual / "index.md").read_text("utf-8"),
+        "http": _format_table("HTTP operations", list_operations()),
+        "errors": _format_table("Errors", list_errors()),
+        "commands": "\n\n".join(["# Commands", *_describe_commands()]),
+        "settings": _format_table("Settings of the service", list_settings()),
+        "limits": _format_table("Limits", list_limits()),
+        "security": (manual / "security.md").read_text("utf-8"),
+        "operation": (manual / "operation.md").read_text("utf-8"),
+        "capacity": (deploy / "CAPACITY.md").read_text("utf-8"),
+    }
 
 
 def list_errors() -> Table:
@@ -167,6 +169,6 @@ def _describe_commands() -> Iterator[str]:
         todo = [*((f"{name} {child}", children[child]) for child in children), *todo]
 
 
-def _format_table(rows: Table) -> str:
+def _format_table(title: str, rows: Table) -> str:
     head, *body = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
-    return "\n".join([head, f"|{'---|' * len(rows[0])}", *body])
+    return "\n".join([f"# {title}", "", head, f"|{'---|' * len(rows[0])}", *body])

@@ -50,8 +50,8 @@ def amount(text: str, name: str) -> int:
             raise InvalidOperation
         return millicredits(value)
     except (InvalidOperation, ValueError):
-        sentence = f"{name} must be a number of credits with up to 3 decimals, not {text!r}"
-        raise ConfigError(sentence) from None
+        wanted = f"{name} must be a number of credits with up to 3 decimals"
+        raise ConfigError(f"{wanted}, not {text!r}") from None
 
 
 def instant(text: str) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kit import local
-from kit.commands import main
+from kit.commands import build_parser, run
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ def kit(
         capsys.readouterr()
         code = 0
         try:
-            main([str(argument) for argument in arguments])
+            given = [str(argument) for argument in arguments]
+            run(build_parser(given), given)
         except SystemExit as end:
             code = int(end.code or 0)
         out, err = capsys.readouterr()

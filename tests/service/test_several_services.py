@@ -193,8 +193,8 @@ AHEAD = """
 import time
 now, now_ns = time.time, time.time_ns
 time.time, time.time_ns = lambda: now() + 600, lambda: now_ns() + 600_000_000_000
-from kit.commands import main
-main(["serve", "--port", "0", "--workers", "1"])
+from kit.commands import command_line, run
+run(command_line(["serve"]), ["serve", "--port", "0", "--workers", "1"])
 """
 
 
