@@ -216,8 +216,7 @@ class LocalKeys:
 
 
 def _actor() -> str:
-    """Return who gives an order here, for the audit."""
-    return f"embedded:{machine.user()}"
+    return f"embedded:{machine.user()}"  # for the audit
 
 
 def _describe_key(row: Any, now: int, in_use: bool) -> Key:

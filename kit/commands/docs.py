@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -117,15 +118,9 @@ def list_settings() -> Table:
 
 def _describe_fields(of: type) -> dict[str, str]:
     """Return field -> what the class's docstring says of it."""
-    described: dict[str, str] = {}
-    names: list[str] = []
-    for line in (inspect.getdoc(of) or "").splitlines():
-        head, separator, _ = line.partition(" : ")
-        if line.startswith("    "):
-            described |= {name: f"{described.get(name, '')} {line.strip()}" for name in names}
-        else:
-            names = head.split(", ") if separator else []
-    return described
+    text = inspect.getdoc(of) or ""
+    found = re.findall(r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
+    return {name: " ".join(said.split()) for names, said in found for name in names.split(", ")}
 
 
 def list_limits() -> Table:

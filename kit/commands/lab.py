@@ -31,7 +31,11 @@ def command(
     url, _ = start_embedded(settings.data)
     typer.echo(f"Creative Studio at {url}, data in {settings.data}")
     # The notebooks find the service through the data folder, so that no key travels in a variable.
-    environment = os.environ | {"KIT_DATA": str(settings.data), _CONFIG: _configuration()}
+    # A newcomer is not asked about news first, nor is PyPI; callbacks run on the main thread (see
+    # "Subshells" in the decisions).
+    config = str(Path(__file__).with_name("jupyter_config"))
+    config = os.pathsep.join(filter(None, (config, os.environ.get(_CONFIG))))
+    environment = os.environ | {"KIT_DATA": str(settings.data), _CONFIG: config}
     arguments = [
         sys.executable,
         "-m",
@@ -62,16 +66,6 @@ def tutorials() -> Path:
         if not (here / packaged.name).exists():
             shutil.copy(packaged, here)
     return here
-
-
-def _configuration() -> str:
-    """Return where Lab is configured.
-
-    A newcomer is not asked about news first, nor is PyPI; callbacks run on the main thread (see
-    "Subshells" in the decisions).
-    """
-    ours = Path(__file__).with_name("jupyter_config")
-    return os.pathsep.join(filter(None, (str(ours), os.environ.get(_CONFIG))))
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
