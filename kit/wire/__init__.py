@@ -8,10 +8,20 @@ typo is an error.
 from __future__ import annotations
 
 from kit.wire.account import Account, Balance, Entry
-from kit.wire.base import Amount, Body, Credits, Instant, Wire, WireShape, drawings, timestamp
+from kit.wire.base import (
+    Amount,
+    Body,
+    Credits,
+    Instant,
+    Problem,
+    Problems,
+    Wire,
+    WireShape,
+    drawings,
+    timestamp,
+)
 from kit.wire.generations import Generation, GenerationInput, Output, Receipt, StartGeneration
 from kit.wire.models import Model, Models, Multiplier, Parameter, Quote, Rule, Term, UnitPrice
-from kit.wire.problems import Problem, Problems
 from kit.wire.reading import read_leniently
 from kit.wire.uploads import RequestUpload, Ticket
 from kit.wire.webhooks import CreateWebhook, Webhook

@@ -167,3 +167,18 @@ class Body(Wire):
     @classmethod
     def _read_leniently(cls, content: str | bytes | bytearray, error: ValidationError) -> Self:
         raise error
+
+
+class Problem(Wire):
+    """What went wrong. Source: API document, "Errors"; contract, "Conventions"."""
+
+    code: str = ""
+    message: str = ""
+    details: Any = None
+    request_id: str | None = None
+
+
+class Problems(Wire):
+    """The envelope of every error answer."""
+
+    error: Problem
