@@ -81,8 +81,9 @@ def test_a_key_is_visible_ascii(http: httpx.Client, label: str) -> None:
     assert balance(http) == 100
 
 
-def test_the_longest_key_is_taken(http: httpx.Client) -> None:
-    assert post(http, GENERATIONS, ORDER, "~" * 255).status_code == 202
+@pytest.mark.parametrize("label", ["!", "~" * 255])
+def test_the_shortest_and_the_longest_key_are_taken(http: httpx.Client, label: str) -> None:
+    assert post(http, GENERATIONS, ORDER, label).status_code == 202
 
 
 @pytest.mark.parametrize(("path", "body"), POSTS.items())

@@ -64,9 +64,12 @@ def test_a_stale_attempt_changes_nothing(
     assert write(queue.renew([(one, 1)], lease=LEASE + 1)) == [one]
     write(queue.report(one, 1, 0.9, NOW))
     write(queue.release(one, 1, NOW))
-    write(queue.requeue_lost(one, 1, 5, attempts=3, now=NOW))
+    assert write(queue.requeue_lost(one, 1, 5, attempts=3, now=NOW)) is False
+    assert write(queue.requeue_lost(one, 1, 0, attempts=3, now=NOW)) is False
     assert row(one) == before
-    assert write(queue.finish(one, 2, OUTPUT, NOW)) is True
+    assert write(queue.requeue_lost(one, 2, 0, attempts=3, now=NOW)) is True
+    write(queue.claim("c", 1, lease=LEASE, now=NOW))
+    assert write(queue.finish(one, 3, OUTPUT, NOW)) is True
 
 
 def test_what_is_finished_never_changes(
