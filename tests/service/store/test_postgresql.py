@@ -136,6 +136,7 @@ def test_connections_that_were_cut_are_made_anew(opened: Opened, postgresql: str
         await cut()
         with suppress(UnavailableError):  # unless the driver has noticed
             await database.write(add("b"))
+        await asyncio.sleep(0.1)
         await database.write(add("c"))
         return (await database.read(names()))[-1]
 
