@@ -28,6 +28,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 def press(part: Locator, key: str) -> None:
     """Press a key as a person does: the page, and not the part, decides where it goes."""
+    expect(part).to_be_enabled()  # what rests takes no focus, from nobody
     part.focus()
     part.page.keyboard.press(key)
 

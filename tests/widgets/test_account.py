@@ -220,6 +220,20 @@ def test_two_clicks_make_one_key_and_a_name_that_is_typed_meanwhile_stays(
     assert not panel.key_list.make.disabled
 
 
+def test_a_click_while_the_panel_still_loads_is_not_lost(later: Later) -> None:
+    begun: list[Callable[[], None]] = []
+    key_list = Ring()
+    background = BackgroundRunner(begin=begun.append, after=later)
+    panel = AccountPanel(facts, keys=key_list, background=background)
+    find(panel.key_list, "Name").value = "laptop"
+
+    buttons(panel, "Create key")[0].click()
+    for work in begun:
+        work()
+
+    assert [asked[0] for asked in key_list.asked] == ["laptop"]
+
+
 def test_a_key_that_nobody_copies_goes_away_by_itself(
     background: BackgroundRunner, later: Later
 ) -> None:

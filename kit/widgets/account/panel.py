@@ -171,11 +171,15 @@ class KeyList(ipywidgets.VBox):
         days = EXPIRY[self._expiry.value]
 
         def make() -> None:
-            self._show_new_key(self._keys.create(name, scopes, days))
-            if self._name.value.strip() == name:  # else the next one is being named
-                self._name.value = ""
-            self.show()
+            try:
+                self._show_new_key(self._keys.create(name, scopes, days))
+                if self._name.value.strip() == name:  # else the next one is being named
+                    self._name.value = ""
+                self.show()
+            finally:
+                self.make.disabled = False
 
+        self.make.disabled = True
         self._begin(make)
 
     def _revoke_key(self, key: Key) -> None:
@@ -310,6 +314,7 @@ class AccountPanel(SnapshotBox):
         self._on_close = on_close
         later = background or BackgroundRunner()
         self._loaded = threading.Event()
+        self._one_at_a_time = threading.RLock()
         self._head = ipywidgets.HTML(STYLE)
         self._problem = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._refresh = button("Refresh", lambda _: self.refresh(), icon="refresh")
@@ -363,19 +368,15 @@ class AccountPanel(SnapshotBox):
         self.snapshot.follow()
 
     def _begin(self, work: Callable[[], None]) -> None:
-        self._set_busy(True)
+        self._refresh.disabled = True
         self._background.begin(partial(self._work, work))
 
     def _work(self, work: Callable[[], None]) -> None:
-        self._show_problem("")
-        guarded(work, self._show_problem)()
-        self._set_busy(False)
+        with self._one_at_a_time:  # what was asked for earlier would be shown later
+            self._show_problem("")
+            guarded(work, self._show_problem)()
+        self._refresh.disabled = False
         self._loaded.set()
-
-    def _set_busy(self, busy: bool) -> None:
-        self._refresh.disabled = busy
-        if self.key_list is not None:
-            self.key_list.make.disabled = busy
 
     def _show_problem(self, sentence: str) -> None:
         self._problem.value = problem(sentence)
