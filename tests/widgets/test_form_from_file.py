@@ -51,7 +51,7 @@ def test_it_fills_in_what_the_model_takes_and_says_what_it_left(
         "parameters": form.value["parameters"] | {"count": 3},
         "media": {"face": [str(face)]},
     }
-    assert "filled in from made.png, but not steps: " in said
+    assert "filled in from made.png (not used: steps: " in said
 
 
 def test_the_form_becomes_that_of_the_files_model_and_its_results_stay(
@@ -62,7 +62,7 @@ def test_the_form_becomes_that_of_the_files_model_and_its_results_stay(
 
     said = drop(form, stage, picture)
 
-    assert "filled in from made.png: this is the form of drift now, which made it" in said
+    assert "filled in from made.png, made by drift; the form is now that model's" in said
     assert (form.model.id, form.value["prompt"]) == ("drift", "a hill")
     assert form.code() == 'studio.generate("drift", "a hill")'
     assert len(shown(form)) == 1
@@ -84,8 +84,8 @@ def test_that_of_a_model_that_is_not_there_fills_in_what_fits(
     said = drop(form, stage, picture)
 
     assert (
-        "filled in from made.png, which was made by dream, not here, but not Sampler: Euler a"
-        in said
+        "filled in from made.png, made by dream, which this service lacks"
+        " (not used: Sampler: Euler a)" in said
     )
     assert (form.model.id, form.value["prompt"]) == ("flat", "a hill")
     assert form.value["parameters"]["seed"] == 7

@@ -24,11 +24,11 @@ def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
             return
         by = ""
         if found.model not in (None, form.model.id):
-            by = f", which was made by {found.model}, not here"
-            if form.switch(found.model):
-                by = f": this is the form of {found.model} now, which made it"
+            switched = form.switch(found.model)
+            also = "; the form is now that model's" if switched else ", which this service lacks"
+            by = f", made by {found.model}{also}"
         left = form.fill(found)
-        but = f", but not {'; '.join(left)}" if left else ""
+        but = f" (not used: {'; '.join(left)})" if left else ""
         said.value = markup.notice(f"filled in from {path.name}{by}{but}")
 
     said = stock.new(ipywidgets.HTML)
