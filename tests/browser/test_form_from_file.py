@@ -47,7 +47,7 @@ def test_a_picture_dropped_on_a_form_fills_it_in(lab: Lab, browser: Browser) -> 
         zone = other.get_by_role("group", name="Upload: a file that says what made it")
         expect(zone).to_be_visible()
         price.evaluate(DRAG, [content, ["dragover", "drop"]])
-        expect(other).to_contain_text("made by poster; the form is now that model's")
+        expect(other).to_contain_text("made by poster; the form is changed to it")
         expect(other.get_by_label("prompt")).to_have_value("a red hill")
         expect(other.locator(".kit-inputs b").first).to_have_text("Poster Landscape")
         prompt = other.get_by_label("prompt")

@@ -62,7 +62,7 @@ def test_the_form_becomes_that_of_the_files_model_and_its_results_stay(
 
     said = drop(form, stage, picture)
 
-    assert "filled in from made.png, made by drift; the form is now that model's" in said
+    assert "filled in from made.png, made by drift; the form is changed to it" in said
     assert (form.model.id, form.value["prompt"]) == ("drift", "a hill")
     assert form.code() == 'studio.generate("drift", "a hill")'
     assert len(shown(form)) == 1

@@ -25,7 +25,7 @@ def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
         by = ""
         if found.model not in (None, form.model.id):
             switched = form.switch(found.model)
-            also = "; the form is now that model's" if switched else ", which this service lacks"
+            also = "; the form is changed to it" if switched else ", which this service lacks"
             by = f", made by {found.model}{also}"
         left = form.fill(found)
         but = f" (not used: {'; '.join(left)})" if left else ""
