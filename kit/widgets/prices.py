@@ -104,19 +104,6 @@ def guess(model: wire.Model) -> wire.Quote | None:
     return wire.Quote(total=model.credits_at_defaults, source="default")
 
 
-def with_balance(quote: wire.Quote, balance: Decimal | None) -> wire.Quote:
-    """Return a quote that says whether the balance allows it, where a balance is known."""
-    if balance is None or quote.affordable is not None:
-        return quote
-    return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
-
-
-def times(quote: wire.Quote, count: int) -> wire.Quote:
-    """Return the price of so many requests at the price of one."""
-    total = quote.total * count
-    return quote.model_copy(update={"total": total, "terms": [], "affordable": None})
-
-
 def text(quote: wire.Quote | None) -> str:
     """Return a price in one line of text.
 

@@ -103,10 +103,15 @@ class Field:
             return otherwise
         return otherwise if value is None else value
 
+    @property
+    def default(self) -> Any:
+        """What it shows where no value is given; a file has no default."""
+        is_file = self.path.startswith("mediaUploads.")
+        return None if is_file else controls.default(self.parameter)
+
     def is_set(self) -> bool:
         """Return whether it holds something else than its default."""
-        default = None if self.parameter.media else controls.default(self.parameter)
-        return bool(self.current(default) != default)
+        return bool(self.current(self.default) != self.default)
 
     def show(self, shown: bool) -> None:
         """Show or hide the control and its note."""
@@ -333,14 +338,12 @@ def _build_picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Part
     box, control, read, write = _build_lines(parameter, stock, label)
     options = [(controls.label(value), value) for value in parameter.enum or ()]
     choice = stock.new(ipywidgets.Dropdown, options=options)
-    add = stock.new(ipywidgets.Button, description="Add", icon="plus")
 
-    def pick(_: Any) -> None:
+    def pick() -> None:
         lines = [line for line in control.value.split("\n") if line.strip()]
         control.value = "\n".join([*lines, format_line(parameter, choice.value)])
 
-    add.on_click(pick)
-    parts = (box, choice, add)
+    parts = (box, choice, stock.button("Add", "plus", pick))
     row = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-row", *_WIDE))
     return row, control, read, write
 
@@ -350,14 +353,13 @@ def _add_seed_button(parameter: Parameter, stock: WidgetFactory, parts: Parts) -
     control, control, read, write = parts
     if parameter.type != "integer" or not parameter.name.lower().endswith("seed"):
         return parts
-    dice = stock.new(ipywidgets.Button, icon="random", tooltip="Draw a new seed")
     low = int(parameter.minimum or 0)
     high = min(_SEEDS - 1 if parameter.maximum is None else int(parameter.maximum), _SEEDS - 1)
 
-    def draw(_: Any) -> None:
+    def draw() -> None:
         write(low + secrets.randbelow(max(1, high - low + 1)))
 
-    dice.on_click(draw)
+    dice = stock.button("", "random", draw, tooltip="Draw a new seed")
     box = stock.new(ipywidgets.HBox, children=(control, dice), _dom_classes=("kit-row",))
     return box, control, read, write
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import traitlets
 
-from kit import wire
+from kit import file_metadata, wire
 from kit.errors import KitError
 from kit.pictures import OWNED, open_picture
-from kit.widgets import media
+from kit.widgets import markup, media
 from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.boxes import OpenedBox, close_all
 from kit.widgets.form import controls, parts
@@ -97,11 +97,11 @@ class FileField(ipywidgets.VBox):
             background=background,
             folder=service.uploads if service else None,
         )
-        row = [self.box, self._button("Browse", "folder-open", self._toggle_folders)]
+        row = [self.box, stock.button("Browse", "folder-open", self._toggle_folders)]
         if service is not None and parameter.type in ("image", "video"):
             toggle = partial(self._toggle_results, service)
-            row.append(self._button("Earlier", "history", toggle))
-            row[-1].tooltip = "Choose among earlier results"
+            words = "Choose among earlier results"
+            row.append(stock.button("Earlier", "history", toggle, tooltip=words))
         line = stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-row",))
         self._chips = stock.new(ipywidgets.VBox, _dom_classes=("kit-chips",))
         self._opened = stock.new(OpenedBox, background=background)
@@ -189,11 +189,6 @@ class FileField(ipywidgets.VBox):
 
     # ── ways to choose ───────────────────────────────────────────────────────────────────────────
 
-    def _button(self, word: str, icon: str, act: Callable[[], None]) -> Any:
-        button = self._stock.new(ipywidgets.Button, description=word, icon=icon)
-        button.on_click(lambda _: act())
-        return button
-
     def _toggle(self, name: str, make: Callable[[], Any]) -> None:
         """Open a way to choose in the place of another one, or close it."""
         self._open = "" if self._open == name else name
@@ -235,7 +230,7 @@ class FileField(ipywidgets.VBox):
 
     def _chip(self, index: int) -> Any:
         """Return a file with what can be done with it."""
-        line, last = self.value[index], len(self.value) - 1
+        line, last, button = self.value[index], len(self.value) - 1, self._stock.button
         name = self._names.setdefault(line, Path(line).name)
         shown = self._stock.new(ipywidgets.HTML, value=self._previews.get(line, _caption(name)))
         if line not in self._previews:
@@ -243,11 +238,10 @@ class FileField(ipywidgets.VBox):
         row = [shown]
         for icon, by, word in (("arrow-up", -1, "earlier"), ("arrow-down", 1, "later")):
             if last:
-                row.append(self._button("", icon, partial(self._move, index, by)))
-                row[-1].tooltip = f"Move {name} {word}"
-                row[-1].disabled = not 0 <= index + by <= last
-        row.append(self._button("", "times", partial(self._remove, index)))
-        row[-1].tooltip = f"Remove {name}"
+                move, there = partial(self._move, index, by), 0 <= index + by <= last
+                words = f"Move {name} {word}"
+                row.append(button("", icon, move, tooltip=words, disabled=not there))
+        row.append(button("", "times", partial(self._remove, index), tooltip=f"Remove {name}"))
         return self._stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-chip",))
 
     def _remove(self, index: int) -> None:
@@ -308,6 +302,40 @@ def build(
     )
     path, note = f"mediaUploads.{parameter.name}", build_note(parameter, stock)
     return Field(path, parameter, made, note, made.read, made.write, made)
+
+
+def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
+    """Return a zone that fills in the form that it stands in, as that of the file's own model."""
+    from kit.widgets.form.uploads import Drop  # loads anywidget, which only this needs
+
+    def read(path: Path) -> None:
+        found = file_metadata.read(path)
+        if found is None:
+            said.value = markup.problem(f"{path.name} does not say what made it")
+            return
+        by = ""
+        if found.model not in (None, form.model.id):
+            switched = form.switch(found.model)
+            also = "; the form is changed to it" if switched else ", which this service lacks"
+            by = f", made by {found.model}{also}"
+        left = form.fill(found)
+        but = f" (not used: {'; '.join(left)})" if left else ""
+        said.value = markup.notice(f"filled in from {path.name}{by}{but}")
+
+    said = stock.new(ipywidgets.HTML)
+    drop = stock.new(
+        Drop,
+        label="a file that says what made it",
+        call="Drop a picture or a video that says what made it, or",
+        accept="image/*,video/*",
+        whole=True,
+        check=lambda _: None,
+        keep=service.keep,
+        take=read,
+        background=form.background,
+        folder=service.uploads,
+    )
+    return stock.new(ipywidgets.VBox, children=(drop, said))
 
 
 def describe_drop_zone(parameter: Parameter, *, own: bool = True) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from kit.widgets.background import BackgroundRunner, Debounced, guarded
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form import code, fields, files, parts, relevance, values
 from kit.widgets.form.fields import Field
-from kit.widgets.form.from_file import build_zone
+from kit.widgets.form.files import build_zone
 from kit.widgets.form.layout import FormLayout
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.presets import PresetFolder, Presets
@@ -95,10 +95,11 @@ class Form(SnapshotBox):
         self._prices = Prices(service, self.background, refresh)
         box = partial(self._stock.new, ipywidgets.VBox)
         self._results = self._stock.new(NewestFirst, most=MOST, box=box)
-        #: Everything that was started here, the newest last.
+        #: What was started here last, the newest at the end: as many runs as are shown.
         self.runs: list[Run] = []
         super().__init__((), "kit-form", background)
-        self._script.follow(self._prices.look)
+        if service is not None:
+            self.follow(service.subscribe, self._prices.refresh)
         self._script.on_msg(self._receive)
         self._known = {model.id: (model, presets)}
         self._open(model.id, initial or {})
@@ -113,12 +114,13 @@ class Form(SnapshotBox):
             self._fields, self._initial = fields, found
             self.presets, self._message = presets, ""
             self._refused: dict[str, str] = {}
+            self._acts = {word: self._guarded(act) for word, act in self._tools(presets).items()}
             self._face = FormLayout(
                 model,
                 fields,
                 self._stock,
                 generate=self._submit_soon,
-                tools=self._tools(),
+                tools=self._acts,
                 background=self.background,
                 results=self._results,
             )
@@ -158,7 +160,7 @@ class Form(SnapshotBox):
 
     @value.setter
     def value(self, value: Mapping[str, Any]) -> None:
-        self._write(self._by_field(value))
+        self._write(values.read_value(self.model, value, self._path))
         self._refresh()
 
     @property
@@ -242,9 +244,6 @@ class Form(SnapshotBox):
 
     # ── fields ───────────────────────────────────────────────────────────────────────────────────
 
-    def _by_field(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        return values.read_value(self.model, value, self._path)
-
     def _checked(self) -> Checked:
         checked = values.check_fields(self.model, self._fields)
         try:
@@ -258,7 +257,7 @@ class Form(SnapshotBox):
             self._silent = True
             try:
                 for one in self._fields:
-                    one.write(value.get(one.path, values.default(one)))
+                    one.write(value.get(one.path, one.default))
             finally:
                 self._silent = False
 
@@ -295,10 +294,10 @@ class Form(SnapshotBox):
         if any(one.touched for one in self._fields):
             self.snapshot.follow()  # what Python sets is in the cell already, what is typed is not
         if self._message:
-            self._face.show_price(markup.problem(self._message))
+            self._face.price.value = markup.problem(self._message)
             return
         line = prices.line(self._prices.best(checked), asking=self._prices.request_better(checked))
-        self._face.show_price(self._count(checked) + line + parts.missing(checked.problems))
+        self._face.price.value = self._count(checked) + line + parts.missing(checked.problems)
 
     def _count(self, checked: Checked) -> str:
         """Show how many prompts a template stands for, and return how many of them are made."""
@@ -320,7 +319,7 @@ class Form(SnapshotBox):
 
     def _show_message(self, sentence: str) -> None:
         self._message = sentence
-        self._face.show_price(markup.problem(sentence))
+        self._face.price.value = markup.problem(sentence)
 
     # ── starts ───────────────────────────────────────────────────────────────────────────────────
 
@@ -351,8 +350,8 @@ class Form(SnapshotBox):
         )
         self.runs.append(run)
         self._face.add_result(run.widget)
-        for old in self.runs[-MOST - 1 : -MOST]:
-            old.close_panel()
+        if len(self.runs) > MOST:
+            self.runs.pop(0).close_panel()
         run.start()
         return run
 
@@ -392,35 +391,30 @@ class Form(SnapshotBox):
 
     # ── panels ───────────────────────────────────────────────────────────────────────────────────
 
-    def _tools(self) -> dict[str, Callable[[], None]]:
-        tools = {"Reset": self.reset, "Code": self._toggle_code}
-        if self._service is not None:
-            tools["File"] = self._toggle_file
-        if self.presets is not None:
-            tools["Presets"] = self._toggle_presets
-        return {word: self._guarded(act) for word, act in tools.items()}
+    def _tools(self, presets: Presets | None) -> dict[str, Callable[[], None]]:
+        """Return what the other buttons do: most open a panel below them, or close it."""
+        stock, service = self._stock, self._service
+        panels: dict[str, Callable[[], Any]] = {
+            "code": lambda: stock.new(ipywidgets.HTML, value=parts.code(self.code()))
+        }
+        if service is not None:
+            panels["file"] = lambda: build_zone(stock, service, self)
+        if presets is not None:
+            panels["presets"] = lambda: PresetFolder(stock, presets, form=self).widget
+        toggles = {
+            name.capitalize(): partial(self._toggle, name, make) for name, make in panels.items()
+        }
+        return {"Reset": self.reset, **toggles}
 
-    def _toggle_code(self) -> None:
-        text = parts.code(self.code())
-        self._face.toggle("code", lambda: self._stock.new(ipywidgets.HTML, value=text))
-
-    def _toggle_presets(self) -> None:
-        kept = self.presets
-        assert kept is not None  # noqa: S101 - there is no button without them
-        self._face.toggle("presets", lambda: PresetFolder(self._stock, kept, form=self).widget)
-
-    def _toggle_file(self) -> None:
-        """Open a zone for a file that says what made it, or close it."""
-        service = self._service
-        assert service is not None  # noqa: S101 - there is no button without it
-        self._face.toggle("file", lambda: build_zone(self._stock, service, self))
+    def _toggle(self, name: str, make: Callable[[], Any]) -> None:
+        self._face.toggle(name, make)
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"field": int(field), "text": str(text), "used": str(used)}:
                 self._face.check_typed(field, text, used)
-            case {"dragged": True} if self._service and self._face.panel("file") is None:
-                self._guarded(self._toggle_file)()
+            case {"dragged": True} if self._face.panel("file") is None:
+                self._acts.get("File", lambda: None)()
 
     def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
         def show(sentence: str) -> None:

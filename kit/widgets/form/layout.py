@@ -25,6 +25,7 @@ DOUBLE_CLICK = 0.5
 #: Seconds that a person needs to read a notice at a field.
 READING = 1.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark", "File": "file-import"}
+_TOOLTIPS = {"File": "Fill in from a file that says what made it"}
 
 
 class FormLayout:
@@ -60,14 +61,14 @@ class FormLayout:
         self._is_open = False
         self._results = results
         self.price = stock.new(ipywidgets.HTML, _dom_classes=("kit-price",))
-        self.go = stock.new(
-            ipywidgets.Button,
-            description="Generate",
+        self.go = stock.button(
+            "Generate",
+            "",
+            lambda: self._submit_once(generate),
             button_style="primary",
             tooltip="Ctrl+Enter",
             _dom_classes=("kit-click-once", "kit-submit"),
         )
-        self.go.on_click(lambda _: self._submit_once(generate))
         self.drawn = stock.new(
             ipywidgets.BoundedIntText,
             description="variants",
@@ -77,15 +78,22 @@ class FormLayout:
         )
         box = partial(stock.new, ipywidgets.VBox)
         self._advanced = [one for one in fields if relevance.is_advanced(one.parameter)]
-        self._more = stock.new(ipywidgets.Button, icon="chevron-right", _dom_classes=("kit-more",))
-        self._more.on_click(lambda _: self._open_advanced(not self._is_open))
+        self._more = stock.button(
+            "",
+            "chevron-right",
+            lambda: self._open_advanced(not self._is_open),
+            _dom_classes=("kit-more",),
+        )
         usual = [one for one in fields if one not in self._advanced]
         self._rare = box(children=_cells(self._advanced), _dom_classes=("kit-fields", "kit-hidden"))
         self._notify = stock.new(
             ipywidgets.HTML, value=parts.NOTIFY, _dom_classes=("kit-notify", "kit-hidden")
         )
         more = (self._more, self._rare, self._notify) if self._advanced else ()
-        buttons = [_tool(stock, word, act) for word, act in tools.items()]
+        buttons = [
+            stock.button(word, _ICONS[word], act, tooltip=_TOOLTIPS.get(word))
+            for word, act in tools.items()
+        ]
         row = (self.go, self.price, self.drawn, *buttons)
         bar = stock.new(ipywidgets.HBox, children=row, _dom_classes=("kit-bar",))
         self._below = box(_dom_classes=("kit-below",))
@@ -111,9 +119,9 @@ class FormLayout:
         """Let the button be clicked again, as soon as the second half of a double click is over."""
         left = self._pressed + DOUBLE_CLICK - self._background.clock()
         if left > 0:
-            self._background.after(left, self._enable)
+            self._background.after(left, self.enable)
         else:
-            self._enable()
+            self.go.disabled = False
 
     def has_fresh_notice(self) -> bool:
         """Whether there was no time yet to read that a number was adjusted."""
@@ -158,19 +166,11 @@ class FormLayout:
         self.drawn.max = min(max(total, 1), MOST)
         self.drawn.value = drawn
 
-    def show_price(self, html: str) -> None:
-        """Show the price, or what else has to be said beside the button."""
-        if self.price.value != html:
-            self.price.value = html
-
     def render_snapshot(self, request: Request, quote: Quote | None, back: str) -> str:
         """Return the form as a notebook keeps it: its values, and the code to get it back."""
         rows = facts({name: str(value) for name, value in values.rows(request)})
         html = card(self._model.title or self._model.id, rows + faint(prices.text(quote)))
         return html + rerun_line(back)
-
-    def _enable(self) -> None:
-        self.go.disabled = False
 
     def _submit_once(self, generate: Callable[[], None]) -> None:
         if self.go.disabled:
@@ -194,11 +194,3 @@ class FormLayout:
 
 def _cells(fields: Sequence[Field]) -> list[Any]:
     return [cell for one in fields for cell in (one.widget, one.note)]
-
-
-def _tool(stock: WidgetFactory, word: str, act: Callable[[], None]) -> Any:
-    button = stock.new(ipywidgets.Button, description=word, icon=_ICONS.get(word, ""))
-    if word == "File":
-        button.tooltip = "Fill in from a file that says what made it"
-    button.on_click(lambda _: act())
-    return button

@@ -7,7 +7,7 @@ own, so a form follows the theme.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
@@ -89,6 +89,12 @@ class WidgetFactory:
         grows = hasattr(kind, "_esm") and "_esm" not in _sent(kind)
         keys = {} if grows else {"keys": [*_sent(kind)]}
         return kind(**self._shared[kind], **keys, **traits)
+
+    def button(self, word: str, icon: str, act: Callable[[], None], **traits: Any) -> Any:
+        """Return a button that does something."""
+        made = self.new(ipywidgets.Button, description=word, icon=icon, **traits)
+        made.on_click(lambda _: act())
+        return made
 
     def _for(self, kind: Any) -> dict[str, Any]:
         style = _style(kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mimetypes
 import secrets
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ class Picker:
         self._kind = kind
         self._take = take
         self.list = stock.new(ipywidgets.Select, rows=8)
-        self.choose = stock.new(ipywidgets.Button, description="Choose", icon="check")
+        self.choose = stock.button("Choose", "check", self.act)
         self._where = stock.new(ipywidgets.HTML)
         row = stock.new(
             ipywidgets.HBox, children=(self.list, self.choose), _dom_classes=("kit-row",)
@@ -46,7 +47,6 @@ class Picker:
         self.widget = stock.new(
             ipywidgets.VBox, children=(self._where, row), _dom_classes=("kit-picker",)
         )
-        self.choose.on_click(lambda _: self.act())
         self.open(start or Path.cwd())
 
     def open(self, folder: Path) -> None:
@@ -108,9 +108,8 @@ def thumbnails(
         sheet += f".kit-{token}-{number}{{background-image:url({address})}}"
         words = facts.prompt or facts.model_id or facts.id
         classes = ("kit-earlier", f"kit-{token}-{number}")
-        button = stock.new(ipywidgets.Button, tooltip=words, _dom_classes=classes)
-        button.on_click(lambda _, facts=facts: take(facts))
-        buttons.append(button)
+        choose = partial(take, facts)
+        buttons.append(stock.button("", "", choose, tooltip=words, _dom_classes=classes))
     said = "" if buttons else markup.note("there are no earlier results of this kind")
     style = stock.new(ipywidgets.HTML, value=f"<style>{sheet}</style>{said}")
     return stock.new(

@@ -91,26 +91,18 @@ class Presets:
 class PresetFolder:
     """The presets of a form as a row of controls; made when it is first asked for."""
 
-    def __init__(
-        self,
-        stock: WidgetFactory,
-        presets: Presets,
-        form: Any,
-    ) -> None:
+    def __init__(self, stock: WidgetFactory, presets: Presets, form: Any) -> None:
         self._presets = presets
         self._form = form
         self.name = stock.new(
             ipywidgets.Combobox, placeholder="name of a preset", continuous_update=True
         )
-        self.load, self.save, self.drop = (
-            stock.new(ipywidgets.Button, description=word) for word in ("Load", "Save", "Delete")
-        )
+        self.load = stock.button("Load", "", lambda: self._do(self._load, ""))
+        self.save = stock.button("Save", "", lambda: self._do(self._save, "saved"))
+        self.drop = stock.button("Delete", "", lambda: self._do(self._drop, "deleted"))
         self._said = stock.new(ipywidgets.HTML)
         parts = (self.name, self.load, self.save, self.drop, self._said)
         self.widget = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-bar",))
-        self.load.on_click(lambda _: self._do(self._load, ""))
-        self.save.on_click(lambda _: self._do(self._save, "saved"))
-        self.drop.on_click(lambda _: self._do(self._drop, "deleted"))
         self._do(lambda: None, "")
 
     def _do(self, work: Callable[[], str | None], word: str) -> None:

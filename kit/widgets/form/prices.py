@@ -10,7 +10,7 @@ from decimal import Decimal
 from kit import wire
 from kit.parameters import Request
 from kit.widgets import prices
-from kit.widgets.background import FOLLOWING, BackgroundRunner, Debounced, Throttled
+from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.form.runs import MOST
 from kit.widgets.form.service import Service, Variants
 from kit.widgets.form.values import Checked
@@ -38,14 +38,13 @@ class Prices:
         self._answer: tuple[Request, wire.Quote | None] | None = None
         self._balance: Decimal | None = None
         self._soon = Debounced(self._ask, ASKING, background)
-        self._follow = Throttled(self.refresh, FOLLOWING, background)
-        #: Looks for what others have changed at the service.
-        self.look = None if service is None else service.subscribe(self._follow.request)
 
     def best(self, checked: Checked) -> wire.Quote | None:
         """Return the best price that is known now, and whether the balance allows it."""
-        quote = self.without_balance(checked)
-        return None if quote is None else prices.with_balance(quote, self._balance)
+        quote, balance = self.without_balance(checked), self._balance
+        if quote is None or balance is None or quote.affordable is not None:
+            return quote
+        return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
 
     def variants(self, checked: Checked) -> Variants | None:
         """Return what the prompt stands for where it is a template.
@@ -84,7 +83,10 @@ class Prices:
         or a file that is missing does not change one.
         """
         quote, count = self._of_one(checked), len(self.requests(checked))
-        return quote if quote is None or count == 1 else prices.times(quote, count)
+        if quote is None or count == 1:
+            return quote
+        total = {"total": quote.total * count, "terms": [], "affordable": None}
+        return quote.model_copy(update=total)
 
     def _of_one(self, checked: Checked) -> wire.Quote | None:
         if checked.settings is None:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from kit.widgets.form import controls
 from kit.widgets.form.fields import Field
 from kit.wire import Parameter
 
@@ -40,7 +39,7 @@ def _is_chosen(name: str, values: list[Any], fields: Mapping[str, Field]) -> boo
         return other.is_set()
     if not set(values) <= set(other.parameter.enum or ()):
         return True  # a setting of that name, of another meaning
-    return other.current(controls.default(other.parameter)) in values
+    return other.current(other.default) in values
 
 
 @functools.cache

@@ -50,8 +50,8 @@ class Run:
         *,
         background: BackgroundRunner,
         card: Callable[[Run, Any], Any],
-        on_start: Callable[[Run], None] = lambda _: None,
-        on_end: Callable[[Run], None] = lambda _: None,
+        on_start: Callable[[Run], None],
+        on_end: Callable[[Run], None],
     ) -> None:
         self.request = request
         self._card = card
@@ -61,7 +61,7 @@ class Run:
         self._service = service
         self._background = background
         self._time = TimeEstimate()
-        self._calls = on_start, on_end
+        self._on_start, self._on_end = on_start, on_end
         self._stock = stock
         self._lock = threading.RLock()
         self._panel_closed = self._cancel_requested = False
@@ -107,7 +107,8 @@ class Run:
     @property
     def resumable(self) -> bool:
         """Whether it ended without its result although the service has not said that it failed."""
-        return self._future.done() and self._is_resumable(self.error)
+        known = self.error is not None and self.facts is not None
+        return known and not isinstance(self.error, GenerationFailedError)
 
     def resume(self) -> None:
         """Wait on for what was started, and fetch it; nothing is started or charged again."""
@@ -146,14 +147,9 @@ class Run:
         self._began = self._background.clock()
         self._drawn = -EVERY
         self._line = self._stock.new(ipywidgets.HTML)
-        self._cancel = self._button("Cancel", "times", self.cancel)
+        self._cancel = self._stock.button("Cancel", "times", self.cancel)
         self._fill(self._line, self._cancel)
         self._draw()
-
-    def _button(self, word: str, icon: str, act: Callable[[], None]) -> Any:
-        button = self._stock.new(ipywidgets.Button, description=word, icon=icon)
-        button.on_click(lambda _: act())
-        return button
 
     def _fill(self, *parts: Any) -> None:
         """Show these in the panel; what stood there is closed."""
@@ -191,7 +187,7 @@ class Run:
             unwanted = self._cancel_requested
         if first:
             self._time.expect(self._service.usual_seconds(facts))
-            self._calls[0](self)
+            self._on_start(self)
             if unwanted:
                 self._background.begin(lambda: self._request_cancel(facts.id))
         (self._draw if first else self._draw_soon)()
@@ -208,28 +204,24 @@ class Run:
             self._draw()
 
     def _finish(self, made: Any, error: BaseException | None, html: str) -> None:
-        self.error = error
+        future, self.error = self._future, error  # that of another attempt, once it is resumed
         with self._lock:
             self.html = "" if self._panel_closed else html
             self._fill(*(() if self._panel_closed else self._result_widgets(html)))
         if error is None:
-            self._future.set_result(made)
+            future.set_result(made)
         else:
-            self._future.set_exception(error)
-        self._calls[1](self)
+            future.set_exception(error)
+        self._on_end(self)
 
     def _result_widgets(self, html: str) -> list[Any]:
         if self.error is None and self.facts is not None:
             return [self._card(self, _result(self._stock, html))]
-        if not self._is_resumable(self.error):
+        if not self.resumable:
             return [_result(self._stock, html)]
-        retry = self._button("Try again", "repeat", self.resume)
-        retry.tooltip = "Nothing is started or charged again"
+        free = "Nothing is started or charged again"
+        retry = self._stock.button("Try again", "repeat", self.resume, tooltip=free)
         return [_result(self._stock, html), retry]
-
-    def _is_resumable(self, error: BaseException | None) -> bool:
-        known = error is not None and self.facts is not None
-        return known and not isinstance(error, GenerationFailedError)
 
     def _schedule_tick(self, attempt: concurrent.futures.Future[Any]) -> None:
         def tick() -> None:

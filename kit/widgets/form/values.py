@@ -10,7 +10,6 @@ from typing import Any
 from kit import parameters
 from kit.errors import BadRequestError, KitError, ParameterError
 from kit.parameters import Request
-from kit.widgets.form import controls
 from kit.widgets.form.fields import Field
 from kit.wire import Model, Parameter
 
@@ -39,11 +38,6 @@ class Checked:
 def prompt(model: Model) -> Parameter:
     """Return the prompt of a model as one more parameter."""
     return Parameter(name="prompt", type="string", required=model.prompt_required)
-
-
-def default(one: Field) -> Any:
-    """Return what a field shows where no value is given; a file has no default."""
-    return None if one.path.startswith("mediaUploads.") else controls.default(one.parameter)
 
 
 def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
