@@ -12,7 +12,8 @@ from types import ModuleType
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
+from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kit.engines.base import Engine
 from kit.engines.configured.place import ModelSource
@@ -36,9 +37,8 @@ from kit.service.http import (
 )
 from kit.service.http.context import Context
 from kit.service.http.deliveries import Deliveries
-from kit.service.http.errors import install_error_handlers
 from kit.service.http.middleware import ApiMiddleware
-from kit.service.http.openapi import install_openapi
+from kit.service.http.openapi import build_document
 from kit.service.http.rate_limits import RateLimiter
 from kit.service.machine import clock as read_clock
 from kit.service.metrics import ServiceMetrics
@@ -98,26 +98,32 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    install_error_handlers(app)
-    install_openapi(app)
     for module in _ROUTERS:
         app.include_router(module.router)
     return app
 
 
 class _Application(FastAPI):
-    """The framework's application inside the middleware, which is the outermost layer."""
+    """The framework's routes inside our middleware, which answers all errors."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self._middleware = ApiMiddleware(
-            super().__call__, lambda: self.state.context, generations.find_fast_route
-        )
+        self._middleware = ApiMiddleware(super().__call__)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or start and stop."""
         scope["app"] = self
         await self._middleware(scope, receive, send)
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Return the routes without the framework's layers, all of which answer errors."""
+        return AsyncExitStackMiddleware(self.router)
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the description of the operations."""
+        if self.openapi_schema is None:
+            self.openapi_schema = build_document(self)
+        return self.openapi_schema
 
 
 def load_cluster() -> ModuleType:

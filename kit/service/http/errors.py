@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import errno
 import logging
-from collections.abc import Iterable
 from typing import Any
 
 import orjson
-from fastapi import FastAPI, Request, Response
+from fastapi import Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
-from starlette.routing import BaseRoute, Match
+from starlette.routing import Match
 from starlette.types import Scope
 
 from kit.errors import (
@@ -57,49 +55,31 @@ def envelope(error: ApiError, request_id: str) -> Response:
     return Response(body, error.status, headers, "application/json")
 
 
-def install_error_handlers(app: FastAPI) -> None:
-    """Make an application answer every error with the envelope."""
-
-    @app.exception_handler(ApiError)
-    async def _ours(request: Request, error: ApiError) -> Response:
-        return envelope(error, request.scope["request_id"])
-
-    @app.exception_handler(OSError)
-    async def _system(request: Request, error: OSError) -> Response:
-        if error.errno not in _NO_ROOM:
-            raise error
-        _log.warning("%s cannot be stored: %s", request.scope["request_id"], error)
-        ours = UnavailableError("nothing can be stored just now; nothing was charged")
-        return envelope(ours, request.scope["request_id"])
-
-    @app.exception_handler(RequestValidationError)
-    async def _shape(request: Request, error: RequestValidationError) -> Response:
+def explain(error: Exception, scope: Scope) -> ApiError:
+    """Return what a client is told of an exception; one that nothing explains is logged."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        _log.warning("%s cannot be stored: %s", scope["request_id"], error)
+        return UnavailableError("nothing can be stored just now; nothing was charged")
+    if isinstance(error, RequestValidationError):
         # The place begins with where it is: in the query or the path.
         problems = [(name_field(it["loc"][1:]), describe(it)) for it in error.errors()]
-        return envelope(BadRequestError.fields(problems), request.scope["request_id"])
-
-    @app.exception_handler(Exception)
-    async def _unexpected(request: Request, error: Exception) -> Response:
-        # Raised again by the framework once this is sent: the middleware logs it.
-        ours = InternalError("the service failed unexpectedly")
-        return envelope(ours, request.scope["request_id"])
-
-    @app.exception_handler(ClientDisconnect)
-    async def _gone(request: Request, error: ClientDisconnect) -> Response:
-        return Response(status_code=DISCONNECTED)
-
-    @app.exception_handler(HTTPException)
-    async def _theirs(request: Request, error: HTTPException) -> Response:
+        return BadRequestError.fields(problems)
+    if isinstance(error, HTTPException):
         kind, sentence = _FRAMEWORK.get(error.status_code, (InternalError, "the service failed"))
-        headers = error.headers or {}
-        ours = kind(sentence, headers={**headers, **_allowed(error, app.routes, request.scope)})
-        return envelope(ours, request.scope["request_id"])
+        return kind(sentence, headers={**(error.headers or {}), **_allowed(error, scope)})
+    _log.error("%s failed", scope["request_id"], exc_info=error)
+    return InternalError("the service failed unexpectedly")
 
 
-def _allowed(error: HTTPException, routes: Iterable[BaseRoute], scope: Scope) -> dict[str, str]:
+def _allowed(error: HTTPException, scope: Scope) -> dict[str, str]:
     """Return the header with an address's methods; the framework names those of one route of it."""
     if error.status_code != 405:
         return {}
-    scopes = {method: {**scope, "method": method} for method in METHODS}
+    routes, scopes = (
+        scope["app"].routes,
+        {method: {**scope, "method": method} for method in METHODS},
+    )
     full = (m for m in METHODS if any(it.matches(scopes[m])[0] is Match.FULL for it in routes))
     return {"Allow": ", ".join(full)}

@@ -9,10 +9,8 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
-from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import ClientDisconnect, Request
@@ -22,7 +20,6 @@ from kit.errors import (
     ApiError,
     BadRequestError,
     InsufficientScopeError,
-    InternalError,
     MissingApiKeyError,
     RateLimitError,
     UnavailableError,
@@ -30,7 +27,8 @@ from kit.errors import (
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
 from kit.service.http.context import GENERATIONS, Context
-from kit.service.http.errors import DISCONNECTED, METHODS, envelope
+from kit.service.http.errors import DISCONNECTED, METHODS, envelope, explain
+from kit.service.http.generations import find_fast_route
 from kit.service.http.rate_limits import Verdict
 from kit.service.store import ids
 
@@ -55,12 +53,8 @@ _MAX_FIELDS = 100
 class ApiMiddleware:
     """An ASGI application in front of another."""
 
-    def __init__(
-        self, app: ASGIApp, context: Callable[[], Context], fast: Callable[[Scope, str], Any]
-    ) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._context = context
-        self._fast = fast
         self._touched: dict[str, int] = {}
         #: The callers that were looked up since the database last changed.
         self._callers: dict[str, Caller] = {}
@@ -80,19 +74,16 @@ class ApiMiddleware:
             if path.startswith("/v1/"):
                 await self._authorize(scope, path, response)
             await self._dispatch(scope, path, receive, response.send)
-        except ApiError as error:
-            await response.fail(error, scope, receive)
         except ClientDisconnect:
             response.status = DISCONNECTED
-        except Exception:  # noqa: BLE001 - logged and answered
-            _log.exception("%s failed", scope["request_id"])
-            await response.fail(InternalError("the service failed unexpectedly"), scope, receive)
+        except Exception as error:  # noqa: BLE001 - answered
+            await response.fail(explain(error, scope), scope, receive)
         finally:
             seconds = time.perf_counter() - started
             # Under its route's template: ids and unknown paths make no new series.
             route = getattr(scope.get("route"), "path", "none")
             method = scope["method"] if scope["method"] in METHODS else "other"
-            metrics = self._context().metrics
+            metrics = scope["app"].state.context.metrics
             metrics.requests.labels(method, route, str(response.status)).inc()
             metrics.request_seconds.labels(method, route).observe(seconds)
             if _log.isEnabledFor(logging.INFO):
@@ -101,7 +92,7 @@ class ApiMiddleware:
     async def _dispatch(self, scope: Scope, path: str, receive: Receive, send: Send) -> None:
         if scope["query_string"].count(b"&") >= _MAX_FIELDS:
             raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
-        fast = self._fast(scope, path)
+        fast = find_fast_route(scope, path)
         if fast is None:
             await self._app(scope, receive, send)
             return
@@ -110,7 +101,7 @@ class ApiMiddleware:
         await response(scope, receive, send)
 
     async def _authorize(self, scope: Scope, path: str, response: _ResponseStart) -> None:
-        context = self._context()
+        context: Context = scope["app"].state.context
         caller = scope["caller"] = await self._caller(context, _header(scope, b"authorization"))
         response.verdict = await _check_rate(context, caller, scope["method"], path)
         needed = needed_scope(path)

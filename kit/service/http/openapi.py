@@ -62,18 +62,8 @@ def words() -> dict[str, Any]:
     return tomllib.loads(file.read_text("utf-8"))
 
 
-def install_openapi(app: FastAPI) -> None:
-    """Make an application describe itself completely at ``/openapi.json``."""
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _build_document(app)
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]
-
-
-def _build_document(app: FastAPI) -> dict[str, Any]:
+def build_document(app: FastAPI) -> dict[str, Any]:
+    """Return the complete description of an application, as ``/openapi.json`` has it."""
     document = get_openapi(
         title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes
     )
