@@ -10,7 +10,9 @@ import io
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -29,10 +31,7 @@ from kit.engines.registry import look
 from kit.errors import GenerationFailedError, KitError
 from kit.service import settings as service_settings
 from kit.service.settings import ServiceSettings
-from kit.studio import Generation
 from kit.widgets import media as pictures
-
-__all__ = ["close_up", "copy_configured", "make"]
 
 #: Bytes of a picture inside the page, and pixels across.
 _LIMIT, _ACROSS = 60_000, 480
@@ -40,6 +39,8 @@ _LIMIT, _ACROSS = 60_000, 480
 _PART, _HALF, _GAP = (0.32, 0.24, 0.51, 0.62), (316, 428), 8
 #: What is no picture, by the extension of its file.
 _KINDS = {".mp4": "video", ".webm": "video", ".m4a": "audio", ".wav": "audio"}
+#: Examples that are asked for at the same time: more than are rendered.
+_AT_ONCE = 8
 Say = Callable[[str], None]
 
 
@@ -87,13 +88,16 @@ def _make(
     say(f"{len(examples)} examples; drawing {len(names)} inputs")
     inputs = {name: samples.write_sample(name, folder) for name in names}
     files = target.with_name(f"{target.stem}_files")
-    started = [_start(studio, example, inputs) for example in examples]
-    cards = []
-    for number, (example, begun) in enumerate(zip(examples, started, strict=True), start=1):
-        card = _finish(example, begun, inputs, files / f"{example.model.id}-{number}")
-        cards.append(card)
-        name = f"{example.model.id} {example.title}".strip()
-        say(f"[{number}/{len(examples)}] {name}: {card.error or ' · '.join(card.facts)}")
+    numbers, cards, pool = range(1, len(examples) + 1), [], ThreadPoolExecutor(_AT_ONCE)
+    try:
+        made = pool.map(partial(_make_card, studio, inputs, files), examples, numbers)
+        for number, card in zip(numbers, made, strict=True):
+            cards.append(card)
+            name = f"{card.example.model.id} {card.example.title}".strip()
+            said = card.error or " · ".join(card.facts)
+            say(f"[{number}/{len(examples)}] {name}: {said}")
+    finally:
+        pool.shutdown(cancel_futures=True)
     groups = groupby(cards, key=lambda card: card.example.model)
     sections = [(model, tuple(group)) for model, group in groups]
     shown = {name: _show(path, files / path.stem) for name, path in inputs.items()}
@@ -101,27 +105,15 @@ def _make(
     return sum(card.error is not None for card in cards)
 
 
-def _start(
-    studio: kit.Studio, example: Example, inputs: Mapping[str, Path]
-) -> Generation | KitError:
-    media = {name: [inputs[file] for file in files] for name, files in example.media.items()}
-    try:
-        return studio.start(
-            example.model.id, example.prompt, media=media or None, **example.settings
-        )
-    except KitError as error:
-        return error
-
-
-def _finish(
-    example: Example, begun: Generation | KitError, inputs: Mapping[str, Path], target: Path
+def _make_card(
+    studio: kit.Studio, inputs: Mapping[str, Path], files: Path, example: Example, number: int
 ) -> Card:
+    model, prompt = example.model.id, example.prompt
+    media = {name: [inputs[file] for file in chosen] for name, chosen in example.media.items()}
     try:
-        if isinstance(begun, KitError):
-            raise begun
-        done = begun.wait()
+        done = studio.start(model, prompt, media=media or None, **example.settings).wait()
         path = done.output.path()
-        medium = _show(path, target)
+        medium = _show(path, files / f"{model}-{number}")
         if example.close:
             part = _encode(close_up(inputs[example.sources[0]], path))
             medium = replace(medium, picture=part, close=True)

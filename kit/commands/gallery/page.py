@@ -24,8 +24,6 @@ from kit.version import __version__
 from kit.widgets.markup import credits as format_credits
 from kit.widgets.prices import sentence
 
-__all__ = ["Card", "CardMedium", "page"]
-
 #: Width by height of a frame, at least and at most.
 _NARROW, _WIDE = 0.75, 16 / 9
 #: By how much of it two shapes may differ and still lie over each other.
@@ -52,9 +50,8 @@ class CardMedium:
 
     def lies_over(self, other: CardMedium) -> bool:
         """Return whether both are pictures of one shape, so that they can be compared in place."""
-        if self.close or self.kind != "image" or other.kind != "image":
-            return False
-        return abs(self.ratio - other.ratio) < _SAME_SHAPE * other.ratio
+        alike = abs(self.ratio - other.ratio) < _SAME_SHAPE * other.ratio
+        return self.kind == other.kind == "image" and alike and not self.close
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +77,10 @@ class Card:
         return [fact for fact in found if fact]
 
 
-Section = tuple[wire.Model, Sequence[Card]]
 Inputs = Mapping[str, CardMedium]
 
 
-def page(sections: Sequence[Section], inputs: Inputs) -> str:
+def page(sections: Sequence[tuple[wire.Model, Sequence[Card]]], inputs: Inputs) -> str:
     """Return the page of some models and their cards, the first of which is the model at its best.
 
     The inputs are the samples that were used, by name.

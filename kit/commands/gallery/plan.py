@@ -6,17 +6,15 @@ then with each choice of each of its settings.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from importlib import resources
 from itertools import chain, islice
 from typing import Any
 
 from kit import wire
-
-__all__ = ["MOST", "Example", "favorites", "format_value", "plan"]
 
 #: Examples of a model that is not known, by what it makes.
 MOST = {"image": 12, "video": 5}
@@ -24,13 +22,14 @@ MOST = {"image": 12, "video": 5}
 _TECHNICAL = frozenset(
     {"format", "fps", "resolution", "quality", "size", "detail", "seed", "sound"}
 )
-#: What keeps an example of a video small and short, where a model has it.
-_SMALL: Mapping[str, Sequence[Any]] = {
-    "resolution": ("360p", "480p"),
+#: What every example has where its model takes it; and one of a video, the smallest last.
+_FIXED: Mapping[str, Sequence[Any]] = {"seed": (7,)}
+_SMALL = {
+    **_FIXED,
+    "resolution": ("480p", "360p"),
     "quality": ("small",),
     "duration": (3,),
 }
-_SEED = 7
 _PROMPT = "a mountain lake at dawn with mist over the water"
 #: Part of a medium's name, or its kind -> the sample that fills it; the first that fits.
 _FILLS = {
@@ -44,6 +43,8 @@ _FILLS = {
     "audio": "voice",
 }
 _CLIPS = ("clip", "clip-1", "clip-2")
+#: What ``examples.toml`` says of models, by id.
+FAVORITES = tomllib.loads(resources.files(__package__).joinpath("examples.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,17 +83,9 @@ def format_value(value: Any) -> str:
     >>> format_value(True), format_value(0.5), format_value("navy to black")
     ('true', '0.5', '"navy to black"')
     """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    text = f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
-    return f'"{text}"' if " " in text else text
-
-
-@cache
-def favorites() -> Mapping[str, Any]:
-    """Return what ``examples.toml`` says of models, by id."""
-    file = resources.files(__package__).joinpath("examples.toml")
-    return tomllib.loads(file.read_text("utf-8"))
+    if isinstance(value, str):
+        return f'"{value}"' if " " in value else value
+    return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else json.dumps(value)
 
 
 def plan(models: Iterable[wire.Model]) -> list[Example]:
@@ -101,36 +94,44 @@ def plan(models: Iterable[wire.Model]) -> list[Example]:
 
 
 def _plan_model(model: wire.Model) -> Iterator[Example]:
-    known = favorites().get(model.id, {})
+    known = FAVORITES.get(model.id, {})
     first = _first_example(model, known)
+    choices = (
+        {"settings": {parameter.name: value}}
+        for parameter in model.setting_parameters
+        for value in parameter.enum or ()
+        if value != parameter.default and parameter.name not in _TECHNICAL
+    )
+    few = islice(choices, MOST.get(model.asset_type, MOST["video"]) - 1)
     yield first
-    if known:
-        variants = known.get("variants", ())
-    else:
-        most = MOST.get(model.asset_type, min(MOST.values()))
-        variants = islice(_list_choices(model), most - 1)
-    for variant in variants:
-        yield _vary(first, **variant)
+    for variant in known.get("variants", ()) if known else few:
+        settings = variant.get("settings", {})
+        media = {**first.media, **variant.get("media", {})}
+        changes = {
+            "shown": settings,
+            "settings": {**first.settings, **settings},
+            "media": {name: tuple(files) for name, files in media.items() if files},
+        }
+        yield replace(first, **{**variant, **changes})
 
 
 def _first_example(model: wire.Model, known: Mapping[str, Any]) -> Example:
-    prompt = known.get("prompt") or (_PROMPT if model.prompt_required else None)
     settings = known.get("settings", {})
-    small: dict[str, Any] = {}
-    for parameter in model.setting_parameters:
-        if parameter.name == "seed":
-            small["seed"] = _SEED
-        elif model.asset_type == "video" and parameter.name in _SMALL:
-            fit = [v for v in _SMALL[parameter.name] if v in (parameter.enum or [v])]
-            if fit:
-                small[parameter.name] = fit[0]
-    needed = [parameter for parameter in model.media_parameters if parameter.required]
+    usual = _SMALL if model.asset_type == "video" else _FIXED
+    small = {
+        parameter.name: value
+        for parameter in model.setting_parameters
+        for value in usual.get(parameter.name, ())
+        if value in (parameter.enum or [value])
+    }
+    prompt = known.get("prompt") or (_PROMPT if model.prompt_required else None)
+    needed = {p.name: _choose_sample(p) for p in model.media_parameters if p.required}
     return Example(
         model=model,
         shown={name: value for name, value in settings.items() if name not in _TECHNICAL},
         prompt=prompt if model.supports_prompt else None,
         settings={**small, **settings},
-        media={**{p.name: _choose_sample(p) for p in needed}, **known.get("media", {})},
+        media={**needed, **known.get("media", {})},
     )
 
 
@@ -139,23 +140,3 @@ def _choose_sample(parameter: wire.Parameter) -> tuple[str, ...]:
         return _CLIPS[: parameter.max_items]
     named = f"{parameter.name} {parameter.type}"
     return (next((sample for part, sample in _FILLS.items() if part in named), "picture"),)
-
-
-def _list_choices(model: wire.Model) -> Iterator[Mapping[str, Any]]:
-    """Yield a variant for each choice but the default of the settings that are seen."""
-    for parameter in model.setting_parameters:
-        for value in parameter.enum or ():
-            if value != parameter.default and parameter.name not in _TECHNICAL:
-                yield {"settings": {parameter.name: value}}
-
-
-def _vary(first: Example, *, settings: Mapping[str, Any] | None = None, **changes: Any) -> Example:
-    settings = settings or {}
-    media = {**first.media, **changes.pop("media", {})}
-    return replace(
-        first,
-        shown=settings,
-        settings={**first.settings, **settings},
-        media={name: tuple(files) for name, files in media.items() if files},
-        **changes,
-    )

@@ -1,7 +1,7 @@
 import pytest
 
 from kit import parameters, wire
-from kit.commands.gallery.plan import MOST, Example, favorites, format_value, plan
+from kit.commands.gallery.plan import FAVORITES, MOST, Example, format_value, plan
 from kit.engines import samples
 from kit.engines.base import Definition
 from tests.commands.gallery.models import BUILT_IN, model_of
@@ -11,8 +11,6 @@ KINDS = {
     **dict.fromkeys(("clip", "clip-1", "clip-2", "speaker"), "video"),
     **dict.fromkeys(("voice", "music"), "audio"),
 }
-
-MODELS = favorites()
 
 
 def choice(name: str, *values: str) -> wire.Parameter:
@@ -29,7 +27,7 @@ def test_every_model_has_examples_that_the_service_would_take(definition: Defini
 
     examples = plan([model])
 
-    assert len(examples) == 1 + len(MODELS[model.id].get("variants", ()))
+    assert len(examples) == 1 + len(FAVORITES[model.id].get("variants", ()))
     takes = {p.name: p.type for p in model.media_parameters}
     for example in examples:
         parameters.check(
@@ -51,7 +49,7 @@ def test_no_two_examples_of_a_model_are_alike(definition: Definition) -> None:
 
 
 def test_words_are_chosen_for_models_that_exist() -> None:
-    assert MODELS.keys() <= BUILT_IN.keys()
+    assert FAVORITES.keys() <= BUILT_IN.keys()
 
 
 def test_one_setting_changes_at_a_time_and_technical_ones_stay() -> None:
@@ -108,7 +106,7 @@ def test_a_prompt_is_given_where_it_is_needed_and_nowhere_else() -> None:
 
 
 def test_every_favorite_of_a_known_model_is_shown() -> None:
-    for name, known in MODELS.items():
+    for name, known in FAVORITES.items():
         found = [example.shown for example in plan([model_of(BUILT_IN[name])])]
 
         assert all(v.get("settings", {}) in found for v in known.get("variants", ())), name
