@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.errors import ApiError, ConfigError, NotFoundError
-from kit.explore.lock import Lock
 from kit.pricing import MILLI
-from kit.private import write_private
+from kit.private import Lock, write_private
 from kit.service import logs, machine
 from kit.service import settings as service_settings
 from kit.service.address import accepts, find, proof_of

@@ -81,3 +81,41 @@ def try_lock(file: int) -> bool:
     except OSError:
         return False
     return True
+
+
+class Lock:
+    """A lock file; the operating system frees it when its holder ends, however that happens.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "lock"
+    >>> first, second = Lock(path), Lock(path)
+    >>> first.acquire(), second.acquire()
+    (True, False)
+    >>> first.release()
+    >>> second.acquire()
+    True
+    >>> second.release()
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock if it is free, and return whether it is held now."""
+        if self._file is not None:
+            return True
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        if not try_lock(file):
+            os.close(file)
+            return False
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        """Let go of the lock."""
+        if self._file is not None:
+            os.close(self._file)  # which unlocks it
+            self._file = None

@@ -18,11 +18,11 @@ import pyarrow as pa
 
 from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
-from kit.explore.columns import Columns
+from kit.explore.arrow import Columns
 from kit.explore.costs.rates import Rate
 from kit.explore.costs.spending import Spending, grouped
-from kit.explore.excel import write_excel
 from kit.explore.filters import HistoryFilter
+from kit.explore.frames import write_excel
 from kit.explore.schema import pointer, split_key
 from kit.explore.search import SearchQuery, hash_picture, likeness
 from kit.explore.store import SCHEMAS, SETTINGS, Store
@@ -77,7 +77,7 @@ class Archive:
     ) -> pd.DataFrame:
         """Return generations as a frame, newest first; see `kit.explore.schema.GENERATIONS`.
 
-        Columns that are not asked for are not read; see `kit.explore.columns.Columns`.
+        Columns that are not asked for are not read; see `kit.explore.arrow.Columns`.
         """
         wanted = Columns(columns, parameters, media)
         query = f"select {wanted.text} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608

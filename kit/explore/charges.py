@@ -42,6 +42,24 @@ def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.
     return table
 
 
+def fill_tags(
+    table: pa.Table, known: Mapping[str, Mapping[str, str]], column: str = "id"
+) -> pa.Table:
+    """Return rows with the tags of their starts, where the service keeps none.
+
+    `column` is where the id of the generation stands.
+    """
+    if not known:
+        return table
+    rows = zip(table[column].to_pylist(), table["tags"].to_pylist(), strict=True)
+    found = [
+        text or (json.dumps(known[each], ensure_ascii=False) if each in known else None)
+        for each, text in rows
+    ]
+    place = table.schema.get_field_index("tags")
+    return table.set_column(place, "tags", pa.array(found, pa.string()))
+
+
 _NEEDED = ("id", "credits", "status", "model_id", "parameters")
 
 

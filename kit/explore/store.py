@@ -26,8 +26,7 @@ import pyarrow.feather as pf
 import pyarrow.parquet as pq
 
 from kit.explore.arrow import GENERATIONS, USAGE
-from kit.explore.lock import Lock
-from kit.private import make_folder
+from kit.private import Lock, make_folder
 
 _VERSION = 5
 #: Parts with fewer rows are merged once there are this many of them.

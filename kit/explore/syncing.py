@@ -21,7 +21,7 @@ from kit import wire
 from kit.errors import BadRequestError, NotFoundError
 from kit.explore import charges, pages
 from kit.explore.arrow import GENERATIONS, USAGE
-from kit.explore.columns import fill_tags
+from kit.explore.charges import fill_tags
 from kit.explore.malformed import MalformedValues
 from kit.explore.store import Gap, Listing, Store
 

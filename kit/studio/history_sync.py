@@ -113,7 +113,7 @@ class HistorySync:
         import pyarrow as pa
 
         from kit.explore import charges, pages
-        from kit.explore.columns import fill_tags
+        from kit.explore.charges import fill_tags
         from kit.explore.malformed import MalformedValues
 
         query = choice.query(limit, tags=self._settings.ours)

@@ -92,7 +92,7 @@ def compare(
     --------
     ``kit.compare(night, day)``, or ``kit.compare(sweep, blind=True)``
     """
-    from kit.explore.ranking import rank
+    from kit.explore.ratings import rank
     from kit.widgets.blind import BlindComparison
     from kit.widgets.compare import Comparison
 

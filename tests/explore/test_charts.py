@@ -10,8 +10,7 @@ import pytest
 from PIL import Image
 
 from kit.errors import ConfigError
-from kit.explore.charts import draw
-from kit.explore.charts.spec import PALETTE, REST, Chart, rows_to_draw
+from kit.explore.charts import PALETTE, REST, Chart, draw, rows_to_draw
 from kit.explore.costs import CostFrame
 from kit.explore.costs.frame import with_chart
 

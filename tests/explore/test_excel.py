@@ -9,7 +9,7 @@ import pytest
 
 from kit.errors import BadRequestError, ConfigError
 from kit.explore.costs import CostFrame
-from kit.explore.excel import write_excel
+from kit.explore.frames import write_excel
 from kit.wire import Generation
 from tests.explore.pretending import archive_of, table_of
 

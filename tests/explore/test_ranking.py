@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.explore.ranking import rank
+from kit.explore.ratings import rank
 
 NAMES = list("abcde")
 

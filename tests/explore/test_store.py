@@ -13,8 +13,8 @@ import pytest
 
 from kit.explore import costs, pages
 from kit.explore.arrow import GENERATIONS
-from kit.explore.lock import Lock
 from kit.explore.store import Listing, Manifest, Store
+from kit.private import Lock
 from kit.wire import Generation
 from tests.explore.pretending import archive_of, table_of
 
@@ -77,7 +77,7 @@ def test_a_process_that_dies_lets_go_of_its_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     code = f"""
 from pathlib import Path
-from kit.explore.lock import Lock
+from kit.private import Lock
 lock = Lock(Path({str(path)!r}))
 print(lock.acquire(), flush=True)
 input()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kit.errors import ConfigError
-from kit.explore.ranking import rank
+from kit.explore.ratings import rank
 from kit.widgets.blind import BlindComparison
 from tests.widgets.exhibits import exhibit, photo
 from tests.widgets.tree import below, find

@@ -1,7 +1,8 @@
-"""Charts: a frame drawn as its spec says, by matplotlib or by Altair; both come with an extra."""
+"""Charts: what one shows, as data, drawn by matplotlib or by Altair; both come with an extra."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +11,43 @@ from kit.errors import ConfigError, require_extra
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.explore.charts.spec import Chart
-
-__all__ = ["draw"]
-
+#: Colors that readers with any kind of color vision tell apart, the strongest first.
+#: Source: M. Okabe and K. Ito, "Color Universal Design" (2008); yellow is too faint on white.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#595959")
+#: Groups with colors of their own, and bars, before the rest is one of them.
+SERIES, BARS = len(PALETTE) - 1, 24
+REST = "the rest"
 #: Engine -> the module that draws with it, and the extra that brings it.
 _ENGINES = {
     "matplotlib": ("kit.explore.charts.figures", "charts"),
     "altair": ("kit.explore.charts.vega", "altair"),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """How a frame is drawn."""
+
+    #: ``columns`` (upright, along a time), ``bars`` (lying, one a name) or ``band`` (a line between
+    #: two others).
+    kind: str
+    x: str  # the column of what is told apart
+    y: str  # the column of the number that is drawn
+    title: str
+    unit: str = "credits"
+    color: str | None = None  # the column whose values are stacked in colors of their own
+    low: str | None = None  # the columns of a band's edges
+    high: str | None = None
+    line: tuple[float, str] | None = None  # a level to compare with, and its name
+    leave_out: tuple[str, Any] | None = None  # rows with this value in this column are not drawn
+    #: Each row is a bar of its own, with its number: equal names are not added up.
+    ranked: bool = False
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns that a frame must have to be drawn."""
+        found = {self.x, self.y, self.color, self.low, self.high}
+        return {name for name in found if name is not None}
 
 
 def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **options: Any) -> Any:
@@ -35,3 +64,89 @@ def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **option
     with require_extra(extra, "a chart"):
         module = import_module(name)
     return module.draw(chart, frame, **options)
+
+
+def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows to draw, few enough to be read: one for each bar and color.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``x``, ``y`` and ``color`` (text, empty without one); for a band ``low``, ``high``.
+    """
+    import pandas as pd
+
+    if chart.leave_out and chart.leave_out[0] in frame:
+        frame = frame[frame[chart.leave_out[0]] != chart.leave_out[1]]
+    if isinstance(frame[chart.x].dtype, pd.DatetimeTZDtype):  # drawn as a clock shows it there
+        frame = frame.assign(**{chart.x: frame[chart.x].dt.tz_localize(None)})
+    if chart.kind == "band":
+        names = {chart.x: "x", chart.y: "y", str(chart.low): "low", str(chart.high): "high"}
+        return frame.rename(columns=names)
+    rows = pd.DataFrame({"x": frame[chart.x], "y": frame[chart.y].astype("float64").fillna(0.0)})
+    rows["color"] = _name_values(frame[chart.color]) if chart.color else ""
+    if chart.kind == "bars":
+        rows["x"] = _name_values(rows["x"])
+        if chart.ranked:
+            rows["x"] = [f"{place}. {name}" for place, name in enumerate(rows["x"], 1)]
+        rows["x"] = _keep(rows, "x", BARS)
+    rows["color"] = _keep(rows, "color", SERIES)
+    groups = rows.groupby(["x", "color"], sort=chart.kind == "columns")
+    sums = groups["y"].sum().reset_index()
+    if chart.kind == "bars" and rows["x"].nunique() < len(rows):  # what was added up is sorted anew
+        order = sums.groupby("x")["y"].transform("sum")
+        sums = sums.loc[order.sort_values(ascending=False, kind="stable").index]
+    return sums.reset_index(drop=True)
+
+
+def empty(chart: Chart, rows: pd.DataFrame) -> str:
+    """Return what to write where there is nothing to draw; nothing where there is."""
+    if rows.empty:
+        return "nothing to draw"
+    if chart.kind == "bars" and not rows["y"].any():
+        return f"0 {chart.unit} in all {len(rows)} rows"
+    return ""
+
+
+def within(level: float, rows: pd.DataFrame) -> bool:
+    """Whether a level can be drawn beside a band without flattening it."""
+    return level <= 3 * float(rows["high"].max() or 1)
+
+
+def room(totals: pd.Series[Any]) -> tuple[float, float]:
+    """Return from where to where lying bars go, with room for the figures beside them."""
+    low, high = min(0.0, float(totals.min())), max(0.0, float(totals.max()))
+    more = 0.16 * (high - low)
+    return low - more if low < 0 else 0.0, high + more if high > 0 else 0.0
+
+
+def wide(count: int) -> float:
+    """Return how much of its place an upright bar takes; gaps finer than pixels pale the colors."""
+    return 0.8 if count <= 120 else 1.0
+
+
+def number(value: float) -> str:
+    """Return a figure for a chart.
+
+    Examples
+    --------
+    >>> number(1234.5), number(0.1), number(-0.0001)
+    ('1,234.5', '0.1', '0')
+    """
+    text = f"{value:,.{2 if abs(value) >= 100 else 3}f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def _name_values(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return values as texts that fit beside a bar."""
+    texts = values.astype("object").where(values.notna(), "none").astype(str)
+    return texts.map(lambda text: text if len(text) <= 36 else f"{text[:35]}…")
+
+
+def _keep(rows: pd.DataFrame, column: str, most: int) -> pd.Series[Any]:
+    """Return a column in which all but the largest values are one."""
+    sizes = rows.assign(size=rows["y"].abs()).groupby(column, sort=False)["size"].sum()
+    if len(sizes) <= most:
+        return rows[column]
+    largest = set(sizes.sort_values(ascending=False).index[: most - 1])
+    return rows[column].where(rows[column].isin(largest), REST)

@@ -12,7 +12,7 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from kit.explore.charts.spec import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
+from kit.explore.charts import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
 
 #: Of text and lines: read on white and on the dark ground of a notebook, for charts have none.
 _INK = "#7A7A7A"

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from kit.explore.charts.spec import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
+from kit.explore.charts import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
 
 #: Renderers that load their parts from a network; JupyterLab shows them as an error without one.
 _ONLINE = ("default", "html")

@@ -12,8 +12,7 @@ from kit.explore.costs.prices import explain, reprice, sensitivity
 from kit.explore.costs.reconciliation import reconcile
 from kit.explore.costs.report import CostReport, Month, report
 from kit.explore.costs.spending import Spending, find_timezone, groups
-from kit.explore.costs.totals import by, charges, failed, summary, top, total, trend
-from kit.explore.costs.unusual import unusual
+from kit.explore.costs.totals import by, charges, failed, summary, top, total, trend, unusual
 
 __all__ = [
     "Band",

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
-from kit.explore.charts.spec import Chart
-from kit.explore.excel import write_excel
+from kit.explore.charts import Chart
+from kit.explore.frames import write_excel
 
 
 class CostPlot(PlotAccessor):
@@ -66,7 +66,7 @@ class CostFrame(pd.DataFrame):
 
     # pandas' own refuses days that know their time zone
     def to_excel(self, path: Path | str, **options: Any) -> None:  # type: ignore[override,misc]
-        """Write the frame to an ``.xlsx`` file; see `kit.explore.excel.write_excel`."""
+        """Write the frame to an ``.xlsx`` file; see `kit.explore.frames.write_excel`."""
         write_excel(self, path, **options)
 
 

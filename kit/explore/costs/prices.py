@@ -10,7 +10,7 @@ import pandas as pd
 
 from kit import wire
 from kit.errors import ConfigError
-from kit.explore.charts.spec import Chart
+from kit.explore.charts import Chart
 from kit.explore.costs.frame import CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits
 from kit.explore.schema import OBJECTS, split_key

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kit.explore.charts.spec import Chart
+from kit.explore.charts import Chart
 from kit.explore.costs.frame import CostFrame, with_chart
 from kit.pricing import MILLI
 

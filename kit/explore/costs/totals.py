@@ -1,4 +1,4 @@
-"""Costs by group: sums, shares, trends, the most expensive, and what failed.
+"""Costs by group: sums, shares, trends, the most expensive, what failed and what stands out.
 
 In all of these ``charged`` is what was taken, ``refunded`` what was given back and ``net`` the
 difference, in credits. A generation whose charge nobody knows counts in ``unknown``, not as 0.
@@ -9,15 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from kit.errors import ConfigError
-from kit.explore.charts.spec import Chart
+from kit.explore.charts import Chart
 from kit.explore.costs.frame import CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits, groups, instants
 from kit.pricing import MILLI
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
+#: Days with spending without which nothing can be called usual.
+_LEAST = 7
+#: How many robust standard deviations (of logarithms) a day must be above the median.
+_FAR = 3.5
+#: The least such deviation: what differs by less than a seventh every day is steady.
+_STEADY = 0.14
+#: The scale of a median absolute deviation for a normal distribution.
+_NORMAL = 1.4826
+#: The model of a day of all of them together.
+EVERYTHING = "all models"
 
 
 def by(
@@ -177,6 +188,43 @@ def failed(spent: Spending) -> CostFrame:
     return with_chart(rows, chart)
 
 
+def unusual(frame: pd.DataFrame) -> CostFrame:
+    """Return the days that cost far more than usual, the largest excess first.
+
+    A day of a model is compared with the other days on which it was used, a day of all models with
+    the other days on which anything was spent; seven such days are needed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of `Spending.daily`.
+
+    Returns
+    -------
+    CostFrame
+        ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (the median),
+        ``excess`` (net - usual), in credits, and ``times`` (net / usual).
+    """
+    known = frame.assign(model_id=frame["model_id"].astype("string"))
+    each = known.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()
+    whole = known.groupby("day")["net"].sum().reset_index().assign(model_id=EVERYTHING)
+    if each["model_id"].nunique() < 2:  # the sum of one model says nothing more
+        whole = whole.iloc[:0]
+    series = pd.concat([whole, each], ignore_index=True)
+    parts = [_outliers(part) for _, part in series.groupby("model_id", sort=False)]
+    found = pd.concat([_outliers(series.iloc[:0]), *parts], ignore_index=True)
+    found = found.sort_values("excess", ascending=False, kind="stable", ignore_index=True)
+    chart = Chart(
+        kind="columns",
+        x="day",
+        y="excess",
+        color="model_id",
+        title="Spent beyond the usual",
+        leave_out=("model_id", EVERYTHING),
+    )
+    return with_chart(found, chart)
+
+
 _AMOUNTS = ("charged", "refunded", "net")
 
 
@@ -210,3 +258,28 @@ def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str])
 
 def _worth(amounts: pd.Series[Any]) -> pd.Series[Any]:
     return amounts.astype("float64").round(6)
+
+
+def _outliers(days: pd.DataFrame) -> pd.DataFrame:
+    """Return the days of one model that stand out among those on which it was used."""
+    used = days[days["net"] > 0]
+    net = credits(used["net"])
+    if len(used) >= _LEAST:
+        logs = np.log(net)
+        middle = float(logs.median())
+        spread = max(_STEADY, _NORMAL * float((logs - middle).abs().median()))
+        far = logs > middle + _FAR * spread
+        usual = float(net.median())
+    else:
+        far, usual = net > np.inf, np.nan
+    far_above: pd.Series[float] = net[far]
+    return pd.DataFrame(
+        {
+            "day": used.loc[far, "day"],
+            "model_id": used.loc[far, "model_id"],
+            "net": far_above,
+            "usual": usual,
+            "excess": (far_above - usual).round(3),
+            "times": (far_above / usual).round(1),
+        }
+    )

@@ -17,11 +17,10 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from kit.errors import ConfigError
-from kit.explore.charts.spec import REST
+from kit.explore.charts import REST
 from kit.explore.costs.forecasts import Forecast, forecast
 from kit.explore.costs.spending import Spending
-from kit.explore.costs.totals import by, total
-from kit.explore.costs.unusual import EVERYTHING, unusual
+from kit.explore.costs.totals import EVERYTHING, by, total, unusual
 from kit.pricing import MILLI
 
 #: Rows of a table before the rest is one of them, and tags that have a table of their own.
@@ -114,10 +113,8 @@ def report(
     facts = _Facts(month, spent, before, daily, now)
     shown = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     shown.filters["credits"] = _credits
-    folder = resources.files(__package__)
-    text, css = ((folder / f"report.{kind}").read_text("utf-8") for kind in ("html", "css"))
+    text = (resources.files(__package__) / "report.html").read_text("utf-8")
     page = shown.from_string(text).render(
-        css=css,
         title=f"Costs of {month.first:%B %Y}",
         subtitle=f"{owner} · days in {spent.timezone} · as of {now:%Y-%m-%d %H:%M} UTC",
         figures=facts.figures(),
