@@ -126,7 +126,7 @@ class PanelAccounts:
 
         page_set = self._reports[self.connections.own] = self._first.page_set()
         close = self.connections.close
-        self._panel = Panel(page_set=page_set, snapshot=self._first.snapshot, on_close=close)
+        self._panel = Panel(page_set, snapshot=self._first.snapshot, on_close=close)
         return self._panel
 
     def switch_to(self, connection: AccountConnection) -> None:

@@ -61,23 +61,20 @@ class ProgressUpdates:
     def __call__(self, generation: wire.Generation) -> None:
         """Take an answer of the service."""
         if not generation.finished:
-            self._show(self._label, generation.progress)
+            self.saying(self._label, generation.progress)
 
     def sending(self, name: str, share: float) -> None:
         """Take how much of the files has left, 0 to 1."""
-        self._show(f"sending {name}", share)
+        self.saying(f"sending {name}", share)
 
     def saying(
         self, words: str, fraction: float | None = None, pictures: Sequence[str] = ()
     ) -> None:
         """Take words that say themselves how far it is, in the place of the label."""
-        self._show(words, fraction, pictures)
-
-    def _show(self, label: str, fraction: float | None, pictures: Sequence[str] = ()) -> None:
         seconds = self._clock() - self._began
         if self._line is not None and seconds - self._last >= EVERY:
             self._last = seconds
-            self._line.show(label, fraction, seconds, *([pictures] if pictures else []))
+            self._line.show(words, fraction, seconds, pictures)
 
 
 @contextmanager
@@ -160,18 +157,17 @@ class NotebookLine:
         self, label: str, fraction: float | None, seconds: float, pictures: Sequence[str] = ()
     ) -> None:
         """Show how far it is."""
-        if self._handle is None:
-            self._handle = self._display(_bundle(""), raw=True, display_id=True)
-        if self._handle is not None:
-            html = bar(label, fraction, seconds) + "".join(map(_SMALL.format, pictures))
-            self._handle.update(_bundle(html), raw=True)
+        self._update(bar(label, fraction, seconds) + "".join(map(_SMALL.format, pictures)))
 
     def close(self) -> None:
         """Leave an empty output behind, the same in each run."""
+        self._update("")
+
+    def _update(self, html: str) -> None:
         if self._handle is None:
             self._handle = self._display(_bundle(""), raw=True, display_id=True)
         if self._handle is not None:
-            self._handle.update(_bundle(""), raw=True)
+            self._handle.update(_bundle(html), raw=True)
 
 
 @functools.lru_cache(maxsize=1)

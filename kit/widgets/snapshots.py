@@ -16,13 +16,7 @@ from typing import Any
 import ipywidgets
 
 from kit.widgets.accessibility import Accessibility
-from kit.widgets.background import (
-    FOLLOWING,
-    BackgroundRunner,
-    Debounced,
-    Subscribe,
-    Throttled,
-)
+from kit.widgets.background import FOLLOWING, BackgroundRunner, Debounced, Subscribe, Throttled
 from kit.widgets.hosts import find_host
 from kit.widgets.markup import COLOR, FONT, faint
 
@@ -94,9 +88,15 @@ class SnapshotBox(ipywidgets.VBox):
     children: Any
 
     def __init__(
-        self, children: Sequence[Any], kind: str, background: BackgroundRunner | None = None
+        self,
+        children: Sequence[Any],
+        kind: str,
+        background: BackgroundRunner | None = None,
+        *,
+        on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self._background = background or BackgroundRunner()
+        self._on_close = on_close
         self.snapshot = StaticSnapshot(self._background)
         self._script = Accessibility()
         parts = (*children, self.snapshot.style, self._script)
@@ -113,6 +113,11 @@ class SnapshotBox(ipywidgets.VBox):
 
     def _ipython_display_(self) -> None:
         self.snapshot.show(self._repr_mimebundle_)
+
+    def close(self) -> None:
+        """Take it away, and let go of what it holds; what was started goes on."""
+        super().close()
+        self._on_close()
 
     def follow(self, subscribe: Subscribe, call: Callable[[], None]) -> None:
         """Have something called a moment after each change at a service."""

@@ -101,7 +101,7 @@ def test_a_panel_follows_at_its_top_and_on_the_page_that_is_open(stage: Stage) -
         heading=lambda: next(left),
         subscribe=service.subscribe,
     )
-    panel = Panel(page_set=pages, background=stage.background)
+    panel = Panel(pages, snapshot=str, background=stage.background)
     stage.run()
     panel.page = "Costs"
     stage.run()

@@ -241,14 +241,6 @@ def test_nothing_of_a_file_is_in_the_state(page: Page, zone: Drop) -> None:
     assert "http" not in zone._esm
 
 
-def test_without_a_page_it_is_a_hint_that_stays_the_same(zone: Drop) -> None:
-    data, _ = zone._repr_mimebundle_()
-
-    assert data["text/plain"] == "<Drop portrait>"
-    assert "a path does the same" in data["text/html"]
-    assert "application/vnd.jupyter.widget-view+json" in data
-
-
 def loaded(code: str) -> set[str]:
     """What a fresh interpreter has imported after some code."""
     code = f"import sys; {code}; print(*sys.modules)"

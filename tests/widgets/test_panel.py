@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -22,6 +23,8 @@ MODELS = [
     wire.Model(id="drift", title="Drift", asset_type="video", description="a slow camera"),
     wire.Model(id="plain", asset_type="image"),
 ]
+
+SAVED = partial(render_panel, "Panel", (), "studio.panel()")
 
 
 class Built:
@@ -54,7 +57,8 @@ def built() -> Built:
 @pytest.fixture
 def panel(built: Built, stage: Stage) -> Panel:
     pages = [built.page("Models", again=True), built.page("Create"), built.page("Costs")]
-    return Panel(pages, heading=lambda: "<b>10 credits</b>", background=stage.background)
+    page_set = PageSet(pages, heading=lambda: "<b>10 credits</b>")
+    return Panel(page_set, snapshot=SAVED, background=stage.background)
 
 
 def test_a_page_is_built_when_its_tab_is_opened_first(
@@ -92,7 +96,9 @@ def test_a_page_that_fails_says_why_and_can_be_tried_again(
 
 
 def test_what_builds_no_widget_is_told_too(stage: Stage) -> None:
-    panel = Panel([PanelPage("Odd", lambda: "a text")], background=stage.background)
+    panel = Panel(
+        PageSet([PanelPage("Odd", lambda: "a text")]), snapshot=str, background=stage.background
+    )
     stage.run()
 
     assert "TraitError" in text(panel)
@@ -115,8 +121,8 @@ def test_asking_anew_builds_only_pages_that_nothing_is_typed_in(
 
 def test_the_line_above_is_asked_for_whenever_a_tab_is_opened(stage: Stage, built: Built) -> None:
     lines = iter(["10 credits", "9 credits"])
-    pages = [built.page("One"), built.page("Two")]
-    panel = Panel(pages, heading=lambda: next(lines), background=stage.background)
+    pages = PageSet([built.page("One"), built.page("Two")], heading=lambda: next(lines))
+    panel = Panel(pages, snapshot=str, background=stage.background)
     stage.run()
     assert "10 credits" in text(panel)
 

@@ -14,13 +14,14 @@ from kit.widgets.accessibility import Accessibility
 from kit.widgets.account.panel import AccountPanel, Facts
 from kit.widgets.account.signin import SignIn
 from kit.widgets.background import BackgroundRunner
-from kit.widgets.panel import Panel, PanelPage
+from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
 from kit.widgets.writing import Writing
 from tests.widgets.authoring import Author
 from tests.widgets.table.histories import history
 
 AT_ONCE = BackgroundRunner(begin=lambda work: work(), after=lambda _seconds, _work: lambda: None)
+PAGES = PageSet([PanelPage("One", ipywidgets.HTML)])
 FACTS = Facts("x", wire.Account(id="a", name="Ada"))
 
 
@@ -30,7 +31,7 @@ FACTS = Facts("x", wire.Account(id="a", name="Ada"))
         lambda: HistoryTable(history(), search=search_rows, background=AT_ONCE).controls,
         lambda: AccountPanel(lambda: FACTS, background=AT_ONCE),
         lambda: SignIn(lambda *_: None, background=AT_ONCE),
-        lambda: Panel([PanelPage("One", ipywidgets.HTML)], background=AT_ONCE),
+        lambda: Panel(PAGES, snapshot=str, background=AT_ONCE),
         lambda: Writing(Author(), "SPACE", background=AT_ONCE),
     ],
     ids=["table", "account", "signing", "panel", "writing"],

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -15,7 +16,8 @@ from IPython.utils.capture import RichOutput, capture_output
 
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.form import Form
-from kit.widgets.panel import Panel, PanelPage
+from kit.widgets.panel import PageSet, Panel, PanelPage
+from kit.widgets.panel.panel import render_panel
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
 from tests.widgets.authoring import Author
@@ -52,8 +54,9 @@ def name(output: RichOutput) -> str:
 
 
 def panel(stage: Stage) -> Panel:
-    pages = [PanelPage("One", ipywidgets.HTML)]
-    made = Panel(pages, background=stage.background)
+    snapshot = partial(render_panel, "Panel", (), "studio.panel()")
+    pages = PageSet([PanelPage("One", ipywidgets.HTML)])
+    made = Panel(pages, snapshot=snapshot, background=stage.background)
     stage.run()
     return made
 

@@ -41,7 +41,10 @@ def render_facts(found: Facts) -> str:
         "balance": credits(account.credits) if account.credits is not None else "not reported",
         **(_amounts(spent) if spent else {"spent": escape(_NO_LEDGER)}),
     }
-    basis = f"<div>{faint(_basis(spent))}</div>" if spent else ""
+    basis = ""
+    if spent:
+        words = ("Spending is added up from the service's ledger, in days of UTC.", *spent.doubts)
+        basis = f"<div>{faint(' '.join(words))}</div>"
     return card(account.name or "Account", pairs((n, v) for n, v in rows.items() if v) + basis)
 
 
@@ -52,13 +55,6 @@ def _amounts(spent: Spent) -> dict[str, str]:
         return amounts
     why = escape(" ".join(spent.doubts))
     return {name: f'<span title="{why}">about {text}</span>' for name, text in amounts.items()}
-
-
-def _basis(spent: Spent) -> str:
-    """Return what the amounts are made of."""
-    return " ".join(
-        ("Spending is added up from the service's ledger, in days of UTC.", *spent.doubts)
-    )
 
 
 def key_line(item: Key) -> str:
@@ -107,7 +103,6 @@ class KeyList(ipywidgets.VBox):
     def __init__(
         self,
         keys: Keys,
-        *,
         begin: Callable[[Callable[[], None]], None],
         show_problem: Callable[[str], None],
         background: BackgroundRunner,
@@ -216,7 +211,6 @@ class ProfileSelector(ipywidgets.VBox):
     def __init__(
         self,
         profiles: Profiles,
-        *,
         begin: Callable[[Callable[[], None]], None],
         on_switch: Callable[[], None],
         background: BackgroundRunner,
@@ -304,33 +298,24 @@ class AccountPanel(SnapshotBox):
         *,
         keys: Keys | None = None,
         profiles: Profiles | None = None,
-        code: str = "studio.account_panel()",
         on_close: Callable[[], None] = lambda: None,
         subscribe: Subscribe = lambda _: None,
         background: BackgroundRunner | None = None,
     ) -> None:
         self._load = load
-        self._code = code
-        self._on_close = on_close
         later = background or BackgroundRunner()
         self._loaded = threading.Event()
         self._one_at_a_time = threading.RLock()
         self._head = ipywidgets.HTML(STYLE)
         self._problem = ipywidgets.HTML(_dom_classes=("kit-status",))
         self._refresh = button("Refresh", lambda _: self.refresh(), icon="refresh")
-        begin, show_problem = self._begin, self._show_problem
-        self.key_list: KeyList | None = None
-        if keys is not None:
-            self.key_list = KeyList(keys, begin=begin, show_problem=show_problem, background=later)
-        self.profile_selector: ProfileSelector | None = None
-        if profiles is not None:
-            changed = self._account_changed
-            self.profile_selector = ProfileSelector(
-                profiles, begin=begin, on_switch=changed, background=later
-            )
-        parts = [self._head, self._refresh, self._problem]
-        parts += [part for part in (self.profile_selector, self.key_list) if part is not None]
-        super().__init__(parts, "kit-account", later)
+        begin, show_problem, changed = self._begin, self._show_problem, self._account_changed
+        self.key_list = KeyList(keys, begin, show_problem, later) if keys else None
+        self.profile_selector = (
+            ProfileSelector(profiles, begin, changed, later) if profiles else None
+        )
+        parts = (self._head, self._refresh, self._problem, self.profile_selector, self.key_list)
+        super().__init__([*filter(None, parts)], "kit-account", later, on_close=on_close)
         self.follow(subscribe, partial(self._work, self._show_facts))
         self.refresh()
 
@@ -339,16 +324,11 @@ class AccountPanel(SnapshotBox):
 
     def _html(self) -> str:
         self._loaded.wait(_PATIENCE_SECONDS)
-        return str(self._head.value).removeprefix(STYLE) + rerun_line(self._code)
+        return str(self._head.value).removeprefix(STYLE) + rerun_line("studio.account_panel()")
 
     def refresh(self) -> None:
         """Ask for everything anew."""
         self._begin(self._show)
-
-    def close(self) -> None:
-        """Take the panel away, and let go of what it holds."""
-        super().close()
-        self._on_close()
 
     def _show(self) -> None:
         if self.profile_selector is not None:

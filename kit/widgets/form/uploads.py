@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import anywidget
 import traitlets
@@ -59,11 +59,6 @@ class Spool:
         if not self.nameable:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - open until the end
 
-    @property
-    def handle(self) -> int:
-        """The open file, as the system numbers it."""
-        return int(self._file.fileno())
-
     def write(self, piece: bytes) -> None:
         """Add a piece."""
         self._file.write(piece)
@@ -73,7 +68,7 @@ class Spool:
         """Yield all of it, without holding it in memory."""
         self._file.flush()
         with (
-            mmap.mmap(self.handle, 0, access=mmap.ACCESS_READ) as mapped,
+            mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
             memoryview(mapped) as content,
         ):
             yield content
@@ -83,7 +78,7 @@ class Spool:
         if not self.nameable:
             return False
         self._file.flush()
-        handle = self.handle
+        handle = self._file.fileno()
         try:
             # Python follows the link in /proc only if a folder is named too; it counts for nothing
             os.link(f"/proc/self/fd/{handle}", path, src_dir_fd=handle, follow_symlinks=True)
@@ -119,8 +114,9 @@ class Transfer:
         self._place = folder or Path(tempfile.gettempdir())
         make_folder(self._place)
         twice = max(offer.size for offer in offers)
-        self._spool = Spool(self._place)
-        needed = sum(offer.size for offer in offers) + (0 if self._spool.nameable else twice)
+        #: What has arrived of the file that is on its way.
+        self.spool = Spool(self._place)
+        needed = sum(offer.size for offer in offers) + (0 if self.spool.nameable else twice)
         if shutil.disk_usage(self._place).free < needed:
             self.close()
             raise OSError(
@@ -131,11 +127,6 @@ class Transfer:
     def offer(self) -> Offer:
         """The file that is on its way."""
         return self._offers[self._file]
-
-    @property
-    def spool(self) -> Spool:
-        """What has arrived of it."""
-        return self._spool
 
     def wants(self) -> dict[str, Any]:
         """Return what the browser has to do next."""
@@ -157,7 +148,7 @@ class Transfer:
             return False
         if not 0 < len(piece) <= self.offer.size - at:
             raise ValueError(f"{self.offer.name} has changed: choose it again")
-        self._spool.write(piece)
+        self.spool.write(piece)
         self._at += len(piece)
         self.keeping = self._at == self.offer.size
         return self.keeping
@@ -167,17 +158,16 @@ class Transfer:
         self._file, self._at, self.keeping = self._file + 1, 0, False
         self.close()
         if self._file < len(self._offers):
-            self._spool = Spool(self._place)
+            self.spool = Spool(self._place)
 
     def close(self) -> None:
         """Forget what has arrived and is not kept."""
-        self._spool.close()
+        self.spool.close()
 
 
 #: Seconds without a piece after which a transfer is given up: the page is closed, as it seems.
 PATIENCE = 300.0
 _GIVEN_UP = "The upload was given up: choose the file again."
-_HINT = "a place to drop files, in a notebook that runs; a path does the same"
 
 Answer = dict[str, Any] | None
 
@@ -243,22 +233,14 @@ class Drop(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"<Drop {self.label}>" if self.label else "<Drop>"
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Return the widget, and what is shown of it where no widget can be."""
-        data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
-        return {**data, "text/plain": repr(self), "text/html": f"<em>{_HINT}</em>"}, metadata
-
     # ── messages ─────────────────────────────────────────────────────────────────────────────────
 
     def _hear(self, _: Any, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         """Answer the browser; an error has nowhere to be seen but there."""
-        act = self._ACTS.get(message.get("do", ""))
-        if act is None:
-            return
         with self._lock:
             self._heard = message.get("n")
             try:
-                answer = act(self, message, buffers)
+                answer = self._act(message, buffers)
             except Exception as problem:  # noqa: BLE001 - whatever it is, it is shown or lost
                 self._forget()
                 answer = {"no": _sentence(problem)}
@@ -268,7 +250,19 @@ class Drop(anywidget.AnyWidget):
         if answer is not None:
             self.send({"id": name, "n": self._heard, **answer})
 
-    def _offer(self, message: Mapping[str, Any], _: Sequence[Any]) -> Answer:
+    def _act(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> Answer:
+        match message.get("do"):
+            case "offer":
+                return self._offer(message)
+            case "piece":
+                return self._piece(message, buffers[0])
+            case "where":
+                return self._wanted(message)
+            case "stop" if self._of(message) is not None:
+                self._forget()
+        return None
+
+    def _offer(self, message: Mapping[str, Any]) -> Answer:
         self._forget()  # of a page that is gone, or of another view of this widget
         offers = [Offer(f["name"], f["type"], f["size"]) for f in message["files"]]
         problem = self._check(offers)
@@ -277,22 +271,12 @@ class Drop(anywidget.AnyWidget):
         self._transfer = Transfer(message["id"], offers, self._folder)
         return self._wanted(message)
 
-    def _piece(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> Answer:
+    def _piece(self, message: Mapping[str, Any], piece: bytes) -> Answer:
         transfer = self._of(message)
-        if transfer is None or not transfer.write(message["file"], message["at"], buffers[0]):
+        if transfer is None or not transfer.write(message["file"], message["at"], piece):
             return self._wanted(message)
         self._background.begin(lambda: self._store(transfer))
         return None  # the answer comes when it is kept
-
-    def _where(self, message: Mapping[str, Any], _: Sequence[Any]) -> Answer:
-        return self._wanted(message)
-
-    def _stop(self, message: Mapping[str, Any], _: Sequence[Any]) -> Answer:
-        if self._of(message) is not None:
-            self._forget()
-        return None
-
-    _ACTS: ClassVar = {"offer": _offer, "piece": _piece, "where": _where, "stop": _stop}
 
     def _of(self, message: Mapping[str, Any]) -> Transfer | None:
         """Return the transfer that a message belongs to, if it is still there."""
@@ -310,21 +294,20 @@ class Drop(anywidget.AnyWidget):
 
     def _store(self, transfer: Transfer) -> None:
         """Keep a file that is whole, then ask for the next one."""
-        problem = None
+        problem, spool = "", transfer.spool
         try:
-            spool = transfer.spool
             with spool.content() as content:
                 path = self._keep(transfer.offer.name, content, spool.settle)
             if self._transfer is transfer:
                 self._take(path)
         except Exception as error:  # noqa: BLE001 - as above
-            problem = error
+            problem = f"The file was not kept: {_sentence(error)}"
         with self._lock:
             if self._transfer is not transfer:
                 return
-            if problem is not None:
+            if problem:
                 self._forget()
-                self._tell(transfer.name, {"no": f"The file was not kept: {_sentence(problem)}"})
+                self._tell(transfer.name, {"no": problem})
                 return
             transfer.advance()
             wanted = transfer.wants()

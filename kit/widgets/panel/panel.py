@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from typing import Any
@@ -117,6 +117,7 @@ class PanelPage:
     follows: bool = False
 
 
+@dataclass(slots=True, eq=False)
 class PageSet:
     """The pages of one account, with what was built of them.
 
@@ -127,24 +128,17 @@ class PageSet:
         again whenever a tab is opened.
     banner : str
         HTML that stands above the tabs for as long as these pages are open.
+    built : mapping
+        What was built, by the number of its page.
     """
 
-    def __init__(
-        self,
-        pages: Sequence[PanelPage],
-        *,
-        heading: Callable[[], str] = str,
-        banner: str = "",
-        subscribe: Subscribe = lambda _: None,
-    ) -> None:
-        self.subscribe = subscribe
-        #: Looks for what others have changed at the service.
-        self.look: Look = None
-        self.pages = tuple(pages)
-        self.heading = heading
-        self.banner = banner
-        #: What was built, by the number of its page.
-        self.built: dict[int, tuple[Any, ...]] = {}
+    pages: Sequence[PanelPage]
+    heading: Callable[[], str] = str
+    banner: str = ""
+    subscribe: Subscribe = lambda _: None
+    #: Looks for what others have changed at the service.
+    look: Look = None
+    built: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
 
 class Panel(SnapshotBox):
@@ -152,24 +146,20 @@ class Panel(SnapshotBox):
 
     Parameters
     ----------
-    snapshot : callable, optional
+    snapshot : callable
         Returns what a notebook that is opened again shows instead, as HTML.
-
     """
 
     def __init__(
         self,
-        pages: Sequence[PanelPage] = (),
+        page_set: PageSet,
         *,
-        heading: Callable[[], str] = str,
-        page_set: PageSet | None = None,
-        snapshot: Callable[[], str] | None = None,
+        snapshot: Callable[[], str],
         on_close: Callable[[], None] = lambda: None,
         background: BackgroundRunner | None = None,
     ) -> None:
-        self._page_set = page_set or PageSet(pages, heading=heading)
-        self._render_snapshot = snapshot or (lambda: render_panel("Panel", (), "studio.panel()"))
-        self._on_close = on_close
+        self._page_set = page_set
+        self._render_snapshot = snapshot
         self._followed: list[PageSet] = []
         self._lock = threading.RLock()
         self._built = threading.Event()
@@ -178,19 +168,20 @@ class Panel(SnapshotBox):
         self._refresh = ipywidgets.Button(
             description="Refresh", icon="refresh", tooltip="Ask the service anew"
         )
-        names = [page.name for page in self.pages]
+        names = [page.name for page in page_set.pages]
         self._bodies = [ipywidgets.VBox(_dom_classes=("kit-page",)) for _ in names]
         self._tabs = ipywidgets.Tab(children=self._bodies, titles=names, _dom_classes=("kit-tabs",))
         self._tabs.selected_index = 0
         self._refresh.on_click(lambda _: self.refresh())
         top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
-        super().__init__((top, self._banner, self._tabs), "kit-panel", background)
+        parts = (top, self._banner, self._tabs)
+        super().__init__(parts, "kit-panel", background, on_close=on_close)
         self.follow(lambda _: self._look, self._show_changes)
         self._tabs.observe(self._page_opened, "selected_index")
         self._open()
 
     @property
-    def pages(self) -> tuple[PanelPage, ...]:
+    def pages(self) -> Sequence[PanelPage]:
         """The pages that are open."""
         return self._page_set.pages
 
@@ -224,11 +215,6 @@ class Panel(SnapshotBox):
         self._background.begin(self._show_heading)
         if self.pages[self._index].again:
             self._build_soon(self._index)
-
-    def close(self) -> None:
-        """Take the panel away, and let go of what it holds; what was started goes on."""
-        super().close()
-        self._on_close()
 
     def __repr__(self) -> str:
         return f"<Panel {' · '.join(page.name for page in self.pages)}>"
