@@ -19,13 +19,11 @@ import pyarrow as pa
 from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
 from kit.explore.arrow import Columns
-from kit.explore.costs.rates import Rate
-from kit.explore.costs.spending import Spending, grouped
 from kit.explore.filters import HistoryFilter
 from kit.explore.frames import write_excel
-from kit.explore.schema import pointer, split_key
+from kit.explore.schema import SETTINGS, grouped, pointer, split_key
 from kit.explore.search import SearchQuery, hash_picture, likeness
-from kit.explore.store import SCHEMAS, SETTINGS, Store
+from kit.explore.store import SCHEMAS, Store
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
@@ -143,15 +141,6 @@ class Archive:
         """Return the different words of a column of the history."""
         found = self.ask(f"select distinct {column} as word from generations")  # noqa: S608
         return [str(word) for word in found["word"].to_pylist() if word is not None]
-
-    def spending(
-        self,
-        choice: HistoryFilter = ALL,
-        timezone: str = "UTC",
-        rates: Mapping[str, Sequence[Rate]] | None = None,
-    ) -> Spending:
-        """Return what was paid for, to be asked for costs; see `Spending` on the arguments."""
-        return Spending(self, choice, timezone, rates)
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pa.Table:
         """Return what a query finds in these and other tables; `values` fill its question marks."""

@@ -66,10 +66,9 @@ def fit(samples: Sequence[tuple[Values, float]]) -> PriceFit | None:
     rows, paid = [values for values, _ in samples], np.array([credits for _, credits in samples])
     names = dict.fromkeys(name for row in rows for name in row)
     seen = {name: frozenset(row.get(name) for row in rows) for name in names}
-    grown = (_grow(make, rows, paid, seen) for make in STRUCTURES.values())
-    _, found, make = min(grown, key=_rank)
-    structure = next(word for word, known in STRUCTURES.items() if known is make)
-    fitter = _rule(found, _FINE) if structure == "rule" else make(found)
+    grown = (_grow(structure, rows, paid, seen) for structure in STRUCTURES)
+    _, found, structure = min(grown, key=_rank)
+    fitter = _rule(found, _FINE) if structure == "rule" else STRUCTURES[structure](found)
     error = float(np.max(_errors(fitter, rows, paid)))
     if error > 0.5 * float(np.mean(paid)):
         return None
@@ -77,8 +76,7 @@ def fit(samples: Sequence[tuple[Values, float]]) -> PriceFit | None:
 
 
 Fitter: TypeAlias = Callable[[Sequence[Values], Array], Predict]
-Maker: TypeAlias = Callable[[tuple[str, ...]], Fitter]
-Candidate: TypeAlias = tuple[float, tuple[str, ...], Maker]
+Candidate: TypeAlias = tuple[float, tuple[str, ...], str]
 
 
 def _rank(candidate: Candidate) -> tuple[float, int]:
@@ -87,24 +85,23 @@ def _rank(candidate: Candidate) -> tuple[float, int]:
 
 
 def _grow(
-    make: Maker, rows: Sequence[Values], paid: Array, seen: Mapping[str, frozenset[Any]]
+    structure: str, rows: Sequence[Values], paid: Array, seen: Mapping[str, frozenset[Any]]
 ) -> Candidate:
     """Take in one setting after the other, as long as left-out receipts are predicted better."""
     varied = [name for name, values in seen.items() if len(values) > 1]
-    best: Candidate = (_usual_error(make(()), rows, paid), (), make)
+
+    def attempt(names: tuple[str, ...]) -> Candidate:
+        errors = _errors(STRUCTURES[structure](names), rows, paid)
+        return float(np.sqrt(np.mean(np.square(errors)))), names, structure
+
+    best = attempt(())
     while best[0] > _ROUNDING and len(best[1]) < _SETTINGS_AT_MOST:
-        grown = [(*best[1], name) for name in varied if name not in best[1]]
-        tried = [(_usual_error(make(names), rows, paid), names, make) for names in grown]
+        tried = (attempt((*best[1], name)) for name in varied if name not in best[1])
         found = min(tried, key=_rank, default=None)
         if found is None or found[0] > 0.95 * best[0]:
             break
         best = found
     return best
-
-
-def _usual_error(fitter: Fitter, rows: Sequence[Values], paid: Array) -> float:
-    """Return the usual error on receipts that were left out of the fit."""
-    return float(np.sqrt(np.mean(np.square(_errors(fitter, rows, paid)))))
 
 
 def _errors(fitter: Fitter, rows: Sequence[Values], paid: Array) -> Array:
@@ -156,14 +153,8 @@ def _rule(names: tuple[str, ...], rounds: int = _ROUNDS) -> Fitter:
         weights = _solve(table, paid)
         for _ in range(rounds if choices else 0):
             for name in choices:
-                _improve(
-                    factors[name],
-                    [row.get(name) for row in rows],
-                    paid,
-                    table,
-                    weights,
-                    scale(rows),
-                )
+                chosen = [row.get(name) for row in rows]
+                _improve(factors[name], chosen, paid, table @ weights * scale(rows))
             weights = _solve(table * scale(rows)[:, None], paid)
         return lambda asked: design(asked) @ weights * scale(asked)
 
@@ -171,25 +162,23 @@ def _rule(names: tuple[str, ...], rounds: int = _ROUNDS) -> Fitter:
 
 
 def _improve(
-    factors: dict[Any, float],
-    chosen: Sequence[Any],
-    paid: Array,
-    table: Array,
-    weights: Array,
-    scale: Array,
+    factors: dict[Any, float], chosen: Sequence[Any], paid: Array, predicted: Array
 ) -> None:
     """Set each value's factor to what the receipts with that value ask for; the first stays 1."""
-    base = table @ weights
     for value in list(factors)[1:]:
         mine = np.array([one == value for one in chosen])
-        expected = (base * scale)[mine] / factors[value]
+        expected = predicted[mine] / factors[value]
         power = float(expected @ expected)
         if power > 0:
             factors[value] = max(float(expected @ paid[mine]) / power, 1e-6)
 
 
 #: Word for a structure -> what makes its fitter for some settings.
-STRUCTURES: dict[str, Maker] = {"sum": _sum, "product": _product, "rule": _rule}
+STRUCTURES: dict[str, Callable[[tuple[str, ...]], Fitter]] = {
+    "sum": _sum,
+    "product": _product,
+    "rule": _rule,
+}
 
 
 def _design(

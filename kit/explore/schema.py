@@ -91,6 +91,9 @@ LEDGER: Table = {
 
 #: Columns of a table of generations that hold a JSON object -> what the names of theirs begin with.
 OBJECTS = {"parameters": "parameters.", "media": "media.", "tags": "tag."}
+#: Parameters without the seed, beside them in a store: few different texts, so that groups are made
+#: of them quickly.
+SETTINGS = "settings"
 
 
 def split_key(name: str) -> tuple[str, str]:
@@ -105,6 +108,11 @@ def split_key(name: str) -> tuple[str, str]:
         if name.startswith(prefix) and name != prefix:
             return column, name.removeprefix(prefix)
     return "", ""
+
+
+def grouped(column: str, key: str) -> str:
+    """Return the column of a store that has few different texts with a key of some objects."""
+    return SETTINGS if column == "parameters" and key != "seed" else column
 
 
 def pointer(key: str) -> str:

@@ -26,6 +26,7 @@ import pyarrow.feather as pf
 import pyarrow.parquet as pq
 
 from kit.explore.arrow import GENERATIONS, USAGE
+from kit.explore.schema import SETTINGS
 from kit.private import Lock, make_folder
 
 _VERSION = 5
@@ -76,8 +77,6 @@ class Manifest:
         return [*self.generations.parts, *([self.running] if self.running else [])]
 
 
-#: Parameters without the seed: few different texts, so that groups are made of them quickly.
-SETTINGS = "settings"
 #: List -> the columns of its files.
 SCHEMAS = {
     "generations": GENERATIONS.append(pa.field(SETTINGS, pa.string())),
@@ -125,8 +124,10 @@ class Store:
             found: Any = json.loads(self._manifest.read_text("utf-8"))
             if found.pop("version", None) != _VERSION:
                 return Manifest()
-            lists = {name: _listing(found[name]) for name in SCHEMAS}
-            return Manifest(**{**found, **lists})
+            for name in SCHEMAS:
+                gaps = tuple(Gap(**gap) for gap in found[name]["gaps"])
+                found[name] = Listing(**{**found[name], "gaps": gaps})
+            return Manifest(**found)
         except (FileNotFoundError, ValueError, TypeError, KeyError):
             return Manifest()
 
@@ -276,10 +277,6 @@ def _spans(file: str) -> Sequence[tuple[datetime, datetime] | None]:
     return [None if f.null_count or not f.has_min_max else (f.min, f.max) for f in facts]
 
 
-def _listing(found: Mapping[str, Any]) -> Listing:
-    return Listing(**{**found, "gaps": tuple(Gap(**gap) for gap in found["gaps"])})
-
-
 def _groups(names: Sequence[str], rows: Mapping[str, int], most: int) -> Iterator[list[str]]:
     group: list[str] = []
     for name in names:
@@ -290,24 +287,19 @@ def _groups(names: Sequence[str], rows: Mapping[str, int], most: int) -> Iterato
     yield group
 
 
-class _replacing:  # noqa: N801 - used as a function
-    """A draft that takes the place of a file once it is on disk as a whole."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-
-    def __enter__(self) -> Path:
-        return self._draft
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            with self._draft.open("rb+") as file:
-                os.fsync(file.fileno())
-            self._draft.chmod(0o600)
-            self._draft.replace(self._path)
-        else:
-            _delete(self._draft)
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Make a draft that takes the place of a file once it is on disk as a whole."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    try:
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.chmod(0o600)
+        draft.replace(path)
+    except BaseException:
+        _delete(draft)
+        raise
 
 
 def _delete(path: Path) -> None:

@@ -177,8 +177,9 @@ class _Pages:
         self.manifest = store.manifest()
         self.waiting: list[pa.Table] = []
         self._on_update = on_update
-        self.gaps = [Gap(_with_overlap(self.listing.top)), *self.listing.gaps]
-        self._known = self.listing.top
+        self._known = known = self.listing.top
+        since = None if known is None else (datetime.fromisoformat(known) - OVERLAP).isoformat()
+        self.gaps = [Gap(since), *self.listing.gaps]
         self.progress = Synced(rows=self.listing.rows)
 
     @property
@@ -376,7 +377,9 @@ class _Generations(_Pages):
             if not (yield from self._one(generation_id)):
                 del self._running[generation_id]
         unlisted = 0
-        for start in self._missing():
+        unseen = [name for name in self._unseen if name not in self._running]
+        for name in self.store.missing(unseen, self.manifest):
+            start = self._unseen[name]
             found = yield from self._one(start.id)
             if not found and start.mine:
                 self.waiting.append(_from_journal(start))
@@ -404,11 +407,6 @@ class _Generations(_Pages):
         unlisted = self.manifest.unlisted
         return replace(self.progress, running=len(self._running), through=None, unlisted=unlisted)
 
-    def _missing(self) -> list[Start]:
-        """Return what was started here and is neither listed nor in the store."""
-        unseen = [name for name in self._unseen if name not in self._running]
-        return [self._unseen[name] for name in self.store.missing(unseen, self.manifest)]
-
     def _one(self, generation_id: str) -> Steps[bool]:
         """Take a generation that no page holds; return whether the service knows it."""
         try:
@@ -432,7 +430,3 @@ def _from_journal(start: Start) -> pa.Table:
         "created_at": datetime.fromisoformat(start.at),
     }
     return pa.Table.from_pylist([row], schema=GENERATIONS)
-
-
-def _with_overlap(top: str | None) -> str | None:
-    return None if top is None else (datetime.fromisoformat(top) - OVERLAP).isoformat()

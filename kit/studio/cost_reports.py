@@ -56,12 +56,12 @@ class CostReports:
         sync: bool = True,
     ) -> Flow[Spending]:
         """Return what was paid for; `sync` brings history and ledger up to date before."""
-        from kit.explore.costs import find_timezone
+        from kit.explore import costs
         from kit.explore.filters import parse_filter
 
-        choice = parse_filter(zone=find_timezone(timezone), since=since, until=until)
+        choice = parse_filter(zone=costs.find_timezone(timezone), since=since, until=until)
         archive = yield from self.history.current(on_progress, sync=sync, usage=True)
-        return archive.spending(choice, timezone, self.rates.all())
+        return costs.Spending(archive, choice, timezone, self.rates.all())
 
     def ledger(
         self, limit: int | None, on_progress: OnProgress = ignore_progress, *, sync: bool = True
@@ -140,7 +140,7 @@ class CostReports:
 
         def spent(since: datetime | None, until: datetime) -> Spending:
             choice = HistoryFilter(since=since, until=until)
-            return archive.spending(choice, timezone, self.rates.all())
+            return costs.Spending(archive, choice, timezone, self.rates.all())
 
         return costs.report(
             wanted,

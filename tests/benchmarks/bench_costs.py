@@ -157,7 +157,7 @@ def kit(folder: Path, task: str) -> Callable[[], Any]:
     if task == "sql by parameter":
         query = 'select "parameters.resolution" r, sum(net) from generations group by all'
         return lambda: archive.sql(query)
-    return lambda: costs.by(archive.spending(), *task.removeprefix("by ").split(", "))
+    return lambda: costs.by(costs.Spending(archive), *task.removeprefix("by ").split(", "))
 
 
 #: The same question for DuckDB by hand: titles and scripts stand in the ledger alone.

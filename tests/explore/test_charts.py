@@ -10,12 +10,10 @@ import pytest
 from PIL import Image
 
 from kit.errors import ConfigError
-from kit.explore.charts import PALETTE, REST, Chart, draw, rows_to_draw
-from kit.explore.costs import CostFrame
-from kit.explore.costs.frame import with_chart
+from kit.explore.charts import PALETTE, REST, Chart, CostFrame, draw, rows_to_draw, with_chart
 
-BARS = Chart(kind="bars", x="model", y="net", title="Credits by model", unit="credits")
-DAYS = Chart(kind="columns", x="day", y="net", color="model", title="Each day", unit="credits")
+BARS = Chart(kind="bars", x="model", y="net", title="Credits by model")
+DAYS = Chart(kind="columns", x="day", y="net", color="model", title="Each day")
 BAND = Chart(
     kind="band",
     x="day",
@@ -23,7 +21,6 @@ BAND = Chart(
     low="low",
     high="high",
     title="Ahead",
-    unit="credits",
     line=(3.0, "balance"),
 )
 
@@ -133,7 +130,7 @@ def test_a_band_says_where_the_balance_ends() -> None:
 
 def test_equal_names_are_not_added_up_where_each_row_is_a_bar() -> None:
     rows = pd.DataFrame({"what": ["a lake", "a lake"], "net": [2.0, 1.0]})
-    chart = Chart(kind="bars", x="what", y="net", title="t", unit="credits", ranked=True)
+    chart = Chart(kind="bars", x="what", y="net", title="t", ranked=True)
 
     assert rows_to_draw(chart, rows)[["x", "y"]].values.tolist() == [
         ["1. a lake", 2.0],
@@ -143,7 +140,7 @@ def test_equal_names_are_not_added_up_where_each_row_is_a_bar() -> None:
 
 def test_bars_of_nothing_say_that_they_are_zero() -> None:
     rows = pd.DataFrame({"check": ["balance", "chain"], "difference": [0.0, 0.0]})
-    chart = Chart(kind="bars", x="check", y="difference", title="t", unit="credits")
+    chart = Chart(kind="bars", x="check", y="difference", title="t")
 
     assert draw(chart, rows).axes[0].texts[0].get_text() == "0 credits in all 2 rows"
 
@@ -151,7 +148,7 @@ def test_bars_of_nothing_say_that_they_are_zero() -> None:
 def test_the_figure_beside_a_bar_stays_inside_where_a_stack_ends_in_nothing() -> None:
     pytest.importorskip("matplotlib")
     rows = pd.DataFrame({"model": ["m", "m"], "status": ["done", "failed"], "net": [100.0, 0.0]})
-    chart = Chart(kind="bars", x="model", y="net", color="status", title="t", unit="credits")
+    chart = Chart(kind="bars", x="model", y="net", color="status", title="t")
 
     assert draw(chart, rows).axes[0].get_xlim() == pytest.approx((0, 116))
 

@@ -51,7 +51,7 @@ def ledger(*rows: dict[str, Any]) -> pd.DataFrame:
 
 
 def spent(*rows: dict[str, Any], entries: pd.DataFrame | None = None) -> costs.Spending:
-    return archive_of(generations(*rows), entries).spending()
+    return costs.Spending(archive_of(generations(*rows), entries))
 
 
 # ── by group ─────────────────────────────────────────────────────────────────────────────────────
@@ -110,7 +110,7 @@ def test_charges_are_rows_and_their_sum_is_the_total() -> None:
 def test_days_of_all_frames_can_be_merged(timezone: str) -> None:
     moments = [NOON - timedelta(days=n, hours=7) for n in range(20)]
     made = generations(*({"created_at": moment} for moment in moments))
-    rows = archive_of(made).spending(timezone=timezone)
+    rows = costs.Spending(archive_of(made), timezone=timezone)
     history = made.assign(day=made["created_at"].dt.tz_convert(timezone).dt.normalize())
     ahead = costs.forecast(rows.daily(), now=NOON, days=3, timezone=timezone)
     days = costs.by(rows, "day")
@@ -125,14 +125,14 @@ def test_days_of_all_frames_can_be_merged(timezone: str) -> None:
 
 def test_a_day_begins_where_the_time_zone_is() -> None:
     late = {"created_at": datetime(2026, 3, 10, 23, 30, tzinfo=UTC)}
-    days = costs.by(archive_of(generations(late)).spending(timezone="Europe/Berlin"), "day")
+    days = costs.by(costs.Spending(archive_of(generations(late)), timezone="Europe/Berlin"), "day")
 
     assert days["day"].dt.strftime("%Y-%m-%d %H:%M %z").tolist() == ["2026-03-11 00:00 +0100"]
 
 
 def test_a_trend_goes_on_where_clocks_are_changed() -> None:
     rows = [{"created_at": datetime(2026, 3, day, 12, tzinfo=UTC)} for day in (28, 31)]
-    spending = archive_of(generations(*rows)).spending(timezone="Europe/Berlin")
+    spending = costs.Spending(archive_of(generations(*rows)), timezone="Europe/Berlin")
 
     assert costs.trend(spending)["net"].tolist() == [0.1, 0, 0, 0.1]
     assert costs.trend(spending, "hour")["net"].sum() == 0.2
@@ -140,7 +140,7 @@ def test_a_trend_goes_on_where_clocks_are_changed() -> None:
 
 def test_a_time_zone_that_there_is_not_names_the_closest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'Europe/Berlin'"):
-        archive_of(generations()).spending(timezone="Europe/Berln")
+        costs.Spending(archive_of(generations()), timezone="Europe/Berln")
 
 
 def test_an_unknown_charge_is_counted_and_is_not_zero() -> None:

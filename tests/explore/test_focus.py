@@ -122,7 +122,7 @@ def spent(*generations: wire.Generation, rates: object = RATES) -> costs.Spendin
             **dict.fromkeys(("model_id", "generation_id", "key_prefix", "tags", "note")),
         }
     ).set_index("id")
-    return archive_of(table_of(generations), usage).spending(rates=rates)  # type: ignore[arg-type]
+    return costs.Spending(archive_of(table_of(generations), usage), rates=rates)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def spent(*amounts: str, rates: Any) -> costs.Spending:
         )
         for n, amount in enumerate(amounts)
     ]
-    return archive_of(table_of(made)).spending(rates=rates)
+    return costs.Spending(archive_of(table_of(made)), rates=rates)
 
 
 @pytest.fixture

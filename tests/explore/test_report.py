@@ -52,9 +52,9 @@ def report(
     now_or_end = min(NOW, wanted.end)
     return costs.report(
         wanted,
-        archive.spending(HistoryFilter(*wanted), rates=RATES),
-        archive.spending(HistoryFilter(*wanted.before), rates=RATES),
-        archive.spending(HistoryFilter(until=now_or_end)).daily(),
+        costs.Spending(archive, HistoryFilter(*wanted), rates=RATES),
+        costs.Spending(archive, HistoryFilter(*wanted.before), rates=RATES),
+        costs.Spending(archive, HistoryFilter(until=now_or_end)).daily(),
         now=NOW,
         owner="Ada & Co",
         budget=None if budget is None else parse_credits(budget, "a budget"),

@@ -118,7 +118,7 @@ def test_groups_by_a_parameter_are_the_same_whatever_its_place_and_kind() -> Non
     ]
     archive = archive_of(table_of(made))
     by_size, by_seed = (
-        costs.by(archive.spending(), f"parameters.{name}") for name in ("size", "seed")
+        costs.by(costs.Spending(archive), f"parameters.{name}") for name in ("size", "seed")
     )
 
     sizes = zip(by_size["parameters.size"].fillna("-"), by_size["count"], strict=True)
@@ -132,4 +132,4 @@ def test_groups_by_a_parameter_are_the_same_whatever_its_place_and_kind() -> Non
     assert dict(seeds) == {7: 1, 8: 1, 9: 1, 7.5: 1, 0: 4}
     assert "settings" not in archive.frame()
     assert "settings" not in archive.sql("select * from generations")
-    assert "settings" not in costs.charges(archive.spending())
+    assert "settings" not in costs.charges(costs.Spending(archive))

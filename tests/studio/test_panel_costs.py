@@ -30,7 +30,7 @@ def spent(*rows: dict[str, Any]) -> Spending:
         }
         for row in filled
     ]
-    return archive_of(pa.Table.from_pylist(made, GENERATIONS)).spending()
+    return Spending(archive_of(pa.Table.from_pylist(made, GENERATIONS)))
 
 
 def report(

@@ -1,15 +1,21 @@
-"""Charts: what one shows, as data, drawn by matplotlib or by Altair; both come with an extra."""
+"""Charts: frames that know how they are drawn, by matplotlib or by Altair.
+
+A chart is data; what draws it comes with an extra.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pandas.plotting import PlotAccessor
 
 from kit.errors import ConfigError, require_extra
-
-if TYPE_CHECKING:
-    import pandas as pd
+from kit.explore.frames import write_excel
 
 #: Colors that readers with any kind of color vision tell apart, the strongest first.
 #: Source: M. Okabe and K. Ito, "Color Universal Design" (2008); yellow is too faint on white.
@@ -17,6 +23,10 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#5
 #: Groups with colors of their own, and bars, before the rest is one of them.
 SERIES, BARS = len(PALETTE) - 1, 24
 REST = "the rest"
+#: What all of the numbers are.
+UNIT = "credits"
+#: Of text and lines: read on white and on the dark ground of a notebook, for charts have none.
+INK, GRID = "#7A7A7A", "#88888850"
 #: Engine -> the module that draws with it, and the extra that brings it.
 _ENGINES = {
     "matplotlib": ("kit.explore.charts.figures", "charts"),
@@ -34,7 +44,6 @@ class Chart:
     x: str  # the column of what is told apart
     y: str  # the column of the number that is drawn
     title: str
-    unit: str = "credits"
     color: str | None = None  # the column whose values are stacked in colors of their own
     low: str | None = None  # the columns of a band's edges
     high: str | None = None
@@ -48,6 +57,68 @@ class Chart:
         """The columns that a frame must have to be drawn."""
         found = {self.x, self.y, self.color, self.low, self.high}
         return {name for name in found if name is not None}
+
+
+class CostPlot(PlotAccessor):
+    """Draws a frame: called as it is, our chart; by kind, as pandas does (``plot.bar()``)."""
+
+    def __init__(self, frame: CostFrame) -> None:
+        super().__init__(frame)
+        self._frame = frame
+
+    def __call__(self, engine: str = "matplotlib", **options: Any) -> Any:
+        """Return a chart of the frame.
+
+        Parameters
+        ----------
+        engine : str
+            ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair, drawn
+            without a network, and interactive.
+        **options
+            For the engine: ``width`` and ``height`` in inches (matplotlib) or pixels (altair). Any
+            of ``kind``, ``x`` and ``y`` means pandas' own plot.
+
+        Raises
+        ------
+        ConfigError
+            The package that draws it is not installed; the message says how to get it.
+        """
+        chart = self._frame.chart
+        by_kind = not options.keys().isdisjoint(("kind", "x", "y"))
+        if chart is None or by_kind or not chart.columns <= set(self._frame.columns):
+            return super().__call__(**options)
+        return draw(chart, pd.DataFrame(self._frame), engine, **options)
+
+
+class CostFrame(pd.DataFrame):
+    """A pandas frame whose `plot()` draws what the frame is about.
+
+    Filtering and sorting keep the chart; a frame without the chart's columns is drawn by pandas.
+    """
+
+    _metadata = ["chart"]  # noqa: RUF012 - pandas reads this name of the class
+    chart: Chart | None = None
+
+    @property
+    def _constructor(self) -> Callable[..., CostFrame]:
+        return CostFrame
+
+    @property
+    def plot(self) -> CostPlot:
+        """Our chart when called; pandas' kinds beside it, such as ``plot.bar(x="day")``."""
+        return CostPlot(self)
+
+    # pandas' own refuses days that know their time zone
+    def to_excel(self, path: Path | str, **options: Any) -> None:  # type: ignore[override,misc]
+        """Write the frame to an ``.xlsx`` file; see `kit.explore.frames.write_excel`."""
+        write_excel(self, path, **options)
+
+
+def with_chart(frame: pd.DataFrame, chart: Chart) -> CostFrame:
+    """Return a frame with its chart."""
+    result = CostFrame(frame)
+    result.chart = chart
+    return result
 
 
 def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **options: Any) -> Any:
@@ -74,8 +145,6 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Columns ``x``, ``y`` and ``color`` (text, empty without one); for a band ``low``, ``high``.
     """
-    import pandas as pd
-
     if chart.leave_out and chart.leave_out[0] in frame:
         frame = frame[frame[chart.leave_out[0]] != chart.leave_out[1]]
     if isinstance(frame[chart.x].dtype, pd.DatetimeTZDtype):  # drawn as a clock shows it there
@@ -99,12 +168,18 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     return sums.reset_index(drop=True)
 
 
+def sort_colors(rows: pd.DataFrame) -> list[str]:
+    """Return the groups that have colors of their own, the largest first."""
+    sizes = rows["y"].abs().groupby(rows["color"]).sum().sort_values(ascending=False)
+    return list(sizes.index)
+
+
 def empty(chart: Chart, rows: pd.DataFrame) -> str:
     """Return what to write where there is nothing to draw; nothing where there is."""
     if rows.empty:
         return "nothing to draw"
     if chart.kind == "bars" and not rows["y"].any():
-        return f"0 {chart.unit} in all {len(rows)} rows"
+        return f"0 {UNIT} in all {len(rows)} rows"
     return ""
 
 

@@ -12,11 +12,21 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from kit.explore.charts import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
+from kit.explore.charts import (
+    GRID,
+    INK,
+    PALETTE,
+    UNIT,
+    Chart,
+    empty,
+    number,
+    room,
+    rows_to_draw,
+    sort_colors,
+    wide,
+    within,
+)
 
-#: Of text and lines: read on white and on the dark ground of a notebook, for charts have none.
-_INK = "#7A7A7A"
-_GRID = "#88888850"
 _SIZE = 10.5
 
 
@@ -51,11 +61,12 @@ def draw(
     FigureCanvasAgg(figure)
     axes = figure.add_subplot(facecolor="none")
     if words := empty(chart, rows):
-        axes.text(0.5, 0.5, words, ha="center", va="center", color=_INK, fontsize=_SIZE)
+        axes.text(0.5, 0.5, words, ha="center", va="center", color=INK, fontsize=_SIZE)
         axes.set_axis_off()
     else:
         _KINDS[chart.kind](axes, chart, rows)
-    axes.set_title(chart.title, loc="left", fontsize=12.5, fontweight="bold", color=_INK, pad=12)
+        _dress(axes, chart)
+    axes.set_title(chart.title, loc="left", fontsize=12.5, fontweight="bold", color=INK, pad=12)
     return figure
 
 
@@ -79,26 +90,24 @@ def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
         side = "right" if total < 0 else "left"
         shift = (-1 if total < 0 else 1) * 0.012 * longest
         axes.text(
-            total + shift, place, number(total), va="center", ha=side, fontsize=_SIZE, color=_INK
+            total + shift, place, number(total), va="center", ha=side, fontsize=_SIZE, color=INK
         )
     axes.set_yticks(places, list(table.index))
     axes.set_ylim(len(table) - 0.4, -0.6)
     # margins are not enough: bars of no length hold the edge where they end
     axes.set_xlim(room(start))
     if (start < 0).any():
-        axes.axvline(0, color=_INK, linewidth=0.8)
-    _dress(axes, across=True)
-    axes.set_xlabel(chart.unit, fontsize=_SIZE, color=_INK)
-    _legend(axes, chart)
+        axes.axvline(0, color=INK, linewidth=0.8)
 
 
 def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     table = _stack(rows)
-    times = table.index if isinstance(table.index, pd.DatetimeIndex) else None
-    timed = times is not None
-    places: Any = list(range(len(table))) if times is None else times.to_pydatetime()
-    steps = table.index.to_series().diff().dropna() if timed else pd.Series(dtype="object")
-    width = wide(len(table)) * (steps.min() / pd.Timedelta(days=1) if len(steps) else 1.0)
+    places: Any = list(range(len(table)))
+    width = wide(len(table))
+    if timed := isinstance(table.index, pd.DatetimeIndex):
+        places = table.index.to_pydatetime()
+        if len(table) > 1:
+            width *= table.index.diff().min() / pd.Timedelta(days=1)
     start = pd.Series(0.0, index=table.index)
     for place, name in enumerate(table.columns):
         color = PALETTE[place]
@@ -108,9 +117,6 @@ def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
         _dates(axes)
     else:
         axes.set_xticks(places, list(table.index))
-    _dress(axes)
-    axes.set_ylabel(chart.unit, fontsize=_SIZE, color=_INK)
-    _legend(axes, chart)
 
 
 def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
@@ -120,7 +126,7 @@ def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     axes.plot(days, rows["y"], color=PALETTE[0], linewidth=2.2, marker=dot)
     last = rows.iloc[-1]
     text = f" {number(float(last['y']))}"
-    axes.annotate(text, (days[-1], last["y"]), fontsize=_SIZE, color=_INK, va="center")
+    axes.annotate(text, (days[-1], last["y"]), fontsize=_SIZE, color=INK, va="center")
     axes.set_ylim(bottom=0)
     if chart.line:
         level, name = chart.line
@@ -138,9 +144,7 @@ def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
             color=PALETTE[3],
         )
     _dates(axes)
-    _dress(axes)
     axes.margins(x=0.06)
-    axes.set_ylabel(chart.unit, fontsize=_SIZE, color=_INK)
 
 
 _KINDS = {"bars": _bars, "columns": _columns, "band": _band}
@@ -149,16 +153,27 @@ _KINDS = {"bars": _bars, "columns": _columns, "band": _band}
 def _stack(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row a bar and one column a color, the colors by size."""
     order = rows["x"].drop_duplicates()
-    table = rows.pivot_table(index="x", columns="color", values="y", aggfunc="sum", fill_value=0.0)
-    sizes = table.abs().sum().sort_values(ascending=False)
-    return table.loc[list(order), list(sizes.index)]
+    table = rows.pivot(index="x", columns="color", values="y").fillna(0.0)
+    return table.loc[list(order), sort_colors(rows)]
 
 
-def _legend(axes: Axes, chart: Chart) -> None:
+def _dress(axes: Axes, chart: Chart) -> None:
+    """Leave only what helps to read: a grid along the numbers, no box, the unit, and a legend."""
+    across = chart.kind == "bars"
+    for side, spine in axes.spines.items():
+        spine.set_visible(not across and side in ("left", "bottom"))
+        spine.set_color(GRID)
+    axes.tick_params(colors=INK, labelsize=_SIZE, length=0)
+    axes.grid(axis="x" if across else "y", color=GRID, linewidth=0.9)
+    axes.set_axisbelow(True)
+    numbers = axes.xaxis if across else axes.yaxis
+    numbers.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+    numbers.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    numbers.set_label_text(UNIT, fontsize=_SIZE, color=INK)
     if chart.color:
         legend = axes.legend(
             title=chart.color,
-            labelcolor=_INK,
+            labelcolor=INK,
             frameon=False,
             fontsize=_SIZE,
             title_fontsize=_SIZE,
@@ -166,21 +181,7 @@ def _legend(axes: Axes, chart: Chart) -> None:
             bbox_to_anchor=(1.0, 1.0),
             alignment="left",
         )
-        legend.get_title().set_color(_INK)
-
-
-def _dress(axes: Axes, *, across: bool = False) -> None:
-    """Leave only what helps to read: a grid along the numbers, and no box."""
-    for side in ("top", "right", "left" if across else "top", "bottom" if across else "right"):
-        axes.spines[side].set_visible(False)
-    for spine in axes.spines.values():
-        spine.set_color(_GRID)
-    axes.tick_params(colors=_INK, labelsize=_SIZE, length=0)
-    axes.grid(axis="x" if across else "y", color=_GRID, linewidth=0.9)
-    axes.set_axisbelow(True)
-    numbers = axes.xaxis if across else axes.yaxis
-    numbers.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-    numbers.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+        legend.get_title().set_color(INK)
 
 
 def _dates(axes: Axes) -> None:

@@ -7,12 +7,23 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from kit.explore.charts import PALETTE, Chart, empty, number, room, rows_to_draw, wide, within
+from kit.explore.charts import (
+    GRID,
+    INK,
+    PALETTE,
+    UNIT,
+    Chart,
+    empty,
+    number,
+    room,
+    rows_to_draw,
+    sort_colors,
+    wide,
+    within,
+)
 
 #: Renderers that load their parts from a network; JupyterLab shows them as an error without one.
 _ONLINE = ("default", "html")
-#: Of text and lines: read on white and on the dark ground of a notebook, for charts have none.
-_INK = "#7A7A7A"
 
 
 def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | None = None) -> Any:
@@ -28,7 +39,7 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
     rows = rows_to_draw(chart, frame)
     words = empty(chart, rows)
     if words:
-        text = alt.Chart(pd.DataFrame({"text": [words]})).mark_text(fontSize=13, color=_INK)
+        text = alt.Chart(pd.DataFrame({"text": [words]})).mark_text(fontSize=13, color=INK)
         made = text.encode(text="text:N")
     else:
         made = _KINDS[chart.kind](chart, rows)
@@ -48,13 +59,13 @@ def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | N
             labelFontSize=13,
             titleFontSize=13,
             titleFontWeight="normal",
-            gridColor="#88888850",
-            labelColor=_INK,
-            titleColor=_INK,
+            gridColor=GRID,
+            labelColor=INK,
+            titleColor=INK,
         )
         .configure_axisY(labelLimit=260)
-        .configure_title(color=_INK)
-        .configure_legend(labelFontSize=13, titleFontSize=13, labelColor=_INK, titleColor=_INK)
+        .configure_title(color=INK)
+        .configure_legend(labelFontSize=13, titleFontSize=13, labelColor=INK, titleColor=INK)
         .configure_view(stroke=None)
     )
 
@@ -67,17 +78,17 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
     # as wide as the figures beside the bars need it, and not rounded up to the next tick
     low, high = room(totals["y"])
     scale = alt.Scale(domain=[low, high], nice=False)
-    x = alt.X("sum(y):Q", title=chart.unit, scale=scale, axis=alt.Axis(tickCount=6))
+    x = alt.X("sum(y):Q", title=UNIT, scale=scale, axis=alt.Axis(tickCount=6))
     bars = alt.Chart(_rank(rows)).mark_bar()
     made = bars.encode(
         y=y, x=x, order="rank:Q", **_color(chart, rows), tooltip=_tooltip(chart, "x:N")
     )
     for side, align, shift in (("datum.y < 0", "right", -4), ("datum.y >= 0", "left", 4)):
         text = alt.Chart(totals).transform_filter(side)
-        text = text.mark_text(align=align, dx=shift, fontSize=13, color=_INK)
+        text = text.mark_text(align=align, dx=shift, fontSize=13, color=INK)
         made = made + text.encode(y=y, x=alt.X("y:Q", scale=scale), text="text:N")
     if low < 0:
-        zero = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color=_INK)
+        zero = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color=INK)
         made = made + zero.encode(x=alt.X("y:Q", scale=scale))
     return made
 
@@ -88,7 +99,7 @@ def _columns(chart: Chart, rows: pd.DataFrame) -> Any:
     rows = _rank(rows).sort_values(["x", "rank"])
     rows["high"] = rows.groupby("x")["y"].cumsum()
     rows["low"] = rows["high"] - rows["y"]
-    y = alt.Y("low:Q", title=chart.unit, axis=alt.Axis(tickCount=6))
+    y = alt.Y("low:Q", title=UNIT, axis=alt.Axis(tickCount=6))
     rest = {"y": y, "y2": "high:Q", **_color(chart, rows)}
     if not timed:
         whole = alt.Chart(rows).mark_bar()
@@ -106,17 +117,17 @@ def _band(chart: Chart, rows: pd.DataFrame) -> Any:
     rows = rows.assign(when=_days(rows["x"]))
     whole, x = alt.Chart(rows), _time("x")
     area = whole.mark_area(opacity=0.22, color=PALETTE[0]).encode(
-        x=x, y=alt.Y("low:Q", title=chart.unit, axis=alt.Axis(tickCount=6)), y2="high:Q"
+        x=x, y=alt.Y("low:Q", title=UNIT, axis=alt.Axis(tickCount=6)), y2="high:Q"
     )
     figures = [
         alt.Tooltip(f"{name}:Q", title=title, format=",.3~f")
-        for name, title in (("y", chart.unit), ("low", "at least"), ("high", "at most"))
+        for name, title in (("y", UNIT), ("low", "at least"), ("high", "at most"))
     ]
     line = whole.mark_line(color=PALETTE[0], strokeWidth=2.5, point=len(rows) == 1).encode(
         x=x, y="y:Q", tooltip=[alt.Tooltip("when:N", title=chart.x), *figures]
     )
     last = rows.tail(1).assign(text=[number(float(rows["y"].iloc[-1]))])
-    end = alt.Chart(last).mark_text(align="left", dx=5, fontSize=13, color=_INK)
+    end = alt.Chart(last).mark_text(align="left", dx=5, fontSize=13, color=INK)
     made = area + line + end.encode(x=x, y="y:Q", text="text:N")
     if chart.line is None or _beyond(chart, rows):
         return made
@@ -150,22 +161,16 @@ def _days(moments: pd.Series[Any]) -> pd.Series[Any]:
     return words
 
 
-def _sizes(rows: pd.DataFrame) -> list[str]:
-    """Return the colored groups, the largest first."""
-    sizes = rows["y"].abs().groupby(rows["color"]).sum().sort_values(ascending=False)
-    return list(sizes.index)
-
-
 def _rank(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with the place of their group, so that the largest is stacked first."""
-    places = {name: place for place, name in enumerate(_sizes(rows))}
+    places = {name: place for place, name in enumerate(sort_colors(rows))}
     return rows.assign(rank=rows["color"].map(places))
 
 
 def _color(chart: Chart, rows: pd.DataFrame) -> dict[str, Any]:
     if chart.color is None:
         return {"color": alt.value(PALETTE[0])}
-    names = _sizes(rows)
+    names = sort_colors(rows)
     scale = alt.Scale(domain=names, range=list(PALETTE[: len(names)]))
     return {"color": alt.Color("color:N", scale=scale, title=chart.color)}
 
@@ -175,5 +180,5 @@ def _tooltip(chart: Chart, named: str) -> list[Any]:
     return [
         alt.Tooltip(named, title=chart.x),
         *([alt.Tooltip("color:N", title=chart.color)] if chart.color else []),
-        alt.Tooltip(amount, title=chart.unit, format=",.3~f"),
+        alt.Tooltip(amount, title=UNIT, format=",.3~f"),
     ]

@@ -5,9 +5,9 @@ Sums are made of whole millicredits, so they agree with the ledger to the last d
 
 from __future__ import annotations
 
+from kit.explore.charts import CostFrame
 from kit.explore.costs.focus import FocusFrame, focus
 from kit.explore.costs.forecasts import Band, Forecast, forecast
-from kit.explore.costs.frame import CostFrame
 from kit.explore.costs.prices import explain, reprice, sensitivity
 from kit.explore.costs.reconciliation import reconcile
 from kit.explore.costs.report import CostReport, Month, report

@@ -20,8 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kit.errors import ConfigError
-from kit.explore.charts import Chart
-from kit.explore.costs.frame import CostFrame
+from kit.explore.charts import Chart, CostFrame
 from kit.explore.costs.spending import credits, instants
 
 Days = NDArray[np.float64]

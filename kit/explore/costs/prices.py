@@ -10,10 +10,9 @@ import pandas as pd
 
 from kit import wire
 from kit.errors import ConfigError
-from kit.explore.charts import Chart
-from kit.explore.costs.frame import CostFrame, with_chart
+from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits
-from kit.explore.schema import OBJECTS, split_key
+from kit.explore.schema import OBJECTS
 
 _EXPLAINED = {
     "term": "string",
@@ -145,16 +144,14 @@ def reprice(
         By ``model_id`` with which they were made: ``count``; ``unknown``, how many of them have no
         such price and are left out of the rest; ``charged``, ``repriced`` and ``difference``.
     """
-    columns = [
-        "model_id",
-        "kind",
-        "status",
-        *(OBJECTS["parameters"] + name for name in dict.fromkeys(names)),
-    ]
-    groups = spent.sums(columns)
+    settings = {OBJECTS["parameters"] + name: name for name in names}
+    groups = spent.sums(["model_id", "kind", "status", *settings])
     made = (groups["kind"] == "generation") & (groups["status"] == "completed")
     groups = groups[made & (groups["known"] == groups["count"])]
-    amounts = [_reprice_group(row, price) for row in groups.to_dict("records")]
+    amounts = [
+        price(row["model_id"], {s: row[n] for n, s in settings.items() if not pd.isna(row[n])})
+        for row in groups.to_dict("records")
+    ]
     each = pd.Series(amounts, index=groups.index, dtype="Int64")
     priced = each.notna()
     table = pd.DataFrame(
@@ -208,14 +205,3 @@ def _values(parameter: wire.Parameter) -> list[Any]:
     if between is not None and parameter.type == "integer":
         between = round(between)
     return sorted({value for value in (low, between, usual, high) if value is not None})
-
-
-def _reprice_group(
-    row: Mapping[Any, Any], price: Callable[[str, Mapping[str, Any]], int | None]
-) -> int | None:
-    given = {
-        split_key(name)[1]: value
-        for name, value in row.items()
-        if split_key(name)[1] and not pd.isna(value)
-    }
-    return price(str(row["model_id"]), given)

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kit.explore.charts import Chart
-from kit.explore.costs.frame import CostFrame, with_chart
+from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.pricing import MILLI
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kit.explore.costs.spending import Tables
+    from kit.explore.archive import Archive
 
 _COLUMNS = {
     "check": "string",
@@ -125,7 +124,7 @@ Row = tuple[str, str, float | None, float | None, float | None, bool | None, str
 
 
 def reconcile(
-    tables: Tables,
+    archive: Archive,
     *,
     balance: Decimal | None = None,
     receipts: Mapping[str, Decimal] | None = None,
@@ -136,8 +135,6 @@ def reconcile(
 
     Parameters
     ----------
-    tables : Tables
-        The archive.
     balance : Decimal or None
         What the service says can be spent.
     receipts : mapping of str to Decimal, optional
@@ -158,7 +155,7 @@ def reconcile(
         ``attrs`` hold ``agrees``, ``problems`` and ``unchecked``.
     """
     checks = _check_ledger if ledger else _check_without_ledger
-    rows = list(checks(tables, balance, receipts or {}))
+    rows = list(checks(archive, balance, receipts or {}))
     if unlisted:
         rows.append(
             _cannot_check(
@@ -178,44 +175,44 @@ def reconcile(
 
 
 def _check_ledger(
-    tables: Tables, balance: Decimal | None, receipts: Mapping[str, Decimal]
+    archive: Archive, balance: Decimal | None, receipts: Mapping[str, Decimal]
 ) -> Iterable[Row]:
     """Compare everything with the ledger."""
-    [books] = tables.ask(_LEDGER).to_pylist()
+    [books] = archive.ask(_LEDGER).to_pylist()
     if balance is not None:
         yield _row("balance", _ALL, _units(balance), books["total"])
     if books["entries"]:
-        yield from _check_chain(tables, books)
+        yield from _check_chain(archive, books)
     if receipts:
-        yield from _compare(tables, "receipt", _RECEIPTS, receipts=_table(receipts))
-    [said] = tables.ask(_GENERATIONS).to_pylist()
+        yield from _compare(archive, "receipt", _RECEIPTS, receipts=_table(receipts))
+    [said] = archive.ask(_GENERATIONS).to_pylist()
     for part in ("charge", "refund"):
         total = said[f"{part}_total"]
         if said[part] != books[part]:
-            yield from _compare(tables, part, _COMPARED.replace("PART", part))
+            yield from _compare(archive, part, _COMPARED.replace("PART", part))
         elif said[f"{part}s"]:
             yield _row(part, _ALL, total, total)
 
 
-def _check_chain(tables: Tables, books: Mapping[str, Any]) -> Iterable[Row]:
+def _check_chain(archive: Archive, books: Mapping[str, Any]) -> Iterable[Row]:
     """Check that each entry goes on from what another one has left."""
     if books["silent"]:
         yield _cannot_check("chain", "entries of the ledger do not say what could be spent then")
     elif books["reached"] == books["gone_on"]:
         yield _row("chain", _ALL, books["total"], books["total"])
     else:
-        yield from _compare(tables, "chain", _BROKEN)
+        yield from _compare(archive, "chain", _BROKEN)
 
 
 def _check_without_ledger(
-    tables: Tables, balance: Decimal | None, receipts: Mapping[str, Decimal]
+    archive: Archive, balance: Decimal | None, receipts: Mapping[str, Decimal]
 ) -> Iterable[Row]:
     """Compare receipts with what the service says of its generations; it has no ledger."""
     found = None if balance is None else float(balance)
     note = "the service has no ledger: what the balance is made of is not known"
     yield _cannot_check("balance", note, found)
-    yield from _compare(tables, "receipt", _UNBOOKED, receipts=_table(receipts))
-    [silent] = tables.ask(
+    yield from _compare(archive, "receipt", _UNBOOKED, receipts=_table(receipts))
+    [silent] = archive.ask(
         "select count(*) as count, sum(round(credits * 1000)::bigint) as total from generations "
         "where credits_source = 'receipt'"
     ).to_pylist()
@@ -228,8 +225,8 @@ def _check_without_ledger(
     yield _cannot_check("refund", "without a ledger nothing says what was refunded")
 
 
-def _compare(tables: Tables, check: str, query: str, **more: pa.Table) -> Iterable[Row]:
-    for line in tables.ask(query, **more).to_pylist():
+def _compare(archive: Archive, check: str, query: str, **more: pa.Table) -> Iterable[Row]:
+    for line in archive.ask(query, **more).to_pylist():
         yield _row(check, line["subject"], line["expected"], line["found"])
 
 

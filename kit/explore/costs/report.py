@@ -18,7 +18,7 @@ from jinja2 import Environment, StrictUndefined
 
 from kit.errors import ConfigError
 from kit.explore.charts import REST
-from kit.explore.costs.forecasts import Forecast, forecast
+from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.spending import Spending
 from kit.explore.costs.totals import EVERYTHING, by, total, unusual
 from kit.pricing import MILLI
@@ -130,79 +130,80 @@ def report(
     return CostReport(f"{month.first:%Y-%m}", page)
 
 
+@dataclass(frozen=True)
 class _Facts:
     """What stands in a report, as texts and lengths."""
 
-    def __init__(
-        self,
-        month: Month,
-        spent: Spending,
-        before: Spending,
-        daily: pd.DataFrame,
-        now: datetime,
-    ) -> None:
-        self._month, self._spent, self._before = month, spent, before
-        self._daily, self._now = daily, now
-        self._net = total(spent)
+    month: Month
+    spent: Spending
+    before: Spending
+    daily: pd.DataFrame
+    now: datetime
 
     @cached_property
     def _whole(self) -> Any:
-        return self._spent.sums(()).iloc[0]
+        return self.spent.sums(()).iloc[0]
+
+    @cached_property
+    def _net(self) -> float:
+        return int(self._whole["net"]) / MILLI
 
     @cached_property
     def _ahead(self) -> Forecast | str:
         """What the rest of the month will cost; a sentence where that cannot be said."""
-        left = (self._month.end - self._now).days + 1
+        left = (self.month.end - self.now).days + 1
         try:
-            zone = self._spent.timezone
-            return forecast(self._daily, now=self._now, days=left, timezone=zone)
+            return forecast(self.daily, now=self.now, days=left, timezone=self.spent.timezone)
         except ConfigError as error:
             return str(error)
 
-    @property
+    @cached_property
     def _future(self) -> pd.DataFrame:
         """The days that are left of the month, today among them."""
-        if self._now >= self._month.end or isinstance(self._ahead, str):
+        if self.now >= self.month.end or isinstance(self._ahead, str):
             return pd.DataFrame({"day": []})
-        return pd.DataFrame(self._ahead[self._ahead["day"] < self._month.end])
+        return pd.DataFrame(self._ahead[self._ahead["day"] < self.month.end])
 
-    def figures(self) -> list[dict[str, str]]:
-        whole, last = self._whole, total(self._before)
-        worth = [(name, whole[name]) for name in self._spent.currencies]
+    @property
+    def _end(self) -> Band | None:
+        """What the month will have cost by its end; None where that cannot be said."""
+        if self._future.empty:
+            return None
+        names = ("running_low", "running", "running_high")
+        return Band(*(self._net + self._future.iloc[-1][name] for name in names))
+
+    def figures(self) -> list[tuple[str, str, str]]:
+        """Return each figure with its name and what is said beside it."""
+        last = total(self.before)
+        worth = [(name, self._whole[name]) for name in self.spent.currencies]
         beside = [f"{float(amount):,.2f} {name}" for name, amount in worth if pd.notna(amount)]
         if last > 0:
             change = f"{self._net / last - 1:+.0%}".replace("-", "−")
             beside.append(f"{change} on the month before")
-        refunded = int(whole["refunded"])
-        share = refunded / max(int(whole["charged"]), 1)
-        done = int(whole["count"]) - sum(row["number"] for row in self.failed)
+        refunded = int(self._whole["refunded"])
+        share = f"{refunded / max(int(self._whole['charged']), 1):.1%} of what was charged"
+        done = int(self._whole["count"]) - sum(row["number"] for row in self.failed)
         found = [
             ("Spent", _credits(self._net), " · ".join(beside)),
             ("Results", f"{done:,}", f"{_credits(self._net / done)} credits each" if done else ""),
-            (
-                "Refunded",
-                _credits(refunded / MILLI),
-                f"{share:.1%} of what was charged" if refunded else "",
-            ),
+            ("Refunded", _credits(refunded / MILLI), share if refunded else ""),
         ]
-        if len(future := self._future):
-            low, expected, high = (self._net + future.iloc[-1][n] for n in _RUNNING)
-            band = f"{_credits(low)} to {_credits(high)} in four of five cases"
-            found.append(("Expected by the end", _credits(expected), band))
-        return [dict(zip(("name", "value", "more"), each, strict=True)) for each in found]
+        if end := self._end:
+            band = f"{_credits(end.low)} to {_credits(end.high)} in four of five cases"
+            found.append(("Expected by the end", _credits(end.expected), band))
+        return found
 
     def budget(self, limit: float) -> dict[str, Any]:
         share = self._net / limit if limit else float(self._net > 0)
         text = f"{_credits(self._net)} of {_credits(limit)} credits are spent, {share:.0%}."
-        if len(future := self._future) and self._net <= limit:
-            low, expected, high = (self._net + future.iloc[-1][n] for n in _RUNNING)
-            word = "will" if low > limit else "may" if high > limit else "will not"
-            text += f" It {word} be passed: {_credits(expected)} are expected by the end."
+        if (end := self._end) and self._net <= limit:
+            word = "will" if end.low > limit else "may" if end.high > limit else "will not"
+            text += f" It {word} be passed: {_credits(end.expected)} are expected by the end."
         return {"width": round(min(share, 1) * 100, 1), "over": share > 1, "text": text}
 
     def groups(self, column: str) -> list[dict[str, str]]:
         """Return the most expensive groups of a column, and the rest as one."""
-        frame = by(self._spent, column)
+        frame = by(self.spent, column)
         names = frame[column].astype("object").where(frame[column].notna(), "without")
         rows = list(zip(names, frame["net"], frame["count"], strict=True))
         if len(rows) > _ROWS:
@@ -221,12 +222,12 @@ class _Facts:
         ]
 
     def tags(self) -> list[tuple[str, list[dict[str, str]]]]:
-        keys = self._spent.ask(_KEYS)["key"].tolist()[:_TAGS]
+        keys = self.spent.ask(_KEYS)["key"].tolist()[:_TAGS]
         return [(key, self.groups(f"tag.{key}")) for key in keys]
 
     @cached_property
     def failed(self) -> list[dict[str, Any]]:
-        frame = by(self._spent, "status", "error")
+        frame = by(self.spent, "status", "error")
         bad = frame[frame["status"].isin(("failed", "canceled"))]
         why = bad["error"].where(bad["error"].notna(), bad["status"])
         rows = bad.assign(why=why).groupby("why", sort=False)
@@ -239,11 +240,11 @@ class _Facts:
     @cached_property
     def unusual(self) -> Any:
         """Days of the month whose excess is a hundredth of it or more."""
-        found = unusual(self._daily)
-        return found[(found["day"] >= self._month.first) & (found["excess"] >= self._net / 100)]
+        found = unusual(self.daily)
+        return found[(found["day"] >= self.month.first) & (found["excess"] >= self._net / 100)]
 
     def outlook(self) -> str:
-        running = self._now < self._month.end
+        running = self.now < self.month.end
         return self._ahead if running and isinstance(self._ahead, str) else ""
 
     def footer(self) -> str:
@@ -253,10 +254,10 @@ class _Facts:
 
     def chart(self) -> dict[str, Any]:
         """Return the days with the places of their columns, and what the colors mean."""
-        spent = self._daily.groupby("day")["net"].sum() / MILLI
+        spent = self.daily.groupby("day")["net"].sum() / MILLI
         future: Any = self._future.set_index("day")
         hot = set(self.unusual.loc[self.unusual["model_id"] == EVERYTHING, "day"])
-        ends = pd.Timestamp(self._month.first), pd.Timestamp(self._month.end)
+        ends = pd.Timestamp(self.month.first), pd.Timestamp(self.month.end)
         clock = pd.date_range(*ends, freq="D", inclusive="left")
         net = spent.reindex(clock).fillna(0.0)
         highest = max(float(net.max()), float(future["high"].max()) if len(future) else 0.0)
@@ -267,7 +268,7 @@ class _Facts:
         scale = (floor - 8) / (step * -(-highest // step))
 
         def place(number: int, day: pd.Timestamp) -> dict[str, Any]:
-            coming = day in future.index and day > self._now
+            coming = day in future.index and day > self.now
             value = float(future.loc[day, "expected"] if coming else net[day])
             edges = [float(future.loc[day, name]) for name in ("high", "low")] if coming else []
             x = _LEFT + pitch * (number + 0.15)
@@ -308,9 +309,6 @@ def _step(highest: float) -> float:
     """
     power = 10.0 ** math.floor(math.log10(highest))
     return next(power * part for part in (0.1, 0.2, 0.5, 1, 2) if highest <= 5 * power * part)
-
-
-_RUNNING = ("running_low", "running", "running_high")
 
 
 def _credits(amount: float) -> str:

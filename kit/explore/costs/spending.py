@@ -10,21 +10,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from kit.errors import ConfigError
 from kit.explore.costs.rates import Rate, money
-from kit.explore.schema import pointer, split_key
+from kit.explore.schema import grouped, pointer, split_key
 from kit.parameters import suggest
+from kit.pricing import MILLI
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from kit.explore.archive import Archive
     from kit.explore.filters import HistoryFilter
 
-_MILLI = 1000
 #: The query behind the table ``spending``; charges become whole millicredits once, here: the cast
 #: takes the nearest.
 _SPENDING = """
@@ -59,13 +60,6 @@ _GROUPS: Mapping[str, str] = {
 PERIODS = ("hour", "day", "week", "month")
 
 
-class Tables(Protocol):
-    """What answers a query of the tables ``generations`` and ``usage``."""
-
-    def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pa.Table:
-        """Return what a query finds in these and other tables; `values` fill its question marks."""
-
-
 class Spending:
     """What was paid for of a choice, as the table ``spending`` of a query.
 
@@ -84,22 +78,18 @@ class Spending:
 
     def __init__(
         self,
-        tables: Tables,
+        archive: Archive,
         choice: HistoryFilter | None = None,
         timezone: str = "UTC",
         rates: Mapping[str, Sequence[Rate]] | None = None,
     ) -> None:
-        self._tables = tables
+        self._archive = archive
         self.rates = dict(rates or {})
-        self._source = f"(select *{money(rates or {})} from ({_SPENDING}))"  # noqa: S608
+        self.currencies = list(self.rates)
+        self._source = f"(select *{money(self.rates)} from ({_SPENDING}))"  # noqa: S608
         self.timezone = find_timezone(timezone).key
         self._where = choice.where if choice else ""
         self._values = choice.values if choice else []
-
-    @property
-    def currencies(self) -> list[str]:
-        """The currencies in which it is known what a credit is worth."""
-        return list(self.rates)
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pd.DataFrame:
         """Return what a query finds in ``spending`` and other tables, in millicredits."""
@@ -107,7 +97,7 @@ class Spending:
 
         # the values of the choice come first in the text, so they come first in the list
         text = f"with spending as (select * from {self._source} {self._where}) {query}"  # noqa: S608
-        return arrow.frame(self._tables.ask(text, [*self._values, *values], **tables), index=None)
+        return arrow.frame(self._archive.ask(text, [*self._values, *values], **tables), index=None)
 
     def sums(self, names: Sequence[str], kept: Iterable[str] | None = None) -> pd.DataFrame:
         """Return ``count``, ``known``, ``charged``, ``refunded`` and ``net`` of each group.
@@ -123,40 +113,7 @@ class Spending:
         import pyarrow as pa
 
         more = {} if kept is None else {"kept": pa.table({"id": pa.array(kept, pa.string())})}
-        counted = "count(*) filter (where id in (select id from kept)) as kept, " if more else ""
-        # the texts of objects are grouped first, where there are few of them, and then their values
-        values = {name: _value(*split_key(name)) for name in names if any(split_key(name))}
-        texts = {name: grouped(*split_key(name)) for name in values}
-        few = {name: text for name, text in texts.items() if text != "parameters"}
-        titles = {name: '"' + name.replace('"', '""') + '"' for name in names}
-        first = [
-            f"{values.get(name) or self._expression(name)} as {title}"
-            for name, title in titles.items()
-            if name not in few
-        ]
-        worth = "".join(
-            f', case when count("{c}") = count(net) then coalesce(sum("{c}"), 0) end as "{c}"'
-            for c in self.currencies
-        )
-        query = (
-            f"select {''.join(f'{c}, ' for c in (*first, *dict.fromkeys(few.values())))} "  # noqa: S608
-            f"count(*) as count, {counted} count(charged) as known, "
-            "coalesce(sum(charged), 0) as charged, coalesce(sum(refunded), 0) as refunded, "
-            f"coalesce(sum(net), 0) as net{worth} from spending {'group by all' if names else ''}"
-        )
-        if few:
-            columns = [
-                f"{values[name]} as {title}" if name in few else title
-                for name, title in titles.items()
-            ]
-            amounts = ("count", *more, "known", "charged", "refunded", "net")
-            columns += [f"sum({amount}) as {amount}" for amount in amounts]
-            columns += [
-                f'case when count("{c}") = count(*) then sum("{c}") end as "{c}"'
-                for c in self.currencies
-            ]
-            query = f"select {', '.join(columns)} from ({query}) group by all"  # noqa: S608
-        found = self.ask(query, **more)
+        found = self.ask(self._sums(names, kept=bool(more)), **more)
         for name in names:
             if any(split_key(name)):
                 found[name] = found[name].astype("object").map(_cell)
@@ -168,23 +125,42 @@ class Spending:
         """Return the sums of each day and model: ``day``, ``model_id``, ``net``."""
         return self.sums(("day", "model_id"))
 
+    def _sums(self, names: Sequence[str], *, kept: bool) -> str:
+        """Return the query of `sums`: groups of texts of objects, which are few, then of values."""
+        inner, outer = [], []
+        for name in names:
+            title = '"' + name.replace('"', '""') + '"'
+            column, key = split_key(name)
+            text = grouped(column, key)
+            path = pointer(key).replace("'", "''")
+            value = f"json_extract({text}, '{path}')" if column else self._expression(name)
+            if column and text != "parameters":
+                inner.append(text)
+                outer.append(f"{value} as {title}")
+            else:
+                inner.append(f"{value} as {title}")
+                outer.append(title)
+        amounts = {
+            "count": "count(*)",
+            **({"kept": "count(*) filter (where id in (select id from kept))"} if kept else {}),
+            "known": "count(charged)",
+            **{name: f"coalesce(sum({name}), 0)" for name in ("charged", "refunded", "net")},
+        }
+        inner = [*dict.fromkeys(inner), *(f"{sum_} as {n}" for n, sum_ in amounts.items())]
+        outer += [f"sum({name}) as {name}" for name in amounts]
+        for c in self.currencies:  # of which a part is missing, the whole is
+            whole = 'case when count("{0}") = count({1}) then coalesce(sum("{0}"), 0) end as "{0}"'
+            inner.append(whole.format(c, "net"))
+            outer.append(whole.format(c, "*"))
+        groups = f"select {', '.join(inner)} from spending group by all"  # noqa: S608
+        return f"select {', '.join(outer)} from ({groups}) group by all"  # noqa: S608
+
     def _expression(self, name: str) -> str:
         if self.timezone == "UTC":  # by day over twice as fast as any other
             clock = "make_timestamp(epoch_us(created_at))"
         else:
             clock = f"timezone('{self.timezone}', created_at)"
         return _GROUPS[name].format(clock=clock)
-
-
-def _value(column: str, key: str) -> str:
-    """Return the expression of a key of some objects, as JSON."""
-    path = pointer(key).replace("'", "''")
-    return f"json_extract({grouped(column, key)}, '{path}')"
-
-
-def grouped(column: str, key: str) -> str:
-    """Return the column of a store that has few different texts with a key of some objects."""
-    return "settings" if column == "parameters" and key != "seed" else column
 
 
 def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
@@ -220,7 +196,7 @@ def find_timezone(name: str) -> ZoneInfo:
 
 def credits(amounts: Any) -> Any:
     """Return millicredits as float credits, rounded to the third decimal."""
-    return (amounts.astype("float64") / _MILLI).round(3)
+    return (amounts.astype("float64") / MILLI).round(3)
 
 
 def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:

@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kit.errors import ConfigError
-from kit.explore.charts import Chart
-from kit.explore.costs.frame import CostFrame, with_chart
+from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits, groups, instants
 from kit.pricing import MILLI
 

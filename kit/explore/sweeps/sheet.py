@@ -142,7 +142,9 @@ def lay_out_sheet(
             raise ConfigError(f"{name!r} does not vary in this sweep; there is {there}")
     varying = [name for name, values in plan.axes.items() if len(values) > 1]
     if x is None and (not plan.grid or not varying):
-        return _wrap(tiles, title, size)
+        wide = max(1, min(len(tiles), 960 // (size + 8)))
+        wrapped = {divmod(n, wide): tile for n, tile in enumerate(tiles) if tile is not None}
+        return Sheet(title, [""] * wide, [""] * -(-len(tiles) // wide), wrapped, size)
     across = x or next(name for name in reversed(varying) if name != y)
     down = [y] if y else []
     down += [name for name in plan.axes if name not in (across, *down)]
@@ -173,12 +175,6 @@ def raw(tile: Tile) -> io.BytesIO | None:
 
 def _label(name: str, value: Any) -> str:
     return text(value) if name == "prompt" else f"{name} {text(value)}"
-
-
-def _wrap(tiles: Sequence[Tile | None], title: str, size: int) -> Sheet:
-    across = max(1, min(len(tiles), 960 // (size + 8)))
-    placed = {divmod(n, across): tile for n, tile in enumerate(tiles) if tile is not None}
-    return Sheet(title, [""] * across, [""] * -(-len(tiles) // across), placed, size)
 
 
 def draw_sheet(sheet: Sheet) -> bytes:
@@ -245,7 +241,7 @@ def _place(
             picture = opened.convert("RGB")
         picture.thumbnail((size, high))
         paper.paste(picture, (x + (size - picture.width) // 2, y + (high - picture.height) // 2))
-    caption = f"★ {tile.caption}" if tile.favorite else tile.caption
+    caption = f"{_STAR} {tile.caption}" if tile.favorite else tile.caption
     for line, words in enumerate(filter(None, (caption, tile.label))):
         at = (x, y + high + 2 + line * (_TEXT + 5))
         pen.text(at, _fit_text(words, size), _PALE_INK if line == 0 else _INK, _font(_TEXT))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from html import escape
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -39,22 +39,8 @@ CSS = (
     "color:var(--jp-ui-font-color1,inherit)"
 )
 FAINT = "color:var(--jp-ui-font-color2,#767676)"
-
-
-class Outcome(Protocol):
-    """How far a request is."""
-
-    @property
-    def generation(self) -> wire.Generation | None:
-        """What it led to."""
-
-    @property
-    def status(self) -> str:
-        """One word for it."""
-
-    @property
-    def error(self) -> str:
-        """What went wrong, empty where nothing did."""
+#: How far a request is: what was made of it, one word for it, and what went wrong.
+Outcome: TypeAlias = tuple[wire.Generation | None, str, str]
 
 
 def table(
@@ -128,10 +114,10 @@ def _row(
     receipts: Mapping[str, Decimal],
     ratings: Mapping[str, Mapping[str, Any]],
 ) -> list[Any]:
-    facts = result.generation
+    facts, status, error = result
     cost = None if price is None else float(price)
     if facts is None:
-        return [cost, result.status, None, None, None, None, None, None, result.error or None]
+        return [cost, status, *[None] * 6, error or None]
     charged = facts.credits_charged
     charged = receipts.get(facts.id) if charged is None else charged
     refunded = facts.credits_refunded
@@ -140,14 +126,14 @@ def _row(
     known = ended is not None and facts.created_at is not None
     return [
         cost,
-        result.status,
+        status,
         None if charged is None else float(charged),
         None if refunded is None else float(refunded),
         net,
         (ended - facts.created_at).total_seconds() if known else None,  # type: ignore[operator]
         ratings.get(facts.id, {}).get("rating"),
         facts.id,
-        result.error or facts.error,
+        error or facts.error,
     ]
 
 

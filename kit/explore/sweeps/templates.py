@@ -44,31 +44,22 @@ class UnknownListError(ConfigError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
-    text: str
-
-    @property
-    def count(self) -> int:
-        return 1
-
-    def at(self, number: int) -> str:
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
 class _Sequence:
-    parts: Sequence[_Text | _Choice | _Sequence]
+    parts: Sequence[str | _Choice | _Sequence]
 
     @property
     def count(self) -> int:
-        return math.prod(part.count for part in self.parts)
+        return math.prod(1 if isinstance(part, str) else part.count for part in self.parts)
 
     def split(self, number: int) -> list[str]:
         """Return the text of each part; the last one changes fastest."""
         found = []
         for part in reversed(self.parts):
-            number, place = divmod(number, part.count)
-            found.append(part.at(place))
+            if isinstance(part, str):
+                found.append(part)
+            else:
+                number, place = divmod(number, part.count)
+                found.append(part.at(place))
         return found[::-1]
 
     def at(self, number: int) -> str:
@@ -203,11 +194,11 @@ class _Reader:
 
     def _sequence(self, depth: int) -> _Sequence:
         """Read up to the end of an option, or of the text."""
-        parts: list[_Text | _Choice] = []
+        parts: list[str | _Choice] = []
         while True:
             found = _MARK.search(self._text, self._at)
             end = found.start() if found else len(self._text)
-            parts.append(_Text(self._text[self._at : end]))
+            parts.append(self._text[self._at : end])
             self._at = end
             if not found:
                 return _Sequence(parts)
@@ -218,9 +209,9 @@ class _Reader:
             if opened:
                 parts.append(self._choice(depth + 1))
             elif name:
-                parts.append(_Choice(name, [_Sequence([_Text(one)]) for one in self._list(name)]))
+                parts.append(_Choice(name, [_Sequence([one]) for one in self._list(name)]))
             else:
-                parts.append(_Text(kept or bar))
+                parts.append(kept or bar)
 
     def _choice(self, depth: int) -> _Choice:
         if depth > _DEEPEST:

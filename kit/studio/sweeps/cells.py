@@ -6,7 +6,6 @@ finds what was paid before, in the journal or, where even that was lost, by its 
 
 from __future__ import annotations
 
-import hashlib
 import math
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from kit import wire
+from kit.client import records
 from kit.client.actions import Flow
 from kit.errors import BadRequestError, ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.json_lines import JsonLines
@@ -262,13 +262,12 @@ def least_sure_source(cells: Sequence[Cell]) -> str:
 
 def key_of(sweep: str, cell: Cell) -> str:
     """Return the idempotency key of a cell's next start."""
-    text = f"{sweep} {cell.digest} {cell.starts}"
-    return f"kit-sweep-{hashlib.sha256(text.encode()).hexdigest()[:40]}"
+    return f"kit-sweep-{records.digest(f'{sweep} {cell.digest} {cell.starts}', 40)}"
 
 
 def digest_cells(cells: Sequence[Cell]) -> str:
     """Return a hash of what a sweep consists of."""
-    return hashlib.sha256("\n".join(cell.digest for cell in cells).encode()).hexdigest()
+    return records.digest("\n".join(cell.digest for cell in cells), 64)
 
 
 def _check_all(operations: Operations, requests: Sequence[Asked]) -> Flow[list[Request]]:

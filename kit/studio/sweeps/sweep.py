@@ -226,7 +226,8 @@ class BaseSweep(Generic[H]):
         from kit.explore.sweeps.table import table
 
         prices = [self._price(n) for n in range(len(self))]
-        results = [self._result(n) for n in range(len(self))]
+        found = [self._result(n) for n in range(len(self))]
+        results = [(each.generation, each.status, each.error) for each in found]
         receipts = self._session.operations.journal.credits()
         return table(self.plan, prices, results, receipts, self.ratings.all(), constants=constants)
 
