@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.client import calls, downloads, flows, uploads
+from kit.client import downloads, uploads
 from kit.client.actions import Flow, Sleep
-from kit.client.calls import Call
-from kit.errors import ConfigError
+from kit.errors import ConfigError, NotFoundError
 from kit.explore.filters import HistoryFilter
 from kit.studio.generation import BaseGeneration
+from kit.studio.history_sync import ProgressLine
 from kit.studio.operations import Operations
 from kit.studio.requests import resolve_media
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from kit.explore.archive import Archive
 
 _log = logging.getLogger("kit")
-#: Small pictures that a comparison fetches at most, and pages of the list that it looks for them.
-FETCHED, _PAGES = 100, 100
+#: Generations that a comparison asks for at most, with a small picture of each.
+FETCHED = 100
 #: Pictures of which hashes are kept at a time, so that an interruption loses no more.
 _PORTION = 100
 _ALL = HistoryFilter()
 _ID = re.compile(r"[\w-]+")
 _NOT_COMPARED = (
-    "%s of the history's pictures are not on this computer and were not compared: each call fetches"
-    " up to %d small ones, the newest first, and fetch= says how many"
+    "%s pictures of the history were not looked at yet and are not compared: each call looks at up"
+    " to %d, the newest first, and fetch= says how many"
 )
 
 
@@ -48,9 +48,9 @@ def find_similar(
     wanted = yield from _hash(operations, archive, picture)
     missing = archive.without_hash()
     if missing:
-        here = yield from _find_files(operations, missing, fetch)
-        names = list(here)
         with operations.progress("pictures") as line:
+            here = yield from _find_files(operations, missing, fetch, line)
+            names = list(here)
             for start in range(0, len(names), _PORTION):
                 line.saying(f"looking at {start:,} of {len(names):,} new pictures")
                 portion = names[start : start + _PORTION]
@@ -84,28 +84,27 @@ def _hash(operations: Operations, archive: Archive, picture: Any) -> Flow[bytes]
 
 
 def _find_files(
-    operations: Operations, missing: Sequence[str], fetch: int
+    operations: Operations, missing: Sequence[str], fetch: int, line: ProgressLine
 ) -> Flow[dict[str, Path | None]]:
-    """Return picture files of generations: what is here, and the newest that are fetched now.
+    """Return picture files of generations: what is here, and the newest that are asked for now.
 
     None for what has none and never will.
     """
     cache = operations.cache
     small = {name: cache.path(wire.Generation(id=name), poster=True) for name in missing}
     here: dict[str, Path | None] = {name: path for name, path in small.items() if path.exists()}
-    left = small.keys() - here.keys()
-    call: Call[list[wire.Generation]] | None = calls.list_generations(limit=1000)
-    pages = 0
-    while left and fetch > 0 and call and pages < _PAGES:
-        page = yield from flows.fetch_page(call)
-        for facts in (each for each in page.items if each.id in left):
-            path = cache.path(facts)
-            if not (facts.asset_type == "image" and path.exists()):
-                path = small[facts.id]
-                fetch -= bool(facts.output and facts.output.thumbnail_url)
-                if fetch >= 0:
-                    yield from downloads.poster(cache, facts)
-            if path.exists() or not facts.output_url:
-                here[facts.id] = path if path.exists() else None
-        call, pages = (page.following if page.items else None), pages + 1
+    new = [name for name in missing if name not in here][:fetch]
+    for number, name in enumerate(new):
+        line.saying(f"asking for {number:,} of {len(new):,} pictures")
+        try:
+            facts = yield from operations.get(name)
+        except NotFoundError:
+            here[name] = None
+            continue
+        path = cache.path(facts)
+        if not (facts.asset_type == "image" and path.exists()):
+            path = small[name]
+            yield from downloads.poster(cache, facts)
+        if path.exists() or not facts.output_url:
+            here[name] = path if path.exists() else None
     return here

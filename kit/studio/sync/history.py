@@ -190,8 +190,8 @@ class History:
         The picture is a generation, an id, a path, bytes, or one of Pillow or NumPy; anything else
         raises `ConfigError`. Light and colors are compared, and where they are: ``likeness`` is 1
         for the same. Of a video it is the picture that stands for it. What pictures look like is
-        kept on this computer; at most `fetch` that are not here yet are fetched, and a line of the
-        log says how many could not be compared.
+        kept on this computer; each call looks at up to `fetch` new ones, the newest first, and a
+        line of the log says how many are left.
 
         Examples
         --------
