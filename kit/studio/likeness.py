@@ -14,9 +14,9 @@ from kit.client.actions import Flow, Sleep
 from kit.errors import ConfigError, NotFoundError
 from kit.explore.filters import HistoryFilter
 from kit.studio.generation import BaseGeneration
-from kit.studio.history_sync import ProgressLine
 from kit.studio.operations import Operations
 from kit.studio.requests import resolve_media
+from kit.widgets.progress import ProgressUpdates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ def _hash(operations: Operations, archive: Archive, picture: Any) -> Flow[bytes]
 
 
 def _find_files(
-    operations: Operations, missing: Sequence[str], fetch: int, line: ProgressLine
+    operations: Operations, missing: Sequence[str], fetch: int, line: ProgressUpdates
 ) -> Flow[dict[str, Path | None]]:
     """Return picture files of generations: what is here, and the newest that are asked for now.
 
