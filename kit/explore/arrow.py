@@ -38,22 +38,10 @@ _TYPES: Mapping[str, pa.DataType] = {
     "bool": pa.bool_(),
     schema.TIME: TIME,
 }
-
-
-def frame_schema(table: schema.Table) -> pa.Schema:
-    """Return the Arrow schema of a frame, its id first.
-
-    Examples
-    --------
-    >>> frame_schema(schema.LEDGER).field("credits").type
-    DataType(double)
-    """
-    fields = [("id", pa.string()), *((name, _TYPES[dtype]) for name, dtype in table.items())]
-    return pa.schema(fields)
-
-
-GENERATIONS = frame_schema(schema.GENERATIONS)
-USAGE = frame_schema(schema.LEDGER)
+GENERATIONS, USAGE = (
+    pa.schema([("id", pa.string()), *((name, _TYPES[kind]) for name, kind in table.items())])
+    for table in (schema.GENERATIONS, schema.LEDGER)
+)
 
 
 def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:

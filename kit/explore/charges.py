@@ -1,20 +1,22 @@
-"""What generations cost where the service does not say: from receipts, else from the price rule.
+"""What this computer knows of generations where the service does not say: charges and tags.
 
-The column ``credits_source`` tells which. Only completed generations are estimated: whether a
-failed one was given back is for the service to say.
+Charges are those of receipts, else what the price rule says; the column ``credits_source`` tells
+which. Only completed generations are estimated: whether a failed one was given back is for the
+service to say.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit import pricing, wire
+from kit.explore.schema import read_object
 
 Receipts = Mapping[str, Decimal]
 
@@ -28,9 +30,29 @@ def fill_credits(table: pa.Table, receipts: Receipts, models: Mapping[str, wire.
     """Return generations with credits where receipts or, for estimates, models say them by id."""
     if complete(table) or not (receipts or models):
         return table
-    cells = zip(*(table[name].to_pylist() for name in _NEEDED), strict=True)
-    memory: dict[tuple[str, str], float | None] = {}
-    found = [_charge(receipts, models, memory, *cell) for cell in cells]
+
+    @functools.cache
+    def estimate(model_id: str, parameters: str | None) -> float | None:
+        return _estimate(models[model_id], parameters)
+
+    def charge(
+        generation_id: str,
+        credits: float | None,
+        status: str,
+        model_id: str | None,
+        parameters: str | None,
+    ) -> tuple[float | None, str]:
+        if credits is not None:
+            return credits, "service"
+        if generation_id in receipts:
+            return float(receipts[generation_id]), "receipt"
+        if model_id is None or model_id not in models or status != "completed":
+            return None, "none"
+        guess = estimate(model_id, parameters)
+        return guess, "none" if guess is None else "estimate"
+
+    names = ("id", "credits", "status", "model_id", "parameters")
+    found = list(map(charge, *(table[name].to_pylist() for name in names)))
     credits = pa.array([amount for amount, _ in found], pa.float64())
     values = {
         "credits": credits,
@@ -60,33 +82,7 @@ def fill_tags(
     return table.set_column(place, "tags", pa.array(found, pa.string()))
 
 
-_NEEDED = ("id", "credits", "status", "model_id", "parameters")
-
-
-def _charge(
-    receipts: Receipts,
-    models: Mapping[str, wire.Model],
-    memory: dict[tuple[str, str], float | None],
-    generation_id: str,
-    credits: float | None,
-    status: str,
-    model_id: str | None,
-    parameters: str | None,
-) -> tuple[float | None, str]:
-    if credits is not None:
-        return credits, "service"
-    if generation_id in receipts:
-        return float(receipts[generation_id]), "receipt"
-    model = models.get(model_id or "")
-    if model is None or status != "completed":
-        return None, "none"
-    key = (model.id, parameters or "{}")
-    if key not in memory:
-        memory[key] = _estimate(model, key[1])
-    return memory[key], "none" if memory[key] is None else "estimate"
-
-
-def _estimate(model: wire.Model, text: str) -> float | None:
+def _estimate(model: wire.Model, parameters: str | None) -> float | None:
     """Return the price of a request without its files.
 
     None where it depends on their length, or where the settings are none that the rule knows.
@@ -96,10 +92,8 @@ def _estimate(model: wire.Model, text: str) -> float | None:
         return None if model.credits_at_defaults is None else float(model.credits_at_defaults)
     if any(unit.medium for unit in rule.units):
         return None
-    given: Any = json.loads(text)
     values = {p.name: p.default for p in model.setting_parameters}
-    values |= {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else {}
     try:
-        return float(pricing.price(rule, values).total)
+        return float(pricing.price(rule, {**values, **read_object(parameters)}).total)
     except ValueError:  # a text where a number was
         return None

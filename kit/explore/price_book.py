@@ -7,7 +7,6 @@ that never varied, a choice that was never made.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.explore.json_lines import JsonLines
+from kit.explore.schema import read_object
 
 if TYPE_CHECKING:
     from kit.explore.fitting import PriceFit
@@ -150,12 +150,12 @@ def known_samples(model: wire.Model, paid: Iterable[Mapping[str, Any]]) -> list[
     return [
         Sample(
             model.id,
-            priced_settings(model, {**defaults, **_json_object(row["parameters"])}),
+            priced_settings(model, {**defaults, **read_object(row["parameters"])}),
             Decimal(str(row["credits"])),
             row["id"],
         )
         for row in paid
-        if pictures.issuperset(_json_object(row["media"]))
+        if pictures.issuperset(read_object(row["media"]))
     ]
 
 
@@ -184,9 +184,3 @@ def _read(record: Mapping[str, Any]) -> Sample | None:
         return Sample(str(record["model"]), dict(record["values"]), credits, record.get("id"))
     except (KeyError, TypeError, ValueError, ArithmeticError):
         return None
-
-
-def _json_object(text: str | None) -> dict[str, Any]:
-    """Return the values of a JSON object that are there."""
-    found = json.loads(text or "{}")
-    return {k: v for k, v in found.items() if v is not None} if isinstance(found, dict) else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -41,11 +41,8 @@ class Ratings:
     ``studio.history.frame().join(studio.ratings.frame())``
     """
 
-    def __init__(
-        self, lines: JsonLines, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
+    def __init__(self, lines: JsonLines) -> None:
         self._lines = lines
-        self._clock = clock
         self._version: tuple[int, int] | None = None
         self._known: dict[str, dict[str, Any]] = {}
 
@@ -66,7 +63,7 @@ class Ratings:
         if rating is not None and not _is_rating(rating):
             raise ConfigError(f"a rating is a whole number from 0 to {BEST}, not {rating!r}")
         name = generation if isinstance(generation, str) else generation.id
-        at = self._clock().isoformat()
+        at = datetime.now(UTC).isoformat()
         self._lines.append({"id": name, "rating": rating, "note": note, "at": at})
 
     def all(self) -> dict[str, dict[str, Any]]:

@@ -7,8 +7,9 @@ sums to three decimals to compare them with the ledger.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 #: Instants in every frame.
 TIME = "datetime64[us, UTC]"
@@ -118,3 +119,15 @@ def grouped(column: str, key: str) -> str:
 def pointer(key: str) -> str:
     """Return where a JSON object has a key, as a database is asked for it."""
     return f"/{key.replace('~', '~0').replace('/', '~1')}"
+
+
+def read_object(text: str | None) -> dict[str, Any]:
+    """Return the values of a JSON object that are there; of what is no object, none.
+
+    Examples
+    --------
+    >>> read_object('{"size": 2, "style": null}'), read_object("[1]"), read_object(None)
+    ({'size': 2}, {}, {})
+    """
+    found = json.loads(text or "{}")
+    return {k: v for k, v in found.items() if v is not None} if isinstance(found, dict) else {}

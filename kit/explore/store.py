@@ -14,7 +14,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,6 @@ class Manifest:
     generations: Listing = field(default_factory=Listing)  # finished ones
     usage: Listing = field(default_factory=Listing)
     running: str | None = None  # the file of what was not finished at the last sync
-    synced_at: str | None = None  # when the last sync ended
     journaled: str | None = None  # the last start of the journal that was looked for here
     #: Generations known from the journal alone: the service lists no more than its newest ones.
     unlisted: int = 0
@@ -122,12 +121,12 @@ class Store:
         """Return what is in the store; one of another version counts as empty."""
         try:
             found: Any = json.loads(self._manifest.read_text("utf-8"))
-            if found.pop("version", None) != _VERSION:
+            if found.get("version") != _VERSION:
                 return Manifest()
             for name in SCHEMAS:
                 gaps = tuple(Gap(**gap) for gap in found[name]["gaps"])
                 found[name] = Listing(**{**found[name], "gaps": gaps})
-            return Manifest(**found)
+            return Manifest(**{each.name: found[each.name] for each in fields(Manifest)})
         except (FileNotFoundError, ValueError, TypeError, KeyError):
             return Manifest()
 

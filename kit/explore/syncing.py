@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -122,7 +122,6 @@ def sync_generations(
     *,
     on_update: OnUpdate = lambda _: None,
     part: int = PART,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Steps[Synced]:
     """Bring the generations of a store up to date and return what that brought.
 
@@ -133,7 +132,7 @@ def sync_generations(
     def run() -> Steps[Synced]:
         found = _Generations(store, source, on_update, part)
         yield from found.bring()
-        return found.finish(now())
+        return found.finish()
 
     return (yield from _with_lock(store, source, run))
 
@@ -401,8 +400,7 @@ class _Generations(_Pages):
         self.manifest = replace(self.manifest, running=file)
         super().flush()
 
-    def finish(self, moment: datetime) -> Synced:
-        self.manifest = replace(self.manifest, synced_at=moment.isoformat())
+    def finish(self) -> Synced:
         self.tidy()
         unlisted = self.manifest.unlisted
         return replace(self.progress, running=len(self._running), through=None, unlisted=unlisted)

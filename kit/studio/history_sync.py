@@ -139,9 +139,7 @@ class HistorySync:
             self.warn_of_short_list(whole["id"].to_pylist(), limit)
         if charges.complete(whole):
             return whole
-        receipts = self._journal.credits()
-        models = {} if charges.complete(whole) else (yield from self.models())
-        return charges.fill_credits(whole, receipts, models)
+        return charges.fill_credits(whole, self._journal.credits(), (yield from self.models()))
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Flow[Page]:
         """Ask for a page and return its bytes; they are read where the table is made."""

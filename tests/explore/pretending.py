@@ -20,7 +20,7 @@ from kit import wire
 from kit.errors import BadRequestError, NoAnswerError, NotFoundError
 from kit.explore import pages
 from kit.explore.archive import Archive
-from kit.explore.arrow import GENERATIONS, USAGE, Columns
+from kit.explore.arrow import Columns
 from kit.explore.charges import Receipts, fill_credits
 from kit.explore.store import Listing, Manifest, Store
 from kit.explore.syncing import Page, Start
@@ -41,18 +41,22 @@ _FOLDER = Path(tempfile.mkdtemp())
 atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
 
 
-def archive_of(
-    generations: pa.Table | pd.DataFrame, usage: pa.Table | pd.DataFrame | None = None
-) -> Archive:
-    """Return an archive of some frames; it goes with the process."""
+def archive_of(generations: pa.Table, usage: pa.Table | None = None) -> Archive:
+    """Return an archive of some tables; it goes with the process."""
     store = Store(Path(tempfile.mkdtemp(dir=_FOLDER)))
-    store.commit(
-        Manifest(
-            Listing(store.write(_table(generations, GENERATIONS))),
-            Listing() if usage is None else Listing(store.write(_table(usage, USAGE))),
-        )
-    )
+    ledger = Listing() if usage is None else Listing(store.write(usage))
+    store.commit(Manifest(Listing(store.write(generations)), ledger))
     return Archive(store)
+
+
+def made(number: int, credits: Any = "0.1", back: Any = None, **facts: Any) -> wire.Generation:
+    """Return a generation that was paid for, and what was given back of that."""
+    usual = {"id": f"gen_{number}", "status": "completed", "model_id": "poster"}
+    return wire.Generation(
+        **{**usual, **facts},
+        credits_charged=None if credits is None else Decimal(str(credits)),
+        credits_refunded=None if back is None else Decimal(str(back)),
+    )
 
 
 def encode(items: Iterable[wire.Wire | wire.WireShape]) -> bytes:
@@ -76,10 +80,9 @@ def table_of(generations: Iterable[wire.Generation]) -> pa.Table:
     return pages.read_table([encode(generations)])
 
 
-def _table(frame: pa.Table | pd.DataFrame, schema: pa.Schema) -> pa.Table:
-    if isinstance(frame, pa.Table):
-        return frame
-    return pa.Table.from_pandas(frame.reset_index(names="id"), schema, preserve_index=False)
+def usage_of(*entries: wire.Entry) -> pa.Table:
+    """Return entries of a ledger as the table of a page."""
+    return pages.read_usage([encode(entries)])
 
 
 @dataclass

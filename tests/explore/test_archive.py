@@ -23,6 +23,8 @@ from tests.buckets import KEYS, S3Server
 from tests.clusters import serve_cluster
 from tests.explore.pretending import Service, archive_of, driven
 
+MIXED = ["net", "parameters.size", "parameters.none", "model_id"]
+
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Archive:
@@ -36,18 +38,15 @@ def archive(tmp_path: Path) -> Archive:
     return Archive(store)
 
 
-def test_a_frame_is_newest_first_with_the_published_columns(archive: Archive) -> None:
-    frame = archive.frame()
+def test_a_frame_is_newest_first_and_has_the_published_columns_even_if_empty(
+    archive: Archive, tmp_path: Path
+) -> None:
+    frame, empty = archive.frame(), Archive(Store(tmp_path)).frame()
 
     assert frame.index.tolist() == [f"g{number:04d}" for number in range(9, -1, -1)]
-    assert {n: str(d) for n, d in frame.dtypes.items()} == schema.GENERATIONS
-
-
-def test_an_empty_archive_has_the_same_columns(tmp_path: Path) -> None:
-    frame = Archive(Store(tmp_path)).frame()
-
-    assert len(frame) == 0
-    assert {n: str(d) for n, d in frame.dtypes.items()} == schema.GENERATIONS
+    assert len(empty) == 0
+    for each in (frame, empty):
+        assert {n: str(d) for n, d in each.dtypes.items()} == schema.GENERATIONS
 
 
 @pytest.mark.parametrize(
@@ -64,17 +63,20 @@ def test_a_frame_may_be_a_part(archive: Archive, choices: dict[str, Any], rows: 
     assert len(archive.frame(parse_filter(**choices))) == rows
 
 
-def test_columns_are_chosen_in_the_order_given(archive: Archive) -> None:
-    frame = archive.frame(columns=["net", "parameters.size", "parameters.none", "model_id"])
+@pytest.mark.parametrize(
+    ("columns", "whole", "found"),
+    [
+        (MIXED, False, MIXED),
+        (["net"], True, ["net", "parameters.size"]),
+    ],
+)
+def test_columns_are_chosen_in_the_order_given_and_all_parameters_on_request(
+    archive: Archive, columns: list[str], whole: bool, found: list[str]
+) -> None:
+    frame = archive.frame(columns=columns, parameters=whole)
 
-    assert frame.columns.tolist() == ["net", "parameters.size", "parameters.none", "model_id"]
+    assert frame.columns.tolist() == found
     assert frame["parameters.size"].tolist()[:2] == [1024, 512]
-
-
-def test_all_parameters_are_columns_on_request(archive: Archive) -> None:
-    frame = archive.frame(columns=["net"], parameters=True)
-
-    assert frame.columns.tolist() == ["net", "parameters.size"]
 
 
 def test_a_column_that_is_not_there_is_named(archive: Archive) -> None:
@@ -146,9 +148,15 @@ def test_an_export_holds_what_was_asked_for(archive: Archive, tmp_path: Path, su
     assert sorted(path.name for path in tmp_path.iterdir()) == ["it's here", target.name]
 
 
-def test_other_kinds_of_files_are_refused(archive: Archive, tmp_path: Path) -> None:
-    with pytest.raises(BadRequestError, match=r"to a \.parquet, \.csv or \.xlsx file"):
-        archive.export(tmp_path / "out.ods")
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("out.ods", r"to a \.parquet, \.csv or \.xlsx file"), ("nowhere/out.csv", "is no folder")],
+)
+def test_what_cannot_be_exported_to_is_refused(
+    archive: Archive, tmp_path: Path, name: str, why: str
+) -> None:
+    with pytest.raises(BadRequestError, match=why):
+        archive.export(tmp_path / name)
 
 
 def test_a_reader_looks_again_when_parts_were_merged(archive: Archive) -> None:
@@ -203,11 +211,6 @@ def test_nothing_signed_is_on_disk(tmp_path: Path) -> None:
 
     assert "secret" not in json.dumps(Archive(store).frame().to_csv())
     assert all(b"secret" not in Path(path).read_bytes() for path in Archive(store).files())
-
-
-def test_an_export_into_no_folder_says_so(archive: Archive, tmp_path: Path) -> None:
-    with pytest.raises(BadRequestError, match="there is no folder"):
-        archive.export(tmp_path / "nowhere" / "out.csv")
 
 
 def test_what_was_paid_is_what_somebody_named(tmp_path: Path) -> None:

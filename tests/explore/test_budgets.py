@@ -65,16 +65,13 @@ def test_what_is_being_started_is_held_back(budget: Budgets) -> None:
             budget.hold(Decimal("0.5"), "a start")
 
 
-def test_another_charge_than_the_quote_is_what_counts(budget: Budgets) -> None:
+@pytest.mark.parametrize(("charged", "spent"), [(Decimal("0.7"), "0.7"), (None, "0.5")])
+def test_the_receipt_counts_or_the_quote_where_it_does_not_say(
+    budget: Budgets, charged: Decimal | None, spent: str
+) -> None:
     with budget(credits=1) as mine, budget.hold(Decimal("0.5"), "a start") as hold:
-        hold.paid("gen", Decimal("0.7"))
-    assert mine.spent == Decimal("0.7")
-
-
-def test_a_receipt_that_does_not_say_counts_as_the_quote(budget: Budgets) -> None:
-    with budget(credits=1) as mine, budget.hold(Decimal("0.5"), "a start") as hold:
-        hold.paid("gen", None)
-    assert mine.spent == Decimal("0.5")
+        hold.paid("gen", charged)
+    assert mine.spent == Decimal(spent)
 
 
 def unsettled(error: KitError) -> KitError:

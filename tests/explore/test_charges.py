@@ -49,7 +49,3 @@ def test_the_best_source_counts(fields: Any, credits: float | None, source: str)
 
     assert said == source
     assert found == (None if credits is None else pytest.approx(credits))
-
-
-def test_an_unknown_price_is_never_zero() -> None:
-    assert charge(modelId="metered")[0] is None

@@ -18,39 +18,30 @@ def columns(*objects: Any, **given: Any) -> dict[str, list[Any]]:
     return {name.removeprefix("parameters."): values for name, values in found.items()}
 
 
-def test_each_key_is_a_column_with_its_type() -> None:
-    assert columns({"seed": 7, "hd": True}, None, {"seed": 8, "mood": "calm"}) == {
-        "seed": [7, None, 8],
-        "hd": [True, None, None],
-        "mood": [None, None, "calm"],
-    }
-
-
-def test_several_types_under_one_name_are_text() -> None:
-    assert columns({"size": 512}, {"size": "big"}, {"size": [1, 2]}) == {
-        "size": ["512", "big", "[1, 2]"]
-    }
-
-
-def test_whole_and_broken_numbers_are_numbers() -> None:
-    assert columns({"x": 1}, {"x": 2.5}) == {"x": [1.0, 2.5]}
-
-
-def test_a_text_that_looks_like_a_date_stays_text() -> None:
-    assert columns({"day": "2026-01-02"}) == {"day": ["2026-01-02"]}
-
-
-@pytest.mark.parametrize("objects", [(), (None,), ({}, None)])
-def test_no_settings_are_no_columns(objects: tuple[Any, ...]) -> None:
-    assert columns(*objects) == {}
+@pytest.mark.parametrize(
+    ("objects", "found"),
+    [
+        (
+            ({"seed": 7, "hd": True}, None, {"seed": 8, "mood": "calm"}),
+            {"seed": [7, None, 8], "hd": [True, None, None], "mood": [None, None, "calm"]},
+        ),
+        (({"size": 512}, {"size": "big"}, {"size": [1, 2]}), {"size": ["512", "big", "[1, 2]"]}),
+        (({"x": 1}, {"x": 2.5}), {"x": [1.0, 2.5]}),
+        (({"day": "2026-01-02"},), {"day": ["2026-01-02"]}),
+        (([1, 2], {"a": 1}), {"a": [None, 1]}),
+        ((), {}),
+        ((None,), {}),
+        (({}, None), {}),
+    ],
+)
+def test_each_key_is_a_column_with_the_type_of_its_values(
+    objects: tuple[Any, ...], found: dict[str, list[Any]]
+) -> None:
+    assert columns(*objects) == found
 
 
 def test_a_key_that_no_row_has_is_missing() -> None:
     assert columns({"a": 1}, names=["b"]) == {"b": [None]}
-
-
-def test_what_is_no_object_has_no_keys() -> None:
-    assert columns([1, 2], {"a": 1}) == {"a": [None, 1]}
 
 
 def test_a_key_may_come_and_go_over_many_rows() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -14,44 +13,29 @@ from hypothesis import strategies as st
 
 from kit import pricing, wire
 from kit.errors import ConfigError
-from kit.explore import charges, costs, pages
-from kit.explore.schema import GENERATIONS, LEDGER
+from kit.explore import charges, costs
 from kit.wire import Entry, Generation, Multiplier, Parameter, Rule, UnitPrice
-from tests.explore.pretending import archive_of, encode, table_of
+from tests.explore.pretending import archive_of, made, table_of, usage_of
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
 
 
-def generations(*rows: dict[str, Any]) -> pd.DataFrame:
-    """A frame of generations; what a test does not care about is filled in."""
-    usual = {
-        "status": "completed",
-        "model_id": "poster",
-        "asset_type": "image",
-        "credits": 0.1,
-        "credits_source": "service",
-        "created_at": NOON,
-    }
-    whole = [{**usual, **row} for row in rows]
-    values = {
-        name: pd.Series([row.get(name) for row in whole], dtype="object") for name in GENERATIONS
-    }
-    frame = pd.DataFrame(values, columns=list(GENERATIONS)).astype(dict(GENERATIONS))
-    refunded = frame["credits_refunded"].fillna(0)
-    frame["net"] = frame["credits"] - refunded
-    frame.index = pd.Index([f"gen_{n}" for n in range(len(whole))], dtype="string", name="id")
-    return frame
+def entry(number: int, kind: str, amount: str, after: str = "0", of: str | None = None) -> Entry:
+    return Entry(
+        id=f"led_{number}",
+        created_at=NOON,
+        kind=kind,
+        credits=Decimal(amount),
+        balance_after=Decimal(after),
+        generation_id=of,
+    )
 
 
-def ledger(*rows: dict[str, Any]) -> pd.DataFrame:
-    values = {name: pd.Series([row.get(name) for row in rows], dtype="object") for name in LEDGER}
-    frame = pd.DataFrame(values, columns=list(LEDGER)).astype(dict(LEDGER))
-    frame.index = pd.Index([f"led_{n}" for n in range(len(rows))], dtype="string", name="id")
-    return frame
-
-
-def spent(*rows: dict[str, Any], entries: pd.DataFrame | None = None) -> costs.Spending:
-    return costs.Spending(archive_of(generations(*rows), entries))
+def spent(*rows: dict[str, Any], entries: Sequence[Entry] = (), **given: Any) -> costs.Spending:
+    """What was spent at noon; a row says what is otherwise."""
+    table = table_of(made(n, **{"created_at": NOON, **row}) for n, row in enumerate(rows))
+    return costs.Spending(archive_of(table, usage_of(*entries)), **given)
 
 
 # ── by group ─────────────────────────────────────────────────────────────────────────────────────
@@ -68,7 +52,7 @@ def test_costs_are_summed_by_model_the_dearest_first() -> None:
 
 def test_costs_go_by_parameters_and_periods() -> None:
     rows = [
-        {"parameters": json.dumps({"resolution": size}), "created_at": NOON + timedelta(days=days)}
+        {"parameters": {"resolution": size}, "created_at": NOON + timedelta(days=days)}
         for size, days in [("720p", 0), ("1080p", 0), ("720p", 1)]
     ]
     by_size = costs.by(spent(*rows), "parameters.resolution")
@@ -89,8 +73,8 @@ def test_groups_may_be_given_as_a_list_and_as_columns_of_the_history_are_called(
 
 
 def test_charges_are_rows_and_their_sum_is_the_total() -> None:
-    entries = ledger({"kind": "title", "credits": -0.05, "created_at": NOON - timedelta(days=1)})
-    rows = spent({"credits": 0.1}, {"credits": 0.2, "credits_refunded": 0.2}, entries=entries)
+    entries = [entry(0, "title", "-0.05").model_copy(update={"created_at": NOON - DAY})]
+    rows = spent({"credits": 0.1}, {"credits": 0.2, "back": 0.2}, entries=entries)
     frame = costs.charges(rows)
 
     assert frame.index.tolist() == ["gen_1", "gen_0", "led_0"]
@@ -109,9 +93,9 @@ def test_charges_are_rows_and_their_sum_is_the_total() -> None:
 @pytest.mark.parametrize("timezone", ["UTC", "America/New_York", "Asia/Kolkata"])
 def test_days_of_all_frames_can_be_merged(timezone: str) -> None:
     moments = [NOON - timedelta(days=n, hours=7) for n in range(20)]
-    made = generations(*({"created_at": moment} for moment in moments))
-    rows = costs.Spending(archive_of(made), timezone=timezone)
-    history = made.assign(day=made["created_at"].dt.tz_convert(timezone).dt.normalize())
+    archive = archive_of(table_of(made(n, created_at=at) for n, at in enumerate(moments)))
+    rows, history = costs.Spending(archive, timezone=timezone), archive.frame()
+    history["day"] = history["created_at"].dt.tz_convert(timezone).dt.normalize()
     ahead = costs.forecast(rows.daily(), now=NOON, days=3, timezone=timezone)
     days = costs.by(rows, "day")
 
@@ -125,14 +109,14 @@ def test_days_of_all_frames_can_be_merged(timezone: str) -> None:
 
 def test_a_day_begins_where_the_time_zone_is() -> None:
     late = {"created_at": datetime(2026, 3, 10, 23, 30, tzinfo=UTC)}
-    days = costs.by(costs.Spending(archive_of(generations(late)), timezone="Europe/Berlin"), "day")
+    days = costs.by(spent(late, timezone="Europe/Berlin"), "day")
 
     assert days["day"].dt.strftime("%Y-%m-%d %H:%M %z").tolist() == ["2026-03-11 00:00 +0100"]
 
 
 def test_a_trend_goes_on_where_clocks_are_changed() -> None:
     rows = [{"created_at": datetime(2026, 3, day, 12, tzinfo=UTC)} for day in (28, 31)]
-    spending = costs.Spending(archive_of(generations(*rows)), timezone="Europe/Berlin")
+    spending = spent(*rows, timezone="Europe/Berlin")
 
     assert costs.trend(spending)["net"].tolist() == [0.1, 0, 0, 0.1]
     assert costs.trend(spending, "hour")["net"].sum() == 0.2
@@ -140,11 +124,11 @@ def test_a_trend_goes_on_where_clocks_are_changed() -> None:
 
 def test_a_time_zone_that_there_is_not_names_the_closest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'Europe/Berlin'"):
-        costs.Spending(archive_of(generations()), timezone="Europe/Berln")
+        spent(timezone="Europe/Berln")
 
 
 def test_an_unknown_charge_is_counted_and_is_not_zero() -> None:
-    frame = costs.by(spent({"credits": None, "credits_source": "none"}, {"credits": 0.5}))
+    frame = costs.by(spent({"credits": None}, {"credits": 0.5}))
 
     assert frame[["count", "unknown", "net", "mean"]].to_numpy().tolist() == [[2, 1, 0.5, 0.5]]
 
@@ -163,12 +147,8 @@ def test_sums_agree_to_the_millicredit(amounts: list[int]) -> None:
 
 
 def test_titles_and_scripts_come_out_of_the_ledger() -> None:
-    entries = ledger(
-        {"kind": "title", "credits": -0.05, "created_at": NOON},
-        {"kind": "script", "credits": -0.3, "created_at": NOON},
-        {"kind": "generation", "credits": -0.1, "created_at": NOON},
-        {"kind": "grant", "credits": 100, "created_at": NOON},
-    )
+    amounts = {"title": "-0.05", "script": "-0.3", "generation": "-0.1", "grant": "100"}
+    entries = [entry(n, *each) for n, each in enumerate(amounts.items())]
     frame = costs.by(spent({}, entries=entries), "kind")
 
     assert dict(zip(frame["kind"], frame["net"], strict=True)) == {
@@ -179,7 +159,7 @@ def test_titles_and_scripts_come_out_of_the_ledger() -> None:
 
 
 def test_the_summary_ends_with_all_of_it() -> None:
-    refunded = {"status": "failed", "credits": 0.5, "credits_refunded": 0.5}
+    refunded = {"status": "failed", "credits": 0.5, "back": 0.5}
     frame = costs.summary(spent({}, refunded))
 
     assert frame.iloc[-1][["kind", "count", "charged", "refunded", "net"]].tolist() == [
@@ -212,7 +192,7 @@ def test_the_dearest_come_first_and_failures_say_what_was_lost() -> None:
     rows = [
         {"credits": 0.1},
         {"credits": 3, "prompt": "the sea"},
-        {"status": "failed", "credits": 1, "credits_refunded": 1, "error": "dark"},
+        {"status": "failed", "credits": 1, "back": 1, "error": "dark"},
         {"status": "canceled", "credits": 2},
     ]
 
@@ -237,34 +217,20 @@ def test_nothing_spent_is_an_empty_answer_everywhere() -> None:
 # ── reconciling ──────────────────────────────────────────────────────────────────────────────────
 
 
-def entry(number: int, kind: str, amount: str, after: str, generation: str | None = None) -> Entry:
-    return Entry(
-        id=f"led_{number}",
-        created_at=NOON,
-        kind=kind,
-        credits=Decimal(amount),
-        balance_after=Decimal(after),
-        generation_id=generation,
-    )
-
-
 BOOKS = [
     entry(3, "refund", "0.25", "99.75", "g2"),
     entry(2, "generation", "-0.25", "99.5", "g2"),
     entry(1, "generation", "-0.25", "99.75", "g1"),
     entry(0, "grant", "100", "100"),
 ]
-MADE = [
-    Generation(id="g1", credits_charged=Decimal("0.25"), credits_refunded=Decimal(0)),
-    Generation(id="g2", credits_charged=Decimal("0.25"), credits_refunded=Decimal("0.25")),
-]
+MADE = [made(1, "0.25", "0", id="g1"), made(2, "0.25", "0.25", id="g2")]
 
 
 def reconciled(
     entries: list[Entry], generations: Sequence[Generation] = (), **facts: Any
 ) -> costs.CostFrame:
-    usage = pages.read_usage([encode(entries)])
-    return costs.reconcile(archive_of(table_of(generations), usage), **facts)
+    archive = archive_of(table_of(generations), usage_of(*entries))
+    return costs.reconcile(archive, **facts)
 
 
 def test_books_that_agree_say_so() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pytest
@@ -23,7 +23,7 @@ from kit.explore import costs
 from kit.explore.costs.rates import Rate
 from kit.studio import Studio
 from tests.conftest import Service
-from tests.explore.pretending import archive_of, table_of
+from tests.explore.pretending import archive_of, made, table_of, usage_of
 
 
 class Rule(NamedTuple):
@@ -97,42 +97,27 @@ ACCOUNT = wire.Account(id="acc_1", name="Ada")
 RATES = {"EUR": [Rate(NOON + timedelta(hours=3), Decimal("0.02")), Rate(None, Decimal("0.012"))]}
 
 
-def made(
+def order(
     number: int, credits: str, model: str = "poster", back: str = "0", **tags: str
 ) -> wire.Generation:
-    return wire.Generation(
-        id=f"gen_{number}",
-        status="completed" if back == "0" else "failed",
-        model_id=model,
-        credits_charged=Decimal(credits),
-        credits_refunded=Decimal(back),
-        created_at=NOON + timedelta(hours=6 * number),
-        tags=tags,
-    )
+    at = NOON + timedelta(hours=6 * number)
+    return made(number, credits, back, model_id=model, created_at=at, tags=tags)
 
 
-def spent(*generations: wire.Generation, rates: object = RATES) -> costs.Spending:
-    usage = pd.DataFrame(
-        {
-            "id": ["led_1"],
-            "created_at": [pd.Timestamp(NOON)],
-            "kind": ["title"],
-            "credits": [-0.05],
-            "balance_after": [1.0],
-            **dict.fromkeys(("model_id", "generation_id", "key_prefix", "tags", "note")),
-        }
-    ).set_index("id")
-    return costs.Spending(archive_of(table_of(generations), usage), rates=rates)  # type: ignore[arg-type]
+def spent(*generations: wire.Generation, rates: Any = RATES) -> costs.Spending:
+    amounts = {"credits": Decimal("-0.05"), "balance_after": Decimal(1)}
+    title = wire.Entry(id="led_1", created_at=NOON, kind="title", **amounts)
+    return costs.Spending(archive_of(table_of(generations), usage_of(title)), rates=rates)
 
 
 @pytest.fixture
 def frame() -> costs.FocusFrame:
     """Two days around the end of a month, a rate that changes, a refund and tags."""
     generations = (
-        made(0, "0.5", campaign="winter"),
-        made(1, "0.25", campaign="winter"),
-        made(2, "1.125", back="1.125"),
-        made(3, "0.5", model="drift"),
+        order(0, "0.5", campaign="winter"),
+        order(1, "0.25", campaign="winter"),
+        order(2, "1.125", back="1.125"),
+        order(3, "0.5", model="drift"),
     )
     return costs.focus(spent(*generations), account=ACCOUNT, provider="studio.example")
 
@@ -194,7 +179,7 @@ def test_csv_and_parquet_hold_the_same(frame: costs.FocusFrame, tmp_path: Path) 
 
 def test_a_credit_must_be_worth_something_known() -> None:
     def ask(currency: str | None, rates: object) -> None:
-        spending = spent(made(0, "1"), rates=rates)
+        spending = spent(order(0, "1"), rates=rates)
         costs.focus(spending, currency, account=ACCOUNT, provider="x")
 
     later = [Rate(NOON + timedelta(days=9), Decimal(1))]

@@ -68,13 +68,10 @@ def test_the_structure_is_the_one_that_explains_it() -> None:
     assert set(found.names) == {"seconds", "size"}
 
 
-def test_too_few_receipts_are_no_price() -> None:
-    assert fit([({"n": 1}, 0.1), ({"n": 2}, 0.2)]) is None
-
-
-def test_noise_is_no_price() -> None:
+@pytest.mark.parametrize("count", [2, 20])
+def test_too_few_receipts_or_noise_are_no_price(count: int) -> None:
     rng = random.Random(3)
-    assert fit([({"n": n}, rng.choice([0.01, 5.0])) for n in range(20)]) is None
+    assert fit([({"n": n}, rng.choice([0.01, 5.0])) for n in range(count)]) is None
 
 
 def test_a_choice_that_was_never_made_is_no_price() -> None:

@@ -16,26 +16,18 @@ from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs.rates import Rate, Rates
 from kit.explore.json_lines import JsonLines
-from kit.wire import Generation
-from tests.explore.pretending import archive_of, table_of
+from tests.explore.pretending import archive_of, made, table_of
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
 def spent(*amounts: str, rates: Any) -> costs.Spending:
     """Spend an amount a day, the first on `NOON`."""
-    made = [
-        Generation(
-            id=f"gen_{n}",
-            model_id="poster",
-            status="completed",
-            credits_charged=Decimal(amount),
-            credits_refunded=Decimal(0),
-            created_at=NOON + timedelta(days=n),
-        )
+    bought = [
+        made(n, amount, "0", created_at=NOON + timedelta(days=n))
         for n, amount in enumerate(amounts)
     ]
-    return costs.Spending(archive_of(table_of(made)), rates=rates)
+    return costs.Spending(archive_of(table_of(bought)), rates=rates)
 
 
 @pytest.fixture

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from kit.errors import ConfigError
 from kit.explore.json_lines import JsonLines
-from kit.explore.ratings import COLUMNS, Ratings
+from kit.explore.ratings import COLUMNS, Ratings, rank
 
 
 class CountedLines(JsonLines):
@@ -61,9 +64,57 @@ def test_what_is_no_rating_is_not_one(file: Path, rating: Any) -> None:
 
 def test_the_last_rating_counts_and_may_be_taken_away(file: Path) -> None:
     ratings = Ratings(JsonLines(file))
-    for rating in (2, 5, None):
-        ratings.rate("a", rating)
+    for name, rating in [("a", 2), ("b", 5), ("a", 4), ("c", 1), ("c", None)]:
+        ratings.rate(name, rating)
 
-    assert ratings["a"] is None
-    assert ratings.kept(0) == []
-    assert pd.isna(ratings.frame()["rating"].reindex(["a"]).iloc[0])
+    frame = ratings.frame()
+    assert frame["rating"].to_dict() == {"a": 4, "b": 5}
+    assert (ratings["c"], ratings.kept(0)) == (None, ["a", "b"])
+    assert repr(ratings) == "<Ratings 2>"
+
+
+def test_no_ratings_are_an_empty_frame(file: Path) -> None:
+    frame = Ratings(JsonLines(file)).frame()
+
+    assert frame.empty
+    assert dict(frame.dtypes.astype(str)) == COLUMNS
+
+
+@pytest.mark.parametrize("rating", [6, -1, 2.5, True, "good"])
+def test_a_rating_is_a_whole_number_up_to_five(file: Path, rating: Any) -> None:
+    with pytest.raises(ConfigError, match="from 0 to 5"):
+        Ratings(JsonLines(file)).rate("a", rating)
+
+
+# ── an order out of choices ──────────────────────────────────────────────────────────────────────
+
+NAMES = list("abcde")
+
+
+@given(st.permutations(NAMES))
+def test_choices_that_agree_give_their_order(order: list[str]) -> None:
+    found = rank(NAMES, [(first, second, False) for first, second in combinations(order, 2)])
+
+    assert found.index.tolist() == order
+    assert found["place"].tolist() == [1, 2, 3, 4, 5]
+    assert found["won"].tolist() == [4, 3, 2, 1, 0]
+
+
+def test_some_choices_are_enough_where_one_leads_to_the_next() -> None:
+    found = rank(NAMES, [(a, b, False) for a, b in pairwise(NAMES)] * 3)
+
+    assert found.index.tolist() == NAMES
+    assert found["score"].between(0, 1, inclusive="neither").all()
+
+
+def test_the_chance_to_be_preferred_is_that_of_the_choices() -> None:
+    found = rank(["a", "b"], [("a", "b", False)] * 300 + [("b", "a", False)] * 100)["score"]
+    strength = found / (1 - found)
+
+    assert strength["a"] / strength["b"] == pytest.approx(3, rel=0.02)
+
+
+def test_equal_ones_share_a_place() -> None:
+    assert rank(["a", "b"], [("a", "b", True)])["place"].tolist() == [1, 1]
+    assert rank(["a", "b"], [("b", "a", True)])["tied"].tolist() == [1, 1]
+    assert rank(["a", "b"], [])["score"].tolist() == [0.5, 0.5]

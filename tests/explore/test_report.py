@@ -20,7 +20,7 @@ from kit.pricing import parse_credits
 from kit.studio import Studio
 from kit.wire import Generation
 from tests.conftest import Service
-from tests.explore.pretending import archive_of, table_of
+from tests.explore.pretending import archive_of, made, table_of
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RATES = {"EUR": [Rate(None, Decimal("0.012"))]}
@@ -30,13 +30,13 @@ def spending(days: int, until: datetime = NOW) -> list[Generation]:
     """Spend about a credit a day, ten on the second of November; a failure each week."""
     first = until - timedelta(days=days - 1)
     return [
-        Generation(
-            id=f"gen_{n:03}",
+        made(
+            n,
+            10 if (day.month, day.day) == (11, 2) else 1 + n % 3 / 10,
+            1 + n % 3 / 10 if n % 7 == 0 else 0,
             model_id="<b>poster" if n % 2 else "drift",
             status="failed" if n % 7 == 0 else "completed",
             error="it <broke>" if n % 7 == 0 else None,
-            credits_charged=Decimal(10 if (day.month, day.day) == (11, 2) else 1 + n % 3 / 10),
-            credits_refunded=Decimal(1 + n % 3 / 10) if n % 7 == 0 else Decimal(0),
             created_at=day,
             tags={"campaign": "winter"} if n % 2 else None,
         )
@@ -45,9 +45,9 @@ def spending(days: int, until: datetime = NOW) -> list[Generation]:
 
 
 def report(
-    made: list[Generation], month: str | None = "2026-11", budget: str | None = None
+    bought: list[Generation], month: str | None = "2026-11", budget: str | None = None
 ) -> costs.CostReport:
-    archive = archive_of(table_of(made))
+    archive = archive_of(table_of(bought))
     wanted = costs.Month.parse(month, NOW, UTC)
     now_or_end = min(NOW, wanted.end)
     return costs.report(
@@ -68,10 +68,10 @@ def text_of(page: str) -> str:
 
 
 def test_a_report_has_total_days_models_tags_failures_and_what_is_expected() -> None:
-    made = spending(60)
-    page = report(made, budget="25").html
+    bought = spending(60)
+    page = report(bought, budget="25").html
     shown = text_of(page)
-    november = [each for each in made if each.created_at and each.created_at.month == 11]
+    november = [each for each in bought if each.created_at and each.created_at.month == 11]
     net = sum((each.credits_charged or 0) - (each.credits_refunded or 0) for each in november)
 
     assert "Costs of November 2026" in shown

@@ -4,8 +4,6 @@ import json
 import stat
 import subprocess
 import sys
-from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,8 +13,7 @@ from kit.explore import costs, pages
 from kit.explore.arrow import GENERATIONS
 from kit.explore.store import Listing, Manifest, Store
 from kit.private import Lock
-from kit.wire import Generation
-from tests.explore.pretending import archive_of, table_of
+from tests.explore.pretending import archive_of, made, table_of
 
 
 def rows(*names: str) -> pa.Table:
@@ -106,17 +103,8 @@ def test_groups_by_a_parameter_are_the_same_whatever_its_place_and_kind() -> Non
         '{"seed": 7.5, "size": 2}',
         '{"x\\"seed": 7, "size": 2}',
     )
-    made = [
-        Generation(
-            id=f"gen_{n}",
-            status="completed",
-            parameters=json.loads(text),
-            credits_charged=Decimal(1),
-            created_at=datetime(2026, 1, 1, tzinfo=UTC),
-        )
-        for n, text in enumerate(texts)
-    ]
-    archive = archive_of(table_of(made))
+    bought = (made(n, parameters=json.loads(text)) for n, text in enumerate(texts))
+    archive = archive_of(table_of(bought))
     by_size, by_seed = (
         costs.by(costs.Spending(archive), f"parameters.{name}") for name in ("size", "seed")
     )

@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from kit.errors import ConfigError
-from kit.explore.json_lines import JsonLines
-from kit.explore.ratings import Ratings
 from kit.explore.sweeps.grid import SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.sheet import Sheet, Tile, lay_out_sheet
 
@@ -192,30 +190,3 @@ def test_a_title_that_is_wider_than_the_tiles_is_whole() -> None:
             picture.convert("L").crop((picture.width - 10, 0, picture.width, 50)).getextrema()[0]
             == 255
         )
-
-
-# ── ratings ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_the_last_rating_counts_and_can_be_taken_away(tmp_path: Path) -> None:
-    ratings = Ratings(JsonLines(tmp_path / "ratings.jsonl"))
-    for name, rating in [("a", 2), ("b", 5), ("a", 4), ("c", 1), ("c", None)]:
-        ratings.rate(name, rating)
-
-    frame = ratings.frame()
-    assert frame["rating"].to_dict() == {"a": 4, "b": 5}
-    assert str(frame.dtypes["rated_at"]) == "datetime64[us, UTC]"
-    assert repr(ratings) == "<Ratings 2>"
-
-
-def test_no_ratings_are_an_empty_frame(tmp_path: Path) -> None:
-    frame = Ratings(JsonLines(tmp_path / "none.jsonl")).frame()
-
-    assert frame.empty
-    assert str(frame.dtypes["rating"]) == "Int64"
-
-
-@pytest.mark.parametrize("rating", [6, -1, 2.5, True, "good"])
-def test_a_rating_is_a_whole_number_up_to_five(tmp_path: Path, rating: Any) -> None:
-    with pytest.raises(ConfigError, match="from 0 to 5"):
-        Ratings(JsonLines(tmp_path / "r.jsonl")).rate("a", rating)

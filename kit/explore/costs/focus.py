@@ -15,6 +15,7 @@ from kit import wire
 from kit.errors import ConfigError
 from kit.explore.costs.rates import worth
 from kit.explore.costs.spending import Spending
+from kit.pricing import MILLI
 
 #: The units of what is paid for, by its kind.
 _UNITS = {"generation": "Generations", "title": "Titles", "script": "Scripts"}
@@ -79,9 +80,8 @@ def focus(
         )
     days = rows["day"].dt.tz_convert("UTC")
     months = days.dt.tz_localize(None).dt.to_period("M").dt.to_timestamp()
-    credits = rows["amount"].astype("float64") / 1000
-    price = (rows["rate"].astype("float64") * 1000).round(9)
-    cost = (rows["amount"].astype("float64") * rows["rate"].astype("float64")).round(9)
+    amounts, rates = rows["amount"].astype("float64"), rows["rate"].astype("float64")
+    credits, price, cost = amounts / MILLI, (rates * MILLI).round(9), (amounts * rates).round(9)
     unit = rows["kind"].map(_UNITS)
     columns: dict[str, Any] = {
         "BilledCost": cost,

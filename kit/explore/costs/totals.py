@@ -247,7 +247,7 @@ def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str])
     whole = int(sums["net"].sum())
     known = sums["known"].astype("float64")
     # half a millicredit more or less does not matter in a mean
-    mean = (sums["charged"].astype("float64") / known.where(known > 0) / 1000).round(4)
+    mean = (sums["charged"].astype("float64") / known.where(known > 0) / MILLI).round(4)
     share = (sums["net"].astype("float64") / whole).round(4) if whole else 0.0
     sums.insert(list(sums).index("count") + 1, "unknown", sums["count"] - sums["known"])
     sums = sums.astype({"count": "int64", "unknown": "int64"})
