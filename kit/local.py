@@ -219,9 +219,7 @@ def _actor() -> str:
 
 
 def _describe_key(row: Any, now: int, in_use: bool) -> Key:
-    expired = row.expires_at is not None and row.expires_at <= now
-    state = "revoked" if row.revoked_at is not None else "expired" if expired else "active"
-    scopes = tuple(row.scopes.split())
+    state, scopes = keys.state_of(row, now), tuple(row.scopes.split())
     moments = (_moment(row.expires_at), _moment(row.last_used_at))
     return Key(row.id, row.prefix, row.name, scopes, state, *moments, in_use)
 

@@ -22,8 +22,8 @@ from kit.service.domain import accounts, keys  # noqa: E402
 from kit.service.domain.credits import grant  # noqa: E402
 from kit.service.http.context import Context, clock  # noqa: E402
 from kit.service.settings import ServiceSettings  # noqa: E402
-from kit.service.store.database import Database, Transaction, every  # noqa: E402
-from kit.service.store.statements import Statement  # noqa: E402
+from kit.service.store.database import Database, Transaction  # noqa: E402
+from kit.service.store.statements import Statement, Step  # noqa: E402
 from tests import buckets  # noqa: E402
 from tests.postgresql import empty, serve  # noqa: E402
 
@@ -74,6 +74,11 @@ def database_url() -> str:
 def config(tmp_path: Path, database_url: str) -> ServiceSettings:
     """Settings of a service on an empty folder, without an environment."""
     return settings.load({}, data=tmp_path / "data", workers=1, database_url=database_url)
+
+
+def every(step: Step) -> Transaction[list[Any]]:
+    """Return a transaction of one step: all its rows."""
+    return (yield step)
 
 
 def sql(text: str, **values: Any) -> Transaction[list[Any]]:

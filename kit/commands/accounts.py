@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -10,6 +10,7 @@ from kit.commands.database import actor, read, settings_of, transact
 from kit.commands.options import Data, DatabaseUrl, Json, amount, group, show_json, show_table
 from kit.service.domain import accounts
 from kit.service.http.context import format_time, to_credits
+from kit.service.http.serializers import serialize_account
 from kit.service.machine import clock
 
 app = group()
@@ -29,7 +30,7 @@ def create(
     work = accounts.create(name, email, units, clock(), actor=actor())
     row = transact(settings_of(data, database), work)
     if as_json:
-        show_json(account_data(row))
+        show_json(serialize_account(row))
     else:
         typer.echo(f"{row.id}  {row.name} <{row.email}>  {to_credits(row.balance)} credits")
 
@@ -39,20 +40,9 @@ def list_accounts(data: Data = None, database: DatabaseUrl = None, as_json: Json
     """List the accounts."""
     rows = read(settings_of(data, database), accounts.list_accounts())
     if as_json:
-        show_json([account_data(row) for row in rows])
+        show_json([serialize_account(row) for row in rows])
     else:
         lines = [
             (r.id, r.name, r.email, to_credits(r.balance), format_time(r.created_at)) for r in rows
         ]
         show_table(("ID", "NAME", "EMAIL", "CREDITS", "CREATED"), lines)
-
-
-def account_data(row: Any) -> dict[str, Any]:
-    """Return an account as operation 1 has it."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "email": row.email,
-        "createdAt": format_time(row.created_at),
-        "credits": to_credits(row.balance),
-    }

@@ -70,7 +70,7 @@ def list_keys(
     if as_json:
         show_json([key_data(row) for row in rows])
     else:
-        lines = [(r.id, r.prefix, r.name, r.scopes, _state(r)) for r in rows]
+        lines = [(r.id, r.prefix, r.name, r.scopes, keys.state_of(r, clock())) for r in rows]
         show_table(("ID", "PREFIX", "NAME", "SCOPES", "STATE"), lines)
 
 
@@ -113,8 +113,3 @@ def key_data(row: Any) -> dict[str, Any]:
         "lastUsedAt": format_time(row.last_used_at),
         "revokedAt": format_time(row.revoked_at),
     }
-
-
-def _state(row: Any) -> str:
-    expired = row.expires_at is not None and row.expires_at <= clock()
-    return "revoked" if row.revoked_at is not None else "expired" if expired else "active"

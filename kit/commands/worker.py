@@ -68,8 +68,9 @@ async def _work(
     storage = create_storage(given, secrets.token_bytes(32))
     if not await storage.ready():
         raise ConfigError("the storage cannot be written; see KIT_STORAGE_URL")
-    renderer = Renderer(storage, create_pool(given), given)
-    await renderer.warm()
+    pool = create_pool(given)
+    renderer = Renderer(storage, pool, given)
+    await pool.warm()
     typer.echo(f"Rendering {renderer.slots} job(s) at a time for {given.cluster}. Ctrl-C stops it.")
     try:
         await load_cluster().work(renderer, given, stop, gpu=gpu, host=host, port=port, name=name)

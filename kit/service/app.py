@@ -43,7 +43,7 @@ from kit.service.http.rate_limits import RateLimiter
 from kit.service.machine import clock as read_clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
-from kit.service.storage.base import Storage
+from kit.service.storage import Storage
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.storage.sigv4 import parse_bucket
@@ -64,12 +64,11 @@ def create_app(
     *,
     engines: Mapping[str, Engine] | None = None,
     writer: Writer | None = None,
-    clock: Callable[[], int] | None = None,
 ) -> FastAPI:
     """Return the service as an ASGI application.
 
-    Left out, engines are the installed ones, the writer is the one that the settings name, and the
-    clock (milliseconds since 1970) is the database's. What makes no sense is a `ConfigError`.
+    Left out, engines are the installed ones, and the writer is the one that the settings name. What
+    makes no sense is a `ConfigError`.
     """
     if engines is None:
         engines = installed(ModelSource(settings.engines_file, settings.engine_copies))
@@ -80,7 +79,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             try:
-                context = await _assemble(settings, offered, writer, clock, stack)
+                context = await _assemble(settings, offered, writer, stack)
             except KitError as error:
                 app.state.failure = error
                 raise
@@ -165,7 +164,6 @@ async def _assemble(
     settings: ServiceSettings,
     offered: catalog.Catalog,
     writer: Writer,
-    clock: Callable[[], int] | None,
     stack: AsyncExitStack,
 ) -> Context:
     for path in filter(tighten, settings.kept()):
@@ -174,7 +172,7 @@ async def _assemble(
     database = open_database(settings, metrics)
     stack.push_async_callback(database.close)
     await database.read(queue.count_states())  # of one that cannot be used the start says so
-    clock = clock or database.clock
+    clock = database.clock
     metrics.ledger_read = ids.floor("led", clock())
     secret = settings.secret()
     storage = create_storage(settings, secret, clock)

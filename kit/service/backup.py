@@ -29,7 +29,7 @@ from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import upload_key
 from kit.service.store import generations, uploads
-from kit.service.store.database import Database, Transaction, every
+from kit.service.store.database import Database, Transaction
 from kit.service.store.sqlite import SQLite, damage, snapshot
 from kit.service.store.statements import Statement
 from kit.version import __version__
@@ -274,7 +274,7 @@ def _forget(gone: Sequence[Stored], deleted: Mapping[str, int]) -> Transaction[N
 def _pages(statement: Statement) -> Transaction[list[Any]]:
     found: list[Any] = []
     while True:
-        page = yield from every(statement(after=found[-1].id if found else "", most=_PAGE))
+        page = yield statement(after=found[-1].id if found else "", most=_PAGE)
         found.extend(page)
         if len(page) < _PAGE:
             return found

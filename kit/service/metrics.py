@@ -38,8 +38,9 @@ class ServiceMetrics:
     for each answer, so that they are right whichever process wrote them.
     """
 
-    def __init__(self, ledger_read: str = "") -> None:
-        self.ledger_read = ledger_read
+    def __init__(self) -> None:
+        #: The last entry of the ledger that was counted.
+        self.ledger_read = ""
         self.registry = CollectorRegistry()
         counter = partial(Counter, registry=self.registry)
         gauge = partial(Gauge, registry=self.registry)

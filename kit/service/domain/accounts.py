@@ -8,7 +8,7 @@ from typing import Any
 from kit.errors import BadRequestError, NotFoundError
 from kit.service.domain import audit, credits
 from kit.service.store import accounts, ids
-from kit.service.store.database import Rows, Transaction, every, one
+from kit.service.store.database import Rows, Transaction, one
 
 _NAME_LIMIT = 200
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
@@ -50,4 +50,4 @@ def count_sign_outs(owner: str) -> Transaction[int]:
 
 def list_accounts() -> Transaction[Rows]:
     """Return all accounts, oldest first."""
-    return (yield from every(accounts.all()))
+    return (yield accounts.all())

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from kit.service.store import audit, ids
-from kit.service.store.database import Rows, Transaction, every
+from kit.service.store.database import Rows, Transaction
 
 #: The actor of what the service does by its own rules.
 SERVICE = "service"
@@ -30,6 +30,6 @@ def record(act: str, subject: str, actor: str, now: int, **details: Any) -> Tran
     )
 
 
-def list_acts(*, most: int, before: str | None = None) -> Transaction[Rows]:
-    """Return the acts, newest first, below an id."""
-    return (yield from every(audit.page(before=before or ids.ceiling("aud"), most=most)))
+def list_acts(*, most: int) -> Transaction[Rows]:
+    """Return the newest acts, the latest first."""
+    return (yield audit.page(before=ids.ceiling("aud"), most=most))

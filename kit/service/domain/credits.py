@@ -12,7 +12,7 @@ from kit.errors import InsufficientCreditsError, NotFoundError
 from kit.pricing import credits
 from kit.service.domain import audit
 from kit.service.store import accounts, generations, ids, keys, ledger
-from kit.service.store.database import Rows, Transaction, every, one
+from kit.service.store.database import Rows, Transaction, one
 from kit.service.store.statements import Step
 
 _MONTH_MS = 30 * 24 * 3600 * 1000
@@ -32,6 +32,11 @@ class Payer:
     key_prefix: str | None = None
     #: Millicredits that the key may spend in a calendar month, UTC.
     cap: int | None = None
+
+    @property
+    def actor(self) -> str:
+        """Who gives an order, for the audit."""
+        return f"key:{self.key_prefix}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +139,7 @@ def balance(account_id: str, now: int) -> Transaction[dict[str, int]]:
 def list_entries(account_id: str, *, most: int, before: str | None) -> Transaction[Rows]:
     """Return an account's entries, newest first, below an entry's id."""
     before = before or ids.ceiling("led")
-    return (yield from every(ledger.page(account_id=account_id, before=before, most=most)))
+    return (yield ledger.page(account_id=account_id, before=before, most=most))
 
 
 def turnover(after: str, now: int) -> Transaction[tuple[str, dict[str, int]]]:
@@ -144,7 +149,7 @@ def turnover(after: str, now: int) -> Transaction[tuple[str, dict[str, int]]]:
     for later, because a transaction that still waits may put one in between.
     """
     until = ids.floor("led", now - _SETTLED_MS)
-    rows = yield from every(ledger.sums(after=after, until=until, most=_ENTRIES_AT_ONCE))
+    rows = yield ledger.sums(after=after, until=until, most=_ENTRIES_AT_ONCE)
     return max((row.last for row in rows), default=after), {r.kind: int(r.total) for r in rows}
 
 
@@ -166,7 +171,7 @@ def verify() -> Transaction[list[Discrepancy]]:
     it failed), and every charge is for something that the account has.
     """
     found = []
-    for row in (yield from every(ledger.unbalanced())):
+    for row in (yield ledger.unbalanced()):
         for name, kept, summed in (
             ("balance", row.balance, row.total),
             ("charged in all", row.charged, row.debits),
@@ -175,11 +180,11 @@ def verify() -> Transaction[list[Discrepancy]]:
             if kept != summed:
                 problem = f"{name} {credits(kept):f}, ledger {credits(summed):f}"
                 found.append(Discrepancy(row.id, row.id, problem))
-    for row in (yield from every(ledger.broken())):
+    for row in (yield ledger.broken()):
         how = "no entry goes on from" if row.steps > 0 else "no entry leads to"
         problem = f"{how} a balance of {credits(row.value):f}"
         found.append(Discrepancy(row.account_id, row.account_id, problem))
-    for row in (yield from every(ledger.mischarged())):
+    for row in (yield ledger.mischarged()):
         amounts = (row.millicredits, row.charged, row.refunded, row.given)
         cost, charged, back, given = (f"{credits(amount):f}" for amount in amounts)
         problem = (
@@ -187,7 +192,7 @@ def verify() -> Transaction[list[Discrepancy]]:
             f"refunded {back} and the ledger gives back {given}"
         )
         found.append(Discrepancy(row.account_id, row.id, problem))
-    for row in (yield from every(ledger.unfounded())):
+    for row in (yield ledger.unfounded()):
         problem = f"a {row.kind} entry for {row.subject}, which the account does not have"
         found.append(Discrepancy(row.account_id, row.id, problem))
     return found

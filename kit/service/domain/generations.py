@@ -22,7 +22,7 @@ from kit.service.domain import credits, queue, webhooks
 from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import generations, ids, tags, uploads
-from kit.service.store.database import Rows, Transaction, every, one
+from kit.service.store.database import Rows, Transaction, one
 from kit.service.store.statements import Statement, merge
 from kit.wire import CATEGORIES, Model, Quote, StartGeneration
 
@@ -182,7 +182,7 @@ def page(
     given: dict[str, Any] = {"account_id": account_id, "after": after or ids.floor("gen", 0)}
     given["until"] = min((bound for bound in until if bound), default=ids.ceiling("gen"))
     if tag:
-        return (yield from every(tags.page(tag=tag, most=most, **given)))
+        return (yield tags.page(tag=tag, most=most, **given))
     run = "run" if whole else "versions"
     if state or asset_type or model:
         run += "_of_model" if model else "_of_state"
@@ -190,7 +190,7 @@ def page(
         states = [inside for inside, outside in STATUSES.items() if state in (None, outside)]
         types = [asset_type] if asset_type else CATEGORIES
         own = [{"state": name, "asset_type": kind} for name in states for kind in types]
-    return (yield from every(merge(getattr(generations, run), own, most=most, **given)))
+    return (yield merge(getattr(generations, run), own, most=most, **given))
 
 
 def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:

@@ -15,7 +15,7 @@ import orjson
 
 from kit.errors import BadRequestError, ConflictError, IdempotencyMismatchError
 from kit.service.store import idempotency
-from kit.service.store.database import Transaction, every, one
+from kit.service.store.database import Transaction, one
 
 KEPT_MS = 24 * 3600 * 1000
 #: A request that runs longer than this was cut off by the end of its process; where that process is
@@ -122,7 +122,7 @@ def release(label: RequestLabel) -> Transaction[None]:
 
 def list_owners() -> Transaction[list[str]]:
     """Return the runs of the service that work at requests."""
-    rows = yield from every(idempotency.owners())
+    rows = yield idempotency.owners()
     return [row.owner for row in rows if row.owner]
 
 

@@ -24,7 +24,7 @@ from kit.service.domain import audit
 from kit.service.domain.credits import Payer
 from kit.service.store import accounts as store
 from kit.service.store import ids, keys
-from kit.service.store.database import Rows, Transaction, every, one
+from kit.service.store.database import Rows, Transaction, one
 from kit.wire import SCOPES, api_keys
 
 #: Keys of one account that may work at the same time. Source: API document, "Limits".
@@ -152,7 +152,7 @@ def revoke(
 def list_keys(account_id: str | None = None) -> Transaction[Rows]:
     """Return the keys of an account, or all of them, oldest first."""
     step = keys.all() if account_id is None else keys.of_account(account_id=account_id)
-    return (yield from every(step))
+    return (yield step)
 
 
 def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
@@ -171,6 +171,12 @@ def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
 def check_valid(caller: Caller, now: int) -> Transaction[None]:
     """Refuse a caller whose key was revoked or has run out since it was looked up."""
     _check_row((yield from one(keys.find(id=caller.payer.key_id))), now)
+
+
+def state_of(row: Any, now: int) -> str:
+    """Return ``active``, ``expired`` or ``revoked``."""
+    expired = row.expires_at is not None and row.expires_at <= now
+    return "revoked" if row.revoked_at is not None else "expired" if expired else "active"
 
 
 def _check_row(row: Any, now: int) -> None:

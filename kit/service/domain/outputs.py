@@ -16,10 +16,10 @@ from kit.errors import ConflictError
 from kit.service.domain import audit
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import STATUSES, get
-from kit.service.storage.base import Storage
+from kit.service.storage import Storage
 from kit.service.storage.keys import owner
 from kit.service.store import generations, removals
-from kit.service.store.database import Database, Transaction, every, one
+from kit.service.store.database import Database, Transaction, one
 
 _log = logging.getLogger("kit.service")
 
@@ -40,8 +40,7 @@ def delete(generation_id: str, payer: Payer, now: int) -> Transaction[list[str]]
         raise ConflictError("the generation is still processing; cancel it or wait for its end")
     keys = yield from _delete(row, now)
     if keys:
-        actor = f"key:{payer.key_prefix}"
-        yield from audit.record("outputs.deleted", generation_id, actor, now)
+        yield from audit.record("outputs.deleted", generation_id, payer.actor, now)
     return keys
 
 
@@ -52,7 +51,7 @@ def delete_old(after: str, days: float, now: int, *, most: int = PAGE) -> Transa
     """
     before = now - days * _DAY_MS
     gone = []
-    for row in (yield from every(generations.oldest(after=after, most=most))):
+    for row in (yield generations.oldest(after=after, most=most)):
         if row.created_at >= before or STATUSES[row.state] == "processing":
             break
         if (yield from _delete(row, now)):
@@ -98,7 +97,7 @@ async def remove_files(database: Database, storage: Storage, keys: Sequence[str]
 
 def keys_to_delete() -> Transaction[list[str]]:
     """Return the keys of some files that are to be removed."""
-    rows = yield from every(removals.some(most=PAGE))
+    rows = yield removals.some(most=PAGE)
     return [row.key for row in rows]
 
 

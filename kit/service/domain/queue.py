@@ -13,7 +13,7 @@ import orjson
 
 from kit.service.domain import credits, webhooks
 from kit.service.store import generations
-from kit.service.store.database import Rows, Transaction, every, one
+from kit.service.store.database import Rows, Transaction, one
 
 
 def claim(
@@ -121,12 +121,12 @@ def release(generation_id: str, attempt: int, now: int) -> Transaction[None]:
 
 def requeue_expired(*, attempts: int, now: int) -> Transaction[Rows]:
     """Requeue the generations whose claims ran out and return their rows as they were."""
-    return (yield from _requeue((yield from every(generations.lost(now=now))), attempts, now))
+    return (yield from _requeue((yield generations.lost(now=now)), attempts, now))
 
 
 def requeue_worker(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:
     """Requeue the generations of a worker that died and return their rows as they were."""
-    return (yield from _requeue((yield from every(generations.held(owner=worker))), attempts, now))
+    return (yield from _requeue((yield generations.held(owner=worker)), attempts, now))
 
 
 def _requeue(lost: Rows, attempts: int, now: int) -> Transaction[Rows]:
@@ -137,13 +137,13 @@ def _requeue(lost: Rows, attempts: int, now: int) -> Transaction[Rows]:
 
 def list_owners() -> Transaction[list[str]]:
     """Return the workers that have claims."""
-    rows = yield from every(generations.owners())
+    rows = yield generations.owners()
     return [row.owner for row in rows]
 
 
 def running_claims(worker: str) -> Transaction[dict[tuple[str, int], float]]:
     """Return a worker's claims that still stand, as (id, attempt), with the progress on record."""
-    rows = yield from every(generations.held(owner=worker))
+    rows = yield generations.held(owner=worker)
     return {(row.id, row.attempt): row.progress for row in rows}
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from kit.errors import UnavailableError
 from kit.service.domain import idempotency, outputs, uploads, webhooks
 from kit.service.settings import ServiceSettings
-from kit.service.storage.base import Storage
+from kit.service.storage import Storage
 from kit.service.storage.keys import OUTPUTS
 from kit.service.store import checks
 from kit.service.store.database import Database, Transaction, one

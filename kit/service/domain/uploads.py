@@ -28,7 +28,7 @@ from kit.service.domain.credits import Payer
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import UPLOADS
 from kit.service.store import accounts, generations, ids, removals, uploads
-from kit.service.store.database import Transaction, every, one
+from kit.service.store.database import Transaction, one
 from kit.wire import CONTENT_TYPES, Model, RequestUpload
 
 #: How long a ticket may be used, and how long a file may wait for a generation.
@@ -126,8 +126,8 @@ def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
 
     Their files are to be removed, see `kit.service.domain.outputs.keys_to_delete`.
     """
-    stale = yield from every(uploads.stale(before=now - UNUSED_MS))
-    expired = yield from every(uploads.expired(before=now - late))
+    stale = yield uploads.stale(before=now - UNUSED_MS)
+    expired = yield uploads.expired(before=now - late)
     gone = yield from _remove_all(dict.fromkeys(row.id for row in (*stale, *expired)), 0, now)
     return len(gone)
 
@@ -135,7 +135,7 @@ def remove_unused(now: int, *, late: int = LATE_MS) -> Transaction[int]:
 def remove_old(days: float, now: int) -> Transaction[int]:
     """Forget some uploads that no generation used for so many days; return how many."""
     limit = now - round(days * _DAY_MS)
-    old = yield from every(uploads.old(before=limit))
+    old = yield uploads.old(before=limit)
     gone = yield from _remove_all([row.id for row in old], limit, now)
     if gone:
         facts = {"uploads": len(gone), "last": gone[-1], "days": days}

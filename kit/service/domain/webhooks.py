@@ -19,7 +19,7 @@ from kit.internet import is_public
 from kit.parameters import shorten
 from kit.service.domain import audit
 from kit.service.store import generations, ids, webhooks
-from kit.service.store.database import Rows, Transaction, every, one
+from kit.service.store.database import Rows, Transaction, one
 
 #: What stands for the webhooks of single requests where a webhook's id is asked for.
 REQUESTS = "requests"
@@ -84,7 +84,7 @@ def create(account_id: str, url: str, now: int, *, actor: str = audit.SERVICE) -
 
 def list_webhooks(account_id: str) -> Transaction[Rows]:
     """Return the endpoints of an account, oldest first."""
-    return (yield from every(webhooks.of_account(account_id=account_id)))
+    return (yield webhooks.of_account(account_id=account_id))
 
 
 def get(webhook_id: str, account_id: str) -> Transaction[Any]:
@@ -120,12 +120,12 @@ def delete(
 def resend(webhook_id: str, account_id: str, now: int) -> Transaction[int]:
     """Begin again with the deliveries that failed, and return how many there are."""
     yield from get(webhook_id, account_id)
-    return len((yield from every(webhooks.resend(id=webhook_id, now=now))))
+    return len((yield webhooks.resend(id=webhook_id, now=now)))
 
 
 def count_deliveries(webhook_id: str) -> Transaction[dict[str, int]]:
     """Return how many deliveries of a webhook are in each state."""
-    rows = yield from every(webhooks.counts(id=webhook_id))
+    rows = yield webhooks.counts(id=webhook_id)
     return {row.state: row.number for row in rows}
 
 

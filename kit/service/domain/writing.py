@@ -12,7 +12,7 @@ from kit.parameters import script_problems, shorten, suggest
 from kit.service.domain import credits
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import ids, writing
-from kit.service.store.database import Transaction, every
+from kit.service.store.database import Transaction
 from kit.wire import TOPICS, SuggestTitle, Title, WriteScripts
 
 #: Prices in millicredits. Source: API document, "Limits".
@@ -110,7 +110,7 @@ def recent_titles(account_id: str, topic: str) -> Transaction[list[str]]:
 
     They are more than the built-in writer knows of any topic, and no more than can be read at once.
     """
-    rows = yield from every(writing.titles(account_id=account_id, topic=topic, most=_TITLES_SEEN))
+    rows = yield writing.titles(account_id=account_id, topic=topic, most=_TITLES_SEEN)
     return [row.title for row in reversed(rows)]
 
 

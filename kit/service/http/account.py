@@ -9,14 +9,13 @@ from fastapi import APIRouter, Query, Request, Response
 from kit import wire
 from kit.service.domain import accounts, credits
 from kit.service.http.context import (
-    format_time,
     get_base_url,
     get_caller,
     get_context,
     json_response,
     to_credits,
 )
-from kit.service.http.serializers import serialize_entry
+from kit.service.http.serializers import serialize_account, serialize_entry
 from kit.service.store import ids
 
 router = APIRouter(prefix="/v1", tags=["account"])
@@ -26,15 +25,7 @@ router = APIRouter(prefix="/v1", tags=["account"])
 async def get_account(request: Request) -> Response:
     """Return the account behind the key."""
     account = await get_context(request).database.read(accounts.get(get_caller(request).account_id))
-    return json_response(
-        {
-            "id": account.id,
-            "name": account.name,
-            "email": account.email,
-            "createdAt": format_time(account.created_at),
-            "credits": to_credits(account.balance),
-        }
-    )
+    return json_response(serialize_account(account))
 
 
 @router.get("/account/credits", response_model=wire.Balance)

@@ -25,7 +25,7 @@ from kit.service.http.rate_limits import RateLimiter
 from kit.service.machine import clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
-from kit.service.storage.base import Storage
+from kit.service.storage import Storage
 from kit.service.storage.signing import Signer
 from kit.service.store.database import Database
 from kit.service.worker.dispatcher import Dispatcher

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import Counter
-from socket import SOCK_STREAM
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from kit.service import machine
 from kit.service.domain import webhooks
 from kit.service.http.context import Context, format_time
 from kit.service.http.serializers import GenerationSerializer
 from kit.version import __version__
 
 if TYPE_CHECKING:
-    from kit.service.http.delivery_sender import DeliverySender, Resolve
+    from kit.service.http.delivery_sender import DeliverySender
 
 _log = logging.getLogger("kit.service")
 #: Attempts at once, in all and for an account.
@@ -30,18 +29,11 @@ _LOOK_SECONDS = 1.0
 _GONE = 410
 
 
-async def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses of a name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=SOCK_STREAM)
-    return [str(each[4][0]) for each in found]
-
-
 class Deliveries:
     """Sends what is due, again where it was not taken."""
 
-    def __init__(self, context: Context, resolve: Resolve = resolve) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._resolve = resolve
         self._sender: DeliverySender | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._accounts: Counter[str] = Counter()
@@ -111,14 +103,14 @@ class Deliveries:
             }
         )
         # By this machine's clock: receivers compare it with theirs.
-        now = time.time_ns() // 1_000_000
+        now = machine.clock()
         headers = {
             "Content-Type": "application/json",
             "User-Agent": f"creative-studio-kit/{__version__}",
             **webhooks.sign(signer, context.secret, row.id, body, now),
         }
         if self._sender is None:
-            from kit.service.http.delivery_sender import DeliverySender
+            from kit.service.http.delivery_sender import DeliverySender, resolve
 
-            self._sender = DeliverySender(self._resolve, context.settings.webhook_loopback)
+            self._sender = DeliverySender(resolve, context.settings.webhook_loopback)
         return await self._sender.send(hook.url, headers, body)

@@ -10,6 +10,7 @@ import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from ipaddress import ip_address
+from socket import SOCK_STREAM
 from typing import Any
 
 import httpcore
@@ -26,6 +27,12 @@ _FAILURES = (
 )
 #: Looks the addresses of a host and a port up.
 Resolve = Callable[[str, int], Awaitable[Iterable[str]]]
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """Return the addresses of a name."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=SOCK_STREAM)
+    return [str(each[4][0]) for each in found]
 
 
 class DeliverySender:

@@ -130,6 +130,17 @@ class GenerationSerializer:
         return self._signer.address(self._base, grant)
 
 
+def serialize_account(row: Any) -> dict[str, Any]:
+    """Return an account as operation 1 answers it."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "email": row.email,
+        "createdAt": format_time(row.created_at),
+        "credits": to_credits(row.balance),
+    }
+
+
 def serialize_entry(row: Any) -> dict[str, Any]:
     """Return a line of the ledger as the usage operation answers it."""
     return {

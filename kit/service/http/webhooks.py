@@ -42,8 +42,7 @@ async def create_webhook(request: Request) -> Response:
     context, payer = get_context(request), get_caller(request).payer
     body, _ = await read_body(request, wire.CreateWebhook)
     url = webhooks.check_url(body.url, "url", loopback=context.settings.webhook_loopback)
-    actor = f"key:{payer.key_prefix}"
-    work = webhooks.create(payer.account_id, url, context.clock(), actor=actor)
+    work = webhooks.create(payer.account_id, url, context.clock(), actor=payer.actor)
     row = await context.database.write(work)
     return json_response(describe(row, {}, context.secret), status=201)
 
@@ -64,9 +63,8 @@ async def get_webhook(request: Request, webhook_id: str) -> Response:
 async def delete_webhook(request: Request, webhook_id: str) -> Response:
     """Delete a webhook, and what it was still to be told."""
     context, payer = get_context(request), get_caller(request).payer
-    actor = f"key:{payer.key_prefix}"
     await context.database.write(
-        webhooks.delete(webhook_id, payer.account_id, context.clock(), actor=actor)
+        webhooks.delete(webhook_id, payer.account_id, context.clock(), actor=payer.actor)
     )
     return Response(status_code=204)
 
@@ -78,9 +76,8 @@ async def rotate_webhook(request: Request, webhook_id: str) -> Response:
     `requests` stands for the secret that signs what goes to the `webhookUrl` of starts.
     """
     context, payer = get_context(request), get_caller(request).payer
-    actor = f"key:{payer.key_prefix}"
     row = await context.database.write(
-        webhooks.rotate(webhook_id, payer.account_id, context.clock(), actor=actor)
+        webhooks.rotate(webhook_id, payer.account_id, context.clock(), actor=payer.actor)
     )
     return json_response(describe(row, {}, context.secret))
 

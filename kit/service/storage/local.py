@@ -22,7 +22,7 @@ _PROBE_BYTES = 4096
 
 
 class LocalStorage:
-    """A folder of files, made when it is missing; see `kit.service.storage.base`."""
+    """A folder of files, made when it is missing; see `kit.service.storage`."""
 
     direct = False
 

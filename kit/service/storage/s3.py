@@ -54,7 +54,7 @@ _UPLOAD = re.compile(
 
 
 class S3Storage:
-    """A folder of a bucket; see `kit.service.storage.base`.
+    """A folder of a bucket; see `kit.service.storage`.
 
     Parameters
     ----------

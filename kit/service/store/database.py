@@ -95,11 +95,6 @@ def one(step: Step) -> Transaction[Any]:
     return rows[0] if rows else None
 
 
-def every(step: Step) -> Transaction[Rows]:
-    """Return all rows of a step."""
-    return (yield step)
-
-
 def row_maker(columns: Iterable[str]) -> Callable[[Iterable[Any]], Any]:
     """Return what makes a named tuple of a driver's row."""
     kind: Any = namedtuple("Row", [*columns])  # type: ignore[misc]

@@ -28,17 +28,6 @@ def new(prefix: str, now: int) -> str:
     return f"{prefix}_{_encode(moment << _RANDOM_BITS | random)}"
 
 
-def moment_of(identifier: str) -> int | None:
-    """Return when an id was made, in milliseconds since 1970, or None if it is no id."""
-    text = identifier.rpartition("_")[2]
-    if len(text) != 26 or any(letter not in _ALPHABET for letter in text):
-        return None
-    number = 0
-    for letter in text:
-        number = number << 5 | _ALPHABET.index(letter)
-    return number >> _RANDOM_BITS
-
-
 def pattern(prefix: str) -> str:
     """Return the regular expression of the ids with a prefix."""
     return f"^{prefix}_[{_ALPHABET}]{{26}}$"

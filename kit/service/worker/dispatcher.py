@@ -23,7 +23,7 @@ from kit.errors import UnavailableError
 from kit.service.domain import idempotency, outputs, queue, uploads
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
-from kit.service.storage.base import Storage
+from kit.service.storage import Storage
 from kit.service.storage.keys import upload_key
 from kit.service.store.database import Database, Transaction
 from kit.service.worker.pool import JobError, LostError

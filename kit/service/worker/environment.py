@@ -55,9 +55,9 @@ def allowed_variables(environ: Mapping[str, str], *, network: bool = True) -> di
     return {name: environ[name] for name in environ if _is_named(name.upper(), names)}
 
 
-def pick_variables(names: Iterable[str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def pick_variables(names: Iterable[str]) -> dict[str, str]:
     """Return those of the variables that a model names which are set."""
-    return {name: environ[name] for name in names if name in environ}
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from kit.errors import NotFoundError, UnavailableError
 from kit.service.domain import outputs
 from kit.service.settings import ServiceSettings
-from kit.service.storage.base import Storage
+from kit.service.storage import Storage
 from kit.service.worker.environment import pick_variables
 from kit.service.worker.pool import JobError, Pool
 
@@ -75,10 +75,6 @@ class Renderer:
     def cancel(self, name: str) -> bool:
         """Ask the process of a job to stop; see `Pool.cancel`."""
         return self._pool.cancel(name)
-
-    async def warm(self) -> None:
-        """Start processes ahead of their jobs."""
-        await self._pool.warm()
 
     async def close(self) -> None:
         """Kill every process."""

@@ -12,6 +12,7 @@ from kit.service.domain.credits import Payer, Reason
 from kit.service.http.context import clock
 from kit.service.store import ids
 from kit.service.store.database import DuplicateError
+from tests.moments import moment_of
 from tests.service.domain.conftest import NOW, Write
 
 DAY = 24 * 3600 * 1000
@@ -19,7 +20,7 @@ DAY = 24 * 3600 * 1000
 
 def latest() -> int:
     """Return the moment of the next entry: an id never goes back, whatever clock came before."""
-    return max(clock(), ids.moment_of(ids.new("led", 0)) or 0)
+    return max(clock(), moment_of(ids.new("led", 0)))
 
 
 def reason(subject: str, kind: str = "title") -> Reason:

@@ -10,6 +10,7 @@ from kit.errors import ConflictError, NotFoundError
 from kit.service.domain import accounts, audit, generations, outputs, queue
 from kit.service.domain.credits import Payer
 from kit.service.store import ids
+from tests.moments import moment_of
 from tests.service.domain.conftest import NOW, Write
 
 DAY = 24 * 3600 * 1000
@@ -90,7 +91,7 @@ def expired(write: Write, days: float, now: int, after: str = "") -> str:
 @pytest.fixture
 def later() -> int:
     """A moment after everything that was made in this process."""
-    return (ids.moment_of(ids.new("gen", NOW)) or 0) + 1
+    return moment_of(ids.new("gen", NOW)) + 1
 
 
 def test_what_is_old_loses_its_files_and_what_is_young_keeps_them(

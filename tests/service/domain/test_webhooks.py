@@ -9,8 +9,8 @@ import pytest
 
 from kit.service.domain import webhooks
 from kit.service.domain.credits import Payer
-from kit.service.store import ids
 from tests.conftest import sql
+from tests.moments import moment_of
 from tests.service.domain.conftest import NOW, Write
 
 HOUR, DAY = 3_600_000, 24 * 3_600_000
@@ -84,8 +84,7 @@ def test_deliveries_are_forgotten_a_month_after_their_generations_and_endpoints_
     write: Write, hook: Any, payer: Payer, end: Callable[..., str]
 ) -> None:
     old = end(NOW, webhook_url=URL)
-    begun = ids.moment_of(old)
-    assert begun is not None
+    begun = moment_of(old)
     new = end(begun + DAY, webhook_url=URL)
 
     write(webhooks.prune(begun + 30 * DAY))

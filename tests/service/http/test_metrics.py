@@ -8,8 +8,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from kit.service.databases import open_database
 from kit.service.http.health import update_metrics
 from kit.service.metrics import ServiceMetrics
-from kit.service.store import ids
 from tests.conftest import Service
+from tests.moments import moment_of
 from tests.waiting import GENERATIONS, finished, running, started, until
 
 Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -87,7 +87,7 @@ def test_credits_are_those_of_the_ledger(service: Service, http: httpx.Client) -
 
     newest = http.get("/v1/usage").json()[0]["id"]
     # An id's moment, not the clock's: ids never go back, also where a clock once did.
-    made = ids.moment_of(newest) or 0
+    made = moment_of(newest)
 
     metrics = ServiceMetrics()
 

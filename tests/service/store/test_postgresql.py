@@ -14,7 +14,7 @@ from kit.service.databases import migrate_database
 from kit.service.domain import credits, queue
 from kit.service.settings import ServiceSettings, load
 from kit.service.store import accounts, migrations
-from kit.service.store.database import DuplicateError, Transaction, every, one
+from kit.service.store.database import DuplicateError, Transaction, one
 from kit.service.store.postgresql import NAME, PostgreSQL
 from kit.service.store.statements import Statement
 from tests.postgresql import new_database
@@ -34,7 +34,7 @@ def add_and_fail(name: str) -> Transaction[None]:
 
 
 def names() -> Transaction[list[str]]:
-    return [row.id for row in (yield from every(accounts.all()))]
+    return [row.id for row in (yield accounts.all())]
 
 
 @pytest.fixture

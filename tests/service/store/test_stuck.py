@@ -10,8 +10,9 @@ import pytest
 
 from kit.errors import UnavailableError
 from kit.service.store import accounts
-from kit.service.store.database import Examination, Transaction, every
+from kit.service.store.database import Examination, Transaction
 from kit.service.store.sqlite import SQLite
+from tests.conftest import every
 from tests.service.store.test_sqlite import add, names
 
 NAME = "takes-nothing-when-told"
