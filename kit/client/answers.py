@@ -85,11 +85,6 @@ def moment(reply: Reply, *, now: datetime | None = None) -> datetime:
     return _parse_date(reply.headers.get("date", "")) or now or datetime.now(UTC)
 
 
-def has_own_code(reply: Reply) -> bool:
-    """Return whether an error comes from the service itself: a gateway before it knows no codes."""
-    return bool(_read_envelope(reply)[0])
-
-
 def retry_after(value: str | None, now: datetime) -> float | None:
     """Return the seconds that a ``Retry-After`` header asks for, or None when it says nothing.
 
@@ -100,7 +95,8 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     try:
         seconds = float(value)
     except ValueError:
-        return _seconds_until(value, now)
+        until = _parse_date(value)
+        return None if until is None else max(0.0, (until - now).total_seconds())
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
@@ -112,11 +108,6 @@ def next_link(header: str | None) -> str | None:
         if address.startswith("<") and address.endswith(">") and "next" in words:
             return address[1:-1]
     return None
-
-
-def _seconds_until(value: str, now: datetime) -> float | None:
-    until = _parse_date(value)
-    return None if until is None else max(0.0, (until - now).total_seconds())
 
 
 def _parse_date(value: str) -> datetime | None:
@@ -222,7 +213,8 @@ def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
     if outcome.status == 409:
         return later  # an earlier attempt under the same key is still being carried out
     if outcome.status == 503:
-        return not (later or has_own_code(outcome))
+        own_code, *_ = _read_envelope(outcome)  # a gateway before the service knows no codes
+        return not (later or own_code)
     return outcome.status >= 500 or outcome.status in _UNSURE
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
@@ -60,10 +60,9 @@ def get_credits() -> Call[wire.Balance]:
     return Call("GET", "/v1/account/credits", wire.Balance.model_validate_json)
 
 
-def list_models(asset_type: str | None = None, category: str | None = None) -> Call[wire.Models]:
+def list_models() -> Call[wire.Models]:
     """Operation 2."""
-    query = _given_query(assetType=asset_type, category=category)
-    return Call("GET", MODELS, wire.Models.model_validate_json, query=query)
+    return Call("GET", MODELS, wire.Models.model_validate_json)
 
 
 def get_model(model_id: str) -> Call[wire.Model]:
@@ -71,14 +70,14 @@ def get_model(model_id: str) -> Call[wire.Model]:
     return Call("GET", f"{MODELS}/{quote(model_id, safe='')}", wire.Model.model_validate_json)
 
 
-def request_upload(file: wire.RequestUpload, *, key: str | None = None) -> Call[wire.Ticket]:
+def request_upload(file: wire.RequestUpload) -> Call[wire.Ticket]:
     """Operation 4."""
-    return replace(_post(UPLOADS, wire.Ticket.model_validate_json, file, key), free=True)
+    return _post(UPLOADS, wire.Ticket.model_validate_json, file, free=True)
 
 
 def start_generation(order: wire.StartGeneration, *, key: str | None = None) -> Call[wire.Receipt]:
     """Operation 5."""
-    return _post(GENERATIONS, wire.Receipt.model_validate_json, order, key)
+    return _post(GENERATIONS, wire.Receipt.model_validate_json, order, key=key)
 
 
 def get_generation(generation_id: str, *, status_url: str | None = None) -> Call[wire.Generation]:
@@ -94,36 +93,34 @@ def list_generations(**filters: Any) -> Call[list[wire.Generation]]:
     created_before tag``, the last being a mapping.
     """
     tags = {f"tag.{key}": value for key, value in (filters.pop("tag", None) or {}).items()}
-    query = {_camel(name): value for name, value in _given_query(**filters).items()} | tags
-    return Call("GET", GENERATIONS, _list_reader(wire.Generation), query=query)
+    return Call("GET", GENERATIONS, _list_reader(wire.Generation), query=_query(filters) | tags)
 
 
-def suggest_title(topic: str, *, key: str | None = None) -> Call[wire.Title]:
+def suggest_title(topic: str) -> Call[wire.Title]:
     """Operation 8."""
     body = wire.SuggestTitle(topic=topic)
-    return _post("/v1/scripts/title", wire.Title.model_validate_json, body, key)
+    return _post("/v1/scripts/title", wire.Title.model_validate_json, body)
 
 
-def write_scripts(order: wire.WriteScripts, *, key: str | None = None) -> Call[list[wire.Script]]:
+def write_scripts(order: wire.WriteScripts) -> Call[list[wire.Script]]:
     """Operation 9."""
-    return _post("/v1/scripts", _list_reader(wire.Script), order, key)
+    return _post("/v1/scripts", _list_reader(wire.Script), order)
 
 
-def estimate(order: wire.StartGeneration, *, key: str | None = None) -> Call[wire.Quote]:
+def estimate(order: wire.StartGeneration) -> Call[wire.Quote]:
     """Additive: the price of a start, from the service. Source: contract, "Pricing"."""
-    return replace(_post(ESTIMATES, wire.Quote.model_validate_json, order, key), free=True)
+    return _post(ESTIMATES, wire.Quote.model_validate_json, order, free=True)
 
 
 def list_usage(**filters: Any) -> Call[list[wire.Entry]]:
     """Additive: the ledger, newest first. Source: contract, "Generations"."""
-    query = {_camel(name): value for name, value in _given_query(**filters).items()}
-    return Call("GET", "/v1/usage", _list_reader(wire.Entry), query=query)
+    return Call("GET", "/v1/usage", _list_reader(wire.Entry), query=_query(filters))
 
 
-def cancel_generation(generation_id: str, *, key: str | None = None) -> Call[wire.Generation]:
+def cancel_generation(generation_id: str) -> Call[wire.Generation]:
     """Additive: stop a generation. Source: contract, "Generations"."""
     path = f"{GENERATIONS}/{quote(generation_id, safe='')}/cancel"
-    return Call("POST", path, wire.Generation.model_validate_json, key=key or new_key(), free=True)
+    return Call("POST", path, wire.Generation.model_validate_json, key=new_key(), free=True)
 
 
 def delete_outputs(generation_id: str) -> Call[None]:
@@ -137,7 +134,14 @@ def new_key() -> str:
     return str(uuid.uuid4())
 
 
-def _post(path: str, answer: Callable[[bytes], T], body: wire.Body, key: str | None) -> Call[T]:
+def _post(
+    path: str,
+    answer: Callable[[bytes], T],
+    body: wire.Body,
+    *,
+    key: str | None = None,
+    free: bool = False,
+) -> Call[T]:
     dumped = body.model_dump(mode="json", by_alias=True, exclude_none=True)
     # a service that knows no such inputs may refuse the field, even when it is empty
     for name in ("mediaUploads", "tags"):
@@ -145,7 +149,7 @@ def _post(path: str, answer: Callable[[bytes], T], body: wire.Body, key: str | N
             del dumped[name]
     if dumped.get("fileMetadata", False):
         del dumped["fileMetadata"]
-    return Call("POST", path, answer, body=dumped, key=key or new_key())
+    return Call("POST", path, answer, body=dumped, key=key or new_key(), free=free)
 
 
 @cache
@@ -161,9 +165,9 @@ def _list_reader(kind: type[W]) -> Callable[[bytes], list[W]]:
     return read
 
 
-def _given_query(**values: Any) -> dict[str, str]:
+def _query(filters: Mapping[str, Any]) -> dict[str, str]:
     return {
-        name: wire.timestamp(value) if hasattr(value, "astimezone") else str(value)
-        for name, value in values.items()
+        _camel(name): wire.timestamp(value) if hasattr(value, "astimezone") else str(value)
+        for name, value in filters.items()
         if value is not None
     }

@@ -60,7 +60,7 @@ class GoneError(NoAnswerError):
 
 
 def wait_for_address(
-    generation: wire.Generation, policy: Policy = PATIENT, *, status_url: str | None = None
+    generation: wire.Generation, policy: Policy, *, status_url: str | None = None
 ) -> Flow[wire.Generation]:
     """Return a completed generation with the address of its output, as far as there is one.
 
@@ -95,16 +95,14 @@ def output(cache: Cache, generation: wire.Generation, policy: Policy = PATIENT) 
         raise _download_error(generation.id, not_written(path, error).message) from None
 
 
-def poster(
-    cache: Cache, generation: wire.Generation, policy: Policy = PATIENT
-) -> Flow[bytes | None]:
+def poster(cache: Cache, generation: wire.Generation) -> Flow[bytes | None]:
     """Return the picture that stands for a video, or None where the service has none."""
     address = generation.output and generation.output.thumbnail_url
     path = cache.path(generation, poster=True)
     if not address or _is_newer(path, generation):
         return path.read_bytes() if path.exists() else None
     try:
-        outcome = yield from _fetch_verified(cache, address, path, Attempts(policy))
+        outcome = yield from _fetch_verified(cache, address, path, Attempts(PATIENT))
     except OSError:
         return None  # there is no room for it: its place stays empty
     return path.read_bytes() if isinstance(outcome, Reply) and outcome.fine else None

@@ -188,14 +188,12 @@ def fetch_page(call: Call[list[T]], policy: Policy = PATIENT) -> Flow[ResultPage
     return ResultPage(answers.read(call, reply), more if more and more.path != call.path else None)
 
 
-def list_all(
-    call: Call[list[T]], limit: int | None = None, policy: Policy = PATIENT
-) -> Flow[list[T]]:
+def list_all(call: Call[list[T]], limit: int | None = None) -> Flow[list[T]]:
     """Fetch page after page until `limit` items are there, or all of them."""
     items: list[T] = []
     following: Call[list[T]] | None = call
     while following and (limit is None or len(items) < limit):
-        found = yield from fetch_page(following, policy)
+        found = yield from fetch_page(following)
         items += found.items
         following = found.following if found.items else None
     return items if limit is None else items[:limit]

@@ -8,7 +8,7 @@ import pytest
 
 from kit.errors import ConfigError, UnavailableError
 from kit.service.store import accounts
-from kit.service.store.database import DuplicateError, Transaction, every
+from kit.service.store.database import DuplicateError, Transaction
 from kit.service.store.sqlite import SQLite
 from kit.service.store.statements import Statement, Step
 
@@ -36,7 +36,7 @@ def add_and_fail(name: str) -> Transaction[None]:
 
 
 def names() -> Transaction[list[str]]:
-    return [row.id for row in (yield from every(accounts.all()))]
+    return [row.id for row in (yield accounts.all())]
 
 
 async def opened(path: Path, work: Any) -> Any:
