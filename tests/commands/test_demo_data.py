@@ -82,4 +82,4 @@ def test_the_same_seed_gives_the_same_story() -> None:
 
     assert first == same
     assert first != other
-    assert {event.millicredits for event in first} == {20, 40}
+    assert {event["millicredits"] for event in first} == {20, 40}

@@ -54,31 +54,31 @@ def write_history(
 
     yield enter(since, "grant", FIRST, "grt_demo_0", details='{"note": "welcome"}')
     for number, event in enumerate(events, start=1):
-        moment, price = event.created, event.millicredits
+        moment, price = event["created_at"], event["millicredits"]
         if balance < LOW + price:
             more = {"details": '{"note": "top-up"}'}
             yield enter(moment, "grant", MORE, f"grt_demo_{number}", **more)
         name = _id("gen", moment, number)
         tagged = _tags(event) if number % 5 else {}
         text = orjson.dumps(tagged).decode() if tagged else None
-        row = _row(name, event)
-        yield generations.add(**row, account_id=account_id, key_id=key.id, tags=text)
+        own = {"id": name, "account_id": account_id, "key_id": key.id, "tags": text}
+        yield generations.add(**event, **own, output=_output(name, event))
         for tag in tagged.items():
             yield tags.add(account_id=account_id, tag="=".join(tag), generation_id=name)
-        of = {"generation_id": name, "model_id": event.model.id, "tags": text}
+        of = {"generation_id": name, "model_id": event["model_id"], "tags": text}
         yield enter(moment, "generation", -price, name, **of)
-        if event.refunded:
-            why = json.dumps({"reason": event.error or "canceled before a worker began"})
+        if event["refunded"]:
+            why = json.dumps({"reason": event["error"] or "canceled before a worker began"})
             yield enter(moment, "refund", price, name, details=why, **of)
         # What was written beside the pictures: now and then a title, and often its script.
         about = {"account_id": account_id, "topic": "NATURE", "created_at": moment}
-        about["title"] = event.prompt[:200]
+        about["title"] = event["prompt"][:200]
         if number % 15 == 0:
             yield enter(moment, "title", -_TITLE, f"title_demo_{number}")
             yield writing.add_title(id=f"title_demo_{number}", **about)
         if number % 15 == 0 and number % 45:
             script = f"script_demo_{number}"
-            spoken = {"content": event.prompt, "word_count": len(event.prompt.split())}
+            spoken = {"content": event["prompt"], "word_count": len(event["prompt"].split())}
             yield enter(moment, "script", -_SCRIPT, script)
             yield writing.add_script(
                 id=script, batch_id=script, duration_ms=10_000, **about, **spoken
@@ -88,9 +88,9 @@ def write_history(
 
 def _tags(event: Event) -> dict[str, str]:
     """Return what a generation is filed under: a campaign of its season, and a team."""
-    month = datetime.fromtimestamp(event.created / 1000, UTC).month
+    month = datetime.fromtimestamp(event["created_at"] / 1000, UTC).month
     campaign = ("winter", "spring", "summer", "autumn")[month % 12 // 3]
-    return {"campaign": campaign, "team": "film" if event.model.asset_type == "video" else "print"}
+    return {"campaign": campaign, "team": "film" if event["asset_type"] == "video" else "print"}
 
 
 def _id(prefix: str, moment: int, number: int) -> str:
@@ -98,46 +98,15 @@ def _id(prefix: str, moment: int, number: int) -> str:
     return ids.floor(prefix, moment)[:-8] + f"{number:08d}"
 
 
-def _row(name: str, event: Event) -> dict[str, Any]:
-    model, done = event.model, event.state == "completed"
-    return {
-        "id": name,
-        "state": event.state,
-        "asset_type": model.asset_type,
-        "generation_type": f"text-to-{model.asset_type}",
-        "model_id": model.id,
-        "model_name": model.title,
-        "prompt": event.prompt,
-        "parameters": orjson.dumps(event.values).decode(),
-        "media": "{}",
-        "seed": event.seed,
-        "millicredits": event.millicredits,
-        "refunded": event.millicredits if event.refunded else 0,
-        "progress": 1.0 if done else 0.0,
-        "attempt": 1 if event.started else 0,
-        "losses": 0,
-        "queue_round": 0,
-        "owner": None,
-        "lease_until": None,
-        "error": event.error,
-        "error_code": event.error_code,
-        "output": orjson.dumps(_output(name, event)).decode() if done else None,
-        "created_at": event.created,
-        "updated_at": event.completed,
-        "started_at": event.started,
-        "completed_at": event.completed,
-        "outputs_deleted_at": event.completed if done else None,  # they were never made
-        "file_metadata": 1,
-    }
-
-
-def _output(name: str, event: Event) -> dict[str, Any]:
-    """Return the facts of an output whose file was never made."""
-    video = event.model.asset_type == "video"
-    width, height = extent(event.values)
-    seconds = float(event.values.get("duration") or 4) if video else None
+def _output(name: str, event: Event) -> str | None:
+    """Return the facts of an output whose file was never made, as JSON."""
+    if event["state"] != "completed":
+        return None
+    values, video = orjson.loads(event["parameters"]), event["asset_type"] == "video"
+    width, height = extent(values)
+    seconds = float(values.get("duration") or 4) if video else None
     size = width * height * (_VIDEO_BYTES * (seconds or 0) if video else _IMAGE_BYTES)
-    return {
+    facts = {
         "key": f"demo/{name}",
         "content_type": "video/mp4" if video else "image/jpeg",
         "width": width,
@@ -146,6 +115,7 @@ def _output(name: str, event: Event) -> dict[str, Any]:
         "size_bytes": round(size),
         "sha256": hashlib.sha256(name.encode()).hexdigest(),
     }
+    return orjson.dumps(facts).decode()
 
 
 def extent(values: Mapping[str, Any]) -> tuple[int, int]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import orjson
 
 from kit import pricing
 from kit.wire import Model, Parameter
@@ -43,22 +43,8 @@ _WEEK = (1.0, 1.05, 1.1, 1.05, 0.9, 0.45, 0.4)
 _FAILED, _FAILED_ON_A_BAD_DAY, _CANCELED = 0.03, 0.3, 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One generation as it went, in milliseconds since 1970; `started` only where one began."""
-
-    model: Model
-    prompt: str
-    values: Mapping[str, Any]
-    seed: int
-    state: str
-    created: int
-    started: int | None
-    completed: int
-    millicredits: int
-    refunded: bool
-    error: str | None = None
-    error_code: str | None = None
+#: A generation as it went, in the columns of its row: all but its id, its output and who paid.
+Event = dict[str, Any]
 
 
 def story(
@@ -116,21 +102,35 @@ def _event(
     started = min(created + wait, until - 2)
     completed = min(started + took, until - 1)
     reason = _FAILURES[-1 if trouble else int(draw.integers(0, 2))] if state == "failed" else None
-    seed = values.get("seed")
-    return Event(
-        model=model,
-        prompt=f"{_one(draw, _SUBJECTS)}, {_one(draw, _LIGHTS)}" if model.supports_prompt else "",
-        values=values,
-        seed=seed if isinstance(seed, int) else int(draw.integers(0, 2**31)),
-        state=state,
-        created=created,
-        started=started if begun else None,
-        completed=completed,
-        millicredits=price,
-        refunded=state == "failed" or not begun,
-        error=reason and reason[0],
-        error_code=reason and reason[1],
-    )
+    prompt = f"{_one(draw, _SUBJECTS)}, {_one(draw, _LIGHTS)}" if model.supports_prompt else ""
+    seed, refunded = values.get("seed"), state == "failed" or not begun
+    return {
+        "state": state,
+        "asset_type": model.asset_type,
+        "generation_type": f"text-to-{model.asset_type}",
+        "model_id": model.id,
+        "model_name": model.title,
+        "prompt": prompt,
+        "parameters": orjson.dumps(values).decode(),
+        "media": "{}",
+        "seed": seed if isinstance(seed, int) else int(draw.integers(0, 2**31)),
+        "millicredits": price,
+        "refunded": price if refunded else 0,
+        "progress": 1.0 if state == "completed" else 0.0,
+        "attempt": 1 if begun else 0,
+        "losses": 0,
+        "queue_round": 0,
+        "owner": None,
+        "lease_until": None,
+        "error": reason and reason[0],
+        "error_code": reason and reason[1],
+        "created_at": created,
+        "updated_at": completed,
+        "started_at": started if begun else None,
+        "completed_at": completed,
+        "outputs_deleted_at": completed if state == "completed" else None,  # they were never made
+        "file_metadata": 1,
+    }
 
 
 def _values(draw: np.random.Generator, model: Model) -> dict[str, Any]:
