@@ -1,8 +1,11 @@
-"""Which addresses are of the open internet, and which lead into a network of one's own."""
+"""The open internet: which addresses are of it, and how long its servers ask to be left alone."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any
 
@@ -29,3 +32,33 @@ def _inside(address: IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
     if any(address in network for network in _TRANSLATED):
         found.append(IPv4Address(int(address) & 0xFFFFFFFF))
     yield from filter(None, found)
+
+
+def retry_after(value: str | None, now: datetime | None = None) -> float | None:
+    """Return the seconds that a ``Retry-After`` header asks for, or None when it says nothing.
+
+    Takes seconds, whole or not, and HTTP dates; a date in the past is 0.
+
+    Examples
+    --------
+    >>> retry_after("1.5"), retry_after("soon"), retry_after(None)
+    (1.5, None, None)
+    """
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        until = parse_date(value)
+        now = now or datetime.now(UTC)
+        return None if until is None else max(0.0, (until - now).total_seconds())
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def parse_date(value: str) -> datetime | None:
+    """Return the moment that an HTTP date names, or None where it is none."""
+    try:
+        found = parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -7,11 +7,9 @@ reaches a message.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from html import unescape
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -20,6 +18,7 @@ from kit import errors
 from kit.client.actions import NoReply, Reply
 from kit.client.calls import GENERATIONS, Call
 from kit.errors import ApiError, KitError
+from kit.internet import parse_date, retry_after
 
 T = TypeVar("T")
 
@@ -82,22 +81,7 @@ def pause(reply: Reply, *, now: datetime | None = None) -> float | None:
 
 def moment(reply: Reply, *, now: datetime | None = None) -> datetime:
     """Return when an answer was given, by the clock of the service where it has a ``Date``."""
-    return _parse_date(reply.headers.get("date", "")) or now or datetime.now(UTC)
-
-
-def retry_after(value: str | None, now: datetime) -> float | None:
-    """Return the seconds that a ``Retry-After`` header asks for, or None when it says nothing.
-
-    Takes seconds, whole or not, and HTTP dates; a date in the past is 0.
-    """
-    if not value:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        until = _parse_date(value)
-        return None if until is None else max(0.0, (until - now).total_seconds())
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    return parse_date(reply.headers.get("date", "")) or now or datetime.now(UTC)
 
 
 def next_link(header: str | None) -> str | None:
@@ -108,15 +92,6 @@ def next_link(header: str | None) -> str | None:
         if address.startswith("<") and address.endswith(">") and "next" in words:
             return address[1:-1]
     return None
-
-
-def _parse_date(value: str) -> datetime | None:
-    """Return the moment that an HTTP date names."""
-    try:
-        found = parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _read_envelope(reply: Reply) -> tuple[str, str, Any]:

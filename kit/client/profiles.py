@@ -119,7 +119,6 @@ def forget(name: str, *, path: Path | None = None, vault: Vault | None = None) -
 
 
 def _read_key(vault: Vault | None, name: str) -> str:
-    """Return a key out of the keyring."""
     again = f"log in once more with kit.login(profile={name!r})"
     if vault is None:
         raise ConfigError(

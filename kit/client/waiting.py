@@ -343,7 +343,6 @@ class SharedWait:
 
 
 def _asked_pause(error: KitError) -> float:
-    """Return the seconds for which an error asks to be left alone."""
     return getattr(error, "retry_after", None) or 0.0
 
 

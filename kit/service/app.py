@@ -110,7 +110,6 @@ class _Application(FastAPI):
         self._middleware = ApiMiddleware(super().__call__)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or start and stop."""
         scope["app"] = self
         await self._middleware(scope, receive, send)
 
@@ -119,7 +118,6 @@ class _Application(FastAPI):
         return AsyncExitStackMiddleware(self.router)
 
     def openapi(self) -> dict[str, Any]:
-        """Return the description of the operations."""
         if self.openapi_schema is None:
             self.openapi_schema = build_document(self)
         return self.openapi_schema

@@ -282,7 +282,6 @@ def _pages(statement: Statement) -> Transaction[list[Any]]:
 
 @contextmanager
 def _explain_os_errors(what: str) -> Iterator[None]:
-    """Turn what the operating system refuses into a sentence."""
     try:
         yield
     except OSError as error:

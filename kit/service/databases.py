@@ -23,10 +23,9 @@ def open_database(settings: ServiceSettings, metrics: ServiceMetrics | None = No
     A server's is connected to when it is first used.
     """
     prepare(settings.data)
-    if settings.embedded:
-        check_data_folder(settings)
     measure = (metrics or ServiceMetrics()).measure_commit
     if settings.embedded:
+        check_data_folder(settings)
         embedded = SQLite(settings.database_path, measure)
         settings.make_secret()
         return embedded

@@ -142,7 +142,6 @@ class _Server(uvicorn.Server):
         self.answers = threading.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to answer, then write the address."""
         await super().startup(sockets)
         context = getattr(self.app.state, "context", None)
         if self.started and sockets and context and sockets[0].getsockname()[0] in _LOOPBACK:

@@ -11,6 +11,7 @@ from kit import errors
 from kit.client import answers, calls
 from kit.client.actions import Reply
 from kit.errors import ApiError
+from kit.internet import retry_after
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -109,7 +110,7 @@ def test_an_endless_message_is_cut() -> None:
     ],
 )
 def test_retry_after_is_read_in_all_its_forms(value: str | None, seconds: float | None) -> None:
-    assert answers.retry_after(value, NOW) == seconds
+    assert retry_after(value, NOW) == seconds
 
 
 @pytest.mark.parametrize("ahead", [-1, 0, 1])

@@ -12,9 +12,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
@@ -24,6 +22,7 @@ import httpx
 from kit.engines.remote import reasons
 from kit.engines.remote.site import Site, origin, same_server
 from kit.errors import EngineError
+from kit.internet import retry_after
 from kit.version import __version__
 
 #: How often a request is sent at most; what is asked of work that is paid for already is sent until
@@ -93,12 +92,7 @@ class RemoteReply:
     @property
     def retry_after(self) -> float | None:
         """Seconds after which it wants to be asked again, said as such or as a date."""
-        text = self.headers.get("retry-after", "")
-        with suppress(ValueError, OverflowError):
-            return max(0.0, float(text))
-        with suppress(ValueError, OverflowError):
-            return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-        return None
+        return retry_after(self.headers.get("retry-after"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -206,15 +206,10 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
         if STATUSES[row.state] != "processing":
             raise ConflictError(f"the generation is {row.state} and cannot be canceled any more")
         back = row.millicredits if row.state == "queued" and row.attempt == 0 else 0
-        canceled = yield from one(
-            generations.cancel(
-                id=generation_id,
-                account_id=payer.account_id,
-                seen=row.state,
-                refunded=back,
-                now=now,
-            )
+        change = generations.cancel(
+            id=row.id, account_id=row.account_id, seen=row.state, refunded=back, now=now
         )
+        canceled = yield from one(change)
     if back:
         yield from credits.refund(canceled, "canceled before a worker began", now)
     yield from webhooks.announce(canceled, now)
@@ -222,12 +217,10 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
 
 
 #: Columns that a new row leaves empty.
-_EMPTY = dict.fromkeys(
-    (
-        *("owner", "lease_until", "error", "error_code", "output"),
-        *("started_at", "completed_at", "outputs_deleted_at"),
-    )
-)
+_EMPTY = {
+    **dict.fromkeys(("owner", "lease_until", "error", "error_code", "output")),
+    **dict.fromkeys(("started_at", "completed_at", "outputs_deleted_at")),
+}
 
 
 def _files(

@@ -104,19 +104,18 @@ def create(
     text = generate(live=wish.live)
     scopes = [scope for scope in SCOPES if scope == "read" or scope in wish.scopes]
     key_id = ids.new("key", now)
-    row = yield from one(
-        keys.add(
-            id=key_id,
-            account_id=wish.account_id,
-            name=wish.name.strip(),
-            prefix=text[:_SHOWN],
-            digest=digest(text, secret),
-            scopes=" ".join(scopes),
-            cap=wish.cap,
-            created_at=now,
-            expires_at=wish.expires_at,
-        )
+    made = keys.add(
+        id=key_id,
+        account_id=wish.account_id,
+        name=wish.name.strip(),
+        prefix=text[:_SHOWN],
+        digest=digest(text, secret),
+        scopes=" ".join(scopes),
+        cap=wish.cap,
+        created_at=now,
+        expires_at=wish.expires_at,
     )
+    row = yield from one(made)
     facts = {
         "account": row.account_id,
         "name": row.name,

@@ -54,22 +54,18 @@ def issue_ticket(
     # First what locks the account: whoever comes second counts the ticket of the first.
     yield from _reserve(payer.account_id, order.file_size_bytes, settings.account_upload_bytes)
     yield from _check_open(payer.account_id, now)
-    upload_id = ids.new("upl", now)
-    return (
-        yield from one(
-            uploads.add(
-                id=upload_id,
-                account_id=payer.account_id,
-                model_id=model.id,
-                kind=kind,
-                file_name=order.file_name,
-                content_type=order.content_type,
-                size_bytes=order.file_size_bytes,
-                created_at=now,
-                expires_at=now + TICKET_MS,
-            )
-        )
+    ticket = uploads.add(
+        id=ids.new("upl", now),
+        account_id=payer.account_id,
+        model_id=model.id,
+        kind=kind,
+        file_name=order.file_name,
+        content_type=order.content_type,
+        size_bytes=order.file_size_bytes,
+        created_at=now,
+        expires_at=now + TICKET_MS,
     )
+    return (yield from one(ticket))
 
 
 def get_open_ticket(upload_id: str, now: int) -> Transaction[Any]:

@@ -75,11 +75,8 @@ def create(account_id: str, url: str, now: int, *, actor: str = audit.SERVICE) -
         raise ConflictError(f"an account has at most {MOST} webhooks; delete one first")
     hook = ids.new("whk", now)
     yield from audit.record("webhook.created", hook, actor, now, account=account_id)
-    return (
-        yield from one(
-            webhooks.add(id=hook, account_id=account_id, generation_id="", url=url, now=now)
-        )
-    )
+    made = webhooks.add(id=hook, account_id=account_id, generation_id="", url=url, now=now)
+    return (yield from one(made))
 
 
 def list_webhooks(account_id: str) -> Transaction[Rows]:

@@ -260,10 +260,8 @@ async def _serialize(request: Request, rows: list[Any]) -> list[bytes]:
         if bodies:
             await asyncio.sleep(0)  # others are answered in between
         files = await context.database.read(uploads.of_generations(part))
-        serialize, now = (
-            GenerationSerializer(context, base, files, caller.sign_outs),
-            context.clock(),
-        )
+        serialize = GenerationSerializer(context, base, files, caller.sign_outs)
+        now = context.clock()
         for row in part:
             body = orjson.dumps(serialize(row))
             context.responses.put(caller, base, row, body, now)

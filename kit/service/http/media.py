@@ -266,8 +266,6 @@ class _RangedFile(FileResponse):
     """A file; where the framework refuses a range without a word, our error does."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the file or the parts of it that are asked for."""
-
         async def send_checked(message: Message) -> None:
             if message.get("status") == 416:
                 whole = Headers(raw=message["headers"])["content-range"]

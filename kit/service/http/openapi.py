@@ -122,7 +122,6 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
 
 
 def _request_headers(path: str, method: str) -> Iterator[dict[str, Any]]:
-    """Yield the headers that an operation reads."""
     if path in REPEATABLE and method == "post":
         yield _IDEMPOTENCY_KEY
     if path == EVENTS:

@@ -90,8 +90,7 @@ async def _answer_once(
     if label is None:
         return make_response(await _deliver(context, None, work))
     note = idempotency.begin(label, context.clock(), context.dispatcher.name)
-    known = await context.database.write(note)
-    if known is not None:
+    if known := await context.database.write(note):
         return make_response(known)
     try:
         return make_response(await _deliver(context, label, work))

@@ -12,12 +12,7 @@ from fastapi import APIRouter, Request, Response
 from kit import wire
 from kit.service.domain import webhooks
 from kit.service.http.bodies import read_body
-from kit.service.http.context import (
-    format_time,
-    get_caller,
-    get_context,
-    json_response,
-)
+from kit.service.http.context import format_time, get_caller, get_context, json_response
 from kit.service.store.database import Transaction
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
@@ -26,9 +21,8 @@ router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 @router.get("", response_model=list[wire.Webhook])
 async def list_webhooks(request: Request) -> Response:
     """Return the account's webhooks, oldest first."""
-    return json_response(
-        await get_context(request).database.read(describe_all(get_caller(request).account_id))
-    )
+    found = describe_all(get_caller(request).account_id)
+    return json_response(await get_context(request).database.read(found))
 
 
 @router.post("", status_code=201, response_model=wire.Webhook)

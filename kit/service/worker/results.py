@@ -197,7 +197,6 @@ def _duration(asset: Asset) -> float | None:
 
 
 def _to_json(metadata: Mapping[str, Any]) -> Any:
-    """Return an engine's metadata as values of JSON."""
     if not metadata:
         return {}
     text = orjson.dumps(dict(metadata), option=_TOLERANT)

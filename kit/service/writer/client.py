@@ -9,10 +9,7 @@ import asyncio
 import math
 import ssl
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
@@ -20,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from kit.errors import UnavailableError
+from kit.internet import retry_after
 from kit.version import __version__
 
 #: Bytes of an answer; a script of three minutes has about three thousand.
@@ -97,7 +95,7 @@ class ChatClient:
             reply = await self._send(body)
             if reply is not None and reply.status not in _BUSY:
                 return reply
-            asked = None if reply is None else _retry_after(reply.headers.get("retry-after"))
+            asked = None if reply is None else retry_after(reply.headers.get("retry-after"))
             wait = _BACKOFF_SECONDS * 2 ** (attempt - 1) if asked is None else asked
             now = asyncio.get_running_loop().time()
             if attempt == ATTEMPTS or now + wait >= self._until:
@@ -128,18 +126,6 @@ class ChatClient:
             raise order_error("the language model's address cannot be one") from None
         except httpx.HTTPError:
             return None
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Return the seconds that a ``Retry-After`` asks for, as a number or a date, or None."""
-    with suppress(ValueError):
-        seconds = float(value or "")
-        return max(0.0, seconds) if seconds < math.inf else None
-    with suppress(ValueError):
-        moment = parsedate_to_datetime(value or "")
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (aware - datetime.now(UTC)).total_seconds())
-    return None
 
 
 def order_error(sentence: str, *, later: float | None = None) -> UnavailableError:

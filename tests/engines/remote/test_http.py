@@ -75,7 +75,7 @@ def test_a_wait_may_be_a_number_or_a_date() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
 
     assert replied(retry_after="7").retry_after == 7
-    assert replied(retry_after="-7").retry_after == 0
+    assert replied(retry_after="-7").retry_after is None
     assert 90 < (replied(retry_after=soon).retry_after or 0) <= 100
     assert replied(retry_after="later").retry_after is None
     assert replied(retry_after="Sun, 99 Mar 2026 12:00:00 GMT").retry_after is None

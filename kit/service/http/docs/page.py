@@ -79,7 +79,6 @@ def _read(name: str) -> str:
 def _describe(
     path: str, method: str, facts: Schema, schemas: Mapping[str, Schema]
 ) -> dict[str, Any]:
-    """Return what the page shows of an operation."""
     description = facts.get("description", "")
     scope = re.search(r"Scope: `([^`]+)`", description)
     content = facts.get("requestBody", {}).get("content", {})

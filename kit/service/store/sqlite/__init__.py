@@ -258,7 +258,6 @@ class _Driver:
         self._rows: dict[Statement, Callable[[Any], Any]] = {}
 
     def drive(self, transaction: Transaction[T]) -> T:
-        """Run a transaction's steps and return what it returns."""
         try:
             step = next(transaction)
             while True:
