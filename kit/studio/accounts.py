@@ -60,9 +60,9 @@ class AccountConnections:
     profiles, and nothing that they type is saved.
     """
 
-    def __init__(self, session: Session[Any], *, visitors: bool | None = None) -> None:
+    def __init__(self, session: Session[Any]) -> None:
         operations = session.operations
-        self.visitors = is_public_page() if visitors is None else visitors
+        self.visitors = is_public_page()
         settings = operations.settings
         saved = "" if self.visitors or operations.keys is not None else settings.name
         name = settings.name or settings.base_url

@@ -13,6 +13,7 @@ from kit.client.flows import Policy
 from kit.errors import NotFoundError, ParameterError
 from kit.parameters import suggest
 from kit.studio import requests
+from kit.widgets import preview
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,8 +119,6 @@ class Models(Mapping[str, wire.Model]):
         return list(self)
 
     def _repr_html_(self) -> str:
-        from kit.widgets import preview
-
         return preview.models(list(self.values()))
 
     def frame(self) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable
 
 from kit.errors import KitError
+from kit.widgets.background import run_in_thread
 
 
 class Changes:
@@ -51,7 +52,7 @@ class ChangeWatch:
         self,
         changes: Changes,
         clock: Callable[[], float],
-        begin: Callable[[Callable[[], None]], None] = lambda work: _run_elsewhere(work),
+        begin: Callable[[Callable[[], None]], None] = run_in_thread,
     ) -> None:
         self._changes, self._clock, self._begin = changes, clock, begin
         self._lock = threading.Lock()
@@ -79,10 +80,6 @@ class ChangeWatch:
         before, self._known = self._known, found
         if before is not None and before != found:
             self._changes.notify()
-
-
-def _run_elsewhere(work: Callable[[], None]) -> None:
-    threading.Thread(target=work, name="kit-form", daemon=True).start()
 
 
 @functools.cache

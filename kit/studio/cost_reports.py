@@ -16,6 +16,7 @@ from kit import parameters, pricing, wire
 from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.errors import ConfigError, NotFoundError
+from kit.explore.filters import HistoryFilter, parse_filter
 from kit.explore.json_lines import JsonLines
 from kit.parameters import suggest
 from kit.studio.history_sync import UNKNOWN_PATH, OnProgress, ignore_progress
@@ -57,7 +58,6 @@ class CostReports:
     ) -> Flow[Spending]:
         """Return what was paid for; `sync` brings history and ledger up to date before."""
         from kit.explore import costs
-        from kit.explore.filters import parse_filter
 
         choice = parse_filter(zone=costs.find_timezone(timezone), since=since, until=until)
         archive = yield from self.history.current(on_progress, sync=sync, usage=True)
@@ -92,7 +92,6 @@ class CostReports:
     ) -> Flow[Forecast]:
         """Return what the coming days will cost, seen from a moment, or from now."""
         from kit.explore import costs
-        from kit.explore.filters import parse_filter
 
         zone = costs.find_timezone(timezone)
         now = parse_filter(zone=zone, until=as_of).until or datetime.now(UTC)
@@ -131,7 +130,6 @@ class CostReports:
     ) -> Flow[CostReport]:
         """Return the report of a month, or of the one that it is."""
         from kit.explore import costs
-        from kit.explore.filters import HistoryFilter
 
         now, zone = datetime.now(UTC), costs.find_timezone(timezone)
         wanted = costs.Month.parse(month, now, zone)

@@ -23,7 +23,7 @@ from kit.parameters import suggest
 from kit.private import make_folder
 from kit.studio import requests
 from kit.studio.catalog import describe_retirement
-from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
+from kit.studio.generation import BaseGeneration, Session, find_thumbnail
 from kit.studio.requests import resolve_media
 
 if TYPE_CHECKING:
@@ -136,14 +136,8 @@ class FormService(PaidService):
         fitting = [one for one in found if one.state == "completed" and _kind(one) == kind]
         fitting = [one for one in fitting if not one.deletion][:EARLIER]
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-earlier") as pool:
-            pictures = list(pool.map(self._picture, fitting))
+            pictures = list(pool.map(find_thumbnail, map(self._session.hold, fitting)))
         return [(one, small) for one, small in zip(fitting, pictures, strict=True) if small]
-
-    def _picture(self, facts: wire.Generation) -> bytes | None:
-        try:
-            return fetch_thumbnail(self._session.hold(facts))
-        except (KitError, OSError):
-            return None  # one that is lost takes no other away
 
     def takers(self, facts: wire.Generation) -> list[wire.Model]:
         """Return the models with a parameter for what was made."""

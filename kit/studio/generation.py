@@ -8,35 +8,32 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from kit import file_metadata, wire
 from kit.client import downloads, file_types
 from kit.client.actions import Flow
 from kit.client.addresses import absolute_url
-from kit.errors import ConfigError, NoAnswerError
+from kit.errors import ConfigError, KitError, NoAnswerError
 from kit.file_metadata import FileMetadata
 from kit.pictures import open_picture
 from kit.studio.operations import Operations
+from kit.widgets import media, preview
+from kit.widgets.gallery import Fetched, explain_missing
+from kit.widgets.media import Fit
 
 if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
     from kit.client.settings import Settings
     from kit.client.sync import Client
-    from kit.widgets.media import Fit
 
 #: What a picture can be saved as, whatever the service sent.
 _CONVERTED = ("image/png", "image/jpeg", "image/webp")
-#: The file and its thumbnail, as far as they were asked for and are there.
-Fetched: TypeAlias = tuple[Path | None, bytes | None]
 
 
 def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[str, str]:
     """Return the media of a generation as HTML, and the sentence why there are none."""
-    from kit.widgets import media
-    from kit.widgets.gallery import explain_missing
-
     if generation.status != "completed":
         return "", ""
     title = generation.prompt or ""
@@ -73,6 +70,14 @@ def fetch_thumbnail(generation: BaseGeneration) -> bytes | None:
     if small is None and facts.asset_type == "image" and not gone:
         return generation.client.block(downloads.output(cache, facts)).read_bytes()
     return small
+
+
+def find_thumbnail(generation: BaseGeneration) -> bytes | None:
+    """Return the same, or None where it is lost."""
+    try:
+        return fetch_thumbnail(generation)
+    except (KitError, OSError):
+        return None
 
 
 def cached_thumbnail(cache: downloads.Cache, generation_id: str) -> bytes | None:
@@ -194,14 +199,10 @@ class BaseGeneration:
         display(self)  # type: ignore[no-untyped-call]
 
     def __repr__(self) -> str:
-        from kit.widgets import preview
-
         text = preview.generation_text(self.facts, self._charged)
         return f"{text[:-1]}, made before>" if self.made_before else text
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        from kit.widgets import preview
-
         shown, note = render_media(self)
         html = preview.generation(self.facts, self._charged, media=shown, note=note)
         html += preview.remark(MADE_BEFORE) if self.made_before else ""

@@ -31,6 +31,7 @@ from kit.errors import (
 )
 from kit.explore.filters import PAGE, HistoryFilter, check_words
 from kit.private import make_folder, write_private
+from kit.widgets.markup import count_of
 from kit.widgets.progress import ProgressUpdates
 
 if TYPE_CHECKING:
@@ -244,7 +245,10 @@ class HistorySync:
             known = known_account(self._settings)
             if known is None:
                 known = (yield from flows.ask(calls.get_account())).id
-                remember_account(self._settings, known)
+                file = _accounts(self._settings)
+                make_folder(file.parent)
+                by_key = {**_read(file), records.digest(self._settings.api_key): known}
+                write_private(file, json.dumps(by_key))
             self._account = known
         return self._account
 
@@ -299,13 +303,8 @@ def describe_progress(what: str, so_far: Synced, seconds: float) -> str:
     """
     rate = f"{so_far.fetched / max(seconds, 0.001):,.0f} rows/s"
     back = [f"back to {so_far.through:%Y-%m-%d}"] if so_far.through else []
-    return f"{what}: " + " · ".join(
-        [_some(so_far.fetched, "row"), _some(so_far.pages, "page"), rate, *back]
-    )
-
-
-def _some(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    counts = count_of(so_far.fetched, "row"), count_of(so_far.pages, "page")
+    return f"{what}: {' · '.join([*counts, rate, *back])}"
 
 
 def open_archive(settings: Settings, account: str) -> Archive:
@@ -320,13 +319,6 @@ def open_archive(settings: Settings, account: str) -> Archive:
 def known_account(settings: Settings) -> str | None:
     """Return the id of the account that the key belongs to, where it was reported once."""
     return _read(_accounts(settings)).get(records.digest(settings.api_key))
-
-
-def remember_account(settings: Settings, account: str) -> None:
-    """Keep the id of the key's account."""
-    file = _accounts(settings)
-    make_folder(file.parent)
-    write_private(file, json.dumps({**_read(file), records.digest(settings.api_key): account}))
 
 
 def _accounts(settings: Settings) -> Path:

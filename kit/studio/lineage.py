@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from kit import wire
 from kit.client.actions import Flow
 from kit.errors import KitError
-from kit.studio.generation import BaseGeneration, fetch_thumbnail
+from kit.studio.generation import BaseGeneration, find_thumbnail
 from kit.studio.operations import Operations
+from kit.widgets.lineage import draw_lineage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,13 +117,11 @@ class Lineage(Generic[G]):
         return f"<Lineage {names} · {self._total:f} credits>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        from kit.widgets.lineage import draw_lineage
-
         levels = find_levels(self.generations[-1].id, self.inputs)
         steps: dict[int, list[tuple[wire.Generation, Decimal | None, bytes | None]]] = {}
         for one in self.generations:
             step = steps.setdefault(levels.get(one.id, 0), [])
-            step.append((one.facts, _cost(one), _find_thumbnail(one)))
+            step.append((one.facts, _cost(one), find_thumbnail(one)))
         columns = [steps[level] for level in sorted(steps, reverse=True)]
         return {"text/plain": repr(self), "text/html": draw_lineage(columns, self._total)}
 
@@ -132,10 +131,3 @@ def _cost(generation: BaseGeneration) -> Decimal | None:
     if charged is None:
         return None
     return charged - (generation.facts.credits_refunded or Decimal(0))
-
-
-def _find_thumbnail(generation: BaseGeneration) -> bytes | None:
-    try:
-        return fetch_thumbnail(generation)
-    except (KitError, OSError):
-        return None

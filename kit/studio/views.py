@@ -18,7 +18,6 @@ from kit.studio.forms import FormService
 from kit.studio.generation import (
     MADE_BEFORE,
     BaseGeneration,
-    Fetched,
     Session,
     SessionOwner,
     cached_thumbnail,
@@ -27,13 +26,14 @@ from kit.studio.generation import (
     render_media,
 )
 from kit.studio.likeness import FETCHED, find_similar
+from kit.widgets import media, preview
+from kit.widgets.compare import Comparison
+from kit.widgets.gallery import Fetched, Gallery, GalleryItem
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kit.widgets.blind import BlindComparison
-    from kit.widgets.compare import Comparison
-    from kit.widgets.gallery import Gallery, GalleryItem
     from kit.widgets.result import ResultCard
     from kit.widgets.table import HistoryTable
 
@@ -63,8 +63,6 @@ def gallery(
     ``kit.gallery(studio.history.list(12))``, or, with what was chosen in a table,
     ``kit.gallery(table.selected, columns=3)``
     """
-    from kit.widgets.gallery import Gallery
-
     return Gallery(_gallery_items(generations, studio), columns, size, embed)
 
 
@@ -94,7 +92,6 @@ def compare(
     """
     from kit.explore.ratings import rank
     from kit.widgets.blind import BlindComparison
-    from kit.widgets.compare import Comparison
 
     shown = _gallery_items(generations, studio)
     if len(shown) < 2:
@@ -157,15 +154,11 @@ class EntryList(list[wire.Entry]):
     """Entries of the ledger, shown as a table in a notebook."""
 
     def _repr_html_(self) -> str:
-        from kit.widgets import preview
-
         return preview.entries(self)
 
 
 def describe_studio(session: Session[Any]) -> dict[str, str]:
     """Return how a studio shows itself: what its service says now, or only where it is."""
-    from kit.widgets import preview
-
     client, settings = session.client, session.operations.settings
     name = settings.name or settings.base_url
     owner, models = None, list[wire.Model]()
@@ -186,8 +179,6 @@ class SuggestedTitle(wire.Title):
     made_before: bool = False
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        from kit.widgets import preview
-
         text = preview.TEXTS[wire.Title](self)
         html = preview.title(self)
         if self.made_before:
@@ -203,21 +194,16 @@ class ScriptList(list[wire.Script]):
         self.made_before = made_before
 
     def __repr__(self) -> str:
-        from kit.widgets import preview
-
         shown = ", ".join(map(preview.TEXTS[wire.Script], self))
         return f"[{shown}]{', made before' if self.made_before else ''}"
 
     def _repr_html_(self) -> str:
-        from kit.widgets import preview
-
         shown = "".join(map(preview.script, self))
         return shown + (preview.remark(MADE_BEFORE) if self.made_before else "")
 
 
 def gallery_item(generation: BaseGeneration) -> GalleryItem:
     """Return a generation with the means to show it."""
-    from kit.widgets.gallery import GalleryItem
 
     def fetch(whole: bool) -> Fetched:
         return fetch_files(generation, whole=whole)
@@ -266,8 +252,6 @@ def _get(session: Session[Any], name: str) -> BaseGeneration:
 
 def _preview(generation: BaseGeneration) -> str:
     """Return the preview of a generation inside a widget, where relative addresses lead nowhere."""
-    from kit.widgets import media, preview
-
     style = "max-width:min(100%,340px);height:auto;border-radius:4px"
     fit = media.Fit(embed=_LIVE, beside=False, style=style)
     facts, weight = generation.facts, (generation.facts.output or wire.Output()).size_bytes

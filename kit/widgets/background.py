@@ -9,10 +9,23 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from kit.widgets.markup import error_text
+
+
+def run_in_thread(work: Callable[[], None]) -> None:
+    """Run a function elsewhere, at once."""
+    threading.Thread(target=work, name="kit-form", daemon=True).start()
+
+
+def run_later(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
+    """Run a function elsewhere after some seconds; return how to call that off."""
+    timer = threading.Timer(seconds, work)
+    timer.name, timer.daemon = "kit-form", True
+    timer.start()
+    return timer.cancel
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +38,8 @@ class BackgroundRunner:
         Runs a function elsewhere after some seconds; returns how to call that off.
     """
 
-    begin: Callable[[Callable[[], None]], None] = field(default=lambda work: _thread(work))
-    after: Callable[[float, Callable[[], None]], Callable[[], None]] = field(
-        default=lambda seconds, work: _timer(seconds, work)
-    )
+    begin: Callable[[Callable[[], None]], None] = run_in_thread
+    after: Callable[[float, Callable[[], None]], Callable[[], None]] = run_later
     clock: Callable[[], float] = time.monotonic
 
 
@@ -100,14 +111,3 @@ Look = Callable[[], None] | None
 Subscribe = Callable[[Callable[[], None]], Look]
 #: Seconds after a change until a widget asks what there is now.
 FOLLOWING = 0.4
-
-
-def _thread(work: Callable[[], None]) -> None:
-    threading.Thread(target=work, name="kit-form", daemon=True).start()
-
-
-def _timer(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
-    timer = threading.Timer(seconds, work)
-    timer.name, timer.daemon = "kit-form", True
-    timer.start()
-    return timer.cancel

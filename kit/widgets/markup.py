@@ -206,10 +206,10 @@ def count_of(number: int, noun: str) -> str:
 
     Examples
     --------
-    >>> count_of(1, "word"), count_of(2, "word")
-    ('1 word', '2 words')
+    >>> count_of(1, "word"), count_of(2000, "word")
+    ('1 word', '2,000 words')
     """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def load_style(package: str, file: str) -> str:

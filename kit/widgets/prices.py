@@ -13,12 +13,12 @@ from kit.parameters import Request
 from kit.widgets.markup import card, credits, faint, figure, signed_amount, table, warning
 
 #: Sources of a price that is not what will be charged -> what they are called.
-_GUESSES = {
+GUESSES = {
     "default": "a guess: with the model's defaults",
     "receipts": "a guess from what was paid before",
 }
 #: Where a price comes from -> how sure it is, in words.
-_SOURCES = {"rule": "", "service": "from the service", **_GUESSES}
+_SOURCES = {"rule": "", "service": "from the service", **GUESSES}
 
 
 def quote(item: wire.Quote) -> str:
@@ -29,7 +29,7 @@ def quote(item: wire.Quote) -> str:
         left = f": {credits(item.balance)}" if item.balance is not None else ""
         short = warning(f"the balance is too low{left}")
     terms = table((), rows) if rows else ""
-    by = _GUESSES.get(item.source, f"by {item.source}")
+    by = GUESSES.get(item.source, f"by {item.source}")
     return card(_total(item), terms + short + faint(escape(by)))
 
 
@@ -44,11 +44,11 @@ def quote_text(item: wire.Quote) -> str:
     >>> quote_text(wire.Quote(total=Decimal(1), source="default"))
     "<Quote about 1 credit · a guess: with the model's defaults>"
     """
-    return f"<Quote {_total(item)} · {_GUESSES.get(item.source, item.source)}>"
+    return f"<Quote {_total(item)} · {GUESSES.get(item.source, item.source)}>"
 
 
 def _total(item: wire.Quote) -> str:
-    return f"about {credits(item.total)}" if item.source in _GUESSES else credits(item.total)
+    return f"about {credits(item.total)}" if item.source in GUESSES else credits(item.total)
 
 
 def usual(model: wire.Model) -> str:

@@ -19,6 +19,7 @@ from kit.studio.generation import (
     save_to,
 )
 from kit.studio.lineage import Lineage, trace_inputs
+from kit.widgets import preview
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,8 +120,6 @@ class AsyncOutput:
         return fetch_output(self.generation)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        from kit.widgets import preview
-
         html = preview.output(self.facts, media=render_media(self.generation)[0])
         return {"text/plain": repr(self), "text/html": html}
 

@@ -26,6 +26,7 @@ from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import ProgressLine
 from kit.studio.likeness import find_similar
+from kit.studio.views import history_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -316,8 +317,6 @@ class AsyncHistory:
         --------
         ``table = await studio.history.table(status="completed")`` and then ``table.selected``
         """
-        from kit.studio.views import history_table
-
         if frame is not None:
             return history_table(self._session, frame, size)
 

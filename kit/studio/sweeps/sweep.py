@@ -20,7 +20,8 @@ from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source
 from kit.studio.sweeps.runner import RunStopped, SweepRun
-from kit.widgets import markup, prices
+from kit.studio.views import result_card
+from kit.widgets import markup, media, prices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,12 +67,6 @@ class CellResult:
 
 PLANNED = CellResult()
 
-#: Where a price comes from -> why it is no more than a guess.
-_GUESSES = {
-    "receipts": "a guess from what was paid before",
-    "default": "a guess: with the defaults of the model",
-}
-
 
 def describe_progress(
     results: Sequence[CellResult], cells: Sequence[Cell], credits: Decimal | None
@@ -83,7 +78,10 @@ def describe_progress(
         return ", ".join([*(f"{n} {state}" for state, n in counts.items()), *_ends(results)])
     known = sum(cell.known is not None for cell in cells)
     before = f", {known} made before" if known else ""
-    return f"{_many(len(cells))}{before}, {describe_price(cells, credits)}"
+    price = markup.credits(credits)
+    if credits is not None and (why := prices.GUESSES.get(least_sure_source(cells))):
+        price = f"about {price} ({why})"
+    return f"{markup.count_of(len(cells), 'request')}{before}, {price}"
 
 
 def _ends(results: Sequence[CellResult]) -> list[str]:
@@ -94,16 +92,6 @@ def _ends(results: Sequence[CellResult]) -> list[str]:
     charged = sum((g.credits_charged or Decimal(0) for g in canceled), Decimal(0))
     amounts = (charged, "charged for what was canceled"), (refunded, "refunded")
     return [f"{markup.credits(amount)} {words}" for amount, words in amounts if amount]
-
-
-def describe_price(cells: Sequence[Cell], credits: Decimal | None) -> str:
-    """Return what cells will cost, in words; a guess says that it is one."""
-    why = None if credits is None else _GUESSES.get(least_sure_source(cells))
-    return f"about {markup.credits(credits)} ({why})" if why else markup.credits(credits)
-
-
-def _many(count: int) -> str:
-    return f"{count} request{'' if count == 1 else 's'}"
 
 
 def make_tile(
@@ -117,7 +105,6 @@ def make_tile(
 ) -> Tile:
     """Return the tile of a result; its caption begins with the number that ratings go by."""
     from kit.explore.sweeps.sheet import Tile, text
-    from kit.widgets import media
 
     label = " · ".join(f"{name} {text(value)}" for name, value in values.items())
     if result.generation is None:
@@ -246,7 +233,6 @@ class BaseSweep(Generic[H]):
         return replace(sheet, show=self._show_sheet)
 
     def _show_sheet(self, sheet: Sheet) -> None:
-        from kit.studio.views import result_card
         from kit.widgets import opening
 
         def card(number: int) -> Any:
@@ -303,8 +289,6 @@ class BaseSweep(Generic[H]):
 
     def _add_pictures(self, known: dict[str, str]) -> None:
         """Add small pictures of the results that are there and are not known yet."""
-        from kit.widgets import media
-
         for result in list(self._results.values()):
             facts = result.generation
             if facts is None or facts.state != "completed" or facts.id in known:

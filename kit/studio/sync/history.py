@@ -25,6 +25,7 @@ from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import ProgressLine
 from kit.studio.likeness import find_similar
 from kit.studio.sync.generation import Generation
+from kit.studio.views import history_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -308,8 +309,6 @@ class History:
         --------
         ``table = studio.history.table(status="completed")`` and then ``table.selected``
         """
-        from kit.studio.views import history_table
-
         if frame is not None:
             return history_table(self._session, frame, size)
 
