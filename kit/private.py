@@ -1,12 +1,16 @@
-"""Files and folders that only their owner can read, whatever the umask says, and locks on files."""
+"""Files and folders that only their owner can read, whatever the umask says: records and locks."""
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import secrets
 import stat
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 _OTHERS = 0o077
 
@@ -119,3 +123,62 @@ class Lock:
         if self._file is not None:
             os.close(self._file)  # which unlocks it
             self._file = None
+
+
+class JsonLines:
+    """Records, one JSON object a line, only ever appended; a line that was cut short is skipped.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> lines = JsonLines(Path(tempfile.mkdtemp()) / "notes.jsonl")
+    >>> lines.append({"id": "gen_1", "rating": 5})
+    >>> list(lines)
+    [{'id': 'gen_1', 'rating': 5}]
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return
+        for line in content.splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                yield record
+
+    def version(self) -> tuple[int, int]:
+        """Return what changes whenever something was written, also by another kernel."""
+        try:
+            facts = self.path.stat()
+        except FileNotFoundError:
+            return (0, 0)
+        return (facts.st_ino, facts.st_size)
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write a record down, on a line of its own even where a crash has cut the last one short.
+
+        Raises
+        ------
+        OSError
+            The disk is full, say: the record is not kept.
+        """
+        make_folder(self.path.parent)
+        line = json.dumps(record, ensure_ascii=False, default=str) + "\n"
+        file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            if os.fstat(file).st_size:
+                os.lseek(file, -1, os.SEEK_END)
+                line = line if os.read(file, 1) == b"\n" else "\n" + line
+            content = line.encode()
+            # one write: lines of two kernels do not mix; a full disk may take a part of it
+            if os.write(file, content) < len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        finally:
+            os.close(file)

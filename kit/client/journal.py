@@ -7,7 +7,6 @@ start is written down before it leaves, too: after a crash it can be found again
 
 from __future__ import annotations
 
-import errno
 import itertools
 import json
 import os
@@ -25,7 +24,7 @@ from typing import Any
 from kit import wire
 from kit.client import records
 from kit.client.settings import Settings
-from kit.private import make_folder
+from kit.private import JsonLines
 
 #: Durations that are kept of a model, and those of a size that count, the newest.
 _KEPT, _RECENT = 200, 9
@@ -95,7 +94,7 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._lines = JsonLines(path)
         self._lock = threading.Lock()
         self._contents = _JournalContents()
 
@@ -114,11 +113,11 @@ class Journal:
     ) -> None:
         """Write down what is about to be sent."""
         line = {"intent": key, "at": _now(), "request": request, "body": body}
-        self._append({**line, "tags": dict(tags)} if tags else line)
+        self._lines.append({**line, "tags": dict(tags)} if tags else line)
 
     def settle_intent(self, key: str) -> None:
         """Write down that nothing came of what was sent under a key."""
-        self._append({"intent": key, "at": _now(), "settled": "refused"})
+        self._lines.append({"intent": key, "at": _now(), "settled": "refused"})
 
     def add_start(
         self,
@@ -142,11 +141,11 @@ class Journal:
             tags=dict(tags),
             inputs=list(inputs),
         )
-        self._append(asdict(start))
+        self._lines.append(asdict(start))
 
     def add_end(self, generation: wire.Generation, *, shown: str = "") -> None:
         """Write down how a generation ended, and a hash of what the service shows of it."""
-        self._append(
+        self._lines.append(
             asdict(JournalEntry(id=generation.id, at=_now(), state=generation.state, shown=shown))
         )
 
@@ -229,7 +228,7 @@ class Journal:
         """Read what was added since the last time, also by other kernels, and hold the lock."""
         with self._lock:
             try:
-                with self._path.open("rb") as file:
+                with self._lines.path.open("rb") as file:
                     facts = os.fstat(file.fileno())
                     same = facts.st_ino == self._contents.file
                     if not same or facts.st_size < self._contents.length:
@@ -239,24 +238,6 @@ class Journal:
             except (FileNotFoundError, NotADirectoryError):
                 self._contents = _JournalContents()
             yield self._contents
-
-    def _append(self, line_of: Mapping[str, Any]) -> None:
-        make_folder(self._path.parent)
-        line = json.dumps(line_of, ensure_ascii=False) + "\n"
-        file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            if (
-                os.fstat(file).st_size
-                and os.lseek(file, -1, os.SEEK_END)
-                and os.read(file, 1) != b"\n"
-            ):
-                line = "\n" + line  # a crash has cut the last line short; this one shall be whole
-            content = line.encode()
-            # one write: lines of two kernels do not mix; a full disk may take a part of it
-            if os.write(file, content) < len(content):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
-        finally:
-            os.close(file)
 
 
 @dataclass(slots=True)

@@ -14,8 +14,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.explore.json_lines import JsonLines
 from kit.explore.schema import read_object
+from kit.private import JsonLines
 
 if TYPE_CHECKING:
     from kit.explore.fitting import PriceFit

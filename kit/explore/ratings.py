@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit.errors import ConfigError
-from kit.explore.json_lines import JsonLines
+from kit.private import JsonLines
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -31,9 +31,9 @@ from kit.errors import (
     UnavailableError,
 )
 from kit.explore.budgets import Budgets, Hold
-from kit.explore.json_lines import JsonLines
 from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
 from kit.parameters import Request
+from kit.private import JsonLines
 from kit.studio import history_sync
 from kit.studio.changes import changes_at
 from kit.studio.requests import body_of, media_lengths, price_by_rule

@@ -17,8 +17,8 @@ from kit.client import calls, flows, records
 from kit.client.actions import Flow
 from kit.errors import ConfigError, NotFoundError
 from kit.explore.filters import HistoryFilter, parse_filter
-from kit.explore.json_lines import JsonLines
 from kit.parameters import suggest
+from kit.private import JsonLines
 from kit.studio.history_sync import UNKNOWN_PATH, OnProgress, ignore_progress
 from kit.studio.operations import Operations
 

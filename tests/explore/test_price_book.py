@@ -11,8 +11,8 @@ import pytest
 
 from kit import wire
 from kit.explore.fitting import fit
-from kit.explore.json_lines import JsonLines
 from kit.explore.price_book import PriceBook, known_samples
+from kit.private import JsonLines
 
 STEPS = wire.Parameter(name="steps", type="integer", default=20)
 STYLE = wire.Parameter(name="style", enum=["oil", "ink"])

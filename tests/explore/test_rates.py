@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs.rates import Rate, Rates
-from kit.explore.json_lines import JsonLines
+from kit.private import JsonLines
 from tests.explore.pretending import archive_of, made, table_of
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.errors import ConfigError
-from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import COLUMNS, Ratings, rank
+from kit.private import JsonLines
 
 
 class CountedLines(JsonLines):
@@ -71,6 +71,15 @@ def test_the_last_rating_counts_and_may_be_taken_away(file: Path) -> None:
     assert frame["rating"].to_dict() == {"a": 4, "b": 5}
     assert (ratings["c"], ratings.kept(0)) == (None, ["a", "b"])
     assert repr(ratings) == "<Ratings 2>"
+
+
+def test_a_line_that_a_crash_has_cut_short_costs_no_other(file: Path) -> None:
+    ratings = Ratings(JsonLines(file))
+    ratings.rate("a", 4, "two\u2028lines")
+    file.write_bytes(file.read_bytes() + '{"id": "b", "note": "é'.encode()[:-1])
+    ratings.rate("c", 5)
+
+    assert ratings.frame()["note"].fillna("").to_dict() == {"a": "two\u2028lines", "c": ""}
 
 
 def test_no_ratings_are_an_empty_frame(file: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from kit.errors import ConfigError
 from kit.explore.filters import Moment, parse_filter
-from kit.explore.json_lines import JsonLines
 from kit.pricing import MILLI
+from kit.private import JsonLines
 
 _CURRENCY = re.compile("[A-Z]{3}")
 #: Decimal places of a rate; sums of money are exact to them.

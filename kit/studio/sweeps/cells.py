@@ -17,10 +17,10 @@ from kit import wire
 from kit.client import records
 from kit.client.actions import Flow
 from kit.errors import BadRequestError, ConfigError, KitError, NotFoundError, ParameterError
-from kit.explore.json_lines import JsonLines
 from kit.explore.sweeps import templates
 from kit.explore.sweeps.grid import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.parameters import Request
+from kit.private import JsonLines
 from kit.studio.billing import most_expected
 from kit.studio.operations import OnUpdate, Operations
 from kit.studio.requests import digest_of

@@ -13,9 +13,9 @@ from kit import wire
 from kit.client import records
 from kit.client.actions import Flow
 from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
-from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import BEST, Ratings
 from kit.parameters import is_own
+from kit.private import JsonLines
 from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source

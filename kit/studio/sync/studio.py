@@ -13,8 +13,8 @@ from kit.client.actions import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import KitError, ParameterError, show_own_lines
-from kit.explore.json_lines import JsonLines
 from kit.explore.ratings import Ratings
+from kit.private import JsonLines
 from kit.studio import accounts, completion, forms, panel, recreation
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
