@@ -38,7 +38,6 @@ _FORMATS = {
 }
 _NEWEST_FIRST = "order by created_at desc nulls last, id desc"
 _KEY = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
-_SEARCHED = ("id", "prompt", "model_id", "tags")
 #: Table -> what of its files is of no use to who asks.
 _HIDDEN = {"generations": f"exclude ({SETTINGS})", "usage": ""}
 #: Different texts of objects that are few.
@@ -263,7 +262,7 @@ def search_rows(frame: pd.DataFrame, text: str) -> np.ndarray[Any, np.dtype[np.i
     The best first; see `kit.explore.search.SearchQuery`.
     """
     query, rows = SearchQuery(text), frame.index.to_series(name="id").to_frame()
-    rows = rows.assign(**{name: frame.get(name) for name in _SEARCHED[1:]}).astype("string")
+    rows = rows.assign(**{n: frame.get(n) for n in ("prompt", "model_id", "tags")}).astype("string")
     table = pa.Table.from_pandas(rows, preserve_index=False)
     table = table.append_column("place", pa.array(np.arange(len(frame))))
     with duckdb.connect() as base:

@@ -235,5 +235,4 @@ class Budgets:
 
 
 def _text(amount: Decimal) -> str:
-    text = f"{amount:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{amount.normalize():f}"

@@ -22,6 +22,7 @@ from kit.errors import BadRequestError, NotFoundError
 from kit.explore import charges, pages
 from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.charges import fill_tags
+from kit.explore.filters import PAGE
 from kit.explore.malformed import MalformedValues
 from kit.explore.store import Gap, Listing, Store
 
@@ -33,8 +34,6 @@ Steps: TypeAlias = Generator[Any, Any, T]
 PART = 25_000
 #: How far a sync goes back behind the newest row that it knows: clocks and commits differ.
 OVERLAP = timedelta(minutes=5)
-#: Rows of a page.
-PAGE = 1000
 _UNLISTED = (
     "the service lists only its newest generations: %s of those that this computer started were "
     "asked for one by one; what was started elsewhere before is not in this history"

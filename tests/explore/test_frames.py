@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +47,8 @@ DONE = wire.Generation.model_validate(
 BARE = wire.Generation(id="b")
 
 
-def generations(items: Iterable[wire.Generation], *known: Any, **wanted: bool) -> pd.DataFrame:
-    return frame_of([encode(items)], *known, **wanted)
+def generations(items: Iterable[wire.Generation], **wanted: bool) -> pd.DataFrame:
+    return frame_of([encode(items)], **wanted)
 
 
 TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], schema.Table, list[Any]]] = [
@@ -57,10 +56,6 @@ TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], schema.Table, list[A
     (frames.parameters, schema.PARAMETERS, [MODEL]),
     (generations, schema.GENERATIONS, [DONE, BARE]),
 ]
-
-
-def page(*generations: dict[str, Any]) -> bytes:
-    return json.dumps(generations).encode()
 
 
 @pytest.mark.parametrize(("tabulate", "table", "items"), TABLES)
@@ -84,14 +79,6 @@ def test_what_is_missing_is_missing_and_not_zero() -> None:
     assert row["credits_source"] == "none"
 
 
-def test_credits_say_where_they_come_from() -> None:
-    frame = generations([DONE, BARE], {"a": Decimal(9), "b": Decimal("0.05")})
-
-    assert frame["credits"].tolist() == pytest.approx([0.3, 0.05])
-    assert frame["net"].tolist() == pytest.approx([0.2, 0.05])
-    assert frame["credits_source"].tolist() == ["service", "receipt"]
-
-
 def test_a_generation_row_holds_its_facts() -> None:
     row = generations([DONE]).loc["a"]
 
@@ -107,10 +94,6 @@ def test_parameters_and_media_become_columns_on_request() -> None:
     assert frame["parameters.size"].tolist() == [512, pd.NA]
     assert frame.loc["a", "parameters.style"] == "ink"
     assert frame["media.ref"].dtype == "Int64"
-
-
-def test_no_signed_address_is_in_a_frame() -> None:
-    assert "secret" not in generations([DONE], parameters=True, media=True).to_csv()
 
 
 def test_a_field_that_is_not_sent_is_a_null() -> None:
@@ -132,17 +115,6 @@ def test_each_parameter_has_a_row_media_first() -> None:
     assert frame["name"].tolist() == ["ref", "size"]
     assert frame["choices"].tolist()[1] == "512, 1024"
     assert frame["default"].tolist() == [None, 512]
-
-
-def test_the_order_of_the_rows_is_kept() -> None:
-    items = [wire.Generation(id=name) for name in ("z", "a", "m")]
-
-    assert generations(items).index.tolist() == ["z", "a", "m"]
-    assert frame_of([page({"id": "z"}, {"id": "a"}), page({"id": "m"})]).index.tolist() == [
-        "z",
-        "a",
-        "m",
-    ]
 
 
 # ── sheets of Excel ─────────────────────────────────────────────────────────────────────────────
