@@ -13,7 +13,7 @@ from kit.service.databases import check_data_folder, with_database
 from kit.service.domain import queue
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Transaction
-from kit.service.store.sqlite import RESTORE, damage
+from kit.service.store.sqlite.file import RESTORE, damage
 
 T = TypeVar("T")
 

@@ -7,16 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from kit.commands.database import actor, read, settings_of, transact
-from kit.commands.options import Account, Data, DatabaseUrl, Json, show_json, show_table
+from kit.commands.options import Account, Data, DatabaseUrl, Json, group, show_json, show_table
 from kit.service.domain import webhooks
 from kit.service.http.webhooks import describe, describe_all
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Transaction
 
-app = typer.Typer(
-    help="Webhooks: addresses that are told of the ends of generations.", no_args_is_help=True
-)
+app = group()
 Webhook = Annotated[str, typer.Argument(help="Webhook id, as `kit webhooks list` shows it.")]
 
 

@@ -30,7 +30,8 @@ from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import upload_key
 from kit.service.store import generations, uploads
 from kit.service.store.database import Database, Transaction
-from kit.service.store.sqlite import SQLite, damage, snapshot
+from kit.service.store.sqlite import SQLite
+from kit.service.store.sqlite.file import damage, snapshot
 from kit.service.store.statements import Statement
 from kit.version import __version__
 

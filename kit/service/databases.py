@@ -11,8 +11,8 @@ from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.store import migrations
 from kit.service.store.database import Database
-from kit.service.store.sqlite import NAME as SQLITE
-from kit.service.store.sqlite import RESTORE, SQLite, holds_keys
+from kit.service.store.sqlite import SQLite
+from kit.service.store.sqlite.file import NAME, RESTORE, holds_keys
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ async def migrate_database(settings: ServiceSettings) -> int:
     """Bring the database that the settings name to the newest schema and return its number."""
     if settings.embedded:
         await open_database(settings).close()
-        return migrations.newest(SQLITE)
+        return migrations.newest(NAME)
     await load_postgresql().migrate(settings.database_url)
     return migrations.newest(load_postgresql().NAME)
 

@@ -19,7 +19,7 @@ from kit.service.databases import load_postgresql, migrate_database, open_databa
 from kit.service.domain import credits
 from kit.service.settings import ServiceSettings
 from kit.service.store.database import Database
-from kit.service.store.sqlite import table_reader
+from kit.service.store.sqlite.file import table_reader
 
 
 async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, int]:

@@ -12,6 +12,7 @@ from kit.service.domain import accounts, uploads
 from kit.service.domain.credits import Payer
 from kit.service.http.context import clock
 from kit.service.settings import ServiceSettings
+from kit.service.storage import make_ticket
 from kit.wire import RequestUpload
 from tests.buckets import any_service
 from tests.conftest import ALL_SCOPES, Service, awaited
@@ -163,8 +164,13 @@ async def _short(config: ServiceSettings, content: bytes) -> httpx.Response:
         wish = RequestUpload(modelId="clay", **FILE, fileSizeBytes=len(content))
         ticket = uploads.issue_ticket(context.catalog, wish, Payer(account.id), config, clock())
         row = await context.database.write(ticket)
-        told = context.storage.ticket(
-            "http://here", row.id, "image/png", len(content), expires=row.expires_at // 1000
+        told = make_ticket(
+            context.storage,
+            "http://here",
+            row.id,
+            "image/png",
+            len(content),
+            expires=row.expires_at // 1000,
         )
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as anyone:
             return await anyone.put(

@@ -18,7 +18,7 @@ from kit.service.domain.generations import get as generation
 from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
 from kit.service.store import generations, uploads
-from kit.service.store.sqlite import snapshot
+from kit.service.store.sqlite.file import snapshot
 from tests.conftest import ALL_SCOPES, Service, every, sql, write_alone
 from tests.service.test_logs import PIXEL, upload
 from tests.waiting import GENERATIONS, finished, read, started, until

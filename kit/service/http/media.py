@@ -44,6 +44,7 @@ from kit.service.http.context import (
     make_response,
     not_modified,
 )
+from kit.service.storage import make_ticket
 from kit.service.storage.keys import UPLOADS, content_type, owner, upload_key
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Grant
@@ -88,13 +89,9 @@ async def request_upload(request: Request) -> Response:
             context.catalog, order, caller.payer, context.settings, now
         )
         expires = row.expires_at // 1000
-        ticket = context.storage.ticket(
-            base,
-            row.id,
-            row.content_type,
-            row.size_bytes,
-            expires=expires,
-            sign_outs=caller.sign_outs,
+        file = row.id, row.content_type, row.size_bytes
+        ticket = make_ticket(
+            context.storage, base, *file, expires=expires, sign_outs=caller.sign_outs
         )
         return Answer(201, ticket.model_dump_json(by_alias=True).encode())
 

@@ -7,15 +7,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from kit.errors import NotFoundError
 from kit.private import make_folder
-from kit.service.storage.keys import UPLOADS
 from kit.service.storage.output_folder import OutputFolder
 from kit.service.storage.signing import Grant, Signer
-from kit.wire import Ticket
 
 #: A whole block: an empty file has room on a full disk, too.
 _PROBE_BYTES = 4096
@@ -75,25 +72,9 @@ class LocalStorage:
     def read_address(self, method: str, key: str) -> None:
         """Return None: the service serves the files."""
 
-    def ticket(
-        self,
-        base: str,
-        upload_id: str,
-        content_type: str,
-        length: int,
-        *,
-        expires: int,
-        sign_outs: int = 0,
-    ) -> Ticket:
-        """Return the ticket for one PUT to the service."""
-        grant = Grant("PUT", UPLOADS + upload_id, expires, content_type, length, sign_outs)
-        return Ticket(
-            upload_id=upload_id,
-            upload_url=self.signer.address(base, grant),
-            method="PUT",
-            required_headers={"Content-Type": content_type, "Content-Length": str(length)},
-            expires_at=datetime.fromtimestamp(expires, UTC),
-        )
+    def upload_address(self, base: str, grant: Grant) -> str:
+        """Return the address at the service for one PUT."""
+        return self.signer.address(base, grant)
 
     async def ready(self) -> bool:
         """Whether a file can be written and removed."""

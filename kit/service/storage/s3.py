@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,8 +30,8 @@ from kit.errors import BadRequestError, NotFoundError, UnavailableError
 from kit.private import make_folder
 from kit.service.storage.keys import UPLOADS, content_type
 from kit.service.storage.output_folder import OutputFolder
+from kit.service.storage.signing import Grant
 from kit.service.storage.sigv4 import Bucket
-from kit.wire import Ticket
 
 if TYPE_CHECKING:
     from obstore.store import S3Config
@@ -44,6 +44,8 @@ MULTIPART_BYTES, _PART_BYTES = 64 << 20, 16 << 20
 _CHUNK_BYTES, _ATTEMPTS = 1 << 20, 3
 #: How long the bucket itself lets a file be read; the service leads there anew each time.
 READ_SECONDS = 300
+#: Below the folder of an upload, what a client has sent.
+_RECEIVED = "/received.bin"
 #: What is left of a broken transfer is removed after this time.
 _OLD_SECONDS = 24 * 3600
 _UPLOAD = re.compile(
@@ -138,7 +140,7 @@ class S3Storage:
         BadRequestError
             It has another length than its ticket.
         """
-        key = _received_key(upload_id)
+        key = f"{UPLOADS}{upload_id}{_RECEIVED}"
         try:
             with _errors(reading=True):
                 size = (await obstore.head_async(self._store, key))["size"]
@@ -151,7 +153,7 @@ class S3Storage:
 
     async def discard_received(self, upload_id: str) -> None:
         """Remove what a client has sent with a ticket."""
-        await self.remove(_received_key(upload_id))
+        await self.remove(f"{UPLOADS}{upload_id}{_RECEIVED}")
 
     async def names(self, folder: str) -> list[str]:
         """Return the names of the files and folders in a folder, in order."""
@@ -177,31 +179,14 @@ class S3Storage:
         """Return a signed address in the bucket for one method; it ends by time alone."""
         return self._bucket.presign(method, key, now=self._clock(), seconds=READ_SECONDS)
 
-    def ticket(
-        self,
-        base: str,
-        upload_id: str,
-        content_type: str,
-        length: int,
-        *,
-        expires: int,
-        sign_outs: int = 0,
-    ) -> Ticket:
-        """Return the ticket for one PUT to the bucket, of this type and length only.
+    def upload_address(self, base: str, grant: Grant) -> str:
+        """Return the address in the bucket for one PUT of this type and length only.
 
         It ends by time alone, no sign-out ends it: what it lets in lies apart, see the module.
         """
-        headers = {"Content-Type": content_type, "Content-Length": str(length)}
-        key, now = _received_key(upload_id), int(self._clock())
-        left = max(1, expires - now)
-        address = self._bucket.presign("PUT", key, now=now, seconds=left, headers=headers)
-        return Ticket(
-            upload_id=upload_id,
-            upload_url=address,
-            method="PUT",
-            required_headers=headers,
-            expires_at=datetime.fromtimestamp(expires, UTC),
-        )
+        now = int(self._clock())
+        left, key = max(1, grant.expires - now), f"{grant.key}{_RECEIVED}"
+        return self._bucket.presign("PUT", key, now=now, seconds=left, headers=grant.headers)
 
     async def ready(self) -> bool:
         """Whether a file can be written."""
@@ -258,10 +243,6 @@ class S3Storage:
                 if error.code == HTTPStatus.NOT_FOUND:  # some answer so when there are none
                     return ""
                 raise OSError(f"the storage answers {error.code} to {method}") from None
-
-
-def _received_key(upload_id: str) -> str:
-    return f"{UPLOADS}{upload_id}/received.bin"
 
 
 def _remove_files(folder: Path, limit: float) -> None:

@@ -35,6 +35,11 @@ class Grant:
     length: int = 0
     sign_outs: int = 0
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a PUT must say of its body."""
+        return {"Content-Type": self.content_type, "Content-Length": str(self.length)}
+
 
 def proof(secret: bytes, place: str, challenge: str) -> str:
     """Return what only a service with this secret answers to a challenge.

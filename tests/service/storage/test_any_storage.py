@@ -11,7 +11,7 @@ import pytest
 from kit.errors import NotFoundError
 from kit.service import settings
 from kit.service.app import create_storage
-from kit.service.storage import Storage
+from kit.service.storage import Storage, make_ticket
 from tests.buckets import any_storage
 
 Do = Callable[[Callable[[Storage], Coroutine[Any, Any, Any]]], Any]
@@ -86,7 +86,9 @@ def test_a_ticket_names_what_must_be_sent(do: Do) -> None:
     end = int(time.time()) + 900
 
     async def work(storage: Storage) -> Any:
-        return storage.ticket("http://here", "upl_1", "image/png", 70, expires=end, sign_outs=0)
+        return make_ticket(
+            storage, "http://here", "upl_1", "image/png", 70, expires=end, sign_outs=0
+        )
 
     ticket = do(work)
 

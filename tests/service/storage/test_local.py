@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit.errors import NotFoundError
+from kit.service.storage import make_ticket
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 
@@ -33,7 +34,7 @@ def test_the_folder_is_its_owners_alone(storage: LocalStorage, tmp_path: Path) -
 
 
 def test_a_ticket_is_for_the_service_itself(storage: LocalStorage) -> None:
-    ticket = storage.ticket("http://here", "upl_1", "image/png", 70, expires=1000)
+    ticket = make_ticket(storage, "http://here", "upl_1", "image/png", 70, expires=1000)
 
     assert ticket.upload_url.startswith("http://here/media/uploads/upl_1?expires=1000&signature=")
 

@@ -14,6 +14,7 @@ import pytest
 from kit.errors import BadRequestError, ConfigError, UnavailableError
 from kit.service import settings
 from kit.service.app import create_storage
+from kit.service.storage import make_ticket
 from kit.service.storage.s3 import MULTIPART_BYTES, S3Storage
 from kit.service.storage.sigv4 import Bucket, parse_bucket
 from kit.wire import Ticket
@@ -30,7 +31,7 @@ def storage(s3_server: S3Server, tmp_path: Path) -> S3Storage:
 
 def ticket(storage: S3Storage, seconds: int = 60) -> Ticket:
     end = int(time.time()) + seconds
-    return storage.ticket("", "upl_1", "image/png", len(CONTENT), expires=end)
+    return make_ticket(storage, "", "upl_1", "image/png", len(CONTENT), expires=end)
 
 
 def put(told: Ticket, content: bytes = CONTENT, **changes: str | None) -> int:
@@ -78,7 +79,7 @@ def test_a_ticket_ends(s3_server: S3Server, tmp_path: Path) -> None:
     past = time.time() - 3600
     bucket = parse_bucket(s3_server.new_bucket(), KEYS)
     storage = S3Storage(bucket, tmp_path, clock=lambda: past)
-    told = storage.ticket("", "upl_1", "image/png", len(CONTENT), expires=int(past) + 60)
+    told = make_ticket(storage, "", "upl_1", "image/png", len(CONTENT), expires=int(past) + 60)
 
     assert put(told) in (400, 403)
 

@@ -17,7 +17,8 @@ from kit.service.domain.credits import Payer, Reason
 from kit.service.store import generations as statements
 from kit.service.store import ids
 from kit.service.store.database import Transaction, one, row_maker
-from kit.service.store.sqlite import NAME, SQLite
+from kit.service.store.sqlite import SQLite
+from kit.service.store.sqlite.file import NAME
 from tests.benchmarks.bench_pages import DAY_MS, write_history
 
 NOW = 1_700_000_000_000

@@ -11,7 +11,8 @@ from kit.errors import ConfigError
 from kit.service.domain import credits, generations, queue
 from kit.service.http.context import clock
 from kit.service.store import ids, migrations
-from kit.service.store.sqlite import NAME, SQLite
+from kit.service.store.sqlite import SQLite
+from kit.service.store.sqlite.file import NAME
 
 #: What Alembic made before the migrations were SQL.
 REVISIONS = range(1, 8)

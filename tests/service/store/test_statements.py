@@ -12,8 +12,8 @@ import pytest
 import kit
 from kit.service import store
 from kit.service.store import generations, ledger
-from kit.service.store.sqlite import NAME, SQLite
-from kit.service.store.sqlite.file import open_connection
+from kit.service.store.sqlite import SQLite
+from kit.service.store.sqlite.file import NAME, open_connection
 from kit.service.store.statements import Statement, Statements, merge
 
 NOUNS = {noun: it for noun, it in vars(store).items() if isinstance(it, Statements)}

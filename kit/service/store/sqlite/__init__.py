@@ -29,19 +29,8 @@ from kit.service.store.database import (
     begin,
     row_maker,
 )
-from kit.service.store.sqlite.file import (
-    NAME,
-    RESTORE,
-    damage,
-    holds_keys,
-    migrate,
-    open_connection,
-    snapshot,
-    table_reader,
-)
+from kit.service.store.sqlite.file import NAME, damage, migrate, open_connection
 from kit.service.store.statements import Statement, Step
-
-__all__ = ["NAME", "RESTORE", "SQLite", "damage", "holds_keys", "snapshot", "table_reader"]
 
 T = TypeVar("T")
 _log = logging.getLogger("kit.store")
