@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from kit.errors import ConfigError
 
 _WHOLE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
+_PORTS = {"http": 80, "https": 443}
 
 
 def absolute_url(base_url: str, url: str) -> str:
@@ -46,13 +47,10 @@ def origin(url: str) -> tuple[str, str, int]:
     """Return scheme, host and port of an address; a malformed one has an origin of its own."""
     try:
         parts = urlsplit(url)
-        return parts.scheme.lower(), parts.hostname or "", parts.port or _port(parts)
+        scheme = parts.scheme.lower()
+        return scheme, parts.hostname or "", parts.port or _PORTS.get(scheme, 0)
     except ValueError:
         return "", url, 0
-
-
-def _port(parts: SplitResult) -> int:
-    return {"http": 80, "https": 443}.get(parts.scheme.lower(), 0)
 
 
 def check_address(url: str) -> str:

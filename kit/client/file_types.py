@@ -165,8 +165,10 @@ def file_extension(content_type: str, url: str = "", asset_type: str = "") -> st
     known, named = _endings(_without_options(content_type)), _url_suffix(url)
     if known:
         return named if named in known else known[0]
-    usual = _USUAL.get(asset_type.lower(), "")
-    return named if _is_medium(named) else usual or named
+    guessed = mimetypes.guess_type(f"file{named}")[0] or ""
+    if named in _ALL or guessed.startswith(_MEDIA):
+        return named
+    return _USUAL.get(asset_type.lower(), named)
 
 
 def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path:
@@ -229,11 +231,6 @@ def check_type_for(parameter: wire.Parameter, name: str, content_type: str) -> N
 
 def _without_options(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
-
-
-def _is_medium(suffix: str) -> bool:
-    guessed = mimetypes.guess_type(f"file{suffix}")[0] or ""
-    return suffix in _ALL or guessed.startswith(_MEDIA)
 
 
 def _endings(content_type: str) -> tuple[str, ...]:

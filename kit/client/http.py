@@ -70,7 +70,9 @@ class ConnectionPool(Generic[C]):
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
-                verify = certificates() if target[0] == "https" else _no_certificates()
+                # Without certificates it costs nothing, and plain http never uses it.
+                plain = target[0] != "https"
+                verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else certificates()
                 transport = self._make(verify=verify, proxy=proxy(*target))
                 entry = _PooledConnection(transport, retired=not self._open)
                 if self._open:
@@ -102,12 +104,6 @@ class ConnectionPool(Generic[C]):
 def certificates() -> ssl.SSLContext:
     """Return the context of connections that are checked, loaded once."""
     return httpx.create_ssl_context()
-
-
-@cache
-def _no_certificates() -> ssl.SSLContext:
-    """Return a context without certificates: it costs nothing, and plain http never uses it."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}

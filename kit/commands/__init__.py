@@ -69,7 +69,7 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
     loaded = set(names)
     for name, sentence in {**COMMANDS, **GROUPS}.items():
         if name not in loaded:
-            app.command(name, help=sentence)(_nothing)
+            app.command(name, help=sentence)(lambda: None)
             continue
         module = import_module(f"kit.commands.{_TOGETHER.get(name, name).replace('-', '_')}")
         if name in GROUPS:
@@ -126,10 +126,6 @@ def _options(
     ] = False,
 ) -> None:
     """Do nothing before a command."""
-
-
-def _nothing() -> None:
-    """Stand for a command that is not loaded."""
 
 
 def _exit(sentence: str, code: int) -> None:

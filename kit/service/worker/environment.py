@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 #: The system, the user's folders, language and time.
@@ -51,8 +51,12 @@ def allowed_variables(environ: Mapping[str, str], *, network: bool = True) -> di
     >>> allowed_variables({"OPENAI_API_KEY": "sk", "HF_TOKEN": "hf", "KIT_DATA": "/d"})
     {}
     """
-    names = NAMES | WAY_OUT if network else NAMES
-    return {name: environ[name] for name in environ if _is_named(name.upper(), names)}
+    names, found = NAMES | WAY_OUT if network else NAMES, {}
+    for name, value in environ.items():
+        upper = name.upper()
+        if upper in names or (upper.startswith(BEGINNINGS) and not _SECRET.search(upper)):
+            found[name] = value
+    return found
 
 
 def pick_variables(names: Iterable[str]) -> dict[str, str]:
@@ -71,7 +75,3 @@ def set_variables(variables: Mapping[str, str]) -> Iterator[None]:
         for name in variables:
             os.environ.pop(name, None)
         os.environ.update(before)
-
-
-def _is_named(name: str, names: Container[str]) -> bool:
-    return name in names or (name.startswith(BEGINNINGS) and not _SECRET.search(name))

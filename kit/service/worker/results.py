@@ -70,7 +70,8 @@ def store_result(
     thumbnail = _thumbnail(asset, path, folder, facts)
     if metadata:
         embed(path, metadata)
-    digest, length = _hash_file(path)
+    with path.open("rb") as file:
+        digest, length = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
     facts |= {
         "key": output_key(generation_id, digest, SUFFIXES[asset.content_type]),
         "sha256": digest,
@@ -241,12 +242,6 @@ def _pixels(path: Path, asset: Asset) -> Any:
         at = float(footage.seconds or 0.0) * _POSTER_AT
         found = next(iter(footage.frames(rate, start=at)), None)
         return next(iter(footage.frames(rate))) if found is None else found
-
-
-def _hash_file(path: Path) -> tuple[str, int]:
-    """Return a file's SHA-256 and size."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
 
 
 def _bad_result(why: str, detail: str) -> EngineError:
