@@ -209,10 +209,10 @@ class PanelPages:
 
     def create(self) -> Any:
         """Return a model to pick and its form; first one that needs no file."""
-        from kit.widgets.panel import CreatePage
+        from kit.widgets.panel import CreatePage, needs_a_file
 
         models = self._models()
-        easy = next((m.id for m in models if not _needs_a_file(m)), None)
+        easy = next((m.id for m in models if not needs_a_file(m)), None)
         self._create_page = CreatePage(models, form=self.form, model=self._wanted or easy)
         return self._create_page
 
@@ -264,7 +264,3 @@ class PanelPages:
         if self._create_page is not None:
             self._create_page.model = model_id
         self.library.turn_to("Create")
-
-
-def _needs_a_file(model: wire.Model) -> bool:
-    return any(p.required for p in model.media_parameters)

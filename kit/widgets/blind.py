@@ -49,7 +49,12 @@ class BlindComparison(ipywidgets.VBox):
         if len(self._items) < 2:
             raise ConfigError("it takes two different generations to compare blindly")
         fit = media.Fit(width=max(size, 480), style=_PICTURE)
-        secret = [_without_words(item) for item in self._items.values()]
+        # their elements say nothing of what made them
+        unnamed = {"prompt": ""}
+        secret = [
+            replace(item, facts=item.facts.model_copy(update=unnamed))
+            for item in self._items.values()
+        ]
         self._drawn = dict(zip(self._items, draw_items(secret, fit, whole=True), strict=True))
         dice = random.Random(seed)  # noqa: S311 - an order to look at, and no secret
         pairs = [dice.sample(pair, 2) for pair in combinations(self._items, 2)]
@@ -62,12 +67,7 @@ class BlindComparison(ipywidgets.VBox):
         self._buttons = [ipywidgets.Button(description=name) for name in _ANSWERS]
         for button in self._buttons:
             button.on_click(lambda clicked: self.choose(_ANSWERS[clicked.description]))
-        self._page = [
-            self._line,
-            ipywidgets.HBox(self._sides),
-            ipywidgets.HBox(self._buttons),
-        ]
-        super().__init__(self._page)
+        super().__init__([self._line, ipywidgets.HBox(self._sides), ipywidgets.HBox(self._buttons)])
         self._show()
 
     def __repr__(self) -> str:
@@ -128,11 +128,6 @@ class BlindComparison(ipywidgets.VBox):
 def _describe(item: GalleryItem, won: int, lost: int, tied: int) -> str:
     words = f"{item.facts.model_id or ''} · {item.facts.id} · {won} won, {lost} lost, {tied} equal"
     return markup.set_direction(escape(words))
-
-
-def _without_words(item: GalleryItem) -> GalleryItem:
-    """Return an item whose element says nothing of what made it."""
-    return replace(item, facts=item.facts.model_copy(update={"prompt": ""}))
 
 
 def _sentence(text: str) -> str:

@@ -74,7 +74,7 @@ class Comparison:
         names = dict.fromkeys(name for e in self.items for name in e.settings())
         for name in names:
             values = [e.settings().get(name) for e in self.items]
-            rows.append(Row(name, tuple(_text(value) for value in values)))
+            rows.append(Row(name, tuple(_MISSING if v is None else str(v) for v in values)))
         return rows
 
     def html(self) -> str:
@@ -97,7 +97,9 @@ class Comparison:
             *(_line(name, values) for name, values in self._made()),
         ]
         same = [row for row in rows if not row.differs]
-        table = f'<table style="{self._table()}">{"".join(lines)}</table>'
+        across = 110 + (self.size + 12) * count
+        style = f"{markup.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
+        table = f'<table style="{style}">{"".join(lines)}</table>'
         return f'<div style="{markup.FONT};{markup.COLOR}">{table}{_alike(same)}</div>'
 
     def _aspect(self) -> float:
@@ -115,10 +117,6 @@ class Comparison:
             ("credits", [_price(price, first, n) for n, price in enumerate(prices)]),
             *((name, [escape(get(e.facts)) for e in self.items]) for name, get in _MADE.items()),
         ]
-
-    def _table(self) -> str:
-        across = 110 + (self.size + 12) * len(self.items)
-        return f"{markup.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
 
 
 def _heads(shown: Sequence[str]) -> str:
@@ -154,10 +152,6 @@ def _price(price: Decimal | None, first: Decimal | None, number: int) -> str:
     if not number or price is None or first is None or price == first:
         return escape(text)
     return f"{escape(text)} <b>({escape(markup.signed_amount(price - first))})</b>"
-
-
-def _text(value: Any) -> str:
-    return _MISSING if value is None else str(value)
 
 
 def _seconds(facts: wire.Generation) -> str:

@@ -171,10 +171,6 @@ def _first_image(container: Any) -> Any:
     return frame and frame.to_image()
 
 
-def _codec(container: Any) -> str:
-    return str(shown_stream(container).codec_context.name)
-
-
 def _read_video(path: Path, read: Callable[[Any], T]) -> T | None:
     """Return what is read of an opened video, or None where PyAV cannot."""
     try:
@@ -190,7 +186,10 @@ def _read_video(path: Path, read: Callable[[Any], T]) -> T | None:
 
 def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path, fit: Fit) -> str:
     size, host = path.stat().st_size, fit.host
-    played = host.codecs is None or _read_video(path, _codec) in (None, *host.codecs)
+    played = host.codecs is None or (
+        _read_video(path, lambda found: shown_stream(found).codec_context.name)
+        in (None, *host.codecs)
+    )
     embedded = played and size <= (host.embed if fit.embed is None else fit.embed)
     kept = fit.beside and (host.opens or host.beside) and not embedded
     ending = path.suffix.lower() if path.suffix.lower() in _VIDEOS else _video_ending(path)

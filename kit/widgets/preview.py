@@ -77,12 +77,9 @@ def spoken(item: wire.Script) -> str:
     seconds = item.metrics.duration.strip()
     if not seconds:
         return f"about {words * _WORD:.0f} s to speak · {count_of(words, 'word')}"
-    pace = f" · {words * 60 / float(seconds):.0f} words/min" if _positive(seconds) else ""
+    number = re.fullmatch(r"\d{1,6}(\.\d{1,6})?", seconds) and float(seconds)
+    pace = f" · {words * 60 / number:.0f} words/min" if number else ""
     return f"{seconds} s to speak · {count_of(words, 'word')}{pace}"
-
-
-def _positive(text: str) -> bool:
-    return bool(re.fullmatch(r"\d{1,6}(\.\d{1,6})?", text)) and float(text) > 0
 
 
 def _foot(length: str, writer: str | None) -> str:

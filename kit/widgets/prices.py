@@ -115,8 +115,7 @@ def text(quote: wire.Quote | None) -> str:
     if quote is None:
         return "price unknown"
     how = _SOURCES.get(quote.source, quote.source)
-    about = "about " if how.startswith("a guess") else ""
-    return f"{about}{credits(quote.total)}{f' ({how})' if how else ''}"
+    return f"{_total(quote)}{f' ({how})' if how else ''}"
 
 
 def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
@@ -125,9 +124,8 @@ def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
         return faint("asking for the price …" if asking else "price unknown")
     terms = "; ".join(f"{term_text(t)} {signed_amount(t.credits)}" for t in quote.terms)
     how = _SOURCES.get(quote.source, quote.source)
-    about = "about " if how.startswith("a guess") else ""
     hover = escape(terms or how or credits(quote.total))
-    parts = [f'<b title="{hover}">{about}{escape(credits(quote.total))}</b>']
+    parts = [f'<b title="{hover}">{escape(_total(quote))}</b>']
     words = [how, _short_terms(quote), _after(quote), "asking …" if asking else ""]
     parts.append(faint(" · ".join(filter(None, words))))
     if quote.affordable is False:

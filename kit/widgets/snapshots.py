@@ -58,7 +58,8 @@ class StaticSnapshot:
         with self._lock:
             self._bundle, self._last, self._place = bundle, html, uuid.uuid4().hex
             self._names = [*(n for n in self._names if n != place), place]
-            self.style.value = "".join(map(hide_snapshot, self._names))
+            hidden = (f"<style>.{name} {{ display: none }}</style>" for name in self._names)
+            self.style.value = "".join(hidden)
         publish(self._output(html), transient={"display_id": self._place})
         publish({**whole, "text/plain": ""})
 
@@ -141,23 +142,18 @@ def name(html: str) -> str:
 def render_snapshot(name: str, html: str) -> str:
     """Return kept HTML that stands in for a widget where there is no kernel.
 
-    While the widget lives, `hidden` takes it away. In a notebook that was opened again the widget
-    is only a line: that it is loading, for as long as there is no kernel, or that its model was not
-    found. The style sheet in here hides such a line, and nothing else: it is text without any
-    element, which neither a widget is, nor one that broke, nor any other output. Where a notebook
-    is not trusted, the style sheet is taken out, and the words of the widget are shown instead:
-    there are none (see `StaticSnapshot`).
+    While the widget lives, its style sheet takes this away. In a notebook that was opened again the
+    widget is only a line: that it is loading, for as long as there is no kernel, or that its model
+    was not found. The style sheet in here hides such a line, and nothing else: it is text without
+    any element, which neither a widget is, nor one that broke, nor any other output. Where a
+    notebook is not trusted, the style sheet is taken out, and the words of the widget are shown
+    instead: there are none (see `StaticSnapshot`).
     """
     lost = ".jp-OutputArea-output:not(:has(*))"
     after = f".jp-OutputArea-child:has(.{name}) + .jp-OutputArea-child {lost}"
     # JupyterLab paints every other row of a table in the color of the page: bars across a card.
     plain = f".{name} tr {{ background: none !important }}"
     return f'<style>{after} {{ display: none }} {plain}</style><div class="{name}">{html}</div>'
-
-
-def hide_snapshot(name: str) -> str:
-    """Return the style sheet with which a widget takes its snapshot away."""
-    return f"<style>.{name} {{ display: none }}</style>"
 
 
 def rerun_line(code: str) -> str:

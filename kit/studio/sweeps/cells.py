@@ -152,7 +152,7 @@ def plan_rows(
 def _request(
     model: str, media: Any, values: Mapping[str, Any], tags: Mapping[str, str] | None
 ) -> Asked:
-    own = _tag_columns(values)
+    own = [name for name in values if name.startswith(_TAG)]
     settings = {
         name.removeprefix(_PARAMETER): value
         for name, value in values.items()
@@ -160,10 +160,6 @@ def _request(
     }
     named = {name.removeprefix(_TAG): str(values[name]) for name in own}
     return model, values.get(PROMPT), media, settings, {**(tags or {}), **named}
-
-
-def _tag_columns(values: Mapping[str, Any]) -> list[str]:
-    return [name for name in values if name.startswith(_TAG)]
 
 
 def _column_name(name: str) -> str:
@@ -263,11 +259,6 @@ def least_sure_source(cells: Sequence[Cell]) -> str:
 def key_of(sweep: str, cell: Cell) -> str:
     """Return the idempotency key of a cell's next start."""
     return f"kit-sweep-{records.digest(f'{sweep} {cell.digest} {cell.starts}', 40)}"
-
-
-def digest_cells(cells: Sequence[Cell]) -> str:
-    """Return a hash of what a sweep consists of."""
-    return records.digest("\n".join(cell.digest for cell in cells), 64)
 
 
 def _check_all(operations: Operations, requests: Sequence[Asked]) -> Flow[list[Request]]:

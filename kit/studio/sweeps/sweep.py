@@ -134,7 +134,7 @@ class BaseSweep(Generic[H]):
         self.ratings = ratings
         self._cells = list(planned.cells)
         self._session = session
-        self._digest = cells.digest_cells(self._cells)
+        self._digest = records.digest("\n".join(cell.digest for cell in self._cells), 64)
         self._notes = JsonLines(records.file(session.operations.settings, "sweeps"))
         self._results: dict[int, CellResult] = {}
         self._lock = threading.Lock()

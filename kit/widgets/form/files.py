@@ -292,14 +292,8 @@ def build(
     own: bool = True,
 ) -> Field:
     """Return the field of a media parameter; see `FileField`."""
-    made = stock.new(
-        FileField,
-        parameter=parameter,
-        stock=stock,
-        service=service,
-        background=background,
-        own=own,
-    )
+    given = {"parameter": parameter, "service": service, "background": background, "own": own}
+    made = stock.new(FileField, stock=stock, **given)
     path, note = f"mediaUploads.{parameter.name}", build_note(parameter, stock)
     return Field(path, parameter, made, note, made.read, made.write, made)
 

@@ -35,7 +35,7 @@ from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
 from kit.widgets.result import ResultCard
 from kit.widgets.snapshots import SnapshotBox
-from kit.wire import Model
+from kit.wire import Model, Parameter
 
 #: Seconds of quiet before a refresh, and from a click to reading: what was typed may come later.
 QUIET, SETTLING = 0.15, 0.12
@@ -429,7 +429,8 @@ def _build_fields(
 ) -> list[Field]:
     """Return a field for the prompt, for each medium and for each setting of a model."""
     own = parameters.is_own(model)
-    prompt = [fields.build("prompt", values.prompt(model), stock)] if model.supports_prompt else []
+    text = Parameter(name="prompt", type="string", required=model.prompt_required)
+    prompt = [fields.build("prompt", text, stock)] if model.supports_prompt else []
     media = [
         files.build(p, stock, service=service, background=background, own=own)
         for p in model.media_parameters

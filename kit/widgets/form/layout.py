@@ -12,7 +12,7 @@ from kit.parameters import Request
 from kit.widgets import examples, markup, prices
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.boxes import NewestFirst, close_all
-from kit.widgets.form import parts, relevance, values
+from kit.widgets.form import parts, relevance
 from kit.widgets.form.fields import Field
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.runs import MOST
@@ -168,7 +168,9 @@ class FormLayout:
 
     def render_snapshot(self, request: Request, quote: Quote | None, back: str) -> str:
         """Return the form as a notebook keeps it: its values, and the code to get it back."""
-        rows = facts({name: str(value) for name, value in values.rows(request)})
+        files = {name: ", ".join(p.name for p in found) for name, found in request.media.items()}
+        settings = {name: str(value) for name, value in request.parameters.items()}
+        rows = facts({"prompt": request.prompt, **files, **settings})
         html = card(self._model.title or self._model.id, rows + faint(prices.text(quote)))
         return html + rerun_line(back)
 

@@ -11,7 +11,7 @@ from kit import parameters
 from kit.errors import BadRequestError, KitError, ParameterError
 from kit.parameters import Request
 from kit.widgets.form.fields import Field
-from kit.wire import Model, Parameter
+from kit.wire import Model
 
 _PARTS = ("prompt", "parameters", "media")
 
@@ -33,11 +33,6 @@ class Checked:
     settings: Mapping[str, Any] | None
     problems: Mapping[str, str]
     incomplete: bool = False
-
-
-def prompt(model: Model) -> Parameter:
-    """Return the prompt of a model as one more parameter."""
-    return Parameter(name="prompt", type="string", required=model.prompt_required)
 
 
 def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
@@ -75,18 +70,7 @@ def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
 def to_value(request: Request) -> dict[str, Any]:
     """Return a request as the value of a form."""
     media = {name: [str(path) for path in paths] for name, paths in request.media.items()}
-    return {
-        "prompt": request.prompt,
-        "parameters": dict(request.parameters),
-        "media": media,
-    }
-
-
-def rows(request: Request) -> list[tuple[str, Any]]:
-    """Return what a request asks for as names and values; of files only their names."""
-    found: list[tuple[str, Any]] = [("prompt", request.prompt)] if request.prompt else []
-    found += [(name, ", ".join(p.name for p in paths)) for name, paths in request.media.items()]
-    return [*found, *request.parameters.items()]
+    return {"prompt": request.prompt, "parameters": dict(request.parameters), "media": media}
 
 
 def read_value(

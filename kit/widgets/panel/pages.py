@@ -32,7 +32,7 @@ class ModelPage(ipywidgets.VBox):
     """
 
     def __init__(self, models: Sequence[wire.Model], *, use: Callable[[str], None]) -> None:
-        self._models = sorted(models, key=_needs_a_file)
+        self._models = sorted(models, key=needs_a_file)
         self._kind = ipywidgets.ToggleButtons(
             options=_KINDS, description="Kind", tooltips=("Models of any kind",)
         )
@@ -70,8 +70,10 @@ class ModelPage(ipywidgets.VBox):
 
     def _matches(self, model: wire.Model) -> bool:
         kind = self._kind.value
-        words = self.search.lower().split()
-        return (kind == "all" or model.asset_type == kind) and panel.matches(model, words)
+        said = (model.id, model.title or "", model.category or "", model.description or "")
+        text = " ".join(said).lower()
+        found = all(word in text for word in self.search.lower().split())
+        return found and kind in ("all", model.asset_type)
 
     def _filter(self, _: Any = None) -> None:
         self._limit = _PORTION
@@ -99,7 +101,8 @@ class ModelPage(ipywidgets.VBox):
         return self._rows[model.id]
 
 
-def _needs_a_file(model: wire.Model) -> bool:
+def needs_a_file(model: wire.Model) -> bool:
+    """Return whether nothing can be made with a model without a file."""
     return any(parameter.required for parameter in model.media_parameters)
 
 
@@ -222,7 +225,7 @@ def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[
     """
     most = max((amount for _, amount, _ in rows), default=Decimal(0))
     cells = (
-        f"<span>{escape(name)}</span>{_bar(amount, most)}"
+        f'<span>{escape(name)}</span><i style="width:{_percent(amount, most):.1f}%"></i>'
         f"<span>{escape(_about(figure(amount), doubts))} "
         f'<span class="kit-note">{escape(note)}</span></span>'
         for name, amount, note in rows
@@ -252,10 +255,6 @@ def _about(amount: str, doubts: Sequence[str]) -> str:
 
 def _why(doubts: Sequence[str]) -> str:
     return f' title="{escape(" ".join(doubts))}"' if doubts else ""
-
-
-def _bar(amount: Decimal, most: Decimal) -> str:
-    return f'<i style="width:{_percent(amount, most):.1f}%"></i>'
 
 
 def _percent(amount: Decimal, most: Decimal) -> float:

@@ -7,7 +7,7 @@ asks for nothing that is not shown. Only widgets are used, so it runs wherever t
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
@@ -86,13 +86,6 @@ def _price(item: wire.Model) -> str:
     if usual:
         return f"usually {usual} credits"
     return "" if item.credits_from is None else f"from {figure(item.credits_from)} credits"
-
-
-def matches(item: wire.Model, words: Iterable[str]) -> bool:
-    """Return whether all words occur in what a model is called or does."""
-    parts = (item.id, item.title or "", item.category or "", item.description or "")
-    text = " ".join(parts).lower()
-    return all(word in text for word in words)
 
 
 #: Seconds that what is saved beside the panel waits for its first page.
