@@ -128,6 +128,18 @@ def test_a_band_says_where_the_balance_ends() -> None:
     assert "balance 3" in texts
 
 
+@pytest.mark.parametrize("engine", ["matplotlib", "altair"])
+def test_a_band_is_of_its_own_columns_whatever_others_are_called(engine: str) -> None:
+    pytest.importorskip(engine)
+    chart = replace(BAND, y="running", low="running_low", high="running_high")
+    some = frame(BAND).assign(
+        running=[1.0, 3, 6], running_low=[1.0, 2, 4], running_high=[2.0, 4, 8]
+    )
+
+    assert rows_to_draw(chart, some)["high"].tolist() == [2, 4, 8]
+    assert with_chart(some, chart).plot(engine) is not None
+
+
 def test_equal_names_are_not_added_up_where_each_row_is_a_bar() -> None:
     rows = pd.DataFrame({"what": ["a lake", "a lake"], "net": [2.0, 1.0]})
     chart = Chart(kind="bars", x="what", y="net", title="t", ranked=True)

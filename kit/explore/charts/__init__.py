@@ -150,8 +150,8 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     if isinstance(frame[chart.x].dtype, pd.DatetimeTZDtype):  # drawn as a clock shows it there
         frame = frame.assign(**{chart.x: frame[chart.x].dt.tz_localize(None)})
     if chart.kind == "band":
-        names = {chart.x: "x", chart.y: "y", str(chart.low): "low", str(chart.high): "high"}
-        return frame.rename(columns=names)
+        names = {"x": chart.x, "y": chart.y, "low": chart.low, "high": chart.high}
+        return pd.DataFrame({name: frame[column] for name, column in names.items()})
     rows = pd.DataFrame({"x": frame[chart.x], "y": frame[chart.y].astype("float64").fillna(0.0)})
     rows["color"] = _name_values(frame[chart.color]) if chart.color else ""
     if chart.kind == "bars":
