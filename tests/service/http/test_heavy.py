@@ -34,7 +34,7 @@ ESTIMATES = "/v1/creative-studio/estimates"
 UPLOADS = "/v1/creative-studio/media-uploads"
 #: Seconds by which another caller's request may be late.
 MOST = 0.05
-ATTEMPTS = 6
+ATTEMPTS = 12
 SIZE = 950_000
 HEAD = 60_000
 
@@ -327,15 +327,18 @@ def test_a_header_holds_nobody_up(served: Served, header: bytes) -> None:
 
 
 def test_a_page_of_a_thousand_holds_nobody_up(served: Served) -> None:
+    longest = request("GET", f"{GENERATIONS}?limit=1000", served.key)
     late = []
-    for host in ("127.0.0.1", "localhost", f"127.0.0.1:{served.address[1]}", "[::1]"):
+    for port in range(ATTEMPTS):
         # Under another name nothing is known of the page yet.
-        longest = request("GET", f"{GENERATIONS}?limit=1000", served.key)
-        delay, status, body = served.delay(longest.replace(b"Host: x", f"Host: {host}".encode()))
+        delay, status, body = served.delay(
+            longest.replace(b"Host: x", b"Host: localhost:%d" % port)
+        )
         assert (status, len(json.loads(body))) == (200, 1000)
         late.append(delay)
-
-    assert min(late) <= MOST
+        if delay <= MOST:
+            return
+    pytest.fail(f"another's request was answered {min(late) * 1000:.0f} ms late")
 
 
 def test_a_body_in_tiny_pieces_holds_nobody_up(served: Served) -> None:
