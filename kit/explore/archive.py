@@ -102,12 +102,14 @@ class Archive:
         table = pa.table({"id": known["id"], "likeness": alike})
         return self._ranked("likeness", source, choice.values, limit, alike=table)
 
-    def without_hash(self) -> list[str]:
+    def without_hash(self, choice: HistoryFilter = ALL) -> list[str]:
         """Return the ids of completed generations that were not looked at yet, newest first."""
         missing = "status = 'completed' and id not in (select id from known)"
-        query = f"select id from generations where {missing} {_NEWEST_FIRST}"  # noqa: S608
-        found: list[str] = self.ask(query, known=self.store.hashes())["id"].to_pylist()
-        return found
+        source = f"(select * from generations {choice.where}) where {missing}"  # noqa: S608
+        query = f"select id from {source} {_NEWEST_FIRST}"  # noqa: S608
+        found = self.ask(query, choice.values, known=self.store.hashes())
+        ids: list[str] = found["id"].to_pylist()
+        return ids
 
     def add_hashes(self, pictures: Mapping[str, Path | None]) -> None:
         """Keep the hashes of picture files by generation; one without a picture has none."""

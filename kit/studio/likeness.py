@@ -46,7 +46,7 @@ def find_similar(
 ) -> Flow[pd.DataFrame]:
     """Return the generations that look most like a picture; see `History.similar`."""
     wanted = yield from _hash(operations, archive, picture)
-    missing = archive.without_hash()
+    missing = archive.without_hash(choice)
     if missing:
         with operations.progress("pictures") as line:
             here = yield from _find_files(operations, missing, fetch, line)

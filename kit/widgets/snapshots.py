@@ -26,7 +26,7 @@ QUIET = 1.0
 Bundle = Callable[[], Mapping[str, Any]]
 _CODE = (
     "font:12px/1.5 var(--jp-code-font-family,monospace);margin:2px 0 0;padding:6px 10px;"
-    "white-space:pre-wrap;overflow-wrap:anywhere;border-radius:4px;color:inherit;"
+    "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;border-radius:4px;color:inherit;"
     "background:var(--jp-layout-color2,#8881)"
 )
 

@@ -76,6 +76,8 @@ def test_small_pictures_are_fetched_up_to_a_bound_and_the_rest_is_said(
 ) -> None:
     media.seen.clear()
 
+    assert elsewhere.history.similar(png("navy"), until="2020-01-01").empty
+    assert media.seen == [], "what the filters leave out is not looked at"
     with caplog.at_level(logging.WARNING, "kit"):
         found = elsewhere.history.similar(png("navy"), fetch=3)
     assert found.index[0] == "job-2"

@@ -199,8 +199,8 @@ class AsyncHistory:
         The picture is a generation, an id, a path, bytes, or one of Pillow or NumPy; anything else
         raises `ConfigError`. Light and colors are compared, and where they are: ``likeness`` is 1
         for the same. Of a video it is the picture that stands for it. What pictures look like is
-        kept on this computer; each call looks at up to `fetch` new ones, the newest first, and a
-        line of the log says how many are left.
+        kept on this computer; each call looks at up to `fetch` new ones that the filters let
+        through, the newest first, and a line of the log says how many are left.
 
         Examples
         --------
