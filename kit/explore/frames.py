@@ -100,8 +100,7 @@ def _table(
     rows: list[dict[str, Any]], table: schema.Table, *, index: str | None = "id"
 ) -> pd.DataFrame:
     kinds = {"id": "string", **table} if index else dict(table)
-    values = {name: pd.Series([row[name] for row in rows], dtype="object") for name in kinds}
-    frame = pd.DataFrame(values, columns=list(kinds)).astype(kinds)
+    frame = pd.DataFrame(rows, columns=list(kinds), dtype="object").astype(kinds)
     return frame.set_index(index) if index else frame
 
 

@@ -258,8 +258,6 @@ def _parse(content: bytes) -> Any:
 
 
 def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:
-    """Return generations, given by field, as a table."""
-
     def column(name: str, kind: pa.DataType = pa.string()) -> pa.Array:  # noqa: B008 - immutable
         return _column(cells[name], kind, malformed, wire.Generation, name)
 
@@ -295,7 +293,6 @@ def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:
 
 
 def _usage_table(cells: Cells, malformed: MalformedValues) -> pa.Table:
-    """Return entries, given by field, as a table."""
     found = {
         name: _column(cells[name], USAGE.field(name).type, malformed, wire.Entry, name)
         for name in USAGE.names
@@ -377,12 +374,10 @@ def _end_times(status: pa.Array, known: pa.Array, changed: Callable[[], pa.Array
 
 
 def _between(first: pa.Array, last: pa.Array) -> pa.Array:
-    """Return the seconds between two instants."""
     return pc.divide(pc.subtract(last, first).cast(pa.int64()).cast(pa.float64()), 1e6)
 
 
 def _outputs(values: Sequence[_Output | None], malformed: MalformedValues) -> dict[str, pa.Array]:
-    """Return the facts of outputs by column."""
     names = _Output.__struct_fields__
     kinds = {name: GENERATIONS.field(name).type for name in names}
     if not any(values):

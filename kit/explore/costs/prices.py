@@ -76,8 +76,8 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
         added = quote.total - base.total
         factor = float(quote.total / base.total) if base.total else float("nan")
         usual = value == values.get(name, "0 s")
-        rows.append((name, str(value), usual, float(quote.total), float(added), round(factor, 4)))
-    table = pd.DataFrame(rows, columns=list(_SENSITIVITY)).astype(_SENSITIVITY)
+        rows.append((name, str(value), usual, quote.total, added, round(factor, 4)))
+    table = pd.DataFrame(rows, columns=list(_SENSITIVITY), dtype="object").astype(_SENSITIVITY)
     table.insert(2, "choice", (table["parameter"] + " = " + table["value"]).astype("string"))
     title = f"What the settings of {model.id} add to {base.total:f} credits"
     chart = Chart(kind="bars", x="choice", y="added", title=title, leave_out=("added", 0.0))
@@ -112,8 +112,7 @@ def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote |
     rows.append(("charged", None, None, None, charged))
     if facts.credits_refunded:
         rows.append(("refunded", None, facts.error, None, -facts.credits_refunded))
-    figures = [(*row[:3], *(None if x is None else float(x) for x in row[3:])) for row in rows]
-    table = pd.DataFrame(figures, columns=list(_EXPLAINED)).astype(_EXPLAINED)
+    table = pd.DataFrame(rows, columns=list(_EXPLAINED), dtype="object").astype(_EXPLAINED)
     named = table["parameter"].fillna("") + " " + table["value"].fillna("")
     labels = (table["term"] + " " + named.str.strip()).str.strip()
     table.insert(0, "part", labels.astype("string"))

@@ -177,7 +177,6 @@ def reconcile(
 def _check_ledger(
     archive: Archive, balance: Decimal | None, receipts: Mapping[str, Decimal]
 ) -> Iterable[Row]:
-    """Compare everything with the ledger."""
     [books] = archive.ask(_LEDGER).to_pylist()
     if balance is not None:
         yield _row("balance", _ALL, _units(balance), books["total"])

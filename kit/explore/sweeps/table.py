@@ -115,21 +115,19 @@ def _row(
     ratings: Mapping[str, Mapping[str, Any]],
 ) -> list[Any]:
     facts, status, error = result
-    cost = None if price is None else float(price)
     if facts is None:
-        return [cost, status, *[None] * 6, error or None]
+        return [price, status, *[None] * 6, error or None]
     charged = facts.credits_charged
     charged = receipts.get(facts.id) if charged is None else charged
     refunded = facts.credits_refunded
-    net = None if charged is None else float(charged - (refunded or 0))
     ended = facts.completed_at or (facts.updated_at if facts.finished else None)
     known = ended is not None and facts.created_at is not None
     return [
-        cost,
+        price,
         status,
-        None if charged is None else float(charged),
-        None if refunded is None else float(refunded),
-        net,
+        charged,
+        refunded,
+        None if charged is None else charged - (refunded or 0),
         (ended - facts.created_at).total_seconds() if known else None,  # type: ignore[operator]
         ratings.get(facts.id, {}).get("rating"),
         facts.id,
