@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -17,12 +16,10 @@ import pandas as pd
 import pytest
 
 from kit import wire
-from kit.client.settings import Settings
 from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs.rates import Rate
 from kit.studio import Studio
-from tests.conftest import Service
 from tests.explore.pretending import archive_of, made, table_of, usage_of
 
 
@@ -191,13 +188,6 @@ def test_a_credit_must_be_worth_something_known() -> None:
         ask(None, {**RATES, "USD": RATES["EUR"]})
     with pytest.raises(ConfigError, match="no rate in EUR on 2026-11-30"):
         ask("EUR", {"EUR": later})
-
-
-@pytest.fixture
-def studio(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
-    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
-    with Studio(settings) as studio:
-        yield studio
 
 
 def test_a_studio_exports_what_its_costs_are(studio: Studio) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kit.client.settings import Settings
 from kit.errors import ConfigError
 from kit.explore import costs
 from kit.explore.costs.rates import Rate
@@ -19,7 +17,6 @@ from kit.explore.filters import HistoryFilter
 from kit.pricing import parse_credits
 from kit.studio import Studio
 from kit.wire import Generation
-from tests.conftest import Service
 from tests.explore.pretending import archive_of, made, table_of
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -127,13 +124,6 @@ def test_a_month_begins_where_days_begin() -> None:
 def test_what_is_no_month_is_a_sentence(month: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         costs.Month.parse(month, NOW, UTC)
-
-
-@pytest.fixture
-def studio(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
-    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
-    with Studio(settings) as studio:
-        yield studio
 
 
 def test_a_studio_writes_its_report(
