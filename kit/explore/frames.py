@@ -90,6 +90,8 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
     plain = pd.DataFrame(frame)
     for name in plain.select_dtypes("datetimetz").columns:  # Excel knows no time zones
         plain[name] = plain[name].dt.tz_localize(None)
+    if isinstance(plain.index, pd.DatetimeIndex):
+        plain.index = plain.index.tz_localize(None)
     with require_extra("excel", "a file of Excel"):
         writer = pd.ExcelWriter(path, engine="xlsxwriter", engine_kwargs=_TEXTS)
     with writer:

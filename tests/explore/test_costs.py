@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -72,7 +73,7 @@ def test_groups_may_be_given_as_a_list_and_as_columns_of_the_history_are_called(
     assert costs.by(rows, "model_id")["model_id"].tolist() == costs.by(rows)["model"].tolist()
 
 
-def test_charges_are_rows_and_their_sum_is_the_total() -> None:
+def test_charges_are_rows_and_their_sum_is_the_total(tmp_path: Path) -> None:
     entries = [entry(0, "title", "-0.05").model_copy(update={"created_at": NOON - DAY})]
     rows = spent({"credits": 0.1}, {"credits": 0.2, "back": 0.2}, entries=entries)
     frame = costs.charges(rows)
@@ -85,6 +86,7 @@ def test_charges_are_rows_and_their_sum_is_the_total() -> None:
     ]
     assert costs.total(rows) == 0.15
     assert costs.total(spent()) == 0.0
+    frame.to_excel(tmp_path / "charges.xlsx")  # which knows no time zones
 
 
 # ── days ─────────────────────────────────────────────────────────────────────────────────────────

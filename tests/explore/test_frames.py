@@ -122,10 +122,12 @@ def test_each_parameter_has_a_row_media_first() -> None:
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
 
 
-def test_costs_go_into_a_sheet_with_their_days(tmp_path: Path) -> None:
+@pytest.mark.parametrize("index", [False, True])
+def test_costs_go_into_a_sheet_with_their_days(tmp_path: Path, index: bool) -> None:
     frame = CostFrame({"day": pd.to_datetime([MIDNIGHT]), "net": [0.1]})
+    written = CostFrame(frame.set_index("day")) if index else frame
 
-    frame.to_excel(tmp_path / "costs.xlsx", index=False)
+    written.to_excel(tmp_path / "costs.xlsx", index=index)
 
     found = pd.read_excel(tmp_path / "costs.xlsx")
     assert found.to_numpy().tolist() == [[pd.Timestamp("2026-03-10"), 0.1]]

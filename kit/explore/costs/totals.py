@@ -77,12 +77,12 @@ def total(spent: Spending) -> float:
     return int(spent.sums(())["net"].iloc[0]) / MILLI
 
 
-def charges(spent: Spending) -> pd.DataFrame:
+def charges(spent: Spending) -> CostFrame:
     """Return a row a charge, the newest first, to be grouped by hand.
 
     Returns
     -------
-    DataFrame
+    CostFrame
         Indexed by id: ``kind``, ``model_id``, ``asset_type``, ``status``, ``created_at``,
         ``charged``, ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``,
         ``tags``, and the net in each currency that has rates.
@@ -91,7 +91,7 @@ def charges(spent: Spending) -> pd.DataFrame:
     found = spent.ask(f"select * exclude (settings) from spending {newest}")  # noqa: S608
     found["created_at"] = found["created_at"].dt.tz_convert(spent.timezone)
     worth = {name: _worth(found[name]) for name in spent.currencies}
-    return _amounts(found.assign(**worth).set_index("id"))
+    return CostFrame(_amounts(found.assign(**worth).set_index("id")))
 
 
 def summary(spent: Spending) -> CostFrame:
