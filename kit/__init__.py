@@ -65,7 +65,7 @@ def connect(
         Where the service is and the key for it; else ``KIT_BASE_URL`` and ``KIT_API_KEY``, else a
         saved profile, else the embedded service with a demo account.
     profile : str, optional
-        Name of a saved profile.
+        Name of a saved profile, or "embedded" for the embedded service where others are saved.
     data : Path or str, optional
         Folder for what the kit remembers; else ``KIT_DATA``, else the user's data folder.
     reuse : bool

@@ -115,9 +115,9 @@ class Service:
     settings: ServiceSettings
     stop: Callable[[], None]
 
-    def account(self, credits: int = 100, name: str = "Ada") -> str:
+    def account(self, credits: float = 100, name: str = "Ada") -> str:
         """Make an account with some credits and return its id."""
-        work = accounts.create(name, "ada@example.org", credits * 1000, clock())
+        work = accounts.create(name, "ada@example.org", round(credits * 1000), clock())
         return str(self.write(work).id)
 
     def grant(self, account: str, credits: int) -> None:

@@ -17,6 +17,8 @@ from kit.client.location import ServiceLocation
 from kit.errors import ConfigError
 
 _APP = "creative-studio-kit"
+#: The profile that is the embedded service, unless one was saved under this name.
+_EMBEDDED = "embedded"
 _OF_EVERY_SERVICE = ("KIT_DATA", "KIT_PROGRESS", "KIT_PRIVATE_MEDIA")
 _OFF = frozenset({"0", "false", "no", "off"})
 
@@ -83,8 +85,9 @@ def resolve(
 ) -> Settings | None:
     """Return the settings from arguments, environment or a saved profile, in this order.
 
-    None means that nothing names a service: the caller uses the embedded one. Half of an address
-    and a key, or a named profile that does not exist, is a `ConfigError`.
+    None means that nothing names a service, or the profile "embedded" does: the caller uses the
+    embedded one. Half of an address and a key, or another profile that does not exist, is a
+    `ConfigError`.
 
     Examples
     --------
@@ -118,7 +121,7 @@ def embedded_settings(
     env = {k: v for k, v in os.environ.items() if k in _OF_EVERY_SERVICE}
     settings = resolve(base_url, api_key, data=data, environment=env)
     assert settings is not None  # noqa: S101 - both arguments are given
-    return replace(settings, name="embedded", moves=moves)
+    return replace(settings, name=_EMBEDDED, moves=moves)
 
 
 def data_folder(
@@ -165,7 +168,7 @@ def _pair(base_url: str | None, api_key: str | None, advice: str) -> tuple[str, 
 
 def _from_profile(path: Path | None, name: str, *, asked_for: bool) -> tuple[str, str] | None:
     found = saved_profiles.find(name, path=path)
-    if found is None and asked_for:
+    if found is None and asked_for and name != _EMBEDDED:
         known = ", ".join(repr(each.name) for each in saved_profiles.list_profiles(path=path))
         raise ConfigError(
             f"there is no saved profile {name!r}; "

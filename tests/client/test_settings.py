@@ -53,6 +53,14 @@ def test_the_environment_may_name_a_profile(profiles: Path) -> None:
     assert found(chosen) == ("https://work.test", "w")
 
 
+def test_the_embedded_service_is_a_profile_beside_saved_ones(profiles: Path) -> None:
+    save("https://work.test", "w", path=profiles)
+
+    assert found(resolve(environment={}, profiles=profiles)) == ("https://work.test", "w")
+    assert resolve(profile="embedded", environment={}, profiles=profiles) is None
+    assert resolve(environment={"KIT_PROFILE": "embedded"}, profiles=profiles) is None
+
+
 def test_an_unknown_profile_is_named(profiles: Path) -> None:
     with pytest.raises(ConfigError, match="no saved profile 'nope'"):
         resolve(profile="nope", environment={}, profiles=profiles)

@@ -176,3 +176,13 @@ def test_an_estimate_needs_only_to_read_and_no_credits(service: Service) -> None
         quote = http.post(ESTIMATES, json=body).json()
 
     assert (quote["total"], quote["affordable"]) == (0.6, False)
+
+
+@pytest.mark.parametrize(("available", "affordable"), [(0.6, True), (0.599, False)])
+def test_the_last_credits_afford_what_costs_exactly_these(
+    service: Service, available: float, affordable: bool
+) -> None:
+    body = {"modelId": "flat", "prompt": "x"}
+    with service.client(service.key(service.account(credits=available), *ALL_SCOPES)) as http:
+        assert http.post(ESTIMATES, json=body).json()["affordable"] is affordable
+        assert http.post(GENERATIONS, json=body).status_code == (202 if affordable else 402)
