@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from kit import parameters, wire
 from kit.client import calls, flows, records
 from kit.client.actions import Flow
-from kit.client.flows import ONCE, PATIENT, Policy
+from kit.client.flows import ONCE, Policy
 from kit.client.records import Notices
 from kit.client.settings import Settings
 from kit.errors import (
@@ -64,19 +64,18 @@ class Billing:
         self,
         settings: Settings,
         *,
-        policy: Policy = PATIENT,
-        book: PriceBook | None = None,
-        notices: Notices | None = None,
-        models: Callable[[], Flow[Mapping[str, wire.Model]]] | None = None,
+        policy: Policy,
+        notices: Notices,
+        models: Callable[[], Flow[Mapping[str, wire.Model]]],
     ) -> None:
         self.budgets = Budgets()
         self.changes = changes_at(settings.base_url)
-        self.book = book or PriceBook(JsonLines(records.file(settings, "prices")))
+        self.book = PriceBook(JsonLines(records.file(settings, "prices")))
         self._texts = JsonLines(records.file(settings, "texts"))
         self._settings = settings
         self._policy = policy
         self._models = models
-        self._notices = notices or Notices()
+        self._notices = notices
         self._estimates = True
         self._seen: dict[str, tuple[str, ...]] = {}
 
@@ -181,7 +180,7 @@ class Billing:
         if not again and (known := self._find_texts(asked)):
             return [wire.Script.model_validate(each) for each in known], True
         wrong = [*parameters.script_problems(order)]
-        offered = (yield from self._models()) if wrong and self._models else {}
+        offered = (yield from self._models()) if wrong else {}
         if any(map(parameters.is_own, offered.values())):
             raise ParameterError.fields(wrong)
         several = str(order.variations) == "2"

@@ -15,12 +15,22 @@ from kit.studio import accounts, forms, views
 from kit.studio.accounts import AccountConnection, AccountConnections, AccountSwitcher
 from kit.studio.cost_reports import CostReports
 from kit.studio.generation import Session
+from kit.widgets.panel import (
+    CreatePage,
+    ModelPage,
+    PageSet,
+    Panel,
+    PanelPage,
+    needs_a_file,
+    page,
+)
+from kit.widgets.panel import pages as draw
+from kit.widgets.panel.panel import banner, heading, render_panel
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kit.explore.costs import CostFrame, Spending
-    from kit.widgets.panel import CreatePage, PageSet, Panel
 
 #: Where an amount comes from -> what is said of those, and what is doubtful about them.
 _SOURCES = {
@@ -52,7 +62,6 @@ def cost_page(
     the service counts days.
     """
     from kit.explore import costs
-    from kit.widgets.panel import pages as draw
 
     summary, trend = costs.summary(spent), costs.trend(spent)
     models, sources = costs.by(spent, "model"), costs.by(spent, "source")
@@ -105,7 +114,7 @@ def _credits(amount: Any) -> Decimal:
 
 def build_panel(session: Session[Any]) -> Panel:
     """Return the whole application as one widget."""
-    return PanelPages(session).panel()
+    return PanelPages(session).library.panel()
 
 
 class PanelAccounts:
@@ -122,8 +131,6 @@ class PanelAccounts:
 
     def panel(self) -> Panel:
         """Return the panel, open at the studio's own account."""
-        from kit.widgets.panel import Panel
-
         page_set = self._reports[self.connections.own] = self._first.page_set()
         close = self.connections.close
         self._panel = Panel(page_set, snapshot=self._first.snapshot, on_close=close)
@@ -132,7 +139,7 @@ class PanelAccounts:
     def switch_to(self, connection: AccountConnection) -> None:
         """Go over to another account, on the page that is open."""
         if connection not in self._reports:
-            self._reports[connection] = self._first.of(connection).page_set()
+            self._reports[connection] = PanelPages(connection.session, self, connection).page_set()
         if self._panel is not None:
             self._panel.page_set = self._reports[connection]
 
@@ -161,19 +168,8 @@ class PanelPages:
         self._wanted: str | None = None
         self._listed: list[wire.Model] = []
 
-    def of(self, connection: AccountConnection) -> PanelPages:
-        """Return the same pages of another account."""
-        return PanelPages(connection.session, self.library, connection)
-
-    def panel(self) -> Panel:
-        """Return the panel with all pages, none of them built yet but the first."""
-        return self.library.panel()
-
     def page_set(self) -> PageSet:
         """Return the pages of this account, none of them built yet."""
-        from kit.widgets.panel import PageSet, PanelPage
-        from kit.widgets.panel.panel import banner
-
         pages = [
             PanelPage("Models", self.models, again=True),
             PanelPage("Create", self.create),
@@ -189,28 +185,20 @@ class PanelPages:
 
     def heading(self) -> str:
         """Return who pays, and what is left."""
-        from kit.widgets.panel.panel import heading
-
         return heading(self._place, self._connection.account())
 
     def snapshot(self) -> str:
         """Return what the panel of a notebook that is opened again says about itself."""
-        from kit.widgets.panel.panel import render_panel
-
         code = f"{'await ' if self._session.awaited else ''}studio.panel()"
         return render_panel(self._place, self._listed, code)
 
     def models(self) -> Any:
         """Return all models; a click on one leads to its form."""
-        from kit.widgets.panel import ModelPage
-
         self._listed = self._models(refresh=True)
         return ModelPage(self._listed, use=self._open_form)
 
     def create(self) -> Any:
         """Return a model to pick and its form; first one that needs no file."""
-        from kit.widgets.panel import CreatePage, needs_a_file
-
         models = self._models()
         easy = next((m.id for m in models if not needs_a_file(m)), None)
         self._create_page = CreatePage(models, form=self.form, model=self._wanted or easy)
@@ -226,8 +214,6 @@ class PanelPages:
 
     def costs(self) -> Any:
         """Return what was spent: in sum, by model, and day by day."""
-        from kit.widgets.panel import page
-
         spent = self._client.block(self._reports.spending())
         kept = self._client.block(accounts.spent_lately()) is not None
         return page(cost_page(spent, self._connection.account().credits, ledger=kept))

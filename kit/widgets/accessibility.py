@@ -38,10 +38,6 @@ class PageScript(ipywidgets.DOMWidget):
     def __init__(self, **traits: Any) -> None:
         super().__init__(_dom_classes=("kit-page-script",), **traits)
 
-    def belong(self, box: ipywidgets.Box) -> None:
-        """Tell the page which box it is that the script is in."""
-        self.box = box.model_id
-
     def follow(self, look: Callable[[], None] | None) -> None:
         """Have what looks for others' changes called again and again while the box is seen."""
 

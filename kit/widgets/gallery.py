@@ -113,16 +113,6 @@ def draw_items(
         return list(pool.map(draw, items))
 
 
-def total(items: Iterable[GalleryItem]) -> Decimal | None:
-    """Return what all cost together, or None where the price of one is unknown."""
-    amount = Decimal(0)
-    for item in items:
-        if item.cost is None:
-            return None
-        amount += item.cost
-    return amount
-
-
 def explain_missing(problem: Exception) -> str:
     """Return the sentence why a medium is not shown.
 
@@ -248,8 +238,9 @@ class Gallery:
         return f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
 
     def _summary(self) -> str:
-        price = total(self.items) if self.items else None
-        spent = "" if price is None else f" · {markup.credits(price)}"
+        costs = [item.cost for item in self.items if item.cost is not None]
+        known = self.items and len(costs) == len(self.items)
+        spent = f" · {markup.credits(sum(costs, Decimal(0)))}" if known else ""
         return f"{markup.count_of(len(self.items), 'generation')}{spent}"
 
 

@@ -45,7 +45,7 @@ class ResultOpener(ipywidgets.VBox):
         style = ipywidgets.HTML(style_element(__package__, "shared.css"))
         parts = (self._opened, style, buttons, reach := Accessibility())
         super().__init__(children=parts, _dom_classes=("kit-opener",))
-        reach.belong(self)
+        reach.box = self.model_id
 
     def __repr__(self) -> str:
         return "<ResultOpener>"

@@ -102,7 +102,7 @@ class SnapshotBox(ipywidgets.VBox):
         self._script = Accessibility()
         parts = (*children, self.snapshot.style, self._script)
         super().__init__(children=parts, _dom_classes=(kind,))
-        self._script.belong(self)
+        self._script.box = self.model_id
 
     def _html(self) -> str:
         """Return what is kept of it."""

@@ -168,7 +168,7 @@ def page(panel: Panel) -> Any:
 
 @pytest.fixture
 def panel(studio: Studio, neighbor: Server) -> Iterator[Panel]:
-    panel = PanelPages(studio.session).panel()
+    panel = PanelPages(studio.session).library.panel()
     until(lambda: text(panel), lambda said: "Ada" in said and "paint" in said)
     yield panel
     panel.close()
@@ -252,7 +252,9 @@ def test_the_awaited_panel_creates_awaited_generations_there(
     pages = PanelPages(astudio.session)
     connection = pages.library.connections.open("work")
 
-    form = pages.of(connection).form(model(connection, "carve"))
+    form = PanelPages(connection.session, pages.library, connection).form(
+        model(connection, "carve")
+    )
 
     assert form.code() == 'await (await kit.aconnect(profile="work")).generate("carve")'
     assert isinstance(form.submit().result(), AsyncGeneration)
@@ -266,7 +268,11 @@ def test_code_for_who_signed_in_without_saving_asks_for_the_key(
     pages = PanelPages(studio.session)
     connection = pages.library.connections.enter(neighbor.url, KEY, "")[0]
 
-    code = pages.of(connection).form(model(connection, "carve")).code()
+    code = (
+        PanelPages(connection.session, pages.library, connection)
+        .form(model(connection, "carve"))
+        .code()
+    )
 
     assert code == f'kit.login("{neighbor.url}", profile="").generate("carve")'
     assert pages.form(studio.models["paint"]).code() == 'studio.generate("paint")'

@@ -25,7 +25,7 @@ def test_the_line_above_says_where_and_who(pages: PanelPages, other: Server) -> 
 
 
 def test_models_lead_to_their_form(pages: PanelPages) -> None:
-    panel = pages.panel()
+    panel = pages.library.panel()
     catalog = pages.models()
     assert catalog.shown == ["paint", "retouch"]
 

@@ -16,7 +16,7 @@ from kit.client.settings import Settings
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.ratings import Ratings
 from kit.private import JsonLines
-from kit.studio import accounts, completion, forms, panel, recreation
+from kit.studio import accounts, completion, forms, recreation
 from kit.studio.aio.costs import AsyncCosts, AsyncUsage
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.aio.history import AsyncHistory
@@ -342,7 +342,9 @@ class AsyncStudio:
 
     async def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""
-        return panel.build_panel(self.session)
+        from kit.studio.panel import build_panel  # loads ipywidgets
+
+        return build_panel(self.session)
 
     async def account_panel(self) -> AccountPanel:
         """Return a panel with balance, spending and keys or profiles; show it to use it."""

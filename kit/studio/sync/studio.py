@@ -15,7 +15,7 @@ from kit.client.sync import Client
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.ratings import Ratings
 from kit.private import JsonLines
-from kit.studio import accounts, completion, forms, panel, recreation
+from kit.studio import accounts, completion, forms, recreation
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
@@ -341,7 +341,9 @@ class Studio:
 
     def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""
-        return panel.build_panel(self.session)
+        from kit.studio.panel import build_panel  # loads ipywidgets
+
+        return build_panel(self.session)
 
     def account_panel(self) -> AccountPanel:
         """Return a panel with balance, spending and keys or profiles; show it to use it."""

@@ -10,6 +10,7 @@ import math
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -208,15 +209,11 @@ def build(path: str, parameter: Parameter, stock: WidgetFactory) -> Field:
 
 def _build_buttons(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
     # without a tooltip of its own it shows one that reads "null"
-    return _build_choice(ipywidgets.ToggleButtons, parameter, stock, label, tooltip=label)
-
-
-def _build_dropdown(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    return _build_choice(ipywidgets.Dropdown, parameter, stock, label)
+    return _build_choice(parameter, stock, label, ipywidgets.ToggleButtons, tooltip=label)
 
 
 def _build_choice(
-    kind: Any, parameter: Parameter, stock: WidgetFactory, label: str, **traits: Any
+    parameter: Parameter, stock: WidgetFactory, label: str, kind: Any, **traits: Any
 ) -> Parts:
     options = [
         (word, _LEFT_OUT if value is None else value) for word, value in controls.choices(parameter)
@@ -271,19 +268,15 @@ def _build_number(parameter: Parameter, stock: WidgetFactory, label: str) -> Par
     It is one for text: a box of ipywidgets for numbers makes them fit without a word, and cannot be
     left blank.
     """
-    return _add_seed_button(parameter, stock, _build_text(parameter, stock, label, ipywidgets.Text))
-
-
-def _build_prose(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    return _build_text(parameter, stock, label, ipywidgets.Textarea, rows=3, _dom_classes=_WIDE)
-
-
-def _build_text_box(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    return _build_text(parameter, stock, label, ipywidgets.Text)
+    return _add_seed_button(parameter, stock, _build_text(parameter, stock, label))
 
 
 def _build_text(
-    parameter: Parameter, stock: WidgetFactory, label: str, kind: Any, **traits: Any
+    parameter: Parameter,
+    stock: WidgetFactory,
+    label: str,
+    kind: Any = ipywidgets.Text,
+    **traits: Any,
 ) -> Parts:
     """Return a box for text that is read by the type of its parameter."""
     initial = controls.default(parameter)
@@ -378,15 +371,15 @@ def _set_value(control: Any, value: Any) -> None:
 #: Name of a control -> how it is built.
 _BUILDERS: dict[str, Callable[[Parameter, WidgetFactory, str], Parts]] = {
     "buttons": _build_buttons,
-    "dropdown": _build_dropdown,
+    "dropdown": partial(_build_choice, kind=ipywidgets.Dropdown),
     "switch": _build_switch,
     "slider": _build_slider,
     "count": _build_number,
     "number": _build_number,
-    "prose": _build_prose,
-    "text": _build_text_box,
+    "prose": partial(_build_text, kind=ipywidgets.Textarea, rows=3, _dom_classes=_WIDE),
+    "text": _build_text,
     "lines": _build_lines,
     "picks": _build_picks,
-    "json": _build_text_box,
-    "media": _build_text_box,  # among the settings: an address, as text
+    "json": _build_text,
+    "media": _build_text,  # among the settings: an address, as text
 }

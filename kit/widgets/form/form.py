@@ -23,10 +23,10 @@ from kit.parameters import Request
 from kit.widgets import markup, prices
 from kit.widgets.background import BackgroundRunner, Debounced, guarded
 from kit.widgets.boxes import NewestFirst
-from kit.widgets.form import code, fields, files, parts, relevance, values
+from kit.widgets.form import code, fields, files, parts, values
 from kit.widgets.form.fields import Field
 from kit.widgets.form.files import build_zone
-from kit.widgets.form.layout import FormLayout
+from kit.widgets.form.layout import FormLayout, is_advanced
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.presets import PresetFolder, Presets
 from kit.widgets.form.prices import Prices
@@ -103,7 +103,8 @@ class Form(SnapshotBox):
         self._script.on_msg(self._receive)
         self._known = {model.id: (model, presets)}
         self._open(model.id, initial or {})
-        self._prices.ask_balance()
+        if service is not None:
+            self.background.begin(self._prices.learn_balance)
 
     def _open(self, model_id: str, initial: Mapping[str, Any]) -> None:
         """Show the fields of a model that is known."""
@@ -246,11 +247,14 @@ class Form(SnapshotBox):
 
     def _checked(self) -> Checked:
         checked = values.check_fields(self.model, self._fields)
+        prompt = checked.request.prompt or ""
+        plain = "{" not in prompt and "__" not in prompt
+        if plain or self._service is None or "prompt" in checked.problems:
+            return checked
         try:
-            self._prices.variants(checked)
+            return replace(checked, variants=self._service.variants(prompt))
         except KitError as error:  # a template that names a list that is not there
             return replace(checked, problems={**checked.problems, "prompt": str(error)})
-        return checked
 
     def _write(self, value: Mapping[str, Any]) -> None:
         with self._lock:
@@ -301,7 +305,7 @@ class Form(SnapshotBox):
 
     def _count(self, checked: Checked) -> str:
         """Show how many prompts a template stands for, and return how many of them are made."""
-        found, count = self._prices.variants(checked), len(self._prices.requests(checked))
+        found, count = checked.variants, len(self._prices.requests(checked))
         total = len(found or ())
         self._silent = True
         self._face.show_drawn(total, count)
@@ -436,6 +440,4 @@ def _build_fields(
         for p in model.media_parameters
     ]
     settings = [fields.build(f"parameters.{p.name}", p, stock) for p in model.setting_parameters]
-    return sorted(
-        [*prompt, *media, *settings], key=lambda one: relevance.is_advanced(one.parameter)
-    )
+    return sorted([*prompt, *media, *settings], key=lambda one: is_advanced(one.parameter))

@@ -1,9 +1,16 @@
-"""What a form shows around its fields, and how all of it lies: inputs, and results beside them."""
+"""What a form shows around its fields, and how all of it lies: inputs, and results beside them.
+
+Fields that are needed rarely stand back, and some appear with what they depend on, as
+`relevance.toml` says.
+"""
 
 from __future__ import annotations
 
+import functools
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import resources
 from typing import Any
 
 import ipywidgets
@@ -12,13 +19,13 @@ from kit.parameters import Request
 from kit.widgets import examples, markup, prices
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.boxes import NewestFirst, close_all
-from kit.widgets.form import parts, relevance
+from kit.widgets.form import parts
 from kit.widgets.form.fields import Field
 from kit.widgets.form.parts import WidgetFactory
 from kit.widgets.form.runs import MOST
 from kit.widgets.markup import card, facts, faint
 from kit.widgets.snapshots import rerun_line
-from kit.wire import Model, Quote
+from kit.wire import Model, Parameter, Quote
 
 #: Seconds that the button is disabled after a click: a double click starts one generation.
 DOUBLE_CLICK = 0.5
@@ -77,7 +84,7 @@ class FormLayout:
             _dom_classes=("kit-drawn", "kit-hidden"),
         )
         box = partial(stock.new, ipywidgets.VBox)
-        self._advanced = [one for one in fields if relevance.is_advanced(one.parameter)]
+        self._advanced = [one for one in fields if is_advanced(one.parameter)]
         self._more = stock.button(
             "",
             "chevron-right",
@@ -150,7 +157,7 @@ class FormLayout:
     def show_relevant(self, problems: Mapping[str, str]) -> None:
         """Show the fields that matter with what the form holds, and those with a problem."""
         for one in self._fields.values():
-            one.show(one.path in problems or relevance.is_relevant(one, self._fields))
+            one.show(one.path in problems or is_relevant(one, self._fields))
         changed = [
             f"{markup.label(one.parameter.name)} {one.current()}"
             for one in self._advanced
@@ -192,6 +199,42 @@ class FormLayout:
         self._more.icon = "chevron-down" if is_open else "chevron-right"
         for part in (self._rare, self._notify):
             (part.remove_class if is_open else part.add_class)("kit-hidden")
+
+
+def is_advanced(parameter: Parameter) -> bool:
+    """Return whether a setting is needed rarely.
+
+    Examples
+    --------
+    >>> is_advanced(Parameter(name="seed", type="integer")), is_advanced(Parameter(name="size"))
+    (True, False)
+    """
+    return not parameter.required and parameter.name in _known()["advanced"]
+
+
+def is_relevant(field: Field, fields: Mapping[str, Field]) -> bool:
+    """Return whether what else a form holds gives a field a meaning; one that was set has one."""
+    if field.is_set():
+        return True
+    needed: Mapping[str, list[Any]] = _known()["depends"].get(field.parameter.name, {})
+    return all(_is_chosen(name, values, fields) for name, values in needed.items())
+
+
+def _is_chosen(name: str, values: list[Any], fields: Mapping[str, Field]) -> bool:
+    other = fields.get(f"parameters.{name}") or fields.get(f"mediaUploads.{name}")
+    if other is None:
+        return True
+    if not values:
+        return other.is_set()
+    if not set(values) <= set(other.parameter.enum or ()):
+        return True  # a setting of that name, of another meaning
+    return other.current(other.default) in values
+
+
+@functools.cache
+def _known() -> dict[str, Any]:
+    file = resources.files(__package__).joinpath("relevance.toml")
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 def _cells(fields: Sequence[Field]) -> list[Any]:

@@ -78,14 +78,13 @@ def entries(folder: Path, kind: str) -> list[Path]:
         The folder cannot be read.
     """
     found = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    shown = [path for path in found if path.is_dir() or _is_of_kind(path, kind)]
+    prefix = f"{kind}/" if kind in MEDIA_TYPES else ""
+    shown = [
+        path
+        for path in found
+        if path.is_dir() or (mimetypes.guess_type(path.name)[0] or "").startswith(prefix)
+    ]
     return sorted(shown, key=lambda path: (path.is_file(), path.name.lower()))[:FOLDER_LIMIT]
-
-
-def _is_of_kind(path: Path, kind: str) -> bool:
-    if kind not in MEDIA_TYPES:
-        return True
-    return (mimetypes.guess_type(path.name)[0] or "").startswith(f"{kind}/")
 
 
 def _name(path: Path) -> str:

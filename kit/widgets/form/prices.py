@@ -12,7 +12,7 @@ from kit.parameters import Request
 from kit.widgets import prices
 from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.form.runs import MOST
-from kit.widgets.form.service import Service, Variants
+from kit.widgets.form.service import Service
 from kit.widgets.form.values import Checked
 
 #: Seconds without a change before the service is asked.
@@ -29,7 +29,6 @@ class Prices:
         changed: Callable[[], None],
     ) -> None:
         self._service = service
-        self._background = background
         self._changed = changed
         self._lock = threading.Lock()
         #: How many prompts of a template are wanted; None for all, up to `MOST`.
@@ -46,22 +45,9 @@ class Prices:
             return quote
         return quote.model_copy(update={"balance": balance, "affordable": quote.total <= balance})
 
-    def variants(self, checked: Checked) -> Variants | None:
-        """Return what the prompt stands for where it is a template.
-
-        Raises
-        ------
-        KitError
-            It names a list that is not there.
-        """
-        prompt = checked.request.prompt or ""
-        if self._service is None or "prompt" in checked.problems:
-            return None
-        return self._service.variants(prompt) if "{" in prompt or "__" in prompt else None
-
     def requests(self, checked: Checked) -> list[Request]:
         """Return what is started: one for each prompt that is wanted of a template."""
-        found = self.variants(checked)
+        found = checked.variants
         if found is None:
             return [checked.request]
         prompts = found.sample(min(self.wanted or MOST, MOST))
@@ -69,7 +55,7 @@ class Prices:
 
     def written(self, checked: Checked) -> str:
         """Return Python for the prompts of a template, with ``{}`` for its text; else nothing."""
-        found = self.variants(checked)
+        found = checked.variants
         if found is None:
             return ""
         folder = ', folder="lists"' if "__" in (checked.request.prompt or "") else ""
@@ -112,11 +98,6 @@ class Prices:
             self._asked = checked.request
         self._soon()
         return True
-
-    def ask_balance(self) -> None:
-        """Learn in the background what there is to spend."""
-        if self._service is not None:
-            self._background.begin(self.learn_balance)
 
     def refresh(self) -> None:
         """Learn anew what a start or an end has changed: the balance, and what a run costs."""

@@ -11,6 +11,7 @@ from kit import parameters
 from kit.errors import BadRequestError, KitError, ParameterError
 from kit.parameters import Request
 from kit.widgets.form.fields import Field
+from kit.widgets.form.service import Variants
 from kit.wire import Model
 
 _PARTS = ("prompt", "parameters", "media")
@@ -27,12 +28,15 @@ class Checked:
         one of them is wrong, or has yet to be given.
     incomplete : bool
         Whether nothing is wrong with the settings but that some have yet to be given.
+    variants : Variants or None
+        What the prompt stands for where it is a template.
     """
 
     request: Request
     settings: Mapping[str, Any] | None
     problems: Mapping[str, str]
     incomplete: bool = False
+    variants: Variants | None = None
 
 
 def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
