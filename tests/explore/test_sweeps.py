@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from kit.errors import ConfigError
-from kit.explore.sweeps.grid import SweepPlan, plan_rows_of, plan_values
+from kit.explore.sweeps import SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.sheet import Sheet, Tile, lay_out_sheet
 
 
@@ -63,7 +63,7 @@ def test_whatever_holds_several_values_varies(values: Any) -> None:
 
 def test_a_set_has_the_same_order_and_the_same_draws_in_every_process() -> None:
     code = (
-        "from kit.explore.sweeps.grid import plan_values\n"
+        "from kit.explore.sweeps import plan_values\n"
         "words = {f'word {n}' for n in range(9)}\n"
         "print([plan_values({'a': words, 'b': (n for n in range(9))}, how).requests\n"
         "       for how in ('grid', 5)])"

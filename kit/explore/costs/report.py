@@ -194,7 +194,7 @@ class _Facts:
         return found
 
     def budget(self, limit: float) -> dict[str, Any]:
-        share = self._net / limit if limit else float(self._net > 0)
+        share = self._net / limit
         text = f"{_credits(self._net)} of {_credits(limit)} credits are spent, {share:.0%}."
         if (end := self._end) and self._net <= limit:
             word = "will" if end.low > limit else "may" if end.high > limit else "will not"

@@ -1,1 +1,157 @@
-"""Sweeps: one request for each combination of values, as a plan, a table and a contact sheet."""
+"""Sweeps: which values vary, and the requests that they make together; as a table and a sheet."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kit.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Requests that a sweep may have.
+MOST = 10_000
+PROMPT = "prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """The requests of a sweep."""
+
+    axes: Mapping[str, list[Any]]  # what varies, with its values in their order
+    fixed: Mapping[str, Any]  # what all requests share
+    requests: Sequence[Mapping[str, Any]]  # the varying values of each
+    grid: bool  # whether every combination is there, so that a sheet has no holes
+    #: What the requests were given as: its index is that of the results.
+    rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+
+
+def plan_values(
+    values: Mapping[str, Any], how: str | int = "grid", *, lists: Iterable[str] = ()
+) -> SweepPlan:
+    """Return the plan of a sweep.
+
+    Parameters
+    ----------
+    values : mapping
+        By name. A list, range, array or series varies; a text or number is the same everywhere.
+    how : str or int
+        ``grid``: every combination, the last name varying fastest. ``zip``: the first values
+        together, then the second. A number: that many of the grid, drawn at random, and the same
+        ones for the same sweep.
+    lists : iterable of str
+        Names whose values are lists themselves: they vary where they are given a list of lists.
+
+    Raises
+    ------
+    ConfigError
+        An axis is empty, the axes of a zip differ in length, or there are too many requests.
+
+    Examples
+    --------
+    >>> plan_values({"prompt": ["a", "b"], "size": 512}).requests
+    [{'prompt': 'a'}, {'prompt': 'b'}]
+    """
+    axes, fixed = _split(values, set(lists))
+    if how == "zip":
+        return SweepPlan(axes, fixed, _zip(axes), grid=False)
+    size = math.prod(map(len, axes.values()))
+    if isinstance(how, bool) or not (how == "grid" or isinstance(how, int)):
+        raise ConfigError(f"a sweep is a 'grid', a 'zip' or a number of draws, not {how!r}")
+    if isinstance(how, int) and how < size:
+        if how < 1:
+            raise ConfigError("a sweep draws at least one request")
+        _check_size(how)
+        picked = sorted(random.Random(_content({**axes, **fixed})).sample(range(size), how))  # noqa: S311
+        return SweepPlan(axes, fixed, [_at(axes, number) for number in picked], grid=False)
+    _check_size(size)
+    every = itertools.product(*axes.values())
+    return SweepPlan(
+        axes, fixed, [dict(zip(axes, found, strict=True)) for found in every], grid=True
+    )
+
+
+def plan_rows_of(rows: Sequence[Mapping[str, Any]]) -> SweepPlan:
+    """Return the plan of requests that are given one by one, e.g. as the rows of a frame."""
+    _check_size(len(rows))
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    axes = {name: _unique(column) for name, column in columns.items()}
+    varying = {name: found for name, found in axes.items() if len(found) > 1}
+    fixed = {name: found[0] for name, found in axes.items() if len(found) == 1}
+    requests = [{name: row[name] for name in varying if name in row} for row in rows]
+    return SweepPlan(varying, fixed, requests, grid=False)
+
+
+def _split(
+    values: Mapping[str, Any], lists: set[str]
+) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    axes: dict[str, list[Any]] = {}
+    fixed: dict[str, Any] = {}
+    for name, value in values.items():
+        found = _many(value)
+        if found is not None and name in lists and not all(_many(v) is not None for v in found):
+            found = None
+        if found is None:
+            fixed[name] = value
+        elif not found:
+            raise ConfigError(f"{name} has no values to go through")
+        else:
+            axes[name] = found
+    return axes, fixed
+
+
+def _many(value: Any) -> list[Any] | None:
+    """Return the values of something that holds several, or None for a single one."""
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        return None
+    if isinstance(value, (set, frozenset)):  # their order differs from process to process
+        return sorted(value, key=lambda item: (str(type(item)), item))
+    return list(value)
+
+
+def _zip(axes: Mapping[str, list[Any]]) -> list[Mapping[str, Any]]:
+    lengths = {name: len(values) for name, values in axes.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise ConfigError(f"the values of a zip are equally many; there are {told}")
+    _check_size(max(lengths.values(), default=1))
+    rows = zip(*axes.values(), strict=True) if axes else [()]
+    return [dict(zip(axes, row, strict=True)) for row in rows]
+
+
+def _at(axes: Mapping[str, list[Any]], number: int) -> dict[str, Any]:
+    """Return one combination of a grid, without making the others."""
+    found: dict[str, Any] = {}
+    for name in reversed(list(axes)):
+        number, place = divmod(number, len(axes[name]))
+        found[name] = axes[name][place]
+    return {name: found[name] for name in axes}
+
+
+def _check_size(size: int) -> None:
+    if size > MOST:
+        raise ConfigError(
+            f"this sweep has {size:,} requests, at most {MOST:,} are allowed; "
+            "plan=100 draws a hundred of them"
+        )
+
+
+def _content(values: Mapping[str, Any]) -> int:
+    facts = {name: _many(value) or value for name, value in values.items()}
+    text = json.dumps(facts, sort_keys=True, default=str)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+
+
+def _unique(values: Iterable[Any]) -> list[Any]:
+    found: dict[str, Any] = {}
+    for value in values:
+        found.setdefault(repr(value), value)
+    return list(found.values())

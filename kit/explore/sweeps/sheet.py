@@ -16,7 +16,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 from kit.errors import ConfigError
-from kit.explore.sweeps.grid import SweepPlan
+from kit.explore.sweeps import SweepPlan
 from kit.explore.sweeps.table import CSS, FAINT
 from kit.pictures import open_picture
 

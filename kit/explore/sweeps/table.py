@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from kit import wire
-from kit.explore.sweeps.grid import SweepPlan
-from kit.explore.sweeps.templates import PREFIX as CHOICE
-from kit.explore.sweeps.templates import choice_columns
+from kit.explore.sweeps import SweepPlan
+from kit.explore.sweeps.templates import CHOICE, choice_columns
 
 PREFIX = "parameters."
 #: What a request has besides its settings -> its column in a history.

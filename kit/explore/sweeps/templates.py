@@ -21,10 +21,10 @@ from kit.errors import ConfigError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PREFIX", "PromptTemplate", "PromptVariant", "template"]
+__all__ = ["CHOICE", "PromptTemplate", "PromptVariant", "template"]
 
 #: What columns of choices begin with.
-PREFIX = "choice."
+CHOICE = "choice."
 #: Prompts that are listed at once, ways to pick some of a list, levels of choices in choices, and
 #: characters of a template.
 MOST, _WAYS, _DEEPEST, _LONGEST = 10_000, 10_000, 8, 20_000
@@ -149,7 +149,7 @@ def choice_columns(prompts: Sequence[object]) -> dict[str, list[str | None]]:
     """Return what was chosen for each prompt of a template, by column."""
     chosen = [prompt.choices if isinstance(prompt, PromptVariant) else {} for prompt in prompts]
     names = dict.fromkeys(name for choices in chosen for name in choices)
-    return {f"{PREFIX}{name}": [choices.get(name) for choices in chosen] for name in names}
+    return {f"{CHOICE}{name}": [choices.get(name) for choices in chosen] for name in names}
 
 
 def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]) -> PromptTemplate:

@@ -17,8 +17,8 @@ from kit import wire
 from kit.client import records
 from kit.client.actions import Flow
 from kit.errors import BadRequestError, ConfigError, KitError, NotFoundError, ParameterError
-from kit.explore.sweeps import templates
-from kit.explore.sweeps.grid import PROMPT, SweepPlan, plan_rows_of, plan_values
+from kit.explore.sweeps import PROMPT, SweepPlan, plan_rows_of, plan_values
+from kit.explore.sweeps.templates import CHOICE
 from kit.parameters import Request
 from kit.private import JsonLines
 from kit.studio.billing import most_expected
@@ -156,7 +156,7 @@ def _request(
     settings = {
         name.removeprefix(_PARAMETER): value
         for name, value in values.items()
-        if name not in _OWN and name not in own and not name.startswith(templates.PREFIX)
+        if name not in _OWN and name not in own and not name.startswith(CHOICE)
     }
     named = {name.removeprefix(_TAG): str(values[name]) for name in own}
     return model, values.get(PROMPT), media, settings, {**(tags or {}), **named}
