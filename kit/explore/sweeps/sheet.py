@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -184,16 +185,20 @@ def draw_sheet(sheet: Sheet) -> bytes:
     head = max((len(_lines(name, size)) for name in sheet.columns if name), default=0)
     head = head * (_TEXT + 4) + 4 if head else 0
     foot = (_TEXT + 5) * (2 if any(tile.label for tile in sheet.tiles.values()) else 1)
-    while size > 48:
-        width, height = _extent(sheet, size, round(size * tall), side, head, foot)
-        if width * height <= _MOST:
-            break
+    top = _TITLE + 3 * _GAP
+    title = 2 * _GAP + round(_font(_TITLE).getlength(sheet.title))
+
+    def extent() -> tuple[int, int]:
+        width = side + _GAP + len(sheet.columns) * (size + _GAP)
+        height = top + head + len(sheet.rows) * (round(size * tall) + foot + _GAP)
+        return max(width, title, 320), height
+
+    while size > 48 and math.prod(extent()) > _MOST:
         size = size * 3 // 4
     high = round(size * tall)
-    paper = Image.new("RGB", _extent(sheet, size, high, side, head, foot), _PAPER)
+    paper = Image.new("RGB", extent(), _PAPER)
     pen = ImageDraw.Draw(paper)
     pen.text((_GAP, _GAP), sheet.title, _INK, _font(_TITLE))
-    top = _TITLE + 3 * _GAP
     for column, name in enumerate(sheet.columns):
         _written(pen, (side + _GAP + column * (size + _GAP), top), name, size)
     for row, name in enumerate(sheet.rows):
@@ -219,13 +224,6 @@ def _tall(sheet: Sheet) -> float:
                 found.append(opened.height / opened.width)
     # without any picture there are only words, in boxes
     return min(1.0, max(found, default=0.5))
-
-
-def _extent(sheet: Sheet, size: int, high: int, side: int, head: int, foot: int) -> tuple[int, int]:
-    width = side + _GAP + len(sheet.columns) * (size + _GAP)
-    height = _TITLE + 3 * _GAP + head + len(sheet.rows) * (high + foot + _GAP)
-    title = 2 * _GAP + round(_font(_TITLE).getlength(sheet.title))
-    return max(width, title, 320), height
 
 
 def _place(

@@ -141,7 +141,7 @@ def _head(name: str) -> str:
 
 
 def _text(value: Any) -> str:
-    if value is None or (not isinstance(value, (list, dict)) and pd.isna(value)):
+    if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
     if isinstance(value, float):
         return f"{value:g}"
