@@ -35,6 +35,8 @@ STATUSES = {
     "canceled": "canceled",
 }
 SEED = "seed"
+#: Columns that tell whether an answer that was written before still holds.
+VERSION = "id, state, updated_at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +185,14 @@ def page(
     given["until"] = min((bound for bound in until if bound), default=ids.ceiling("gen"))
     if tag:
         return (yield tags.page(tag=tag, most=most, **given))
-    run = "run" if whole else "versions"
+    run, columns = "run", "*" if whole else VERSION
     if state or asset_type or model:
         run += "_of_model" if model else "_of_state"
         given |= {"model_id": model} if model else {}
         states = [inside for inside, outside in STATUSES.items() if state in (None, outside)]
         types = [asset_type] if asset_type else CATEGORIES
         own = [{"state": name, "asset_type": kind} for name in states for kind in types]
-    return (yield merge(getattr(generations, run), own, most=most, **given))
+    return (yield merge(getattr(generations, run), own, columns, most=most, **given))
 
 
 def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:

@@ -77,11 +77,13 @@ class Statements:
         return {name: Statement(found) for name, found in texts.items()}
 
 
-def merge(run: Statement, runs: Sequence[Mapping[str, Any]], **values: Any) -> Step:
+def merge(
+    run: Statement, runs: Sequence[Mapping[str, Any]], columns: str = "*", **values: Any
+) -> Step:
     """Return the step for the first `most` rows of several runs of an index, newest first.
 
-    One select reads each run in the order of its ids, and the database merges them. So a page costs
-    the same however many rows there are that it leaves out.
+    One select reads some columns of each run in the order of its ids, and the database merges them.
+    So a page costs the same however many rows there are that it leaves out.
 
     Examples
     --------
@@ -96,14 +98,15 @@ def merge(run: Statement, runs: Sequence[Mapping[str, Any]], **values: Any) -> S
     {'after': 'x', 'most': 3, 'kind_0': 'a', 'kind_1': 'b'}
     """
     own = {f"{name}_{place}": one[name] for place, one in enumerate(runs) for name in one}
-    return Step(_merged(run, len(runs), tuple(runs[0])), {**values, **own})
+    return Step(_merged(run, len(runs), tuple(runs[0]), columns), {**values, **own})
 
 
 @cache
-def _merged(run: Statement, count: int, own: Sequence[str]) -> Statement:
+def _merged(run: Statement, count: int, own: Sequence[str], columns: str) -> Statement:
     names = re.compile(rf":({'|'.join(own) or '(?!)'})\b")
 
     def merged(text: str) -> str:
+        text = text.replace("SELECT *", f"SELECT {columns}")
         selects = [names.sub(rf":\g<1>_{place}", text) for place in range(count)]
         if "LIMIT" in text:
             if count == 1:

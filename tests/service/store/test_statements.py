@@ -11,6 +11,7 @@ import pytest
 
 import kit
 from kit.service import store
+from kit.service.domain.generations import VERSION
 from kit.service.store import generations, ledger
 from kit.service.store.sqlite import SQLite
 from kit.service.store.sqlite.file import NAME, open_connection
@@ -20,11 +21,12 @@ NOUNS = {noun: it for noun, it in vars(store).items() if isinstance(it, Statemen
 NAMED = {f"{noun}.{name}": it for noun, found in NOUNS.items() for name, it in found.load().items()}
 #: Runs that a page is merged from, and how many it has.
 RUNS = {
-    f"generations.{kind}{which} x {count}": merge(
-        NAMED[f"generations.{kind}{which}"],
+    f"generations.run{which} x {count}, {columns}": merge(
+        NAMED[f"generations.run{which}"],
         [{"state": "s", "asset_type": "t"} if which else {}] * count,
+        columns,
     ).statement
-    for kind in ("run", "versions")
+    for columns in ("*", VERSION)
     for which, counts in {"": (1,), "_of_state": (1, 2, 4, 5, 10), "_of_model": (1, 10)}.items()
     for count in counts
 }
@@ -145,7 +147,7 @@ def test_statements_are_called_with_the_values_that_they_have() -> None:
 def test_every_statement_is_used() -> None:
     named = {name for module in MODULES for name in module.names}
 
-    assert named == {name for name in NAMED if not re.search(r"\.(run|versions)(_of|$)", name)}
+    assert named == {name for name in NAMED if not re.search(r"\.run(_of|$)", name)}
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +220,9 @@ def test_a_round_of_the_queue_is_found_by_three_reads_of_an_index(
     assert not [step for step in plan(connection, generations.rounds) if "TEMP B-TREE" in step]
 
 
-@pytest.mark.parametrize("name", ["generations.claim", "generations.rounds", "generations.run x 1"])
+@pytest.mark.parametrize(
+    "name", ["generations.claim", "generations.rounds", "generations.run x 1, *"]
+)
 def test_a_statement_is_prepared_once_whatever_is_bound_to_it(
     connection: apsw.Connection, name: str
 ) -> None:
