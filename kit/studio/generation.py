@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
@@ -19,8 +20,8 @@ from kit.errors import ConfigError, KitError, NoAnswerError
 from kit.file_metadata import FileMetadata
 from kit.pictures import open_picture
 from kit.studio.operations import Operations
-from kit.widgets import media, preview
-from kit.widgets.gallery import Fetched, explain_missing
+from kit.widgets import preview
+from kit.widgets.gallery import Fetched, draw_media
 from kit.widgets.media import Fit
 
 if TYPE_CHECKING:
@@ -36,17 +37,10 @@ def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[st
     """Return the media of a generation as HTML, and the sentence why there are none."""
     if generation.status != "completed":
         return "", ""
-    title = generation.prompt or ""
-    try:
-        path, small = fetch_files(generation, whole=True)
-        if path is None:
-            return "", "no preview"
-        return media.html(path, name=generation.id, poster=small, title=title, fit=fit), ""
-    except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
-        return "", explain_missing(problem)
+    return draw_media(generation.facts, partial(fetch_files, generation), fit, whole=True)
 
 
-def fetch_files(generation: BaseGeneration, *, whole: bool) -> Fetched:
+def fetch_files(generation: BaseGeneration, whole: bool) -> Fetched:
     """Return file and thumbnail; of a picture only the thumbnail where that is enough."""
     return generation.client.block(_media(generation, whole))
 

@@ -12,6 +12,7 @@ from kit.client.actions import Flow
 from kit.errors import KitError
 from kit.studio.generation import BaseGeneration, find_thumbnail
 from kit.studio.operations import Operations
+from kit.studio.views import gallery_item
 from kit.widgets.lineage import draw_lineage
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class Lineage(Generic[G]):
 
     @property
     def _total(self) -> Decimal:
-        return sum((cost for cost in map(_cost, self.generations) if cost is not None), Decimal(0))
+        costs = (gallery_item(one).cost for one in self.generations)
+        return sum((cost for cost in costs if cost is not None), Decimal(0))
 
     def frame(self) -> pd.DataFrame:
         """Return a row a generation, inputs first: what it is, what went in, and what it cost."""
@@ -106,7 +108,7 @@ class Lineage(Generic[G]):
                 "prompt": one.prompt,
                 "status": one.status if one.facts.status != "gone" else "gone",
                 "inputs": ", ".join(self.inputs.get(one.id, ())),
-                "net": None if (cost := _cost(one)) is None else float(cost),
+                "net": None if (cost := gallery_item(one).cost) is None else float(cost),
             }
             for one in self.generations
         ]
@@ -121,13 +123,6 @@ class Lineage(Generic[G]):
         steps: dict[int, list[tuple[wire.Generation, Decimal | None, bytes | None]]] = {}
         for one in self.generations:
             step = steps.setdefault(levels.get(one.id, 0), [])
-            step.append((one.facts, _cost(one), find_thumbnail(one)))
+            step.append((one.facts, gallery_item(one).cost, find_thumbnail(one)))
         columns = [steps[level] for level in sorted(steps, reverse=True)]
         return {"text/plain": repr(self), "text/html": draw_lineage(columns, self._total)}
-
-
-def _cost(generation: BaseGeneration) -> Decimal | None:
-    charged = generation.operations.find_charge(generation.facts)
-    if charged is None:
-        return None
-    return charged - (generation.facts.credits_refunded or Decimal(0))

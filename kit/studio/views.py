@@ -28,7 +28,7 @@ from kit.studio.generation import (
 from kit.studio.likeness import FETCHED, find_similar
 from kit.widgets import media, preview
 from kit.widgets.compare import Comparison
-from kit.widgets.gallery import Fetched, Gallery, GalleryItem
+from kit.widgets.gallery import Gallery, GalleryItem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -205,14 +205,11 @@ class ScriptList(list[wire.Script]):
 def gallery_item(generation: BaseGeneration) -> GalleryItem:
     """Return a generation with the means to show it."""
 
-    def fetch(whole: bool) -> Fetched:
-        return fetch_files(generation, whole=whole)
-
     def card() -> ResultCard:
         return result_card(Session.of(generation), generation.id)
 
     charged = generation.operations.find_charge(generation.facts)
-    return GalleryItem(generation.facts, charged, fetch, card)
+    return GalleryItem(generation.facts, charged, partial(fetch_files, generation), card)
 
 
 def _gallery_items(items: Any, studio: SessionOwner | None) -> list[GalleryItem]:

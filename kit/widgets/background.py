@@ -111,3 +111,5 @@ Look = Callable[[], None] | None
 Subscribe = Callable[[Callable[[], None]], Look]
 #: Seconds after a change until a widget asks what there is now.
 FOLLOWING = 0.4
+#: Seconds from a click to reading the fields: what was typed last may arrive after the click.
+SETTLING = 0.12

@@ -60,17 +60,8 @@ class GalleryItem:
         """Return the element that shows it, or the sentence why nothing is shown."""
         if self.facts.state != "completed":
             return _instead(self.facts.error or self.facts.state)
-        try:
-            path, thumbnail = self.fetch(whole)
-            title = self.facts.prompt or ""
-            if path is not None:
-                name = self.facts.id
-                return media.html(
-                    path, name=name, poster=thumbnail, title=title, folder=folder, fit=fit
-                )
-            return media.still(thumbnail, title=title, fit=fit) if thumbnail else _instead("")
-        except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
-            return _instead(explain_missing(problem))
+        shown, why = draw_media(self.facts, self.fetch, fit, whole=whole, folder=folder)
+        return shown or _instead(why)
 
     def settings(self) -> Mapping[str, Any]:
         """Return the settings it was made with, by name."""
@@ -113,6 +104,26 @@ def draw_items(
         return list(pool.map(draw, items))
 
 
+def draw_media(
+    facts: wire.Generation,
+    fetch: Callable[[bool], Fetched],
+    fit: media.Fit | None = None,
+    *,
+    whole: bool = False,
+    folder: Path | None = None,
+) -> tuple[str, str]:
+    """Return the element that shows what was made, and the sentence why there is none."""
+    title = facts.prompt or ""
+    try:
+        path, small = fetch(whole)
+        if path is not None:
+            named: Any = {"name": facts.id, "poster": small, "title": title}
+            return media.html(path, **named, folder=folder, fit=fit), ""
+        return (media.still(small, title=title, fit=fit), "") if small else ("", "no preview")
+    except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
+        return "", explain_missing(problem)
+
+
 def explain_missing(problem: Exception) -> str:
     """Return the sentence why a medium is not shown.
 
@@ -131,7 +142,7 @@ def explain_missing(problem: Exception) -> str:
 def _instead(sentence: str) -> str:
     return (
         f'<div style="{FAINT};border:1px dashed var(--jp-border-color2,#9996);border-radius:4px;'
-        f'padding:24px 8px;text-align:center">{escape(sentence or "no preview")}</div>'
+        f'padding:24px 8px;text-align:center">{escape(sentence)}</div>'
     )
 
 

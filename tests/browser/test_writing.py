@@ -19,7 +19,7 @@ def test_a_title_a_script_and_captions_are_a_few_clicks_away(lab: Lab, browser: 
         page = notebook.page
         panel = page.locator(".kit-writing")
         expect(panel).to_contain_text("0.05 credits")
-        expect(panel).to_contain_text("leaves 999.95")
+        expect(panel).to_contain_text("balance afterwards 999.95")
 
         page.get_by_role("button", name="Write a script").click()
         expect(panel.get_by_role("alert")).to_contain_text("a script needs a title")
@@ -38,13 +38,13 @@ def test_a_title_a_script_and_captions_are_a_few_clicks_away(lab: Lab, browser: 
         expect(panel.get_by_role("alert")).to_have_count(0)
         panel.get_by_label("Hook", exact=True).check()
         panel.get_by_role("button", name="2", exact=True).click()
-        expect(panel).to_contain_text("2 × 0.15 · leaves 999.65")
+        expect(panel).to_contain_text("for variations 2 · balance afterwards 999.65")
         page.get_by_role("button", name="Write 2 scripts").click()
 
         texts = panel.get_by_role("textbox", name="Script ")
         expect(texts).to_have_count(2)
         expect(panel.locator(".kit-script").first).to_contain_text("s to speak")
-        expect(panel).to_contain_text("leaves 999.35")
+        expect(panel).to_contain_text("balance afterwards 999.35")
         left, right = (texts.nth(i).bounding_box() for i in range(2))
         assert left is not None
         assert right is not None

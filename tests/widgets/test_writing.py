@@ -35,14 +35,14 @@ def panel(author: Author, stage: Stage) -> Writing:
 
 def test_prices_are_said_before_anything_is_asked(panel: Writing, author: Author) -> None:
     assert "0.05 credits" in text(panel)
-    assert "leaves 9.95" in text(panel)
+    assert "balance afterwards 9.95" in text(panel)
     assert "0.15 credits" in text(panel)
     assert author.topics == author.briefs == []
 
     control(panel, ipywidgets.ToggleButtons, "Variations").value = 2
 
-    assert "<b>0.3 credits</b>" in text(panel)
-    assert "2 × 0.15 · leaves 9.7" in text(panel)
+    assert ">0.3 credits</b>" in text(panel)
+    assert "for variations 2 · balance afterwards 9.7" in text(panel)
     assert found(panel, ipywidgets.Button, "Write 2 scripts")
 
 
@@ -51,7 +51,7 @@ def test_a_balance_that_is_too_low_is_told(author: Author, stage: Stage) -> None
     panel = Writing(author, background=stage.background)
     stage.wait()
 
-    assert "not enough credits: 0.1 available" in text(panel)
+    assert "not enough credits: 0.15 needed, 0.1 available" in text(panel)
 
 
 def test_a_price_without_a_balance_is_still_a_price(author: Author, stage: Stage) -> None:
@@ -60,7 +60,7 @@ def test_a_price_without_a_balance_is_still_a_price(author: Author, stage: Stage
     stage.wait()
 
     assert "0.05 credits" in text(panel)
-    assert "leaves" not in text(panel)
+    assert "afterwards" not in text(panel)
 
 
 def test_a_suggestion_fills_title_and_hook_angle(panel: Writing, stage: Stage) -> None:

@@ -12,15 +12,12 @@ import ipywidgets
 
 from kit.errors import ConfigError
 from kit.widgets import markup
-from kit.widgets.background import BackgroundRunner, guarded
+from kit.widgets.background import SETTLING, BackgroundRunner, guarded
 from kit.widgets.form.fields import watch_field
 from kit.widgets.markup import FAINT, FONT, card, faint, style_element
 from kit.widgets.secret import SecretInput
 from kit.widgets.snapshots import SnapshotBox, rerun_line
 from kit.wire import Parameter
-
-#: Seconds between sending the key and reading the fields: what was typed last may arrive after it.
-SETTLING = 0.12
 
 STYLE = style_element(__package__, "account.css")
 _CODE = "login = kit.login(form=True)\nlogin"

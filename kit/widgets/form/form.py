@@ -21,7 +21,7 @@ from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
 from kit.file_metadata import FileMetadata
 from kit.parameters import Request
 from kit.widgets import markup, prices
-from kit.widgets.background import BackgroundRunner, Debounced, guarded
+from kit.widgets.background import SETTLING, BackgroundRunner, Debounced, guarded
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form import code, fields, files, parts, values
 from kit.widgets.form.fields import Field
@@ -37,8 +37,8 @@ from kit.widgets.result import ResultCard
 from kit.widgets.snapshots import SnapshotBox
 from kit.wire import Model, Parameter
 
-#: Seconds of quiet before a refresh, and from a click to reading: what was typed may come later.
-QUIET, SETTLING = 0.15, 0.12
+#: Seconds of quiet before a refresh.
+QUIET = 0.15
 
 
 class Form(SnapshotBox):

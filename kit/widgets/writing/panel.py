@@ -17,7 +17,7 @@ import ipywidgets
 from kit import wire
 from kit.errors import KitError
 from kit.parameters import script_problems
-from kit.widgets.background import BackgroundRunner, Look, guarded
+from kit.widgets.background import SETTLING, BackgroundRunner, Look, guarded
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form.fields import watch_field
 from kit.widgets.markup import note, problem
@@ -65,8 +65,6 @@ class WritingBackend(Protocol):
         """Return a widget that puts these captions on a video."""
 
 
-#: Seconds between a click and reading the fields: what was typed last may arrive after the click.
-SETTLING = 0.12
 #: Batches of scripts that stay in the panel.
 MOST_BATCHES = 6
 

@@ -10,16 +10,13 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets import preview
+from kit.widgets import preview, prices
 from kit.widgets.markup import (
     card,
     count_of,
-    credits,
     facts,
     faint,
-    figure,
     note,
-    problem,
     style_element,
 )
 from kit.widgets.snapshots import rerun_line
@@ -60,21 +57,13 @@ def topic(name: str) -> str:
 
 
 def price(each: Decimal, count: int, balance: Decimal | None) -> str:
-    """Return what a click will cost, and whether the balance allows it.
-
-    Examples
-    --------
-    >>> price(Decimal("0.15"), 1, None)
-    '<b>0.15 credits</b>'
-    """
+    """Return what a click will cost, and whether the balance allows it; see `prices.line`."""
     total = each * count
-    terms = f" · {count} × {figure(each)}" if count > 1 else ""
-    left = "" if balance is None or balance < total else f" · leaves {figure(balance - total)}"
-    faint = f' <span class="kit-note">{escape((terms + left).strip(" ·"))}</span>'
-    line = f"<b>{escape(credits(total))}</b>{faint if terms or left else ''}"
-    if balance is not None and balance < total:
-        line += f" {problem(f'not enough credits: {figure(balance)} available')}"
-    return line
+    term = wire.Term(kind="unit", parameter="variations", value=count, credits=total)
+    affordable = None if balance is None else total <= balance
+    terms = [term] if count > 1 else []
+    quote = wire.Quote(total=total, terms=terms, balance=balance, affordable=affordable)
+    return prices.line(quote)
 
 
 def copy_button(name: str) -> str:
