@@ -308,7 +308,6 @@ def _taken(entry: wire.Entry) -> Decimal:
 
 
 def _doubts(entries: list[wire.Entry], whole: bool) -> Iterator[str]:
-    """Yield why the sum may be wrong."""
     if not whole:
         yield f"Only its newest {len(entries):,} entries were read, so it may be more."
     malformed = sorted({e.kind for e in entries} - _CHARGES - {"refund", "grant"})

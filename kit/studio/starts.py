@@ -382,6 +382,5 @@ class Starts:
 
 
 def _as_flow(call: Call[wire.Receipt]) -> Flow[Call[wire.Receipt]]:
-    """Return a call that needs nothing more."""
     yield from ()
     return call

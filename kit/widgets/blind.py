@@ -108,7 +108,6 @@ class BlindComparison(ipywidgets.VBox):
         )
 
     def _show(self) -> None:
-        """Show the next pair, or the order that was found."""
         if self.pair is None:
             self.children = [ipywidgets.HTML(self._result())]
             return

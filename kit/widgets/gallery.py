@@ -256,7 +256,6 @@ class Gallery:
 
 
 def _more(item: GalleryItem) -> str:
-    """Return what an opened tile says beside its picture."""
     facts = item.facts
     rows = {"prompt": facts.prompt, **item.settings(), "id": facts.id}
     return markup.facts({name: value for name, value in rows.items() if value is not None})

@@ -152,8 +152,8 @@ def picture(
     """
     kind = _kind(content)
     if kind and len(content) <= limit and aspect is None:
-        return _data(kind, content)
-    return _data("image/webp", _smaller(content, limit, width, aspect))
+        return data_address(kind, content)
+    return data_address("image/webp", _smaller(content, limit, width, aspect))
 
 
 def first_frame(path: Path) -> bytes | None:
@@ -200,7 +200,7 @@ def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path
     words = f'<a href="{source}">{words}</a>' if source else words
     instead = f"{_image(address, title, fit) if address else ''}<div>{words}</div>"
     if embedded:
-        source = _data(_VIDEOS[ending], path.read_bytes())
+        source = data_address(_VIDEOS[ending], path.read_bytes())
     elif not (kept and host.beside):
         return instead
     # only `src` is resolved beside the notebook; a relative poster would not be found
@@ -272,5 +272,6 @@ def _kind(content: bytes) -> str | None:
     return next((kind for head, kind in magic.items() if content.startswith(head)), None)
 
 
-def _data(kind: str, content: bytes) -> str:
+def data_address(kind: str, content: bytes) -> str:
+    """Return content as an address that holds all of it."""
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"

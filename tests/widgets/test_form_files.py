@@ -441,7 +441,7 @@ def test_a_parameter_of_one_file_takes_the_last_chosen(folder: Path, stage: Stag
 
 
 def test_a_folder_that_cannot_be_read_is_said_and_left(folder: Path) -> None:
-    picker = Picker(WidgetFactory(), "image", lambda _: None, start=folder)
+    picker = Picker(WidgetFactory(), "image", lambda _: None)
 
     picker.open(folder / "gone")
 

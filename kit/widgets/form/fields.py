@@ -342,7 +342,6 @@ def _build_picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Part
 
 
 def _add_seed_button(parameter: Parameter, stock: WidgetFactory, parts: Parts) -> Parts:
-    """Put a button beside a seed that draws a new one."""
     control, control, read, write = parts
     if parameter.type != "integer" or not parameter.name.lower().endswith("seed"):
         return parts

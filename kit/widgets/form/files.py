@@ -6,7 +6,6 @@ they can be saved in a preset and written as code. Shown are names only.
 
 from __future__ import annotations
 
-import base64
 import mimetypes
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -418,8 +417,8 @@ def _sound(path: Path) -> str:
     if path.stat().st_size > _SOUND_LIMIT:
         return ""
     kind = mimetypes.guess_type(path.name)[0] or "audio/mpeg"
-    content = base64.b64encode(path.read_bytes()).decode()
-    return f'<audio controls src="data:{kind};base64,{content}" style="height:32px"></audio>'
+    address = media.data_address(kind, path.read_bytes())
+    return f'<audio controls src="{address}" style="height:32px"></audio>'
 
 
 def _shorten_path(path: Path) -> str:

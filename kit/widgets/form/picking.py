@@ -33,8 +33,6 @@ class Picker:
         stock: WidgetFactory,
         kind: str,
         take: Callable[[Path], None],
-        *,
-        start: Path | None = None,
     ) -> None:
         self._kind = kind
         self._take = take
@@ -47,7 +45,7 @@ class Picker:
         self.widget = stock.new(
             ipywidgets.VBox, children=(self._where, row), _dom_classes=("kit-picker",)
         )
-        self.open(start or Path.cwd())
+        self.open(Path.cwd())
 
     def open(self, folder: Path) -> None:
         """Show a folder."""

@@ -6,7 +6,6 @@ that are laid over it; the kept one is plain HTML that also works in an untruste
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -15,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from kit.widgets import markup
+from kit.widgets.media import data_address
 from kit.widgets.table.rows import TableView
 
 #: Pixels of a thumbnail, as in the style sheet.
@@ -41,25 +41,17 @@ class TableColumn:
     number: bool = False
 
 
-def _when(value: Any) -> str:
-    return f"{value:%Y-%m-%d %H:%M}"
-
-
 def _credits(value: Any) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
-def _seconds(value: Any) -> str:
-    return f"{value:.1f} s"
-
-
 COLUMNS = (
-    TableColumn("when (UTC)", ("created_at",), "136px", "136px", _when),
+    TableColumn("when (UTC)", ("created_at",), "136px", "136px", "{:%Y-%m-%d %H:%M}".format),
     TableColumn("model", ("model_id",), "96px", "minmax(56px,76px)", str),
     TableColumn("status", ("status",), "98px", "98px", str),
     TableColumn("prompt", ("prompt",), "minmax(96px,1fr)", "minmax(56px,1fr)", str),
     TableColumn("credits", ("net", "credits"), "88px", "72px", _credits, number=True),
-    TableColumn("took", ("seconds",), "72px", "", _seconds, number=True),
+    TableColumn("took", ("seconds",), "72px", "", "{:.1f} s".format, number=True),
 )
 _AS_IT_IS = TableView()
 #: Of a sentence in place of a thumbnail: three lines fit.
@@ -209,5 +201,4 @@ def _picture(content: bytes | str | None, style: str = "") -> str:
         return ""
     if isinstance(content, str):
         return f'<small style="{_INSTEAD}">{escape(content)}</small>'
-    address = f"data:image/webp;base64,{base64.b64encode(content).decode()}"
-    return f'<img src="{address}" alt="" {style}>'
+    return f'<img src="{data_address("image/webp", content)}" alt="" {style}>'

@@ -102,7 +102,6 @@ def snapshot(topic_name: str, title: wire.Title, scripts: Sequence[wire.Script],
 
 
 def _pace(script: wire.Script) -> float:
-    """Return the words that a script has in a second."""
     try:
         words, length = float(script.metrics.word_count), float(script.metrics.duration)
     except ValueError:
