@@ -262,6 +262,18 @@ def test_a_key_is_revoked_on_the_second_click(background: BackgroundRunner) -> N
     assert key_list.asked == [("key_1",)]
 
 
+def test_a_question_outlives_a_refresh(background: BackgroundRunner) -> None:
+    key_list = Ring()
+    panel = AccountPanel(facts, keys=key_list, background=background)
+    buttons(panel, "Revoke")[0].click()
+
+    panel.refresh()
+
+    assert buttons(panel, "Yes, revoke")[0].layout.display is None
+    buttons(panel, "Yes, revoke")[0].click()
+    assert key_list.asked == [("key_1",)]
+
+
 def test_the_safe_choice_comes_to_lie_under_the_pointer(background: BackgroundRunner) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
     buttons(panel, "Revoke")[0].click()

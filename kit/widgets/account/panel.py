@@ -112,6 +112,7 @@ class KeyList(ipywidgets.VBox):
         self._show_problem = show_problem
         self._background = background
         self._hide: Callable[[], None] = lambda: None
+        self._shown: dict[Key, Any] = {}
         self._rows = ipywidgets.VBox(_dom_classes=("kit-keys",))
         self._new = ipywidgets.VBox()
         self._name = ipywidgets.Text(
@@ -135,7 +136,9 @@ class KeyList(ipywidgets.VBox):
 
     def show(self) -> None:
         """Ask for the keys anew and show them; it may block."""
-        self._rows.children = tuple(self._row(key) for key in self._keys.known())
+        # What has not changed stays: somebody may be asked right now whether to revoke it.
+        self._shown = {key: self._shown.get(key) or self._row(key) for key in self._keys.known()}
+        self._rows.children = tuple(self._shown.values())
 
     def _row(self, key: Key) -> Any:
         layout = ipywidgets.Layout(flex="1 1 auto", min_width="0")
