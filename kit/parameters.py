@@ -6,7 +6,6 @@ Limits that no model names (`Limits`) are this service's own, and hold for its m
 
 from __future__ import annotations
 
-import difflib
 import math
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -249,6 +248,9 @@ def file_name_problems(name: str) -> Iterator[Problem]:
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean ...?" or the list of what there is, ready to append to a sentence."""
+    # Imported here: most names are right.
+    import difflib
+
     names = sorted(known)
     close = len(name) <= _LONGEST_NAME and difflib.get_close_matches(name, names, n=1)
     if close:

@@ -23,8 +23,8 @@ def data(tmp_path: Path) -> Iterator[Path]:
 
 
 def loaded_after(line: str) -> set[str]:
-    """Return the top-level packages that a fresh interpreter has loaded after a line."""
-    code = f"import sys\n{line}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    """Return the modules and packages that a fresh interpreter has loaded after a line."""
+    code = f"import sys\n{line}\nprint(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
@@ -39,6 +39,26 @@ def test_connecting_loads_no_http_and_no_tables(tmp_path: Path) -> None:
     line = f"import kit; kit.connect('http://127.0.0.1:9', 'cs_test_x', data={str(tmp_path)!r})"
 
     assert not loaded_after(line) & (set(HEAVY) - {"pydantic"})
+
+
+def test_the_embedded_service_starts_without_what_is_asked_for_later(tmp_path: Path) -> None:
+    loaded = loaded_after(
+        f"import kit; kit.connect(data={str(tmp_path)!r}).account; kit.local.stop()"
+    )
+
+    later = {
+        "kit.engines.configured.entries",
+        "kit.explore.archive",
+        "kit.file_metadata",
+        "kit.service.http.openapi",
+        "kit.studio.accounts",
+        "kit.studio.forms",
+        "kit.studio.panel",
+        "kit.widgets.form",
+        "xml.sax",
+    }
+    others = {"asyncpg", "c2pa", "distributed", "duckdb", "obstore", "prometheus_client", "pyarrow"}
+    assert not loaded & (later | others | {"IPython", "numpy", "pandas", "PIL", "av", "ipywidgets"})
 
 
 def test_every_public_name_is_there() -> None:

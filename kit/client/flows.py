@@ -271,3 +271,14 @@ def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoA
         return True
     again = _BUSY | _GATEWAY | _BROKEN if reading else _BUSY | _GATEWAY if call.free else _BUSY
     return outcome.status in again and not answers.may_have_run(call, outcome)
+
+
+def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
+    """Return a flow that also reports why it waits."""
+
+    def take(step: Step) -> Flow[Any]:
+        if isinstance(step, Sleep) and step.why:
+            on_wait(step.why)
+        return (yield step)
+
+    return take_steps(flow, take)

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.engines.base import Engine
-from kit.engines.configured.entries import describe_error
-from kit.engines.configured.place import LeftOut, Listing, ModelSource
+from kit.engines.configured.place import LeftOut, Listing, ModelSource, describe_error
 from kit.engines.diffusers.engine import diffusers
 from kit.engines.remote.endpoints import images, videos
 from kit.engines.remote.services import services

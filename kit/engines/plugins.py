@@ -20,9 +20,8 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
-from kit.engines.configured.entries import ID, describe_error
 from kit.engines.configured.inputs import check_definition
-from kit.engines.configured.place import LeftOut
+from kit.engines.configured.place import ID, LeftOut, describe_error
 from kit.errors import ConfigError
 from kit.wire import Model, Parameter, Rule
 

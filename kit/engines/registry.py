@@ -17,8 +17,7 @@ from time import perf_counter
 
 from kit.engines import plugins
 from kit.engines.base import Engine
-from kit.engines.configured.entries import describe_error
-from kit.engines.configured.place import LeftOut, Listing, ModelSource
+from kit.engines.configured.place import LeftOut, Listing, ModelSource, describe_error
 from kit.errors import ConfigError
 from kit.version import __version__
 

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from kit.file_metadata.facts import FileMetadata
 
@@ -28,6 +27,9 @@ _SOURCE = re.compile(r"digitalsourcetype/(\w{1,64})")
 
 def write(metadata: FileMetadata) -> bytes:
     """Return the packet."""
+    # Imported here: most processes only read.
+    from xml.sax.saxutils import escape, quoteattr
+
     source = metadata.source_type
     attributes = {
         "xmp:CreatorTool": metadata.software,

@@ -38,7 +38,6 @@ from kit.service.http import (
 from kit.service.http.context import Context
 from kit.service.http.deliveries import Deliveries
 from kit.service.http.middleware import ApiMiddleware
-from kit.service.http.openapi import build_document
 from kit.service.http.rate_limits import RateLimiter
 from kit.service.machine import clock as read_clock
 from kit.service.metrics import ServiceMetrics
@@ -119,6 +118,9 @@ class _Application(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
+            # Imported here: most services are never asked for it.
+            from kit.service.http.openapi import build_document
+
             self.openapi_schema = build_document(self)
         return self.openapi_schema
 

@@ -6,7 +6,6 @@ groups, of version 1 or 2; the tightest of a process's group and those around it
 
 from __future__ import annotations
 
-import getpass
 import math
 import os
 import time
@@ -118,6 +117,8 @@ def _text(path: Path) -> str:
 
 def user() -> str:
     """Return the user of this process, as the system knows it."""
+    import getpass  # few ask
+
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # one without a name, as in some containers

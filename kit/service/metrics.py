@@ -1,25 +1,21 @@
 """What the service counts about itself, for Prometheus.
 
-Each application has a registry of its own: several in one process do not count each other's.
+Each application has counts of its own: several in one process do not count each other's. They are
+plain numbers; the library that writes them is loaded when they are first asked for.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from functools import partial
-
-from prometheus_client import (
-    CONTENT_TYPE_LATEST,
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    disable_created_metrics,
-    generate_latest,
-)
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 from kit.version import __version__
 
-__all__ = ["CONTENT_TYPE_LATEST", "ServiceMetrics"]
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
 #: Bounds in seconds: of an answer, of a commit, of a render; and transactions in a commit.
 _ANSWER = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -27,8 +23,61 @@ _COMMIT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _RENDER = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0)
 _BATCH = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
-# Else each counter has a second series that tells when it began.
-disable_created_metrics()  # type: ignore[no-untyped-call]
+
+class Count:
+    """A number for each combination of values of labels; without labels it begins at 0.
+
+    `kind` is that of the library: ``Counter`` or ``Gauge``. A number is changed by one thread only.
+    """
+
+    def __init__(self, kind: str, name: str, text: str, labels: Sequence[str] = ()) -> None:
+        self.kind, self.name, self.text, self.labels = kind, name, text, labels
+        self._values: dict[tuple[str, ...], float] = {} if labels else {(): 0}
+
+    def inc(self, *labels: str, by: float = 1) -> None:
+        """Add to a number."""
+        self._values[labels] = self._values.get(labels, 0) + by
+
+    def set(self, value: float, *labels: str) -> None:
+        """Replace a number."""
+        self._values[labels] = value
+
+    def samples(self) -> Iterator[tuple[Any, ...]]:
+        """Yield what a family of the library's metrics takes."""
+        yield from list(self._values.items())
+
+
+class Histogram:
+    """How many values lie within each bound, and their sum, for each combination of labels."""
+
+    kind = "Histogram"
+
+    def __init__(
+        self, name: str, text: str, bounds: Sequence[float], labels: Sequence[str] = ()
+    ) -> None:
+        self.name, self.text, self.labels = name, text, labels
+        self._bounds = bounds
+        self._counts: dict[tuple[str, ...], list[int]] = {}
+        self._sums: dict[tuple[str, ...], float] = {}
+        if not labels:
+            self._begin(())
+
+    def _begin(self, labels: tuple[str, ...]) -> list[int]:
+        self._sums[labels] = 0.0
+        return self._counts.setdefault(labels, [0] * (len(self._bounds) + 1))
+
+    def observe(self, value: float, *labels: str) -> None:
+        """Count a value."""
+        counts = self._counts.get(labels) or self._begin(labels)
+        counts[bisect_left(self._bounds, value)] += 1
+        self._sums[labels] += value
+
+    def samples(self) -> Iterator[tuple[Any, ...]]:
+        """Yield what a family of the library's metrics takes."""
+        names = [*map(str, self._bounds), "+Inf"]
+        for labels, counts in list(self._counts.items()):
+            buckets = list(zip(names, accumulate(counts), strict=True))
+            yield labels, buckets, self._sums[labels]
 
 
 class ServiceMetrics:
@@ -41,23 +90,20 @@ class ServiceMetrics:
     def __init__(self) -> None:
         #: The last entry of the ledger that was counted.
         self.ledger_read = ""
-        self.registry = CollectorRegistry()
-        counter = partial(Counter, registry=self.registry)
-        gauge = partial(Gauge, registry=self.registry)
-        histogram = partial(Histogram, registry=self.registry)
+        counter, gauge = partial(Count, "Counter"), partial(Count, "Gauge")
         route = ["method", "route"]
         self.requests = counter("kit_http_requests", "Requests answered.", [*route, "status"])
         text = "Time until an answer had left; for the event stream, until it was closed."
-        self.request_seconds = histogram("kit_http_request_seconds", text, route, buckets=_ANSWER)
+        self.request_seconds = Histogram("kit_http_request_seconds", text, _ANSWER, route)
         text = "Generations that this process brought to their end, by model and state."
         self.finished = counter("kit_generations_finished", text, ["model", "state"])
         self.lost = counter("kit_generations_lost", "Attempts whose worker was lost.")
         text = "Time that a render process spent on a job."
-        self.render_seconds = histogram("kit_render_seconds", text, ["model"], buckets=_RENDER)
+        self.render_seconds = Histogram("kit_render_seconds", text, _RENDER, ["model"])
         text = "Time of one commit of the database's writer."
-        self.commit_seconds = histogram("kit_database_commit_seconds", text, buckets=_COMMIT)
+        self.commit_seconds = Histogram("kit_database_commit_seconds", text, _COMMIT)
         text = "Transactions that shared one commit."
-        self.commit_size = histogram("kit_database_commit_transactions", text, buckets=_BATCH)
+        self.commit_size = Histogram("kit_database_commit_transactions", text, _BATCH)
         self.jobs = gauge("kit_jobs", "Generations of the database by state.", ["state"])
         self.queued = gauge("kit_queue_depth", "Those that wait.")
         self.jobs_here = gauge("kit_jobs_here", "Jobs that this process has rendered.")
@@ -66,14 +112,30 @@ class ServiceMetrics:
         text = "Credits charged in the database, by kind."
         self.charged = counter("kit_credits_charged", text, ["kind"])
         self.refunded = counter("kit_credits_refunded", "Credits given back in the database.")
-        release = gauge("kit_build_info", "The release that runs.", ["version"])
-        release.labels(__version__).set(1)
+        self.release = gauge("kit_build_info", "The release that runs.", ["version"])
+        self.release.set(1, __version__)
 
     def measure_commit(self, size: int, seconds: float) -> None:
         """Count a commit of some transactions."""
         self.commit_size.observe(size)
         self.commit_seconds.observe(seconds)
 
-    def text(self) -> bytes:
-        """Return all counts in the Prometheus text format."""
-        return generate_latest(self.registry)
+    def collect(self) -> Iterator[Metric]:
+        """Yield all counts as the library's metrics."""
+        from prometheus_client import core
+
+        for count in vars(self).values():
+            if isinstance(count, Count | Histogram):
+                family = getattr(core, f"{count.kind}MetricFamily")
+                metric = family(count.name, count.text, labels=count.labels)
+                for sample in count.samples():
+                    metric.add_metric(*sample)
+                yield metric
+
+    def text(self) -> tuple[bytes, str]:
+        """Return all counts in the Prometheus text format, and its content type."""
+        from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+        registry = CollectorRegistry()
+        registry.register(self)
+        return generate_latest(registry), CONTENT_TYPE_LATEST

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from platformdirs import user_data_path
-
 from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.service import machine
@@ -267,7 +265,11 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSetti
     values.setdefault(
         "aws", {name: text for name, text in environ.items() if name.startswith("AWS_")}
     )
-    values.setdefault("data", user_data_path("creative-studio-kit", appauthor=False))
+    if "data" not in values:
+        # Imported here: a deployment names its folder.
+        from platformdirs import user_data_path
+
+        values["data"] = user_data_path("creative-studio-kit", appauthor=False)
     values["data"] = Path(values["data"]).expanduser().absolute()
     settings = ServiceSettings(**values)
     for wrong, sentence in _problems(settings):

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import calls, downloads, flows, uploads
-from kit.client.actions import Flow, Sleep, Step
+from kit.client.actions import Flow
 from kit.errors import ConfigError, KitError, ParameterError
 from kit.explore.sweeps.templates import PromptTemplate, UnknownListError, template
 from kit.parameters import suggest
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from kit.widgets.form import Form, Presets
     from kit.widgets.form.service import Settle
     from kit.widgets.writing import Writing, WritingOrder
-
-T = TypeVar("T")
 
 #: Earlier results that are offered as an input, and files that are fetched at the same time.
 EARLIER, _AT_ONCE = 24, 6
@@ -182,7 +180,7 @@ class FormService(PaidService):
 
     def _hold_result(self, flow: Flow[wire.Generation], on_wait: Callable[[str], None]) -> Any:
         try:
-            return self._session.hold(self._client.block(report_waits(flow, on_wait)))
+            return self._session.hold(self._client.block(flows.report_waits(flow, on_wait)))
         except KitError as error:
             if error.generation_id:
                 error.resume = self._session.hold(wire.Generation(id=error.generation_id)).wait
@@ -205,17 +203,6 @@ def _input_for(model: wire.Model, facts: wire.Generation) -> str:
 
 def _kind(facts: wire.Generation) -> str:
     return facts.asset_type or "image"
-
-
-def report_waits(flow: Flow[T], on_wait: Callable[[str], None]) -> Flow[T]:
-    """Return a flow that also reports why it waits."""
-
-    def take(step: Step) -> Flow[Any]:
-        if isinstance(step, Sleep) and step.why:
-            on_wait(step.why)
-        return (yield step)
-
-    return flows.take_steps(flow, take)
 
 
 def open_model(session: Session[Any], model: wire.Model) -> tuple[wire.Model, Presets]:

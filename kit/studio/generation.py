@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from kit import file_metadata, wire
+from kit import wire
 from kit.client import downloads, file_types
 from kit.client.actions import Flow
 from kit.client.addresses import absolute_url
 from kit.errors import ConfigError, KitError, NoAnswerError
-from kit.file_metadata import FileMetadata
 from kit.pictures import open_picture
 from kit.studio.operations import Operations
 from kit.widgets import preview
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
     from kit.client.settings import Settings
     from kit.client.sync import Client
+    from kit.file_metadata import FileMetadata
 
 #: What a picture can be saved as, whatever the service sent.
 _CONVERTED = ("image/png", "image/jpeg", "image/webp")
@@ -222,6 +222,8 @@ def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Cal
     """
 
     def save(path: Path) -> Path:
+        from kit import file_metadata
+
         target = Path(file).expanduser()
         if target.is_dir():
             target /= f"{generation.id}{path.suffix}"
@@ -255,11 +257,13 @@ def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | N
 
     Where a service of this kind left it out, it was asked to.
     """
+    from kit import file_metadata
+
     facts = generation.facts
     found = file_metadata.read(path)
     if found is not None or facts.inputs is not None:
         return found
-    return FileMetadata(
+    return file_metadata.FileMetadata(
         model=facts.model_id,
         prompt=facts.prompt,
         parameters=facts.parameters or {},

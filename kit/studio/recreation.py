@@ -6,12 +6,14 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kit import file_metadata, wire
+from kit import wire
 from kit.errors import ConfigError
-from kit.file_metadata import FileMetadata
 from kit.parameters import suggest
+
+if TYPE_CHECKING:
+    from kit.file_metadata import FileMetadata
 
 _log = logging.getLogger("kit")
 
@@ -29,6 +31,8 @@ def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMet
     ConfigError
         There is no such file, or it says nothing.
     """
+    from kit import file_metadata
+
     path, roots = Path(file).expanduser(), Path(anchors).expanduser() if anchors else None
     for one in filter(None, (path, roots)):
         if not one.is_file():

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from kit import file_metadata, pricing, wire
+from kit import pricing, wire
 from kit.client import records, uploads
 from kit.client.actions import FetchMedium, Flow
 from kit.errors import ConfigError, ParameterError
@@ -250,6 +250,8 @@ def find_inputs(media: Any) -> Iterator[str]:
     elif hasattr(media, "_kit_file"):
         yield getattr(media, "generation", media).id
     elif isinstance(media, (str, Path)) and not uploads.is_on_the_web(media):
+        from kit import file_metadata
+
         with suppress(OSError, ValueError):
             found = file_metadata.read(Path(media).expanduser())
             if found and found.generation_id:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from kit import wire
 from kit.client import calls, flows
 from kit.errors import ConfigError, KitError
-from kit.studio.forms import FormService
 from kit.studio.generation import (
     MADE_BEFORE,
     BaseGeneration,
@@ -144,6 +143,7 @@ def _search(session: Session[Any], asked: set[str], frame: pd.DataFrame, text: s
 
 def result_card(session: Session[Any], name: str) -> ResultCard:
     """Return a generation with what can be done with it, wherever it was opened."""
+    from kit.studio.forms import FormService
     from kit.widgets.result import show_result
 
     generation = _get(session, name)

@@ -175,7 +175,7 @@ for path in ("creative-studio/models", "creative-studio/generations", "usage", "
     with urllib.request.urlopen(asked) as answer:
         json.load(answer)
 running.stop()
-unneeded = {"asyncpg", "dask", "distributed", "websockets", "numpy", "pandas"}
+unneeded = {"asyncpg", "dask", "distributed", "prometheus_client", "websockets", "numpy", "pandas"}
 print(sorted(unneeded & sys.modules.keys()))
 """
 

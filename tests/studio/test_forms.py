@@ -13,11 +13,11 @@ from ipywidgets import HTML
 from PIL import Image
 
 from kit.client.actions import Flow, Sleep
+from kit.client.flows import report_waits as telling
 from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
 from kit.studio.catalog import UnknownModelError
 from kit.studio.forms import FormService
-from kit.studio.forms import report_waits as telling
 from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
 from tests.widgets.tree import every
 

@@ -6,20 +6,16 @@ An unknown key is an error that names the closest known one: a typo must not cha
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from kit.errors import ConfigError, KitError
+from kit.engines.configured.place import ID, ID_WORDS
+from kit.errors import ConfigError
 from kit.parameters import suggest
 from kit.wire import Parameter, Rule
-
-#: What the id of a model may be: it is part of addresses and of file names.
-ID = "[a-z0-9][a-z0-9.-]{0,99}"
-ID_WORDS = "small letters, digits, dots and dashes, at most 100, a letter or digit first"
 
 #: Longest text of the file that is repeated: a longer one may be a key in the wrong place.
 _SHORT = 16
@@ -62,15 +58,6 @@ def text_of_form(pattern: str, right: str) -> AfterValidator:
         return text
 
     return AfterValidator(check)
-
-
-def describe_error(error: BaseException) -> str:
-    """Return an error in one line, even one whose own text cannot be had."""
-    if isinstance(error, KitError):
-        return str(getattr(error, "detail", "")) or str(error)
-    if isinstance(error, ValidationError):
-        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-    return " ".join(traceback.format_exception_only(error)[-1].split())
 
 
 E = TypeVar("E", bound="FileTable")

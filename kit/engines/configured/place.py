@@ -1,12 +1,20 @@
-"""Where configured models come from, and what is found there."""
+"""Where configured models come from, what they may be called, and what is found there."""
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic_core import ValidationError
+
 from kit.engines.base import Engine
+from kit.errors import KitError
+
+#: What the id of a model may be: it is part of addresses and of file names.
+ID = "[a-z0-9][a-z0-9.-]{0,99}"
+ID_WORDS = "small letters, digits, dots and dashes, at most 100, a letter or digit first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +48,12 @@ class Listing:
     engines: Mapping[str, Engine]
     left_out: tuple[LeftOut, ...] = ()
     remarks: tuple[str, ...] = ()
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an error in one line, even one whose own text cannot be had."""
+    if isinstance(error, KitError):
+        return str(getattr(error, "detail", "")) or str(error)
+    if isinstance(error, ValidationError):
+        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+    return " ".join(traceback.format_exception_only(error)[-1].split())

@@ -5,6 +5,7 @@ None of it needs a key: it names routes, models and sums, no account and no secr
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -12,7 +13,6 @@ from fastapi import APIRouter, Query, Request, Response
 from kit.pricing import MILLI
 from kit.service.domain import credits, queue
 from kit.service.http.context import Context, get_context, json_response
-from kit.service.metrics import CONTENT_TYPE_LATEST
 from kit.service.storage.signing import proof
 
 router = APIRouter(tags=["health"])
@@ -56,8 +56,9 @@ async def read_metrics(request: Request) -> Response:
     """
     context = get_context(request)
     await update_metrics(context)
-    headers = {"Content-Type": CONTENT_TYPE_LATEST, "Cache-Control": "no-store"}
-    return Response(context.metrics.text(), 200, headers)
+    # In a thread: the first time it loads a library.
+    text, content_type = await asyncio.to_thread(context.metrics.text)
+    return Response(text, 200, {"Content-Type": content_type, "Cache-Control": "no-store"})
 
 
 async def update_metrics(context: Context) -> None:
@@ -66,7 +67,7 @@ async def update_metrics(context: Context) -> None:
     jobs = await context.database.read(queue.count_states())
     last, sums = await context.database.read(credits.turnover(before, context.clock()))
     for state, number in jobs.items():
-        metrics.jobs.labels(state).set(number)
+        metrics.jobs.set(number, state)
     metrics.queued.set(jobs["queued"])
     metrics.jobs_here.set(context.dispatcher.running)
     metrics.workers.set(context.settings.workers)
@@ -74,7 +75,7 @@ async def update_metrics(context: Context) -> None:
     if metrics.ledger_read != before:
         return  # another request has counted the same entries meanwhile
     metrics.ledger_read = last
-    metrics.refunded.inc(sums.pop("refund", 0) / MILLI)
+    metrics.refunded.inc(by=sums.pop("refund", 0) / MILLI)
     sums.pop("grant", None)
     for kind, amount in sums.items():
-        metrics.charged.labels(kind).inc(-amount / MILLI)
+        metrics.charged.inc(kind, by=-amount / MILLI)

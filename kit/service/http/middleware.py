@@ -84,8 +84,8 @@ class ApiMiddleware:
             route = getattr(scope.get("route"), "path", "none")
             method = scope["method"] if scope["method"] in METHODS else "other"
             metrics = scope["app"].state.context.metrics
-            metrics.requests.labels(method, route, str(response.status)).inc()
-            metrics.request_seconds.labels(method, route).observe(seconds)
+            metrics.requests.inc(method, route, str(response.status))
+            metrics.request_seconds.observe(seconds, method, route)
             if _log.isEnabledFor(logging.INFO):
                 _log_request(scope, response.status, seconds)
 

@@ -241,10 +241,10 @@ class Dispatcher:
 
     def _count_lost(self, lost: Sequence[Any]) -> None:
         """Count lost jobs, and those that failed with this loss; rows are as they were before."""
-        self._metrics.lost.inc(len(lost))
+        self._metrics.lost.inc(by=len(lost))
         for row in lost:
             if row.losses + 1 >= self._settings.attempts:
-                self._metrics.finished.labels(row.model_id, "failed").inc()
+                self._metrics.finished.inc(row.model_id, "failed")
 
     async def _sync_rows(self) -> None:
         """Write progress for other processes, and stop jobs that were canceled by them."""
@@ -294,7 +294,7 @@ class Dispatcher:
             order = await self._build_order(row)
             resident = row.model_id in self._resident
             result = await self._renders.run(row.id, order, report, resident=resident)
-            self._metrics.render_seconds.labels(row.model_id).observe(result.pop("seconds"))
+            self._metrics.render_seconds.observe(result.pop("seconds"), row.model_id)
             settle = partial(queue.finish, row.id, attempt, result, self._clock())
             state = "completed"
         except JobError as error:
@@ -315,7 +315,7 @@ class Dispatcher:
         elif state == "lost":
             self._count_lost([row])
         else:
-            self._metrics.finished.labels(row.model_id, state).inc()
+            self._metrics.finished.inc(row.model_id, state)
         if state == "lost":
             self.wake()  # it may be back in the queue
 

@@ -16,7 +16,7 @@ from kit.client.settings import Settings
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.ratings import Ratings
 from kit.private import JsonLines
-from kit.studio import accounts, completion, forms, recreation
+from kit.studio import completion, recreation
 from kit.studio.aio.costs import AsyncCosts, AsyncUsage
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.aio.history import AsyncHistory
@@ -266,7 +266,7 @@ class AsyncStudio:
                 trace=trace,
             )
             try:
-                reported = forms.report_waits(flow, on_update.saying)
+                reported = flows.report_waits(flow, on_update.saying)
                 return self.session.hold(await self._run(reported), made_before=trace.before)
             except asyncio.CancelledError as stop:
                 stop.add_note(trace.note(awaited=self.client.awaited))
@@ -331,14 +331,18 @@ class AsyncStudio:
         **settings: Any,
     ) -> Form:
         """Return a form for a model, with what is given filled in; show it to use it."""
+        from kit.studio.forms import build_form
+
         found = await self._run(self.session.operations.model(model))
         media, given = separate_media(found, media, merge_parameters(parameters, settings))
         files = await self._run(resolve_media(media))
-        return forms.build_form(self.session, found, prompt, files, given)
+        return build_form(self.session, found, prompt, files, given)
 
     async def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
         """Return a panel that suggests titles and writes scripts; show it to use it."""
-        return forms.build_writing(self.session, topic)
+        from kit.studio.forms import build_writing
+
+        return build_writing(self.session, topic)
 
     async def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""
@@ -348,7 +352,9 @@ class AsyncStudio:
 
     async def account_panel(self) -> AccountPanel:
         """Return a panel with balance, spending and keys or profiles; show it to use it."""
-        return accounts.account_panel(self.session)
+        from kit.studio.accounts import account_panel
+
+        return account_panel(self.session)
 
     @property
     def last_response(self) -> LastResponse | None:

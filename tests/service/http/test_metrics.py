@@ -98,15 +98,30 @@ def test_credits_are_those_of_the_ledger(service: Service, http: httpx.Client) -
             await update_metrics(replace(service.context, **now))
         finally:
             await database.close()
-        told = figures(metrics.text().decode())
-        return {name: value for name, value in told.items() if "credits_charged" in name[0]}
+        told = figures(metrics.text()[0].decode())
+        return {name: value for name, value in told.items() if name[0].startswith("kit_credits")}
 
     generation, title = ((("kind", kind),) for kind in ("generation", "title"))
-    total = "kit_credits_charged_total"
-    assert asyncio.run(read(0)) == {}, "what is young may yet get a neighbor"
+    charged, refunded = "kit_credits_charged_total", ("kit_credits_refunded_total", ())
+    assert asyncio.run(read(0)) == {refunded: 0}, "what is young may yet get a neighbor"
     for _ in range(2):
-        assert asyncio.run(read(20_000)) == {(total, generation): 1.2, (total, title): 0.05}
-    assert metrics.registry.get_sample_value("kit_credits_refunded_total") == 0.6
+        known = {(charged, generation): 1.2, (charged, title): 0.05, refunded: 0.6}
+        assert asyncio.run(read(20_000)) == known
+
+
+def test_measured_values_lie_in_the_first_bucket_that_is_large_enough() -> None:
+    metrics = ServiceMetrics()
+    for size in (1, 2, 3, 1000):
+        metrics.measure_commit(size, 0.0)
+
+    told = figures(metrics.text()[0].decode())
+    name = "kit_database_commit_transactions"
+
+    def within(bound: str) -> float:
+        return told[f"{name}_bucket", (("le", bound),)]
+
+    assert [within(bound) for bound in ("1.0", "2.0", "4.0", "256.0", "+Inf")] == [1, 2, 3, 3, 4]
+    assert (told[f"{name}_count", ()], told[f"{name}_sum", ()]) == (4, 1006)
 
 
 def test_two_services_in_one_process_count_apart(
