@@ -20,7 +20,8 @@ from kit.service import server, settings  # noqa: E402 - after the environment i
 from kit.service.databases import open_database, with_database  # noqa: E402
 from kit.service.domain import accounts, keys  # noqa: E402
 from kit.service.domain.credits import grant  # noqa: E402
-from kit.service.http.context import Context, clock  # noqa: E402
+from kit.service.http.context import Context  # noqa: E402
+from kit.service.machine import clock  # noqa: E402
 from kit.service.settings import ServiceSettings  # noqa: E402
 from kit.service.store.database import Database, Transaction  # noqa: E402
 from kit.service.store.statements import Statement, Step  # noqa: E402

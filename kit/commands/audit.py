@@ -20,9 +20,8 @@ def command(
     as_json: Json = False,
 ) -> None:
     """List accounts and keys made, credits granted, outputs deleted and backups; newest first."""
-    rows = [
-        audit_data(row) for row in read(settings_of(data, database), audit.list_acts(most=limit))
-    ]
+    found = read(settings_of(data, database), audit.list_acts(most=limit))
+    rows = [audit_data(row) for row in found]
     if as_json:
         show_json(rows)
         return

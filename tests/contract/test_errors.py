@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from kit.service.domain import keys
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.service.store import keys as statements
 from tests.conftest import ALL_SCOPES, Service
 

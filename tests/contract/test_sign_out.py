@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from kit.service.domain import keys
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, finished, started
 

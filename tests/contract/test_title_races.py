@@ -12,7 +12,7 @@ import pytest
 from kit.engines.text.bank import bank
 from kit.service.domain import credits, writing
 from kit.service.domain.credits import Payer
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.wire import Title
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import balance

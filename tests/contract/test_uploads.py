@@ -10,7 +10,7 @@ import pytest
 from kit.service.app import create_app
 from kit.service.domain import accounts, uploads
 from kit.service.domain.credits import Payer
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from kit.service.storage import make_ticket
 from kit.wire import RequestUpload

@@ -15,7 +15,7 @@ from kit.errors import ConfigError
 from kit.service import backup
 from kit.service.domain import credits, keys
 from kit.service.domain.upkeep import Sweeper
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from tests.buckets import FailingProxy, answer
 from tests.conftest import ALL_SCOPES, Service
 from tests.uploading import png, put, ticket, uploaded, wav

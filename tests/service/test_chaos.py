@@ -23,7 +23,7 @@ import pytest
 from kit.service import settings
 from kit.service.databases import open_database
 from kit.service.domain import accounts, credits, keys, outputs
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from tests.conftest import sql
 from tests.waiting import until

@@ -14,7 +14,7 @@ import pytest
 
 from kit.engines.base import Definition
 from kit.service.domain import accounts, catalog, credits, generations, keys, queue
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.store.sqlite import SQLite

@@ -161,7 +161,7 @@ from kit.commands.database import transact
 from kit.commands.serve import command
 from kit.service import server, settings
 from kit.service.domain import accounts, keys
-from kit.service.http.context import clock
+from kit.service.machine import clock
 
 config = settings.load({}, data=sys.argv[1], workers=0)
 account = transact(config, accounts.create("Ada", "ada@localhost", 1000, clock()))

@@ -21,8 +21,8 @@ from kit.errors import ConfigError
 from kit.service import settings
 from kit.service.app import create_storage
 from kit.service.domain import credits, keys
-from kit.service.http.context import clock
 from kit.service.http.rate_limits import RateLimiter
+from kit.service.machine import clock
 from kit.service.store.postgresql import PostgreSQL
 from tests.buckets import KEYS
 from tests.conftest import ALL_SCOPES, Service, sql

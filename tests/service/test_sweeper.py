@@ -7,7 +7,7 @@ import pytest
 
 from kit.service.domain import outputs, uploads
 from kit.service.domain.credits import Payer
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.service.store.database import Transaction
 from kit.wire import RequestUpload
 from tests.conftest import ALL_SCOPES, Service

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from kit.service.domain import uploads
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from tests.conftest import ALL_SCOPES, Service
 from tests.uploading import asked, png, put, ticket, uploaded
 from tests.waiting import until

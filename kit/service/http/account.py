@@ -32,9 +32,8 @@ async def get_account(request: Request) -> Response:
 async def get_credits(request: Request) -> Response:
     """Return the balance, what is reserved for running generations, and the last 30 days."""
     context = get_context(request)
-    figures = await context.database.read(
-        credits.balance(get_caller(request).account_id, context.clock())
-    )
+    work = credits.balance(get_caller(request).account_id, context.clock())
+    figures = await context.database.read(work)
     return json_response({name: to_credits(value) for name, value in figures.items()})
 
 
@@ -47,10 +46,8 @@ async def list_usage(
     ] = None,
 ) -> Response:
     """Return the entries of the ledger, newest first; their sum is the balance, always."""
-    account_id = get_caller(request).account_id
-    rows = await get_context(request).database.read(
-        credits.list_entries(account_id, most=limit + 1, before=cursor)
-    )
+    work = credits.list_entries(get_caller(request).account_id, most=limit + 1, before=cursor)
+    rows = await get_context(request).database.read(work)
     page = rows[:limit]
     headers = None
     if len(rows) > limit:

@@ -22,7 +22,6 @@ from kit.service.domain.keys import Caller
 from kit.service.domain.upkeep import Readiness
 from kit.service.domain.writing import Writer
 from kit.service.http.rate_limits import RateLimiter
-from kit.service.machine import clock
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage import Storage
@@ -80,11 +79,11 @@ class Context:
     dispatcher: Dispatcher
     inspectors: Inspectors
     readiness: Readiness
-    metrics: ServiceMetrics = field(default_factory=ServiceMetrics)
+    metrics: ServiceMetrics
+    clock: Callable[[], int]
     responses: ResponseCache = field(default_factory=ResponseCache)
     #: Uploads whose file is just coming in.
     arriving: set[str] = field(default_factory=set)
-    clock: Callable[[], int] = clock
 
     def __repr__(self) -> str:
         return "<Context>"

@@ -214,9 +214,8 @@ async def _plan(context: Context, order: wire.StartGeneration, account_id: str) 
         webhooks.check_url(order.webhook_url, "webhookUrl", loopback=loopback)
     if context.storage.direct:
         await receive_uploads(context, order, account_id)
-    plan: StartPlan = await context.database.read(
-        generations.plan(context.catalog, order, account_id)
-    )
+    work = generations.plan(context.catalog, order, account_id)
+    plan = await context.database.read(work)
     if problems := await context.catalog.problems(plan.model, plan.asked):
         raise ParameterError.fields(problems)
     return plan
@@ -237,9 +236,8 @@ async def _page(
     context, caller = get_context(request), get_caller(request)
     account_id = caller.account_id
     now, base = context.clock(), get_base_url(request)
-    rows = await context.database.read(
-        generations.page(account_id, most=limit + 1, whole=False, **filters)
-    )
+    work = generations.page(account_id, most=limit + 1, whole=False, **filters)
+    rows = await context.database.read(work)
     page = rows[:limit]
     last = page[-1].id if len(rows) > limit else None
     cached = [context.responses.get(caller, base, row, now) for row in page]

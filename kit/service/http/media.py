@@ -95,9 +95,8 @@ async def request_upload(request: Request) -> Response:
         )
         return Answer(201, ticket.model_dump_json(by_alias=True).encode())
 
-    return make_response(
-        await context.database.write(lambda: idempotency.run_once(label, work(), now))
-    )
+    answer = await context.database.write(lambda: idempotency.run_once(label, work(), now))
+    return make_response(answer)
 
 
 @router.put("/media/uploads/{upload_id}", tags=["uploads"])

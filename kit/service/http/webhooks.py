@@ -57,9 +57,8 @@ async def get_webhook(request: Request, webhook_id: str) -> Response:
 async def delete_webhook(request: Request, webhook_id: str) -> Response:
     """Delete a webhook, and what it was still to be told."""
     context, payer = get_context(request), get_caller(request).payer
-    await context.database.write(
-        webhooks.delete(webhook_id, payer.account_id, context.clock(), actor=payer.actor)
-    )
+    work = webhooks.delete(webhook_id, payer.account_id, context.clock(), actor=payer.actor)
+    await context.database.write(work)
     return Response(status_code=204)
 
 
@@ -70,9 +69,8 @@ async def rotate_webhook(request: Request, webhook_id: str) -> Response:
     `requests` stands for the secret that signs what goes to the `webhookUrl` of starts.
     """
     context, payer = get_context(request), get_caller(request).payer
-    row = await context.database.write(
-        webhooks.rotate(webhook_id, payer.account_id, context.clock(), actor=payer.actor)
-    )
+    work = webhooks.rotate(webhook_id, payer.account_id, context.clock(), actor=payer.actor)
+    row = await context.database.write(work)
     return json_response(describe(row, {}, context.secret))
 
 

@@ -9,7 +9,7 @@ import pytest
 from kit.errors import InsufficientCreditsError, NotFoundError
 from kit.service.domain import accounts, credits, keys
 from kit.service.domain.credits import Payer, Reason
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.service.store import ids
 from kit.service.store.database import DuplicateError
 from tests.moments import moment_of

@@ -15,8 +15,8 @@ import pytest
 from starlette.responses import StreamingResponse
 
 from kit.service.domain import keys, queue
-from kit.service.http.context import clock
 from kit.service.http.events import StreamEvent, events_of, parse_last_id, stream_events
+from kit.service.machine import clock
 from kit.service.worker.watchers import Watchers
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, finished, read, running, started, until

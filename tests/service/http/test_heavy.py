@@ -25,7 +25,7 @@ from kit.engines.registry import installed
 from kit.service import settings
 from kit.service.domain import catalog, generations, queue
 from kit.service.domain.credits import Payer
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.service.store.database import Transaction
 from tests.conftest import ALL_SCOPES, PLUGINS, Service
 

@@ -9,7 +9,7 @@ import pytest
 
 from kit.service.domain import keys
 from kit.service.http import events
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.service.worker.watchers import Watchers
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, started, until

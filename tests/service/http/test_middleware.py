@@ -13,8 +13,8 @@ import pytest
 
 from kit.service.app import create_app
 from kit.service.domain import accounts, keys
-from kit.service.http.context import clock
 from kit.service.http.middleware import below, needed_scope
+from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from tests.conftest import Service
 from tests.waiting import finished, started, until

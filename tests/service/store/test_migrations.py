@@ -9,7 +9,7 @@ import pytest
 
 from kit.errors import ConfigError
 from kit.service.domain import credits, generations, queue
-from kit.service.http.context import clock
+from kit.service.machine import clock
 from kit.service.store import ids, migrations
 from kit.service.store.sqlite import SQLite
 from kit.service.store.sqlite.file import NAME
