@@ -43,10 +43,7 @@ class PaidService:
         self._session = session
         self._operations = session.operations
         self._client = session.client
-
-    def subscribe(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Have a method called after each change at the service; return what looks for others'."""
-        return self._session.subscribe(call)
+        self.subscribe = session.subscribe
 
     def balance(self) -> Decimal | None:
         """Return what there is to spend; None where the service does not report it."""

@@ -13,15 +13,7 @@ from kit import wire
 from kit.client import calls, flows
 from kit.client.downloads import GoneError
 from kit.errors import NotFoundError
-from kit.explore.filters import (
-    PAGE,
-    Filters,
-    LongNames,
-    Moment,
-    Tags,
-    Words,
-    parse_filter,
-)
+from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import ProgressLine
