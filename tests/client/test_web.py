@@ -60,7 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def site() -> Iterator[Site]:
     with Site() as site:
-        thread = threading.Thread(target=site.serve_forever)
+        thread = threading.Thread(target=site.serve_forever, args=(0.01,))
         thread.start()
         yield site
         site.shutdown()

@@ -124,7 +124,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service of this module's own, because the owner keeps one of its two workers busy."""
     data = tmp_path_factory.mktemp("tenants") / "data"
     often = {"requests_per_minute": 100_000, "starts_per_minute": 100_000}
-    given = settings.load({}, data=data, workers=2, **often)
+    given = settings.load({}, data=data, workers=2, grace_seconds=0, **often)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv(
             "PYTHONPATH", PLUGINS

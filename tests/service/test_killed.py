@@ -233,7 +233,7 @@ def test_an_end_whose_message_was_not_taken_is_told_by_the_next_service(
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as receiver:
-        Thread(target=receiver.serve_forever, daemon=True).start()
+        Thread(target=receiver.serve_forever, args=(0.01,), daemon=True).start()
         url = f"http://127.0.0.1:{receiver.server_address[1]}/"
         with other(config, KIT_WEBHOOK_LOOPBACK="1") as first:
             service = Service(first.url, None, config, first.kill)  # type: ignore[arg-type]
