@@ -67,9 +67,9 @@ def test_what_others_start_is_shown_and_nobody_asks_for_a_page_that_is_hidden(
 
         # hidden, it asks for nothing; seen again, it does at once
         page.evaluate(HIDE)
-        page.wait_for_timeout(1500)
+        page.wait_for_timeout(1000)
         before = len(service.requests("GET", LISTED))
-        page.wait_for_timeout(2000)
+        page.wait_for_timeout(6000)  # longer than the least pause of the kernel
         assert len(service.requests("GET", LISTED)) == before
         party.orders["more"] = {"modelId": "paint", "prompt": "one more", "polled": 9}
         page.evaluate(SHOW)

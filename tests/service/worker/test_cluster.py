@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -23,6 +23,38 @@ from tests.service.worker.conftest import OWN_PLUGINS
 from tests.waiting import finished, read, running, started, until
 
 Start = Callable[..., Service]
+
+
+class Parts(ExitStack):
+    """The scheduler and the workers of a cluster, which run until the end of a test."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder, self._port = folder, free_port()
+        self.cluster = f"tcp://127.0.0.1:{self._port}"
+        self.storage = f"file://{folder / 'objects'}"
+
+    def places(self) -> dict[str, str]:
+        """Return the settings of a service."""
+        return {"cluster": self.cluster, "storage_url": self.storage}
+
+    def scheduler(self, *options: str) -> Part:
+        return scheduler(self._port, self._folder / "scheduler.log", *options)
+
+    def worker(self, name: str, *options: str, **environment: str) -> Part:
+        return worker(self.cluster, self._folder / name, self.storage, *options, **environment)
+
+    def run(self, part: Part) -> Part:
+        """Look after a part from now on."""
+        self.enter_context(part.run())
+        return part
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Iterator[Parts]:
+    """A cluster of nothing yet; asked for before services, it is there until they have stopped."""
+    with Parts(tmp_path) as parts:
+        yield parts
 
 
 @pytest.fixture
@@ -53,24 +85,24 @@ def client(service: Service) -> httpx.Client:
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates")
 def test_all_parts_know_each_other_by_certificates(
-    tmp_path: Path, certificate: dict[str, str], start_service: Start
+    tmp_path: Path, parts: Parts, certificate: dict[str, str], start_service: Start
 ) -> None:
-    port = free_port()
-    cluster, storage = f"tls://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
+    parts.cluster = parts.cluster.replace("tcp:", "tls:")
     given = {f"KIT_{name.upper()}": text for name, text in certificate.items()}
     options = [f"--tls-{name.split('_')[1]}" for name in certificate]
     options[0] += "-file"
     pairs = [part for pair in zip(options, certificate.values(), strict=True) for part in pair]
-    dask = scheduler(port, tmp_path / "scheduler.log", "--protocol", "tls", *pairs)
-    with dask.run(), worker(cluster, tmp_path / "worker", storage, **given).run():
-        service = start_service(cluster=cluster, storage_url=storage, **certificate)
-        with client(service) as http:
-            assert finished(http, started(http))["status"] == "completed"
-        (tmp_path / "other").mkdir()
-        other = new_certificate(tmp_path / "other")
-        assert "connected" in connect(cluster, **certificate)
-        assert "connected" not in connect(cluster, **other), "of nobody whom the scheduler knows"
-        assert "connected" not in connect(cluster.replace("tls:", "tcp:")), "not encrypted"
+    parts.run(parts.scheduler("--protocol", "tls", *pairs))
+    parts.run(parts.worker("worker", **given))
+    service = start_service(**parts.places(), **certificate)
+    with client(service) as http:
+        assert finished(http, started(http))["status"] == "completed"
+    (tmp_path / "other").mkdir()
+    other = new_certificate(tmp_path / "other")
+    assert "connected" in connect(parts.cluster, **certificate)
+    assert "connected" not in connect(parts.cluster, **other), "of nobody whom the scheduler knows"
+    plain = parts.cluster.replace("tls:", "tcp:")
+    assert "connected" not in connect(plain), "not encrypted"
 
 
 CONNECT = """
@@ -93,24 +125,16 @@ def connect(cluster: str, **certificate: str) -> str:
 
 
 def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
-    tmp_path: Path, start_service: Start
+    tmp_path: Path, parts: Parts, start_service: Start
 ) -> None:
-    port = free_port()
-    cluster, storage = f"tcp://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
-
-    def new_worker(name: str) -> Part:
-        options = {"KIT_WORKERS": "1", "KIT_GRACE_SECONDS": "1"}
-        return worker(cluster, tmp_path / name, storage, **options)
-
-    with ExitStack() as ends:
-        ends.enter_context(scheduler(port, tmp_path / "scheduler.log").run())
-        first = new_worker("first")
-        ends.enter_context(first.run())
-        service = start_service(cluster=cluster, storage_url=storage, requests_per_minute=100_000)
-        http = ends.enter_context(client(service))
+    options = {"KIT_WORKERS": "1", "KIT_GRACE_SECONDS": "1"}
+    parts.run(parts.scheduler())
+    first = parts.run(parts.worker("first", **options))
+    service = start_service(**parts.places(), requests_per_minute=100_000)
+    with client(service) as http:
         hanging = started(http, does="hangs")
         until(lambda: running(http, hanging)["progress"] > 0)
-        ends.enter_context(new_worker("second").run())
+        parts.run(parts.worker("second", **options))
         until(lambda: (tmp_path / "second.log").read_text().count("Rendering 1 job(s)"))
         first.stop()
         until(lambda: "retired" in (tmp_path / "scheduler.log").read_text().lower())
@@ -124,45 +148,42 @@ def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
-    tmp_path: Path, start_service: Start, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, parts: Parts, start_service: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    port = free_port()
-    cluster, storage = f"tcp://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
     monkeypatch.syspath_prepend(OWN_PLUGINS)
     given = {
         "PYTHONPATH": os.pathsep.join((OWN_PLUGINS, os.environ["PYTHONPATH"])),
         "HEAVY_MARKER": str(tmp_path / "marker"),
     }
     plain, gpu = (
-        worker(cluster, tmp_path / name, storage, "--name", name, *options, **given)
+        parts.worker(name, "--name", name, *options, **given)
         for name, options in (
             ("plain", ("--workers", "2", "--no-gpu")),
             ("gpu", ("--workers", "1", "--gpu")),
         )
     )
     heavy = {"modelId": "heavy", "prompt": "is slow", "parameters": {}}
-    with ExitStack() as ends:
-        ends.enter_context(scheduler(port, tmp_path / "scheduler.log").run())
-        ends.enter_context(plain.run())
-        service = start_service(cluster=cluster, storage_url=storage)
-        http = ends.enter_context(client(service))
+    parts.run(parts.scheduler())
+    parts.run(plain)
+    service = start_service(**parts.places())
+    with client(service) as http:
         waiting = [started(http, **heavy) for _ in range(2)]
         assert finished(http, started(http))["status"] == "completed", "it needs no GPU"
         assert [read(http, one)["startedAt"] for one in waiting] == [None, None]
 
-        ends.enter_context(gpu.run())
+        parts.run(gpu)
         done = [finished(http, one) for one in (*waiting, started(http, **heavy))]
 
-        made = {one["output"]["metadata"]["process"] for one in done}
-        assert len(made) == 1, "what it has loaded stays warm"
-        assert made < {*children(gpu.pid)}
-        offered = asyncio.run(workers(cluster))
-        assert offered == {
-            "plain": (2, {"RENDER": 2, "GPU": 0}, True),
-            "gpu": (1, {"RENDER": 1, "GPU": 1}, True),
-        }
-        # Loaded ahead of the jobs: one process for each place, and one for the large weights.
-        assert [len(children(part.pid)) for part in (plain, gpu)] == [2, 2]
+    made = {one["output"]["metadata"]["process"] for one in done}
+    assert len(made) == 1, "what it has loaded stays warm"
+    assert made < {*children(gpu.pid)}
+    offered = asyncio.run(workers(parts.cluster))
+    assert offered == {
+        "plain": (2, {"RENDER": 2, "GPU": 0}, True),
+        "gpu": (1, {"RENDER": 1, "GPU": 1}, True),
+    }
+    # Loaded ahead of the jobs: one process for each place, and one for the large weights.
+    assert [len(children(part.pid)) for part in (plain, gpu)] == [2, 2]
 
 
 async def workers(cluster: str) -> dict[str, tuple[int, dict[str, float], bool]]:
@@ -178,23 +199,19 @@ async def workers(cluster: str) -> dict[str, tuple[int, dict[str, float], bool]]
 
 @pytest.mark.slow
 def test_without_a_scheduler_jobs_wait_and_no_attempt_is_spent(
-    tmp_path: Path, start_service: Start
+    parts: Parts, start_service: Start
 ) -> None:
-    port = free_port()
-    cluster, storage = f"tcp://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
+    parts.run(parts.worker("w", KIT_WORKERS="1"))
     with ExitStack() as ends:
-        ends.enter_context(worker(cluster, tmp_path / "w", storage, KIT_WORKERS="1").run())
-        with scheduler(port, tmp_path / "scheduler.log").run():
-            service = start_service(
-                cluster=cluster, storage_url=storage, requests_per_minute=100_000
-            )
+        with parts.scheduler().run():
+            service = start_service(**parts.places(), requests_per_minute=100_000)
             http = ends.enter_context(client(service))
             hanging = started(http, does="hangs")
             until(lambda: running(http, hanging)["progress"] > 0)
             waiting = [started(http) for _ in range(5)]
         threading.Event().wait(12)  # longer than Dask's own client looks for it
         assert service.context.dispatcher.running == 0
-        ends.enter_context(scheduler(port, tmp_path / "scheduler.log").run())
+        parts.run(parts.scheduler())
         until(lambda: running(http, hanging)["progress"] > 0)
         http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
 
@@ -205,20 +222,16 @@ def test_without_a_scheduler_jobs_wait_and_no_attempt_is_spent(
 
 
 def test_the_key_of_an_engine_is_its_workers_own_and_stands_in_no_log(
-    tmp_path: Path, start_service: Start, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, parts: Parts, start_service: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    port = free_port()
-    cluster, storage = f"tcp://127.0.0.1:{port}", f"file://{tmp_path / 'objects'}"
     monkeypatch.syspath_prepend(OWN_PLUGINS)
     monkeypatch.setenv("NOSY_KEY", "of-the-service")
     path = os.pathsep.join((OWN_PLUGINS, os.environ["PYTHONPATH"]))
-    own = worker(
-        cluster, tmp_path / "w", storage, "--verbose", PYTHONPATH=path, NOSY_KEY="of-the-worker"
-    )
-    with scheduler(port, tmp_path / "scheduler.log").run(), own.run():
-        service = start_service(cluster=cluster, storage_url=storage, requests_per_minute=100_000)
-        with client(service) as http:
-            done = finished(http, started(http, modelId="nosy", parameters={}))
+    parts.run(parts.scheduler())
+    parts.run(parts.worker("w", "--verbose", PYTHONPATH=path, NOSY_KEY="of-the-worker"))
+    service = start_service(**parts.places(), requests_per_minute=100_000)
+    with client(service) as http:
+        done = finished(http, started(http, modelId="nosy", parameters={}))
 
     assert done["output"]["metadata"]["seen"]["NOSY_KEY"] == "of-the-worker"
     logs = "".join(log.read_text() for log in tmp_path.glob("*.log"))
