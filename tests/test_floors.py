@@ -118,7 +118,7 @@ KEEPERS: dict[str, tuple[str, ...]] = {
     "anywidget": ("kit.widgets",),
     "c2pa": ("kit.file_metadata.signatures", "kit.service.worker.signing"),
     "apsw": ("kit.service.store.sqlite",),
-    "obstore": ("kit.service.storage.s3",),
+    "obstore": ("kit.service.storage.s3", "kit.explore.bucket"),
     "prometheus_client": ("kit.service.metrics",),
     "asyncpg": ("kit.service.store.postgresql",),
     "distributed": ("kit.service.worker.cluster",),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
@@ -246,9 +247,9 @@ class Archive:
             try:
                 with duckdb.connect(config=config) as base:
                     base.execute("set timezone = 'UTC'")
-                    _attach(base, "generations", self.files("generations"))
+                    self._attach(base, "generations")
                     if booked:  # else nothing is opened for it
-                        _attach(base, "usage", self.files("usage"))
+                        self._attach(base, "usage")
                     return find(base)
             except duckdb.IOException as error:
                 if attempt == _ATTEMPTS - 1:
@@ -256,6 +257,20 @@ class Archive:
             except duckdb.Error as error:
                 raise BadRequestError(f"the query cannot be answered: {error}") from None
         raise AssertionError  # pragma: no cover
+
+    def _attach(self, base: duckdb.DuckDBPyConnection, table: str) -> None:
+        files, filesystem = self.files(table), self.store.filesystem
+        if not files:
+            base.register(f"all_{table}", SCHEMAS[table].empty_table())
+        elif filesystem:  # Arrow reads from it; DuckDB would need an extension
+            found = ds.dataset(files, SCHEMAS[table], "parquet", filesystem=filesystem)
+            base.register(f"all_{table}", found)
+        else:
+            names = ", ".join(f"'{_quote(name)}'" for name in files)
+            source = f"read_parquet([{names}])"
+            base.execute(f"create temp view all_{table} as select * from {source}")  # noqa: S608
+        shown = f"select * {_HIDDEN[table]} from all_{table}"  # noqa: S608
+        base.execute(f"create temp view {table} as {shown}")
 
 
 def search_rows(frame: pd.DataFrame, text: str) -> np.ndarray[Any, np.dtype[np.intp]]:
@@ -282,17 +297,6 @@ def _try_hash(path: Path) -> bytes | None:
         return hash_picture(path)
     except Exception:  # noqa: BLE001 - see above
         return None
-
-
-def _attach(base: duckdb.DuckDBPyConnection, table: str, files: Sequence[str]) -> None:
-    if not files:
-        base.register(f"all_{table}", SCHEMAS[table].empty_table())
-    else:
-        names = ", ".join(f"'{_quote(name)}'" for name in files)
-        source = f"read_parquet([{names}])"
-        base.execute(f"create temp view all_{table} as select * from {source}")  # noqa: S608
-    shown = f"select * {_HIDDEN[table]} from all_{table}"  # noqa: S608
-    base.execute(f"create temp view {table} as {shown}")
 
 
 def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:

@@ -16,8 +16,8 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,7 +29,11 @@ from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.schema import SETTINGS
 from kit.private import Lock, make_folder
 
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
 _VERSION = 5
+MANIFEST_FILE, HASHES_FILE = "manifest.json", "hashes.arrow"
 #: Parts with fewer rows are merged once there are this many of them.
 _SMALL, _MANY = 100_000, 40
 #: Rows of a merged part; what merging needs of memory follows from it.
@@ -70,9 +74,10 @@ class Manifest:
     #: Generations known from the journal alone: the service lists no more than its newest ones.
     unlisted: int = 0
 
-    @property
-    def files(self) -> list[str]:
-        """The names of the files of generations."""
+    def names(self, table: str) -> list[str]:
+        """Return the names of the files of ``generations`` or ``usage``, finished ones first."""
+        if table == "usage":
+            return list(self.usage.parts)
         return [*self.generations.parts, *([self.running] if self.running else [])]
 
 
@@ -104,10 +109,13 @@ class Store:
     1
     """
 
+    #: Where the files are, if not on this computer's disk.
+    filesystem: FileSystem | None = None
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._manifest = folder / "manifest.json"
-        self._hashes = folder / "hashes.arrow"
+        self._manifest = folder / MANIFEST_FILE
+        self._hashes = folder / HASHES_FILE
 
     def __repr__(self) -> str:
         return f"<Store {self.folder.name}>"
@@ -120,21 +128,13 @@ class Store:
     def manifest(self) -> Manifest:
         """Return what is in the store; one of another version counts as empty."""
         try:
-            found: Any = json.loads(self._manifest.read_text("utf-8"))
-            if found.get("version") != _VERSION:
-                return Manifest()
-            for name in SCHEMAS:
-                gaps = tuple(Gap(**gap) for gap in found[name]["gaps"])
-                found[name] = Listing(**{**found[name], "gaps": gaps})
-            return Manifest(**{each.name: found[each.name] for each in fields(Manifest)})
-        except (FileNotFoundError, ValueError, TypeError, KeyError):
+            return parse_manifest(self._manifest.read_bytes())
+        except FileNotFoundError:
             return Manifest()
 
-    def files(self, table: str = "generations") -> list[Path]:
+    def files(self, table: str = "generations") -> Sequence[PurePath]:
         """Return the Parquet files of ``generations``, finished ones first, or of ``usage``."""
-        manifest = self.manifest()
-        names = manifest.files if table == "generations" else list(manifest.usage.parts)
-        return [self.folder / name for name in names]
+        return [self.folder / name for name in self.manifest().names(table)]
 
     def write(self, table: pa.Table) -> dict[str, int]:
         """Write a part and return its name and rows; it is not in the store until committed."""
@@ -236,10 +236,24 @@ class Store:
     def sweep(self) -> None:
         """Delete what the manifest does not name: what a crash left, and what was merged."""
         manifest = self.manifest()
-        named = {*manifest.files, *manifest.usage.parts}
+        named = {name for table in SCHEMAS for name in manifest.names(table)}
         for path in self.folder.glob("*.parquet*"):
             if path.name not in named:
                 _delete(path)
+
+
+def parse_manifest(content: bytes) -> Manifest:
+    """Return what the file of a manifest says; one of another version counts as empty."""
+    try:
+        found: Any = json.loads(content)
+        if found.get("version") != _VERSION:
+            return Manifest()
+        for name in SCHEMAS:
+            gaps = tuple(Gap(**gap) for gap in found[name]["gaps"])
+            found[name] = Listing(**{**found[name], "gaps": gaps})
+        return Manifest(**{each.name: found[each.name] for each in fields(Manifest)})
+    except (ValueError, TypeError, KeyError):
+        return Manifest()
 
 
 def _without_seed(parameters: pa.Array) -> pa.Array:

@@ -1,24 +1,21 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pandas as pd
 import pyarrow as pa
 import pytest
-from pyarrow.fs import S3FileSystem
 
 from kit.errors import BadRequestError
 from kit.explore import schema
 from kit.explore.archive import Archive
 from kit.explore.arrow import GENERATIONS
+from kit.explore.bucket import BucketStore, open_archive, publish
 from kit.explore.filters import parse_filter
 from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
-from kit.service.storage.sigv4 import parse_bucket
 from tests.buckets import KEYS, S3Server
 from tests.clusters import serve_cluster
 from tests.explore.pretending import Service, archive_of, driven
@@ -183,12 +180,9 @@ def test_the_cluster_that_renders_reads_the_files_from_a_bucket_with_keys_of_its
     distributed = pytest.importorskip("distributed")
     for name, text in KEYS.items():  # where it reads: no key is part of what it is asked
         monkeypatch.setenv(name, text)
-    bucket = parse_bucket(s3_server.new_bucket(), KEYS)
-    for path in map(Path, archive.files()):
-        address = bucket.presign("PUT", path.name, now=time.time(), seconds=60)
-        httpx.put(address, content=path.read_bytes()).raise_for_status()
-    files = [f"{bucket.name}/{bucket.prefix}/{Path(file).name}" for file in archive.files()]
-    there = S3FileSystem(endpoint_override=s3_server.url, region="us-east-1")
+    url = s3_server.new_bucket()
+    publish(archive.store, url)
+    files, there = open_archive(url).files(), BucketStore(url).filesystem
     with (
         serve_cluster(tmp_path, "--workers", "1", environment=KEYS) as cluster,
         distributed.Client(cluster["cluster"]) as client,

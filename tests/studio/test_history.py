@@ -13,7 +13,9 @@ import pytest
 
 from kit.client.settings import Settings
 from kit.errors import BadRequestError, NotFoundError
+from kit.explore.bucket import open_archive
 from kit.studio import AsyncStudio, Studio
+from tests.buckets import KEYS, S3Server
 from tests.client.third_party import Answer, Seen, Server, ThirdParty
 from tests.conftest import Service
 
@@ -49,6 +51,17 @@ def test_a_dataset_is_files_and_lines(made: Studio, other: Server, tmp_path: Pat
     assert [line["parameters"]["size"] for line in lines] == [1024, 512]
     pictures = {path.name for path in (tmp_path / "set").glob("*.png")}
     assert pictures == {line["file_name"] for line in lines}
+
+
+def test_a_history_in_a_bucket_is_read_without_the_service(
+    made: Studio, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in KEYS.items():
+        monkeypatch.setenv(name, text)
+    url = s3_server.new_bucket()
+    made.history.publish(url)
+
+    assert open_archive(url).frame()["prompt"].tolist() == ["c", "b", "a"]
 
 
 def test_only_a_limit_that_was_asked_for_is_sent(made: Studio, other: Server) -> None:

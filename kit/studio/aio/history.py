@@ -262,10 +262,38 @@ class AsyncHistory:
         """Return the Parquet files of ``generations`` or ``usage``, for larger machinery.
 
         On one machine ``sql`` is the fastest; ``dask.dataframe.read_parquet(history.files())`` runs
-        on a cluster that sees the same disk. Copied into a bucket, they are read from there with
-        ``filesystem=pyarrow.fs.S3FileSystem(...)``; keys are those of each worker's environment.
+        on a cluster that sees the same disk. Of an archive that `publish` has copied to a bucket,
+        each worker reads with keys of its own: ``read_parquet(archive.files(),
+        filesystem=archive.store.filesystem)``.
         """
         return (await self._archive(sync, usage=table == "usage")).files(table)
+
+    async def publish(self, url: str, *, sync: bool = True) -> None:
+        """Copy history and ledger to a bucket, or bring the copy that is there up to date.
+
+        Others read them there without a key to the service, and without copying them:
+        ``kit.explore.bucket.open_archive(url)`` has ``frame`` and ``sql``, and `kit.explore.costs`
+        takes it. Only what is new is sent. A prefix is for one account; who may read it reads the
+        prompts, too.
+
+        Parameters
+        ----------
+        url : str
+            ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; see `kit.explore.bucket.open_archive`.
+
+        Raises
+        ------
+        ConfigError
+            The extra ``s3`` is not installed, or the bucket cannot be reached.
+
+        Examples
+        --------
+        ``studio.history.publish("s3://team/history")``
+        """
+        store = (await self._archive(sync, usage=True)).store
+        from kit.explore.bucket import publish
+
+        await asyncio.to_thread(publish, store, url)
 
     async def pending(self) -> builtins.list[AsyncGeneration]:
         """Return what this computer started and has not seen end yet, oldest first.
