@@ -1,6 +1,6 @@
 """A plug-in of pytest that keeps tests and notebooks off what is the user's: settings and data.
 
-It also shares the whole suite between two processes. `pyproject.toml` names it, so that it holds
+It also shares the whole suite between processes. `pyproject.toml` names it, so that it holds
 for `pytest notebooks/01_quickstart.ipynb` alone, too.
 """
 
@@ -14,7 +14,8 @@ import pytest
 
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 NOTEBOOK = pytest.StashKey[Path]()
-PROCESSES = 2
+#: One more than processors, for much of the suite waits for browsers, servers and timers.
+PROCESSES = min((os.cpu_count() or 1) + 1, 4)
 
 # Before anything reads it: what the user has set is not what is tested.
 for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" not in name]:
@@ -36,7 +37,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Share the whole suite between two processes, unless it is said how many there are."""
+    """Share the whole suite between processes, unless it is said how many there are."""
     whole = config.args_source is config.ArgsSource.TESTPATHS and not config.option.collectonly
     if whole and config.option.numprocesses is None and not hasattr(config, "workerinput"):
         config.option.dist, config.option.tx = "loadfile", ["popen"] * PROCESSES
