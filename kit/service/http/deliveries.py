@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("kit.service")
 #: Attempts at once, in all and for an account.
 _AT_ONCE, _OF_ACCOUNT = 32, 4
-#: Seconds between two looks for what is due; one is a read of an index.
+#: Seconds at most between two looks for what is due; one is a read of an index.
 _LOOK_SECONDS = 1.0
 _GONE = 410
 
@@ -46,7 +46,11 @@ class Deliveries:
                     await self._begin()
                 except Exception:  # noqa: BLE001 - logged; the next look may find a database
                     _log.exception("deliveries could not be looked for")
-                await asyncio.sleep(_LOOK_SECONDS)
+                if self._tasks:  # one that ends makes room for the next
+                    first = asyncio.FIRST_COMPLETED
+                    await asyncio.wait(self._tasks, timeout=_LOOK_SECONDS, return_when=first)
+                else:
+                    await asyncio.sleep(_LOOK_SECONDS)
         finally:
             for task in self._tasks:
                 task.cancel()
