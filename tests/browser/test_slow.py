@@ -36,7 +36,7 @@ def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
         notebook.run_all()
         expect(notebook.output(0)).to_contain_text("balance afterwards")
         expect(notebook.output(1)).to_contain_text("1–2 of 2")
-        expect(notebook.output(2)).to_contain_text("leaves")
+        expect(notebook.output(2)).to_contain_text("balance afterwards")
         expect(notebook.output(3).get_by_role("button", name="Create key")).to_be_enabled()
         away(notebook.output(0))
         yield notebook
@@ -101,7 +101,7 @@ def write_once(writing: Locator) -> None:
     twice(writing.get_by_role("button", name="Write a script"))
     script = writing.get_by_role("textbox", name="Script 1")
     expect(script).to_be_visible()
-    expect(writing).to_contain_text("leaves")
+    expect(writing).to_contain_text("balance afterwards")
     expect(writing.get_by_role("button", name="Write a script")).to_be_enabled()
     expect(script).to_have_count(1)
 

@@ -10,6 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from kit import wire
 from kit.widgets import preview
+from tests.conftest import NO_HISTORY
 
 EVIL = "<script>alert('x')</script>\"'&"
 
@@ -128,7 +129,7 @@ def test_one_line_holds_no_id_no_time_and_no_address(item: Any, text: str) -> No
 
 
 def test_notebooks_draw_what_is_registered() -> None:
-    shell = InteractiveShell()
+    shell = InteractiveShell(config=NO_HISTORY)
     preview.register()
 
     for item in (ACCOUNT, MODEL, QUOTE, GENERATION, ENTRY, RECEIPT, OUTPUT, SCRIPT, PARAMETER):

@@ -20,6 +20,7 @@ from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.panel.panel import render_panel
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
+from tests.conftest import NO_HISTORY
 from tests.widgets.authoring import Author
 from tests.widgets.forming import Stage, control, model
 from tests.widgets.tree import find
@@ -30,7 +31,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 @pytest.fixture(autouse=True)
 def shell() -> Iterator[None]:
     """A shell to display in."""
-    InteractiveShell.instance()
+    InteractiveShell.instance(config=NO_HISTORY)
     yield
     InteractiveShell.clear_instance()
 

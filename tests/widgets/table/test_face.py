@@ -15,6 +15,7 @@ from kit.errors import NoAnswerError
 from kit.explore.archive import search_rows
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.table import HistoryTable, TableView
+from tests.conftest import NO_HISTORY
 from tests.widgets.exhibits import photo
 from tests.widgets.table.histories import history
 
@@ -239,7 +240,7 @@ def test_the_twin_needs_no_trust(later: Later) -> None:
 
 def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
     face = table(later)
-    InteractiveShell.instance()
+    InteractiveShell.instance(config=NO_HISTORY)
 
     with capture_output() as captured:
         face._ipython_display_()
@@ -256,7 +257,7 @@ def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
 
 def test_the_twin_keeps_the_thumbnails_that_come_soon_enough() -> None:
     face = HistoryTable(history(), search=search_rows, thumbnail=lambda _: photo(64, 64))
-    InteractiveShell.instance()
+    InteractiveShell.instance(config=NO_HISTORY)
 
     with capture_output() as captured:
         face._ipython_display_()
@@ -355,7 +356,7 @@ def test_a_narrow_page_does_without_some_columns(later: Later) -> None:
 
 def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later: Later) -> None:
     face = table(later)
-    InteractiveShell.instance()
+    InteractiveShell.instance(config=NO_HISTORY)
     with capture_output() as captured:
         face._ipython_display_()
         face.page = 2
@@ -373,7 +374,7 @@ def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later:
 
 def test_thumbnails_that_come_late_are_kept_too(later: Later) -> None:
     face = table(later, thumbnail=lambda _: photo(64, 64), patience=0)
-    InteractiveShell.instance()
+    InteractiveShell.instance(config=NO_HISTORY)
     with capture_output() as captured:
         face._ipython_display_()
         later.do()
