@@ -13,9 +13,9 @@ import pytest
 from hypothesis import settings as trying
 from traitlets.config import Config
 
-# The plug-ins of the tests are found the way anybody's are; see also the fixture `plugins`.
 #: Of a shell: what it remembers would be written at exit, when its folder is gone.
 NO_HISTORY = Config({"HistoryManager": {"enabled": False}})
+# The plug-ins of the tests are found the way anybody's are; see also the fixture `plugins`.
 PLUGINS = str(Path(__file__).parent / "plugins")
 sys.path.insert(0, PLUGINS)
 
