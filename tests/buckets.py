@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from kit.service.storage.sigv4 import parse_bucket
+from tests.ports import free_port
 from tests.waiting import until
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE12345", "AWS_SECRET_ACCESS_KEY": "secret-1234567890"}
@@ -61,9 +62,7 @@ def _rclone() -> str:
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     """A server with keys; it stays for all tests."""
     folder = tmp_path_factory.mktemp("buckets")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{free.getsockname()[1]}"
+    place = f"127.0.0.1:{free_port()}"
     process = subprocess.Popen(
         server_command(place, folder),
         stdout=subprocess.DEVNULL,

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -19,13 +18,7 @@ from kit.service.app import create_storage
 from kit.service.worker.cluster import Cluster, work
 from kit.service.worker.pool import Pool, RenderProcess
 from kit.service.worker.renderer import Renderer
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
+from tests.ports import free_port
 
 
 class Part:

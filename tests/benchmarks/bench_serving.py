@@ -38,7 +38,7 @@ from kit.service import settings  # noqa: E402 - from this checkout
 from kit.service.databases import open_database  # noqa: E402
 from kit.service.domain import accounts, keys  # noqa: E402
 from kit.service.machine import clock  # noqa: E402
-from tests.clusters import free_port  # noqa: E402
+from tests.ports import free_port  # noqa: E402
 
 PROMPT = "a red fox in the snow, golden hour"
 CALLERS, JOBS, JOBS_ALONE, GET_SECONDS = 16, 500, 100, 2.0

@@ -27,7 +27,8 @@ if __name__ == "__main__":  # imported, it changes nothing for others
 
 from kit.service import settings  # noqa: E402 - after its plug-ins can be found
 from tests.buckets import KEYS, S3Server, server_command  # noqa: E402
-from tests.clusters import Part, free_port, scheduler, service, worker  # noqa: E402
+from tests.clusters import Part, scheduler, service, worker  # noqa: E402
+from tests.ports import free_port  # noqa: E402
 from tests.postgresql import server  # noqa: E402
 from tests.service.test_chaos import prepared  # noqa: E402
 from tests.waiting import until  # noqa: E402

@@ -10,7 +10,6 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -23,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from ipykernel.kernelspec import get_kernel_dict
+
+from tests.ports import free_port
 
 _FOLDERS = (
     "JUPYTER_CONFIG_DIR",
@@ -98,9 +99,7 @@ def serving(base: Path, own: Path) -> Iterator[Lab]:
         variables[name] = str(own / name.lower())
         Path(variables[name]).mkdir(parents=True)
     variables["JUPYTER_PREFER_ENV_PATH"] = "0"  # else the kernels of the environment come first
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     lab = Lab(f"http://127.0.0.1:{port}{BELOW}", secrets.token_hex(16), base, base, own)
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),

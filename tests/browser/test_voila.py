@@ -1,7 +1,6 @@
 """The panel as a page of Voilà: an application of one cell, without a notebook around it."""
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.notebook import browsing
+from tests.ports import free_port
 
 pytestmark = [
     pytest.mark.browser,
@@ -38,9 +38,7 @@ def page_of(cell: str, folder: Path, environment: dict[str, str]) -> Iterator[st
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
     nbformat.write(made, folder / "app.ipynb")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [
         *(sys.executable, "-m", "voila", "app.ipynb", "--no-browser", f"--port={port}"),
         *("--Voila.ip=127.0.0.1", "--theme=dark"),

@@ -5,7 +5,6 @@ import hashlib
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -26,6 +25,7 @@ from kit.service.domain import accounts, credits, keys, outputs
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
 from tests.conftest import sql
+from tests.ports import free_port
 from tests.waiting import until
 
 SECONDS = float(os.environ.get("KIT_TEST_CHAOS_SECONDS", "60"))
@@ -201,10 +201,7 @@ def named(books: dict[str, list[Any]]) -> set[str]:
 def test_nothing_is_lost_or_paid_twice_whatever_is_killed(tmp_path: Path) -> None:
     config = settings.load({}, data=tmp_path / "data")
     key = asyncio.run(prepared(config))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    victim = Victim(config, port)
+    victim = Victim(config, free_port())
     dice, pause = random.Random(7), threading.Event()
     end = time.monotonic() + SECONDS
     next_kill = time.monotonic() + 5

@@ -26,13 +26,14 @@ from kit.service import settings
 from kit.service.app import create_storage
 from kit.service.settings import ServiceSettings
 from tests.buckets import KEYS, S3Server, server_command
-from tests.clusters import Part, free_port, scheduler, service, worker
+from tests.clusters import Part, scheduler, service, worker
+from tests.ports import free_port
 from tests.postgresql import server
 from tests.service.test_chaos import audit, children, drained, load, named, prepared
 from tests.waiting import until
 
-#: How long parts are killed; the embedded service has its minute in `test_chaos`.
-SECONDS = float(os.environ.get("KIT_TEST_FULL_CHAOS_SECONDS", "25"))
+#: How long parts are killed.
+SECONDS = float(os.environ.get("KIT_TEST_FULL_CHAOS_SECONDS", "60"))
 
 
 #: What is started after the database and the bucket.

@@ -20,6 +20,7 @@ from kit.service.domain.upkeep import Sweeper
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import output_key, owner
 from tests.conftest import ALL_SCOPES, Service, awaited
+from tests.ports import free_port
 from tests.waiting import GENERATIONS, balance, finished, read, running, started, until
 
 TITLE = "/v1/scripts/title"
@@ -46,9 +47,7 @@ class Other:
 @contextmanager
 def other(config: ServiceSettings, **environment: str) -> Iterator[Other]:
     """Start a service in a process of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "kit", "serve", "--port", str(port), "--workers", "1"]
     process = subprocess.Popen(
         [*command, "--data", str(config.data)],

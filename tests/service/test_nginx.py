@@ -3,7 +3,6 @@
 import os
 import random
 import shutil
-import socket
 import ssl
 import subprocess
 import time
@@ -16,6 +15,7 @@ import httpx
 import pytest
 
 from tests.conftest import ALL_SCOPES, Service
+from tests.ports import free_port
 from tests.service.http.test_events import events
 from tests.uploading import png, ticket
 from tests.waiting import GENERATIONS, finished, running, started, until
@@ -59,11 +59,6 @@ class Proxied:
         """Return a client that believes nginx's certificate and no other."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=60, verify=self.trust)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def certificate(folder: Path) -> ssl.SSLContext:

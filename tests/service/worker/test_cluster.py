@@ -16,8 +16,9 @@ from distributed import Client
 
 from kit.errors import ConfigError
 from kit.service import settings
-from tests.clusters import Part, free_port, scheduler, worker
+from tests.clusters import Part, scheduler, worker
 from tests.conftest import ALL_SCOPES, Service, sql
+from tests.ports import free_port
 from tests.service.test_chaos import children
 from tests.service.worker.conftest import OWN_PLUGINS
 from tests.waiting import finished, read, running, started, until
