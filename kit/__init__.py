@@ -130,7 +130,7 @@ def _find_service(
     if found is not None:
         found = replace(found, reuse=reuse)
         return found, Operations(found)
-    from kit.client.location import ServiceLocation
+    from kit.client.addresses import ServiceLocation
 
     with require_extra("service", "the embedded service, without base_url or profile,"):
         from kit.local import LocalKeys, follower, prover, start_embedded

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 #: Folders whose module or folder ``aio`` is the source of ``sync``.
-PLACES = ("kit/client", "kit/client/transports", "kit/studio")
+PLACES = ("kit/client", "kit/client/http", "kit/studio")
 
 #: What is written otherwise, in this order.
 WORDS = {

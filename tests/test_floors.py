@@ -108,12 +108,7 @@ ROOMS: dict[str, set[str]] = {
 ROOF = ("kit", "kit.__main__", "kit.commands", "kit.local")
 #: What only one room may know, or one in each wing.
 KEEPERS: dict[str, tuple[str, ...]] = {
-    "httpx": (
-        "kit.client.http",
-        "kit.client.transports",
-        "kit.engines.remote.http",
-        "kit.service.writer.client",
-    ),
+    "httpx": ("kit.client.http", "kit.engines.remote.http", "kit.service.writer.client"),
     "ipywidgets": ("kit.widgets",),
     "anywidget": ("kit.widgets",),
     "c2pa": ("kit.file_metadata.signatures", "kit.service.worker.signing"),

@@ -18,7 +18,7 @@ import pytest
 
 import kit
 from kit import local
-from kit.client.transports.sync import ProvenTransport
+from kit.client.http.sync import ProvenTransport
 from kit.service import address, settings
 
 _HOST = """

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.client import loops
-from kit.client.actions import (
+from kit.client.bridge import LoopJob, bridge
+from kit.client.calls import (
     DownloadFile,
     FetchMedium,
     Flow,
@@ -28,12 +29,11 @@ from kit.client.actions import (
     UploadFile,
     log_wait,
 )
-from kit.client.bridge import LoopJob, bridge
 from kit.client.settings import Settings
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
-    from kit.client.transports.aio import AsyncSender
+    from kit.client.http.aio import AsyncSender
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ class AsyncClient:
         """The connections, made on first use: importing httpx takes longer than all the rest."""
         with self._lock:
             if self._http is None:
-                from kit.client.transports.aio import AsyncSender
+                from kit.client.http.aio import AsyncSender
 
                 self._http = AsyncSender(self.settings)
             return self._http
@@ -120,7 +120,7 @@ class AsyncClient:
         bridge.run(self.close())
 
     async def _fetch(self, step: FetchMedium) -> Path:
-        from kit.client.transports.web import Web
+        from kit.client.http.web import Web
 
         web = Web(private=self.settings.private_media)
         return await asyncio.to_thread(web.fetch, step.url, self.settings.uploads)

@@ -15,8 +15,7 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from kit import errors
-from kit.client.actions import NoReply, Reply
-from kit.client.calls import GENERATIONS, Call
+from kit.client.calls import GENERATIONS, Call, NoReply, Reply
 from kit.errors import ApiError, KitError
 from kit.internet import parse_date, retry_after
 

@@ -15,8 +15,8 @@ from urllib.parse import urljoin
 
 from kit import wire
 from kit.client import calls, file_types, flows, records
-from kit.client.actions import DownloadFile, Flow, NoReply, NotWritten, Reply, not_written
 from kit.client.addresses import absolute_url, origin
+from kit.client.calls import DownloadFile, Flow, NoReply, NotWritten, Reply, not_written
 from kit.client.flows import PATIENT, Attempts, Policy
 from kit.errors import KitError, NoAnswerError
 

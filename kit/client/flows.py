@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from kit.client import answers
-from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep, Step
-from kit.client.calls import Call
+from kit.client.calls import Call, Flow, NoReply, Reply, SendRequest, Sleep, Step
 from kit.errors import ApiError, NoAnswerError
 
 T = TypeVar("T")

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kit.client import profiles as saved_profiles
-from kit.client.addresses import check_address, check_key, mask, origin
-from kit.client.location import ServiceLocation
+from kit.client.addresses import ServiceLocation, check_address, check_key, mask, origin
 from kit.errors import ConfigError
 
 _APP = "creative-studio-kit"

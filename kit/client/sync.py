@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.client import loops
-from kit.client.actions import (
+from kit.client.calls import (
     DownloadFile,
     FetchMedium,
     Flow,
@@ -32,7 +32,7 @@ from kit.client.settings import Settings
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
-    from kit.client.transports.sync import Sender
+    from kit.client.http.sync import Sender
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ class Client:
         """The connections, made on first use: importing httpx takes longer than all the rest."""
         with self._lock:
             if self._http is None:
-                from kit.client.transports.sync import Sender
+                from kit.client.http.sync import Sender
 
                 self._http = Sender(self.settings)
             return self._http
@@ -117,7 +117,7 @@ class Client:
         self.close()
 
     def _fetch(self, step: FetchMedium) -> Path:
-        from kit.client.transports.web import Web
+        from kit.client.http.web import Web
 
         web = Web(private=self.settings.private_media)
         return web.fetch(step.url, self.settings.uploads)

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from kit import containers, wire
 from kit.client import answers, calls, file_types, flows
-from kit.client.actions import Flow, NoReply, Reply, UploadFile
+from kit.client.calls import Flow, NoReply, Reply, UploadFile
 from kit.client.flows import PATIENT, Attempts, Policy
 from kit.errors import EngineError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from kit import wire
 from kit.client import answers, calls, flows
-from kit.client.actions import Flow, Reply, Sleep
+from kit.client.calls import Flow, Reply, Sleep
 from kit.client.flows import PATIENT, Policy
 from kit.errors import (
     ApiError,

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import calls, flows, profiles
-from kit.client.actions import Flow
 from kit.client.addresses import origin
-from kit.client.calls import Call
+from kit.client.calls import Call, Flow
 from kit.client.settings import Settings, resolve
 from kit.errors import ConfigError, InsufficientScopeError, MethodNotAllowedError, NotFoundError
 from kit.studio.generation import Session

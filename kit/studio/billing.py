@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from kit import parameters, wire
 from kit.client import calls, flows, records
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.client.flows import ONCE, Policy
 from kit.client.records import Notices
 from kit.client.settings import Settings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import calls, flows
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.client.flows import Policy
 from kit.errors import NotFoundError, ParameterError
 from kit.parameters import suggest

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from kit import parameters, pricing, wire
 from kit.client import calls, flows, records
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.errors import ConfigError, NotFoundError
 from kit.explore.filters import HistoryFilter, parse_filter
 from kit.parameters import suggest

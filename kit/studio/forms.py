@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import calls, downloads, flows, uploads
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.errors import ConfigError, KitError, ParameterError
 from kit.explore.sweeps.templates import PromptTemplate, UnknownListError, template
 from kit.parameters import suggest

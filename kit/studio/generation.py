@@ -14,8 +14,8 @@ from weakref import WeakValueDictionary
 
 from kit import wire
 from kit.client import downloads, file_types
-from kit.client.actions import Flow
 from kit.client.addresses import absolute_url
+from kit.client.calls import Flow
 from kit.errors import ConfigError, KitError, NoAnswerError
 from kit.pictures import open_picture
 from kit.studio.operations import Operations

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import wire
 from kit.client import answers, calls, flows, records
-from kit.client.actions import Flow, Reply, Sleep
-from kit.client.calls import Call
+from kit.client.calls import Call, Flow, Reply, Sleep
 from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.errors import (

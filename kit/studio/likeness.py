@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import downloads, uploads
-from kit.client.actions import Flow, Sleep
+from kit.client.calls import Flow, Sleep
 from kit.errors import ConfigError, NotFoundError
 from kit.explore.filters import HistoryFilter
 from kit.studio.generation import BaseGeneration

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kit import wire
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.errors import KitError
 from kit.studio.generation import BaseGeneration, find_thumbnail
 from kit.studio.operations import Operations

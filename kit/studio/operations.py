@@ -15,7 +15,7 @@ from typing import Any
 
 from kit import parameters, wire
 from kit.client import calls, downloads, flows, uploads
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.client.flows import ONCE, PATIENT, Policy
 from kit.client.journal import Journal
 from kit.client.records import Notices

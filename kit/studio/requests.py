@@ -16,7 +16,7 @@ from typing import Any
 
 from kit import pricing, wire
 from kit.client import records, uploads
-from kit.client.actions import FetchMedium, Flow
+from kit.client.calls import FetchMedium, Flow
 from kit.errors import ConfigError, ParameterError
 from kit.parameters import Problem, Request, is_own
 from kit.wire.bounds import tag_problems

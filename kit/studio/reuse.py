@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kit import wire
 from kit.client import calls, downloads, flows
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.client.flows import Policy
 from kit.client.journal import Journal
 from kit.client.records import Notices

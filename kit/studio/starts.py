@@ -16,8 +16,7 @@ from typing import Any
 
 from kit import wire
 from kit.client import answers, calls, flows
-from kit.client.actions import Flow, Reply, Sleep
-from kit.client.calls import Call
+from kit.client.calls import Call, Flow, Reply, Sleep
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal
 from kit.client.records import Notices, failure_reason

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kit.client.actions import Flow, Sleep
+from kit.client.calls import Flow, Sleep
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client

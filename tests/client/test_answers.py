@@ -9,7 +9,7 @@ import pytest
 
 from kit import errors
 from kit.client import answers, calls
-from kit.client.actions import Reply
+from kit.client.calls import Reply
 from kit.errors import ApiError
 from kit.internet import retry_after
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 
 from kit.client.http import ConnectionPool
-from kit.client.transports.aio import async_borrow
-from kit.client.transports.sync import borrow
+from kit.client.http.aio import async_borrow
+from kit.client.http.sync import borrow
 
 HERE = "http://127.0.0.1:1"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kit.client import downloads
-from kit.client.actions import DownloadFile, Reply, Sleep
+from kit.client.calls import DownloadFile, Reply, Sleep
 from kit.client.downloads import Cache
 from kit.client.flows import Policy
 from kit.client.sync import Client

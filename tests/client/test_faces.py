@@ -9,8 +9,8 @@ import pytest
 
 from kit import wire
 from kit.client import calls, downloads, flows, uploads
-from kit.client.actions import Flow
 from kit.client.aio import AsyncClient
+from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.client.waiting import SharedWait

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from kit.client import downloads, file_types
-from kit.client.actions import DownloadFile, NoReply, Reply, Sleep
+from kit.client.calls import DownloadFile, NoReply, Reply, Sleep
 from kit.client.downloads import Cache
 from kit.client.flows import Policy
 from kit.errors import NoAnswerError, ParameterError

@@ -7,7 +7,7 @@ import pytest
 
 from kit import wire
 from kit.client import calls, flows
-from kit.client.actions import NoReply, Reply, SendRequest, Sleep
+from kit.client.calls import NoReply, Reply, SendRequest, Sleep
 from kit.client.flows import Policy
 from kit.errors import (
     ApiError,

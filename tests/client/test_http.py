@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from kit.client import calls, downloads, flows, uploads
-from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile
+from kit.client.calls import DownloadFile, NoReply, Reply, SendRequest, UploadFile
+from kit.client.http.sync import Sender
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.client.transports.sync import Sender
 from kit.errors import ApiError, InvalidApiKeyError, NoAnswerError
 from kit.wire import Generation
 from tests.client import third_party

@@ -13,9 +13,9 @@ import pytest
 
 from kit import wire
 from kit.client import calls, downloads, flows
-from kit.client.actions import DownloadFile, Flow, Reply, SendRequest, UploadFile
+from kit.client.addresses import ServiceLocation
 from kit.client.aio import AsyncClient
-from kit.client.location import ServiceLocation
+from kit.client.calls import DownloadFile, Flow, Reply, SendRequest, UploadFile
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ConfigError, NoAnswerError

@@ -10,7 +10,7 @@ import pytest
 
 from kit import wire
 from kit.client import flows
-from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep, log_wait
+from kit.client.calls import Flow, NoReply, Reply, SendRequest, Sleep, log_wait
 from kit.client.flows import Policy
 from kit.client.waiting import RetryState, SharedWait
 from kit.errors import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kit.client import downloads
-from kit.client.actions import Reply
+from kit.client.calls import Reply
 from kit.client.downloads import Cache
 from kit.client.flows import Policy
 from kit.client.sync import Client

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit.client import records
-from kit.client.location import ServiceLocation
+from kit.client.addresses import ServiceLocation
 from kit.client.settings import Settings
 
 KEY = "cs_test_0123456789"

@@ -11,8 +11,8 @@ import pytest
 
 from kit import wire
 from kit.client import uploads
-from kit.client.actions import Flow, Reply, SendRequest, UploadFile
 from kit.client.aio import AsyncClient
+from kit.client.calls import Flow, Reply, SendRequest, UploadFile
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client

@@ -12,7 +12,7 @@ from PIL import Image
 
 from kit import wire
 from kit.client import uploads
-from kit.client.actions import NoReply, Reply, SendRequest, Sleep, UploadFile
+from kit.client.calls import NoReply, Reply, SendRequest, Sleep, UploadFile
 from kit.client.flows import Policy
 from kit.errors import ParameterError, UploadError
 from tests.client.fixtures import driven

@@ -9,7 +9,7 @@ import pytest
 
 from kit import wire
 from kit.client import calls, flows
-from kit.client.actions import Flow, Reply, SendRequest, Sleep
+from kit.client.calls import Flow, Reply, SendRequest, Sleep
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from kit.client.actions import FetchMedium
 from kit.client.aio import AsyncClient
+from kit.client.calls import FetchMedium
+from kit.client.http.web import Web, is_public
 from kit.client.settings import Settings, resolve
 from kit.client.sync import Client
-from kit.client.transports.web import Web, is_public
 from kit.errors import ParameterError
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 200

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kit import wire
-from kit.client.actions import Outcome, SendRequest, Step
 from kit.client.aio import AsyncClient
-from kit.client.calls import GENERATIONS
+from kit.client.calls import GENERATIONS, Outcome, SendRequest, Step
 from kit.client.sync import Client
 from tests.client.third_party import Answer, Seen, ThirdParty
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from kit.client.actions import Reply
+from kit.client.calls import Reply
 from kit.studio import Studio, accounts
 from kit.widgets.account.data import Spent
 from tests.client.fixtures import driven

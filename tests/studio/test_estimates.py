@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 import kit
 from kit import pricing, wire
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.client.flows import PATIENT
 from kit.client.settings import Settings
 from kit.client.uploads import FileSource

@@ -24,7 +24,7 @@ PAIRS: list[tuple[type, type]] = [
     for awaited, blocking in sync_face.pairs().items()
     for name, kind in vars(imported(awaited)).items()
     if name.startswith("Async") and "kit." in str(getattr(kind, "__module__", ""))
-    if "transports" not in str(awaited)  # those have httpx's own names
+    if "http" not in awaited.parts  # those have httpx's own names
 ]
 #: What both clients have to run things while the caller waits, and what makes a job of a flow.
 WAITING = {"block", "wait_for", "with_settings", "disconnect", "run"}

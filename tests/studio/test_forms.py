@@ -12,7 +12,7 @@ import pytest
 from ipywidgets import HTML
 from PIL import Image
 
-from kit.client.actions import Flow, Sleep
+from kit.client.calls import Flow, Sleep
 from kit.client.flows import report_waits as telling
 from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio

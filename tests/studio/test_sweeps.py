@@ -14,8 +14,7 @@ import pandas as pd
 import pytest
 
 import kit
-from kit.client.actions import Flow, Reply, SendRequest, Sleep
-from kit.client.calls import Call
+from kit.client.calls import Call, Flow, Reply, SendRequest, Sleep
 from kit.client.flows import find_error
 from kit.client.settings import Settings
 from kit.client.sync import Client

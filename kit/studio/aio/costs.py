@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kit import wire
 from kit.client import calls, flows
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.studio.cost_reports import BaseCosts, CostReports
 from kit.studio.history_sync import OnProgress, ProgressLine
 from kit.studio.operations import Operations

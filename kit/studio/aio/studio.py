@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from kit import wire
 from kit.client import calls, flows, records
-from kit.client.actions import Flow
 from kit.client.aio import AsyncClient
+from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.ratings import Ratings

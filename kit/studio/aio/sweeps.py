@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit import wire
-    from kit.client.actions import Flow
+    from kit.client.calls import Flow
     from kit.explore.sweeps.sheet import Sheet
     from kit.studio.aio.generation import AsyncGeneration
 

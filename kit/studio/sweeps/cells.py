@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from kit import wire
 from kit.client import records
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.errors import BadRequestError, ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.sweeps import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.templates import CHOICE

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kit.client import flows
-from kit.client.actions import Flow, NoReply, Reply, SendRequest, Sleep, Step
+from kit.client.calls import Flow, NoReply, Reply, SendRequest, Sleep, Step
 from kit.errors import (
     BudgetError,
     ExpiredApiKeyError,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from kit import wire
 from kit.client import records
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
 from kit.explore.ratings import BEST, Ratings
 from kit.parameters import is_own

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kit import wire
-from kit.client.actions import Flow, map_result
+from kit.client.calls import Flow, map_result
 from kit.errors import KitError
 from kit.studio.generation import (
     BaseGeneration,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from kit import wire
 from kit.client import calls, flows, records
-from kit.client.actions import Flow
+from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import KitError, ParameterError, show_own_lines

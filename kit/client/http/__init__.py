@@ -21,10 +21,8 @@ from typing import Any, BinaryIO, Generic, TypeVar
 import httpx
 
 from kit.client import answers
-from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile
-from kit.client.addresses import absolute_url, mask, origin
-from kit.client.calls import Call
-from kit.client.location import ProofExchange, ask_for_proof
+from kit.client.addresses import ProofExchange, absolute_url, ask_for_proof, mask, origin
+from kit.client.calls import Call, DownloadFile, NoReply, Reply, SendRequest, UploadFile
 from kit.client.settings import Settings
 from kit.private import make_folder
 from kit.version import __version__

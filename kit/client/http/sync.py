@@ -12,7 +12,8 @@ from typing import Any
 import httpcore
 import httpx
 
-from kit.client.actions import DownloadFile, NoReply, Reply, SendRequest, UploadFile, not_written
+from kit.client.addresses import MOST_BYTES, ProofExchange, ProofQuestion
+from kit.client.calls import DownloadFile, NoReply, Reply, SendRequest, UploadFile, not_written
 from kit.client.http import (
     FAILURES,
     ConnectionPool,
@@ -23,7 +24,6 @@ from kit.client.http import (
     strong_tag,
     to_reply,
 )
-from kit.client.location import MOST_BYTES, ProofExchange, ProofQuestion
 from kit.client.settings import Settings
 from kit.errors import KitError
 

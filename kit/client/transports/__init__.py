@@ -1,1 +1,0 @@
-"""What sends requests: awaited on the private loop, and the same without waiting for a loop."""
