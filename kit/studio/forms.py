@@ -28,7 +28,8 @@ from kit.studio.requests import resolve_media
 
 if TYPE_CHECKING:
     from kit.parameters import Request
-    from kit.widgets.form import Form, Presets
+    from kit.widgets.form import Form
+    from kit.widgets.form.presets import Presets
     from kit.widgets.form.service import Settle
     from kit.widgets.writing import Writing, WritingOrder
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from html import escape
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kit import wire
@@ -13,7 +14,8 @@ from kit.errors import KitError
 from kit.studio.generation import BaseGeneration, find_thumbnail
 from kit.studio.operations import Operations
 from kit.studio.views import gallery_item
-from kit.widgets.lineage import draw_lineage
+from kit.widgets import markup, media
+from kit.widgets.markup import FAINT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +26,14 @@ MOST = 100
 G = TypeVar("G", bound=BaseGeneration)
 #: A generation and those whose outputs went into it, by id.
 Inputs = Mapping[str, Sequence[str]]
+#: A generation, what it cost, and the picture that stands for it.
+Step = tuple[wire.Generation, Decimal | None, bytes | None]
+_FIT = media.Fit(limit=20_000, width=160)
+_CARD = "width:170px;border:1px solid var(--jp-border-color2,#9996);border-radius:6px;padding:6px"
+_ARROW = (
+    f'<span style="align-self:center;font-size:20px;{FAINT}" aria-label="leads to">'
+    "\N{RIGHTWARDS ARROW}</span>"
+)
 
 
 def trace_inputs(
@@ -120,9 +130,35 @@ class Lineage(Generic[G]):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         levels = find_levels(self.generations[-1].id, self.inputs)
-        steps: dict[int, list[tuple[wire.Generation, Decimal | None, bytes | None]]] = {}
+        steps: dict[int, list[Step]] = {}
         for one in self.generations:
             step = steps.setdefault(levels.get(one.id, 0), [])
             step.append((one.facts, gallery_item(one).cost, find_thumbnail(one)))
         columns = [steps[level] for level in sorted(steps, reverse=True)]
-        return {"text/plain": repr(self), "text/html": draw_lineage(columns, self._total)}
+        return {"text/plain": repr(self), "text/html": _draw(columns, self._total)}
+
+
+def _draw(columns: Sequence[Sequence[Step]], total: Decimal) -> str:
+    """Return the columns side by side, those that went in first, with what all of it cost."""
+    drawn = _ARROW.join(
+        '<div style="display:flex;flex-direction:column;gap:8px;justify-content:center">'
+        + "".join(map(_draw_step, column))
+        + "</div>"
+        for column in columns
+    )
+    chain = f'<div style="display:flex;flex-wrap:wrap;gap:10px">{drawn}</div>'
+    count = sum(map(len, columns))
+    told = f"{markup.count_of(count, 'generation')} · {markup.credits(total)} in all"
+    style = f"{markup.FONT};{markup.COLOR}"
+    return f'<div style="{style}">{chain}<div style="{FAINT};margin-top:6px">{told}</div></div>'
+
+
+def _draw_step(step: Step) -> str:
+    facts, cost, thumbnail = step
+    title = facts.prompt or facts.model_id or facts.id
+    picture = media.still(thumbnail, title=title, fit=_FIT) if thumbnail else ""
+    price = markup.credits(cost) if cost is not None else "price unknown"
+    name = facts.model_id or "not at the service any more"
+    prompt = escape(title if len(title) <= 60 else f"{title[:59]}\N{HORIZONTAL ELLIPSIS}")
+    lines = f"<b>{escape(name)}</b><div>{prompt if facts.prompt else ''}</div>"
+    return f'<div style="{_CARD}">{picture}{lines}<div style="{FAINT}">{price}</div></div>'

@@ -15,9 +15,9 @@ from kit.studio import accounts, forms, views
 from kit.studio.accounts import AccountConnection, AccountConnections, AccountSwitcher
 from kit.studio.cost_reports import CostReports
 from kit.studio.generation import Session
-from kit.widgets.panel import CreatePage, ModelPage, PageSet, Panel, PanelPage, needs_a_file, page
+from kit.widgets.panel import PageSet, Panel, PanelPage, banner, heading, render_panel
 from kit.widgets.panel import pages as draw
-from kit.widgets.panel.panel import banner, heading, render_panel
+from kit.widgets.panel.pages import CreatePage, ModelPage, needs_a_file, page
 
 if TYPE_CHECKING:
     import pandas as pd

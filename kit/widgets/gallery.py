@@ -76,16 +76,16 @@ def show_items(view: Any, items: Iterable[GalleryItem]) -> None:
     NotImplementedError
         None of them has a card: IPython shows the view as it is.
     """
-    from kit.widgets import opening
+    from kit.widgets import result
 
     cards = {number: item.card for number, item in enumerate(items) if item.card is not None}
     if not cards:
         raise NotImplementedError
-    opening.show(view.html(), repr(view), lambda number: cards[number]())
+    result.show_openable(view.html(), repr(view), lambda number: cards[number]())
 
 
 def mark(item: GalleryItem, number: int) -> str:
-    """Return the place of the button that opens an item; see `kit.widgets.opening`."""
+    """Return the place of the button that opens an item; see `kit.widgets.result`."""
     return f'<span data-kit-result="{number}"></span>' if item.card else ""
 
 

@@ -9,7 +9,7 @@ from ipywidgets import HTML
 
 from kit.errors import KitError, NoAnswerError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
-from kit.widgets.form import Run
+from kit.widgets.form.runs import Run
 from tests.client.third_party import Answer, Server, png
 from tests.widgets.tree import every
 

@@ -22,8 +22,8 @@ from kit.errors import BudgetError, ConfigError, InsufficientCreditsError, Param
 from kit.explore.sweeps.templates import template
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
+from kit.studio.sweeps import CellResult, describe_progress
 from kit.studio.sweeps.runner import SweepRun
-from kit.studio.sweeps.sweep import CellResult, describe_progress
 from kit.wire import Generation
 from tests.client import third_party
 from tests.client.third_party import Answer, Server, ThirdParty, png

@@ -13,10 +13,11 @@ from ipywidgets import HTML
 
 from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError, NotFoundError
+from kit.parameters import Request
 from kit.studio.forms import FormService
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.boxes import NewestFirst
-from kit.widgets.form import Form, Request
+from kit.widgets.form import Form
 from tests.widgets.tree import every, find, styled
 
 

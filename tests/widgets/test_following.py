@@ -12,7 +12,7 @@ from kit.explore.archive import search_rows
 from kit.widgets.account.panel import AccountPanel, Facts
 from kit.widgets.background import Throttled
 from kit.widgets.form import Form
-from kit.widgets.panel.panel import PageSet, Panel, PanelPage
+from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
 from tests.widgets.forming import Shop, Stage, price
 from tests.widgets.table.histories import history

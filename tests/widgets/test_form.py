@@ -8,7 +8,8 @@ import pytest
 
 from kit import wire
 from kit.errors import BadRequestError, ConfigError, NoAnswerError, ParameterError
-from kit.widgets.form import Form, Presets
+from kit.widgets.form import Form
+from kit.widgets.form.presets import Presets
 from tests.widgets.forming import (
     RULE,
     Shop,

@@ -11,7 +11,8 @@ import pytest
 
 from kit import wire
 from kit.errors import BadRequestError, ParameterError
-from kit.widgets.form import Form, Presets
+from kit.widgets.form import Form
+from kit.widgets.form.presets import Presets
 from kit.wire import bounds
 from tests.widgets.forming import (
     SIZE,

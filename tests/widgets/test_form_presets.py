@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit.errors import ConfigError
-from kit.widgets.form import Presets
+from kit.widgets.form.presets import Presets
 
 
 def test_presets_outlive_the_session(tmp_path: Path) -> None:

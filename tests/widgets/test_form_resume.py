@@ -7,7 +7,8 @@ import pytest
 
 from kit import wire
 from kit.errors import GenerationFailedError, NoAnswerError
-from kit.widgets.form import Form, Run
+from kit.widgets.form import Form
+from kit.widgets.form.runs import Run
 from tests.widgets.forming import Shop, Stage, click, shown
 
 

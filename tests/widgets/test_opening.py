@@ -12,7 +12,7 @@ from kit.errors import NoAnswerError
 from kit.widgets.boxes import OpenedBox
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import Gallery
-from kit.widgets.opening import OpenButtons, ResultOpener
+from kit.widgets.result import OpenButtons, ResultOpener
 from tests.widgets.exhibits import exhibit, photo
 from tests.widgets.forming import Stage
 from tests.widgets.tree import every, send

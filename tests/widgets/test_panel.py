@@ -13,8 +13,8 @@ import pytest
 from kit import wire
 from kit.errors import KitError, NoAnswerError
 from kit.widgets.form import Form
-from kit.widgets.panel import CreatePage, ModelPage, PageSet, Panel, PanelPage, pages
-from kit.widgets.panel.panel import heading, render_panel
+from kit.widgets.panel import PageSet, Panel, PanelPage, heading, pages, render_panel
+from kit.widgets.panel.pages import CreatePage, ModelPage
 from tests.widgets.authoring import click, found, text
 from tests.widgets.forming import Shop, Stage
 

@@ -16,8 +16,7 @@ from IPython.utils.capture import RichOutput, capture_output
 
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.form import Form
-from kit.widgets.panel import PageSet, Panel, PanelPage
-from kit.widgets.panel.panel import render_panel
+from kit.widgets.panel import PageSet, Panel, PanelPage, render_panel
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
 from tests.conftest import NO_HISTORY

@@ -10,7 +10,8 @@ import pytest
 from kit import wire
 from kit.errors import KitError, NoAnswerError
 from kit.widgets.accessibility import Accessibility
-from kit.widgets.writing import ScriptCard, Writing, WritingOrder, scripts
+from kit.widgets.writing import Writing, WritingOrder, scripts
+from kit.widgets.writing.scripts import ScriptCard
 from tests.widgets.authoring import Author, click, control, found, text
 from tests.widgets.forming import Stage
 from tests.widgets.tree import send

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kit.explore.ratings import Ratings
 from kit.studio.generation import Session
 from kit.studio.requests import merge_parameters
-from kit.studio.sweeps import cells
-from kit.studio.sweeps.sweep import AT_ONCE, BaseSweep, H
+from kit.studio.sweeps import AT_ONCE, BaseSweep, H, cells
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,1 +1,397 @@
-"""Sweeps: many requests, priced as a whole, made within the limits of the service, and compared."""
+"""A sweep: its cells, how far each of them is, and what can be done with their results."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from kit import wire
+from kit.client import records
+from kit.client.calls import Flow
+from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
+from kit.explore.ratings import BEST, Ratings
+from kit.parameters import is_own
+from kit.private import JsonLines
+from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
+from kit.studio.sweeps import cells
+from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source
+from kit.studio.sweeps.runner import RunStopped, SweepRun
+from kit.studio.views import result_card
+from kit.widgets import markup, media, prices
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.explore.sweeps.sheet import Sheet, Tile
+
+H = TypeVar("H", bound=BaseGeneration)
+
+#: Requests that are made at the same time.
+AT_ONCE = 4
+_LOOK = 0.1
+#: Seconds that canceling waits for starts that are on their way.
+_ENDING = 5.0
+#: Pictures of results that are shown at most while a sweep runs, the newest.
+_SHOWN = 24
+
+
+#: Bytes of all pictures of a sheet together, and of one of them at most and at least.
+_SHEET, _LARGE, _SMALL = 1_200_000, 30_000, 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """How far a cell is."""
+
+    generation: wire.Generation | None = None
+    error: str = ""
+
+    @property
+    def status(self) -> str:
+        """``planned``, ``refused``, or the state of the generation."""
+        if self.generation is not None:
+            return self.generation.state
+        return "refused" if self.error else "planned"
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, 0 to 1."""
+        if self.status != "processing" or self.generation is None:
+            return 1.0
+        return self.generation.progress or 0.0
+
+
+PLANNED = CellResult()
+
+
+def describe_progress(
+    results: Sequence[CellResult], cells: Sequence[Cell], credits: Decimal | None
+) -> str:
+    """Return how far a sweep is, or what it will cost, in words."""
+    states = [result.status for result in results]
+    if any(state != "planned" for state in states):
+        counts = {state: states.count(state) for state in dict.fromkeys(states)}
+        return ", ".join([*(f"{n} {state}" for state, n in counts.items()), *_ends(results)])
+    known = sum(cell.known is not None for cell in cells)
+    before = f", {known} made before" if known else ""
+    price = markup.credits(credits)
+    if credits is not None and (why := prices.GUESSES.get(least_sure_source(cells))):
+        price = f"about {price} ({why})"
+    return f"{markup.count_of(len(cells), 'request')}{before}, {price}"
+
+
+def _ends(results: Sequence[CellResult]) -> list[str]:
+    """Return what canceled requests were charged, and what of all was refunded."""
+    found = [result.generation for result in results if result.generation is not None]
+    refunded = sum((g.credits_refunded or Decimal(0) for g in found), Decimal(0))
+    canceled = [g for g in found if g.state == "canceled" and not g.credits_refunded]
+    charged = sum((g.credits_charged or Decimal(0) for g in canceled), Decimal(0))
+    amounts = (charged, "charged for what was canceled"), (refunded, "refunded")
+    return [f"{markup.credits(amount)} {words}" for amount, words in amounts if amount]
+
+
+def make_tile(
+    result: CellResult,
+    number: int,
+    values: Mapping[str, Any],
+    hold: Callable[[wire.Generation], BaseGeneration],
+    ratings: Ratings,
+    size: int,
+    among: int,
+) -> Tile:
+    """Return the tile of a result; its caption begins with the number that ratings go by."""
+    from kit.explore.sweeps.sheet import Tile, text
+
+    label = " · ".join(f"{name} {text(value)}" for name, value in values.items())
+    if result.generation is None:
+        return Tile(None, f"#{number} · {result.error[:60] or result.status}", label)
+    held = hold(result.generation)
+    limit = max(_SMALL, min(_LARGE, _SHEET // among))
+    try:
+        content = fetch_thumbnail(held)
+        picture = media.picture(content, limit=limit, width=2 * size) if content else None
+    except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
+        picture = None
+    caption = markup.credits(held.credits)
+    if result.status != "completed":
+        caption = f"{result.status} · {caption}"
+    if picture is None and held.facts.deletion:
+        caption = f"{held.facts.deletion} · {caption}"
+    marked = ratings[held.id] == BEST
+    return Tile(picture, f"#{number} · {caption}", label, favorite=marked, number=number)
+
+
+class BaseSweep(Generic[H]):
+    """What both faces of a sweep share: its cells, and how far each of them is."""
+
+    def __init__(self, planned: SweepCells, session: Session[H], ratings: Ratings) -> None:
+        self.plan = planned.plan
+        self.title = planned.title
+        self.ratings = ratings
+        self._cells = list(planned.cells)
+        self._session = session
+        self._digest = records.digest("\n".join(cell.digest for cell in self._cells), 64)
+        self._notes = JsonLines(records.file(session.operations.settings, "sweeps"))
+        self._results: dict[int, CellResult] = {}
+        self._lock = threading.Lock()
+        self._run: SweepRun | None = None
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __iter__(self) -> Iterator[H | None]:
+        return (self[n] for n in range(len(self)))
+
+    @overload
+    def __getitem__(self, number: int) -> H | None: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[H | None]: ...
+    def __getitem__(self, number: int | slice) -> H | list[H | None] | None:
+        """Return the generation of a request, by its number; None where there is none yet."""
+        if isinstance(number, slice):
+            return [self[n] for n in range(len(self))[number]]
+        facts = self._result(range(len(self))[number]).generation
+        return None if facts is None else self._session.hold(facts)
+
+    def __repr__(self) -> str:
+        return f"<Sweep {self.title}: {self._describe()}>"
+
+    def _repr_html_(self) -> str:
+        from kit.explore.sweeps.table import html
+
+        return html(self._table(), self.title, self._describe(), new=not self._results)
+
+    @property
+    def credits(self) -> Decimal | None:
+        """What running it costs from here on; None where a price is unknown."""
+        prices = [cell.credits for n, cell in enumerate(self._cells) if self._is_open(n)]
+        known = [price for price in prices if price is not None]
+        return sum(known, Decimal(0)) if len(known) == len(prices) else None
+
+    @property
+    def quote(self) -> wire.Quote:
+        """The price of what is still to be made; its source is the least sure of theirs."""
+        total = self.credits
+        if total is None:
+            raise ConfigError(f"the service does not say what every request of {self.title} costs")
+        left = [c for n, c in enumerate(self._cells) if self._is_open(n) and not c.known]
+        error = sum((cell.at_most for cell in left), Decimal(0)) - total
+        kind = f"{len(left)} requests, {len(self) - len(left)} made before"
+        if error:
+            kind += f", ± {error:f}"
+        source = cells.least_sure_source(left)
+        return wire.Quote(total=total, source=source, terms=[wire.Term(kind=kind, credits=total)])
+
+    @property
+    def generations(self) -> list[H]:
+        """What was started so far, in the order of the cells."""
+        found = (self._result(n).generation for n in range(len(self)))
+        return [self._session.hold(facts) for facts in found if facts is not None]
+
+    def frame(self, *, constants: bool = False) -> pd.DataFrame:
+        """Return one row a request, numbered; the rows of a frame keep its index.
+
+        It has what varies, and with `constants` what all share, as in a history: ``prompt``,
+        ``model_id`` and ``parameters.NAME``. Columns that the frame of the requests has are left
+        out, so ``frame.join(sweep.frame())`` has each once. Then ``price`` (credits that it costs
+        from here on; 0 for what was made before, NaN where it is unknown), ``status`` (``planned``,
+        ``refused``, or that of the generation), ``charged``, ``refunded``, ``net`` (credits),
+        ``seconds``, ``rating``, ``generation_id`` and ``error``.
+        """
+        from kit.explore.sweeps.table import COLUMNS
+
+        found, rows = self._table(constants), self.plan.rows
+        if rows is None:
+            return found
+        return found.drop(columns=[n for n in found if n in rows and n not in COLUMNS])
+
+    def _table(self, constants: bool = False) -> pd.DataFrame:
+        from kit.explore.sweeps.table import table
+
+        prices = [self._price(n) for n in range(len(self))]
+        found = [self._result(n) for n in range(len(self))]
+        results = [(each.generation, each.status, each.error) for each in found]
+        receipts = self._session.operations.journal.credits()
+        return table(self.plan, prices, results, receipts, self.ratings.all(), constants=constants)
+
+    def _draw_sheet(self, x: str | None, y: str | None, size: int) -> Sheet:
+        from kit.explore.sweeps.sheet import lay_out_sheet
+
+        tiles = [
+            make_tile(self._result(n), n, asked, self._session.hold, self.ratings, size, len(self))
+            for n, asked in enumerate(self.plan.requests)
+        ]
+        spent = round(float(self._table()["net"].sum()), 3)
+        title = f"{self.title}: {self._describe()}" + (
+            f", {spent:g} credits" if self._results else ""
+        )
+        sheet = lay_out_sheet(self.plan, tiles, title, x=x, y=y, size=size)
+        return replace(sheet, show=self._show_sheet)
+
+    def _show_sheet(self, sheet: Sheet) -> None:
+        from kit.widgets import result
+
+        def card(number: int) -> Any:
+            facts = self._result(number).generation
+            assert facts is not None  # noqa: S101 - else there is no button
+            return result_card(self._session, facts.id)
+
+        result.show_openable(sheet.html(), repr(sheet), card)
+
+    def best(self, *numbers: int) -> list[H]:
+        """Mark cells as favorites, by their numbers, and return all favorites of this sweep."""
+        for number in numbers:
+            self.rate(number, BEST)
+        marked = self.ratings.all()
+        return [g for g in self.generations if marked.get(g.id, {}).get("rating") == BEST]
+
+    def rate(self, number: int, rating: int | None, note: str = "") -> None:
+        """Rate the result of a cell from 0 to 5; None takes the rating away."""
+        if not 0 <= number < len(self):
+            raise ConfigError(f"there is no cell {number}; there are {len(self)}, from 0 on")
+        facts = self._result(number).generation
+        if facts is None:
+            raise ConfigError(
+                f"the cell {number} has no result to rate yet; run() makes it, or finds it"
+            )
+        self.ratings.rate(facts.id, rating, note)
+
+    def _wait_for_run(self) -> None:
+        run = self._run
+        if run is None:
+            raise ConfigError("this sweep does not run; run() starts it")
+        with self._session.operations.progress(self.title) as update:
+            pictures: dict[str, str] = {}
+            shown = None
+            while not run.join(_LOOK):
+                done = sum(not self._is_open(number) for number in range(len(self)))
+                now = done, int(self._session.operations.policy.clock())
+                if now != shown:  # once a second: the pictures travel each time
+                    shown = now
+                    self._add_pictures(pictures)
+                    words = f"{self.title} · {done} of {len(self)}"
+                    update.saying(
+                        words, self._done(), list(filter(None, pictures.values()))[-_SHOWN:]
+                    )
+        if run.fatal is not None:
+            run.fatal.add_note(f"{self._describe()}; run() again goes on from here")
+            raise run.fatal
+        refused = [(n, r.error) for n in range(len(self)) if (r := self._result(n)).error]
+        if refused:
+            number, why = refused[0]
+            self._session.operations.notices.log(
+                f"{len(refused)} of {len(self)} requests have no result; request {number}: {why}"
+            )
+
+    def _add_pictures(self, known: dict[str, str]) -> None:
+        """Add small pictures of the results that are there and are not known yet."""
+        for result in list(self._results.values()):
+            facts = result.generation
+            if facts is None or facts.state != "completed" or facts.id in known:
+                continue
+            try:
+                content = fetch_thumbnail(self._session.hold(facts))
+                known[facts.id] = media.picture(content, limit=_SMALL, width=120) if content else ""
+            except Exception:  # noqa: BLE001 - one picture takes no other away
+                known[facts.id] = ""
+
+    def _stop(self, interruption: BaseException) -> None:
+        """Start nothing more, because the wait was interrupted."""
+        if self._run is not None:
+            self._run.stop.set()
+        begun = [each.generation for each in self._results.values() if each.status == "processing"]
+        charged = [
+            self._session.operations.find_charge(facts) for facts in begun if facts is not None
+        ]
+        cost = sum((amount for amount in charged if amount is not None), Decimal(0))
+        interruption.add_note(
+            f"{self._describe()}; what was started goes on, for {markup.credits(cost)}: run() "
+            "again waits for it and pays nothing"
+        )
+        show_own_lines(interruption)
+
+    def _cancel_started(self) -> None:
+        run = self._run
+        if run is not None:
+            run.stop.set()
+        while True:
+            for number, result in list(self._results.items()):
+                if result.status == "processing" and result.generation is not None:
+                    self._note(number, self._cancel_one(result.generation))
+            if run is None or not run.join(_ENDING):
+                return
+            run = None  # once more: what was just being started
+
+    def _begin(self, at_once: int, unpriced: bool) -> None:
+        with self._lock:
+            if not 1 <= at_once <= 32:
+                raise ConfigError(f"between 1 and 32 requests are made at once, not {at_once}")
+            if self._run is not None and not self._run.join(0):
+                self._run.begin(at_once)  # it was interrupted, or it is waited for already
+                return
+            self._cells = cells.refresh_cells(self._session.operations, self._cells)
+            if self.credits is None and not unpriced:
+                raise ConfigError(
+                    f"the service does not say what every request of {self.title} costs; "
+                    "unpriced=True makes them all the same"
+                )
+            left = [n for n in range(len(self)) if self._is_open(n)]
+            total = sum((self._cells[n].at_most for n in left), Decimal(0))
+            self._session.operations.billing.budgets.check(
+                total, f"a sweep of {len(left)} requests"
+            )
+            clock = self._session.operations.policy.clock
+            self._run = SweepRun(
+                self._session.client, self._work, self._note_failure, deque(left), clock
+            )
+            self._run.begin(at_once)
+
+    def _work(self, number: int) -> Flow[None]:
+        run = self._run
+
+        def update(facts: wire.Generation) -> None:
+            self._note(number, CellResult(facts))
+            if run is not None and run.stop.is_set() and not facts.finished:
+                raise RunStopped
+
+        cell, latest = self._cells[number], self._result(number).generation
+        if latest is not None and not latest.finished:  # it is waited for, whatever went wrong
+            cell = replace(cell, before=(latest.id, *cell.before))
+        return cells.make_cell(self._session.operations, cell, self._notes, self._digest, update)
+
+    def _note_failure(self, number: int, error: KitError) -> None:
+        ended = error.generation if isinstance(error, GenerationFailedError) else None
+        latest = self._result(number).generation
+        self._note(number, CellResult(ended or latest, str(error)))
+
+    def _cancel_one(self, facts: wire.Generation) -> CellResult:
+        try:
+            return CellResult(self._session.client.block(self._session.operations.cancel(facts.id)))
+        except KitError as error:
+            return CellResult(facts, str(error))
+
+    def _note(self, number: int, result: CellResult) -> None:
+        self._results[number] = result  # one assignment: safe from any thread
+
+    def _result(self, number: int) -> CellResult:
+        return self._results.get(number, PLANNED)
+
+    def _is_open(self, number: int) -> bool:
+        return self._result(number).status != "completed"
+
+    def _price(self, number: int) -> Decimal | None:
+        return self._cells[number].credits if self._is_open(number) else Decimal(0)
+
+    def _done(self) -> float:
+        return sum(result.share for result in list(self._results.values())) / max(1, len(self))
+
+    def _describe(self) -> str:
+        found = [self._result(n) for n in range(len(self))]
+        words = describe_progress(found, self._cells, self.credits)
+        started = [r.generation for r in found if r.status == "processing" and r.generation]
+        own = all(is_own(cell.request.model) for cell in self._cells)
+        return "; ".join(filter(None, [words, prices.cancel_cost(started) if own else ""]))

@@ -1,13 +1,443 @@
-"""Forms: a model's parameters as controls, with the exact price and what comes out.
+"""The form of a model: controls, the exact price, a button and the results, in one widget.
 
-Importing this loads ipywidgets, which nothing else of the kit does before a form is asked for.
+A change leads to one refresh a moment later: the values are checked by the rules of the service,
+problems are shown at their fields, and the price is worked out. Nothing is sent that is not valid.
 """
 
-from kit.parameters import Request
-from kit.widgets.background import BackgroundRunner
-from kit.widgets.form.form import Form
-from kit.widgets.form.presets import Presets
-from kit.widgets.form.runs import Run
-from kit.widgets.form.service import Service
+from __future__ import annotations
 
-__all__ = ["BackgroundRunner", "Form", "Presets", "Request", "Run", "Service"]
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import traitlets
+
+from kit import parameters, wire
+from kit.errors import BadRequestError, ConfigError, KitError, ParameterError
+from kit.file_metadata import FileMetadata
+from kit.parameters import Request
+from kit.widgets import markup, prices
+from kit.widgets.background import SETTLING, BackgroundRunner, Debounced, guarded
+from kit.widgets.boxes import NewestFirst
+from kit.widgets.form import code, fields, files, parts, values
+from kit.widgets.form.fields import Field
+from kit.widgets.form.files import build_zone
+from kit.widgets.form.layout import FormLayout, is_advanced
+from kit.widgets.form.parts import WidgetFactory
+from kit.widgets.form.presets import PresetFolder, Presets
+from kit.widgets.form.quotes import Prices
+from kit.widgets.form.runs import KEPT, MOST, Run
+from kit.widgets.form.service import Service
+from kit.widgets.form.values import Checked
+from kit.widgets.result import ResultCard
+from kit.widgets.snapshots import SnapshotBox
+from kit.wire import Model, Parameter
+
+#: Seconds of quiet before a refresh.
+QUIET = 0.15
+
+
+class Form(SnapshotBox):
+    """A form for one model.
+
+    Parameters
+    ----------
+    model : wire.Model
+        Of any service; what it leaves out is left out here.
+    initial : mapping, optional
+        ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing.
+    service : Service, optional
+        What is asked for prices and generations; without one the form shows and checks.
+    presets : Presets, optional
+        Where values are kept by name.
+    awaited : bool
+        Whether `code` writes ``await``.
+    studio : str
+        What `code` calls the studio.
+
+    Examples
+    --------
+    >>> from kit.wire import Parameter
+    >>> size = Parameter(name="size", type="integer", default=512, minimum=64, maximum=1024)
+    >>> form = Form(wire.Model(id="poster", setting_parameters=[size]))
+    >>> form.value = {"prompt": "a lake", "parameters": {"size": 256}}
+    >>> form.code()
+    'studio.generate("poster", "a lake", size=256)'
+    """
+
+    #: The model; another after `switch`.
+    model = traitlets.Any()
+
+    def __init__(
+        self,
+        model: wire.Model,
+        initial: Mapping[str, Any] | None = None,
+        *,
+        service: Service | None = None,
+        presets: Presets | None = None,
+        background: BackgroundRunner | None = None,
+        awaited: bool = False,
+        studio: str = "studio",
+    ) -> None:
+        self._service = service
+        self.background = background = background or BackgroundRunner()
+        self._statement = partial(code.statement, awaited=awaited, studio=studio)
+        self._lock = threading.RLock()
+        self._silent = False
+        self._stock = WidgetFactory()
+        self._path = service.path if service else Path
+        refresh = self._guarded(self._refresh)
+        self._refresh_soon = Debounced(refresh, QUIET, self.background)
+        self._prices = Prices(service, self.background, refresh)
+        box = partial(self._stock.new, ipywidgets.VBox)
+        self._results = self._stock.new(NewestFirst, most=MOST, box=box)
+        #: What was started here last, the newest at the end: as many runs as are shown.
+        self.runs: list[Run] = []
+        super().__init__((), "kit-form", background)
+        if service is not None:
+            self.follow(service.subscribe, self._prices.refresh)
+        self._script.on_msg(self._receive)
+        self._known = {model.id: (model, presets)}
+        self._open(model.id, initial or {})
+        if service is not None:
+            self.background.begin(self._prices.learn_balance)
+
+    def _open(self, model_id: str, initial: Mapping[str, Any]) -> None:
+        """Show the fields of a model that is known."""
+        model, presets = self._known[model_id]
+        fields = _build_fields(model, self._stock, self._service, self.background)
+        found = values.read_value(model, initial, self._path)
+        with self._lock:
+            self._fields, self._initial = fields, found
+            self.presets, self._message = presets, ""
+            self._refused: dict[str, str] = {}
+            self._acts = {word: self._guarded(act) for word, act in self._tools(presets).items()}
+            self._face = FormLayout(
+                model,
+                fields,
+                self._stock,
+                generate=self._submit_soon,
+                tools=self._acts,
+                background=self.background,
+                results=self._results,
+            )
+            self.model = model
+            self.children = (self._face.root, *self.children[-2:])
+            self._write(found)
+            for one in fields:
+                one.control.observe(self._watch(one), "value")
+            self._face.drawn.observe(self._draw, "value")
+            self._refresh()
+
+    def switch(self, model_id: str, initial: Mapping[str, Any] | None = None) -> bool:
+        """Become the form of another model; return whether the service has it. Results stay."""
+        if self._service is None:
+            return False
+        try:
+            if model_id not in self._known:
+                self._known[model_id] = self._service.open_model(model_id)
+        except KitError:
+            return False
+        before, panel = self._face, self._face.panel("file")
+        if panel is not None:
+            before.toggle("file", lambda: None)
+        self._open(model_id, initial or {})
+        if panel is not None:
+            self._face.toggle("file", lambda: panel)
+        before.close()
+        return True
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The prompt, the settings and the paths of the media, as they are now.
+
+        It is checked when it is set; what it does not name goes back to its default.
+        """
+        return values.to_value(self._checked().request)
+
+    @value.setter
+    def value(self, value: Mapping[str, Any]) -> None:
+        self._write(values.read_value(self.model, value, self._path))
+        self._refresh()
+
+    @property
+    def quote(self) -> wire.Quote | None:
+        """The price of what the form holds; None if a setting is wrong or the price unknown."""
+        return self._prices.best(self._checked())
+
+    @property
+    def generation(self) -> Any:
+        """The generation that was started last, as it is known; None before the first."""
+        run = next((run for run in reversed(self.runs) if run.facts is not None), None)
+        if run is None or run.latest is None or self._service is None:
+            return None
+        return run.result() if run.state == "completed" else self._service.held(run.latest)
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """The fields by name: ``prompt``, ``parameters.size``, ``mediaUploads.portrait``."""
+        return {one.path: one for one in self._fields}
+
+    def submit(self) -> Run:
+        """Start what the form holds and return the run at once; ``run.result()`` waits for it.
+
+        A prompt that is a template (see `kit.template`) starts a run for each of its prompts; the
+        last one is returned.
+
+        Raises
+        ------
+        ParameterError
+            The values break a rule of the model; nothing was sent.
+        """
+        if self._service is None:
+            raise ConfigError("this form has no service to send to")
+        checked = self._checked()
+        if checked.problems:
+            raise ParameterError.fields(list(checked.problems.items()))
+        requests = self._prices.requests(checked)
+        return [self._begin(request, self._service) for request in requests][-1]
+
+    def code(self) -> str:
+        """Return the statement that does the same; values that are the defaults are left out."""
+        checked = self._checked()
+        return self._statement(checked.request, template=self._prices.written(checked))
+
+    def take(self, value: Mapping[str, Any]) -> list[str]:
+        """Hold what the model takes of a value, and return a sentence for each thing it does not.
+
+        Setting `value` is all or nothing; this is for what was kept of an older model.
+        """
+        found, problems = values.split_valid(self.model, value, self._path)
+        self._write(found)
+        self._refresh()
+        return [f"{name.rpartition('.')[2]}: {sentence}" for name, sentence in problems]
+
+    def fill(self, found: FileMetadata) -> list[str]:
+        """Hold what a file says made it; media stay. Return a sentence for each thing left out."""
+        media = values.to_value(self._checked().request)["media"]
+        value = {"prompt": found.prompt, "parameters": dict(found.parameters), "media": media}
+        return [*self.take(value), *found.unread]
+
+    def reset(self) -> None:
+        """Go back to the values that the form began with."""
+        self._refused, self._message = {}, ""
+        for one in self._fields:
+            one.clear()
+        self._write(self._initial)
+        self._refresh()
+
+    def __repr__(self) -> str:
+        quote = self._prices.without_balance(self._checked())
+        return f"<Form {self.model.id}{f' · {prices.text(quote)}' if quote else ''}>"
+
+    def _html(self) -> str:
+        checked = self._checked()
+        back = self._statement(checked.request, verb="form")
+        html = self._face.render_snapshot(
+            checked.request, self._prices.without_balance(checked), back
+        )
+        done = [run.html for run in self.runs if run.state == "completed"]
+        return markup.side_by_side(html, "".join(reversed(done[-KEPT:])))
+
+    # ── fields ───────────────────────────────────────────────────────────────────────────────────
+
+    def _checked(self) -> Checked:
+        checked = values.check_fields(self.model, self._fields)
+        prompt = checked.request.prompt or ""
+        plain = "{" not in prompt and "__" not in prompt
+        if plain or self._service is None or "prompt" in checked.problems:
+            return checked
+        try:
+            return replace(checked, variants=self._service.variants(prompt))
+        except KitError as error:  # a template that names a list that is not there
+            return replace(checked, problems={**checked.problems, "prompt": str(error)})
+
+    def _write(self, value: Mapping[str, Any]) -> None:
+        with self._lock:
+            self._silent = True
+            try:
+                for one in self._fields:
+                    one.write(value.get(one.path, one.default))
+            finally:
+                self._silent = False
+
+    # ── changes ──────────────────────────────────────────────────────────────────────────────────
+
+    def _watch(self, one: Field) -> Callable[[Any], None]:
+        def follow(_: Any) -> None:
+            if not self._silent:
+                one.touched = True
+                self._message = ""
+                self._refused.pop(one.path, None)
+                self._refresh_soon()
+
+        return follow
+
+    def _refresh(self) -> None:
+        """Show what is wrong, what it costs, and the code where it is open."""
+        with self._lock:
+            checked = self._checked()
+            problems = {**self._refused, **checked.problems}
+            shown = {
+                one.path: problems[one.path]
+                for one in self._fields
+                if one.path in problems and (one.touched or one.path in self._refused)
+            }
+            for one in self._fields:
+                one.show_problem(shown.get(one.path))
+            self._face.show_relevant(shown)
+            self._show_price(checked)
+            if (panel := self._face.panel("code")) is not None:
+                panel.value = parts.code(self.code())
+
+    def _show_price(self, checked: Checked) -> None:
+        if any(one.touched for one in self._fields):
+            self.snapshot.follow()  # what Python sets is in the cell already, what is typed is not
+        if self._message:
+            self._face.price.value = markup.problem(self._message)
+            return
+        line = prices.line(self._prices.best(checked), asking=self._prices.request_better(checked))
+        self._face.price.value = self._count(checked) + line + parts.missing(checked.problems)
+
+    def _count(self, checked: Checked) -> str:
+        """Show how many prompts a template stands for, and return how many of them are made."""
+        found, count = checked.variants, len(self._prices.requests(checked))
+        total = len(found or ())
+        self._silent = True
+        self._face.show_drawn(total, count)
+        self._silent = False
+        if total < 2:
+            return ""
+        of = f" of {total:,}, drawn at random" if count < total else ""
+        return f"<b>{count} variant{'s' if count > 1 else ''}</b>{of} · "
+
+    def _draw(self, change: Any) -> None:
+        """Make so many of the prompts that a template stands for."""
+        if not self._silent:
+            self._prices.wanted = change.new
+            self._refresh_soon()
+
+    def _show_message(self, sentence: str) -> None:
+        self._message = sentence
+        self._face.price.value = markup.problem(sentence)
+
+    # ── starts ───────────────────────────────────────────────────────────────────────────────────
+
+    def _submit_soon(self) -> None:
+        self.background.after(SETTLING, self._guarded(self._submit))
+
+    def _submit(self) -> None:
+        for one in self._fields:
+            one.touched = True
+        self._message = ""
+        self._refresh()
+        if self._face.has_fresh_notice():
+            self._show_message("Not started: a number was adjusted. Check it and click again.")
+        if self._message or self._checked().problems:
+            self._face.enable()
+        else:
+            self.submit()
+
+    def _begin(self, request: Request, service: Service) -> Run:
+        run = Run(
+            request,
+            service,
+            self._stock,
+            background=self.background,
+            card=self._card,
+            on_start=lambda _: self._face.enable(),
+            on_end=lambda run: self._guarded(partial(self._finish_run, run))(),
+        )
+        self.runs.append(run)
+        self._face.add_result(run.widget)
+        if len(self.runs) > MOST:
+            self.runs.pop(0).close_panel()
+        run.start()
+        return run
+
+    def _finish_run(self, run: Run) -> None:
+        self._face.enable()
+        self._script.send({"ended": f"{self.model.title or self.model.id}: {run.state}"})
+        if isinstance(run.error, BadRequestError) and run.request.model is self.model:
+            self._refused = values.problems_by_field(run.error)
+            self._refresh()
+
+    def _card(self, run: Run, shown: Any) -> Any:
+        """Return a result with what can be done with it here."""
+        facts, service = run.latest, self._service
+        assert facts is not None  # noqa: S101 - it is completed
+        assert service is not None  # noqa: S101
+        seeded = any(one.name == "seed" for one in run.request.model.setting_parameters)
+        return ResultCard(
+            shown,
+            facts,
+            service,
+            background=self.background,
+            edit=lambda: self._edit(run.request),
+            again=(lambda: self._repeat(run.request)) if seeded else None,
+            new=self._stock.new,
+        )
+
+    def _edit(self, request: Request) -> None:
+        if request.model is not self.model:
+            self.switch(request.model.id)
+        self.value = values.to_value(request)
+
+    def _repeat(self, request: Request) -> None:
+        """Start a request once more, with a seed that the service draws."""
+        assert self._service is not None  # noqa: S101 - it has led to a result
+        others = {name: v for name, v in request.parameters.items() if name != "seed"}
+        self._begin(replace(request, parameters=others), self._service)
+
+    # ── panels ───────────────────────────────────────────────────────────────────────────────────
+
+    def _tools(self, presets: Presets | None) -> dict[str, Callable[[], None]]:
+        """Return what the other buttons do: most open a panel below them, or close it."""
+        stock, service = self._stock, self._service
+        panels: dict[str, Callable[[], Any]] = {
+            "code": lambda: stock.new(ipywidgets.HTML, value=parts.code(self.code()))
+        }
+        if service is not None:
+            panels["file"] = lambda: build_zone(stock, service, self)
+        if presets is not None:
+            panels["presets"] = lambda: PresetFolder(stock, presets, form=self).widget
+        toggles = {
+            name.capitalize(): partial(self._toggle, name, make) for name, make in panels.items()
+        }
+        return {"Reset": self.reset, **toggles}
+
+    def _toggle(self, name: str, make: Callable[[], Any]) -> None:
+        self._face.toggle(name, make)
+
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"field": int(field), "text": str(text), "used": str(used)}:
+                self._face.check_typed(field, text, used)
+            case {"dragged": True} if self._face.panel("file") is None:
+                self._acts.get("File", lambda: None)()
+
+    def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
+        def show(sentence: str) -> None:
+            self._show_message(sentence)
+            self._face.enable()
+
+        return guarded(act, show)
+
+
+def _build_fields(
+    model: Model, stock: WidgetFactory, service: Service | None, background: BackgroundRunner
+) -> list[Field]:
+    """Return a field for the prompt, for each medium and for each setting of a model."""
+    own = parameters.is_own(model)
+    text = Parameter(name="prompt", type="string", required=model.prompt_required)
+    prompt = [fields.build("prompt", text, stock)] if model.supports_prompt else []
+    media = [
+        files.build(p, stock, service=service, background=background, own=own)
+        for p in model.media_parameters
+    ]
+    settings = [fields.build(f"parameters.{p.name}", p, stock) for p in model.setting_parameters]
+    return sorted([*prompt, *media, *settings], key=lambda one: is_advanced(one.parameter))

@@ -1,9 +1,286 @@
-"""The panel: the whole application in one widget, page by page.
+"""The panel: a whole application in one widget, a tab for each of its pages.
 
-Importing this loads ipywidgets.
+A page is built when its tab is opened for the first time, in the background: opening the panel
+asks for nothing that is not shown. Only widgets are used, so it runs wherever they do.
 """
 
-from kit.widgets.panel.pages import CreatePage, ModelPage, needs_a_file, page
-from kit.widgets.panel.panel import PageSet, Panel, PanelPage
+from __future__ import annotations
 
-__all__ = ["CreatePage", "ModelPage", "PageSet", "Panel", "PanelPage", "needs_a_file", "page"]
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from kit import wire
+from kit.widgets import examples, prices
+from kit.widgets.background import BackgroundRunner, Look, Subscribe
+from kit.widgets.markup import (
+    card,
+    credits,
+    error_text,
+    faint,
+    figure,
+    note,
+    problem,
+    style_element,
+    table,
+)
+from kit.widgets.snapshots import SnapshotBox, rerun_line
+
+#: Models that are kept of a panel in a saved notebook.
+MOST = 12
+
+SHEET = style_element(__package__, "panel.css")
+
+
+def heading(place: str, account: wire.Account) -> str:
+    """Return the line above the tabs: where, who, and what is left."""
+    words = [place, account.name or ""]
+    left = "" if account.credits is None else f"<b>{escape(credits(account.credits))}</b>"
+    quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, words)))}</span>'
+    return " ".join(filter(None, (left, quiet)))
+
+
+def model(item: wire.Model) -> str:
+    """Return a model in a grid: its example, what it is called, makes and costs, and what it is."""
+    address = examples.picture(item)
+    picture = f'<img src="{address}" alt="">' if address else ""
+    facts = [item.id, item.asset_type, item.category, _price(item)]
+    title = f'<b style="font-size:13.5px">{escape(item.title or item.id)}</b>'
+    quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, facts)))}</span>'
+    about = escape(item.description)
+    text = f'<div class="kit-summary" title="{about}">{about}</div>' if about else ""
+    return f"{picture}<div>{title}</div>{quiet}{text}"
+
+
+def sheet(title: str, html: str) -> str:
+    """Return a table or a picture under its title; the HTML is trusted."""
+    return f'<section class="kit-sheet"><h3>{escape(title)}</h3>{html}</section>'
+
+
+def banner(remark: str, code: str) -> str:
+    """Return what stands above the tabs while the panel is at another account."""
+    shown = f"<code>{escape(code)}</code>" if code else ""
+    return f'<div class="kit-banner" role="status">{escape(remark)}{shown}</div>'
+
+
+def render_panel(place: str, models: Sequence[wire.Model], code: str) -> str:
+    """Return the panel as it looks where no widget can be shown: where it was, and the models."""
+    lines = [
+        (escape(one.title or one.id), faint(" · ".join((one.id, one.asset_type))))
+        for one in models[:MOST]
+    ]
+    more = len(models) - len(lines)
+    end = f"<div>{faint(f'and {more} more models')}</div>" if more > 0 else ""
+    return card(
+        f"Creative studio · {place}", (table((), lines) if lines else "") + end
+    ) + rerun_line(code)
+
+
+def _price(item: wire.Model) -> str:
+    usual = figure(item.estimated_credits) or prices.usual(item)
+    if usual:
+        return f"usually {usual} credits"
+    return "" if item.credits_from is None else f"from {figure(item.credits_from)} credits"
+
+
+#: Seconds that what is saved beside the panel waits for its first page.
+_PATIENCE_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class PanelPage:
+    """A tab of the panel.
+
+    Parameters
+    ----------
+    build : callable
+        Returns the widget of the page; it may block and is called in the background.
+    again : bool
+        Whether asking anew builds the page anew; else what was typed in it stays.
+    """
+
+    name: str
+    build: Callable[[], Any]
+    again: bool = False
+    follows: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class PageSet:
+    """The pages of one account, with what was built of them.
+
+    Parameters
+    ----------
+    heading : callable, optional
+        Returns the line above the tabs as HTML; it may block, is called in the background, and
+        again whenever a tab is opened.
+    banner : str
+        HTML that stands above the tabs for as long as these pages are open.
+    built : mapping
+        What was built, by the number of its page.
+    """
+
+    pages: Sequence[PanelPage]
+    heading: Callable[[], str] = str
+    banner: str = ""
+    subscribe: Subscribe = lambda _: None
+    #: Looks for what others have changed at the service.
+    look: Look = None
+    built: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+
+
+class Panel(SnapshotBox):
+    """Pages in tabs, below a line that says who pays and what is left.
+
+    Parameters
+    ----------
+    snapshot : callable
+        Returns what a notebook that is opened again shows instead, as HTML.
+    """
+
+    def __init__(
+        self,
+        page_set: PageSet,
+        *,
+        snapshot: Callable[[], str],
+        on_close: Callable[[], None] = lambda: None,
+        background: BackgroundRunner | None = None,
+    ) -> None:
+        self._page_set = page_set
+        self._render_snapshot = snapshot
+        self._followed: list[PageSet] = []
+        self._lock = threading.RLock()
+        self._built = threading.Event()
+        self._heading = ipywidgets.HTML(SHEET)
+        self._banner = ipywidgets.HTML()
+        self._refresh = ipywidgets.Button(
+            description="Refresh", icon="refresh", tooltip="Ask the service anew"
+        )
+        names = [page.name for page in page_set.pages]
+        self._bodies = [ipywidgets.VBox(_dom_classes=("kit-page",)) for _ in names]
+        self._tabs = ipywidgets.Tab(children=self._bodies, titles=names, _dom_classes=("kit-tabs",))
+        self._tabs.selected_index = 0
+        self._refresh.on_click(lambda _: self.refresh())
+        top = ipywidgets.HBox(children=(self._heading, self._refresh), _dom_classes=("kit-top",))
+        parts = (top, self._banner, self._tabs)
+        super().__init__(parts, "kit-panel", background, on_close=on_close)
+        self.follow(lambda _: self._look, self._show_changes)
+        self._tabs.observe(self._page_opened, "selected_index")
+        self._open()
+
+    @property
+    def pages(self) -> Sequence[PanelPage]:
+        """The pages that are open."""
+        return self._page_set.pages
+
+    @property
+    def page_set(self) -> PageSet:
+        """The pages of the account that is open; setting it opens another account's."""
+        return self._page_set
+
+    @page_set.setter
+    def page_set(self, page_set: PageSet) -> None:
+        with self._lock:
+            self._page_set = page_set
+            for index, body in enumerate(self._bodies):
+                body.children = page_set.built.get(index, ())
+        self._open()
+
+    @property
+    def page(self) -> str:
+        """The name of the page that is open; setting it opens another."""
+        return self.pages[self._index].name
+
+    @page.setter
+    def page(self, name: str) -> None:
+        names = [page.name for page in self.pages]
+        if name not in names:
+            raise ValueError(f"the panel has no page {name!r}; its pages are {', '.join(names)}")
+        self._tabs.selected_index = names.index(name)
+
+    def refresh(self) -> None:
+        """Ask for the balance anew, and build the open page anew where nothing is typed in it."""
+        self._background.begin(self._show_heading)
+        if self.pages[self._index].again:
+            self._build_soon(self._index)
+
+    def __repr__(self) -> str:
+        return f"<Panel {' · '.join(page.name for page in self.pages)}>"
+
+    def _html(self) -> str:
+        self._built.wait(_PATIENCE_SECONDS)
+        return self._render_snapshot()
+
+    @property
+    def _index(self) -> int:
+        return int(self._tabs.selected_index or 0)
+
+    def _page_opened(self, _: Any = None) -> None:
+        """Build a page whose tab is opened for the first time."""
+        self._background.begin(self._show_heading)
+        if self._index not in self._page_set.built:
+            self._build_soon(self._index)
+
+    def _open(self) -> None:
+        """Show pages where they were left."""
+        if self._page_set not in self._followed:
+            self._followed.append(self._page_set)
+            self._page_set.look = self._page_set.subscribe(self._changes.request)
+        self._banner.value = self._page_set.banner
+        self._page_opened()
+
+    def _look(self) -> None:
+        if self._page_set.look is not None:
+            self._page_set.look()
+
+    def _show_changes(self) -> None:
+        """Show what there is after a change; runs in the background."""
+        self._show_heading()
+        page_set = self._page_set
+        for index, page in enumerate(page_set.pages):
+            if not page.follows or index not in page_set.built:
+                continue
+            if index == self._index:
+                self._build(page_set, index)
+            else:
+                del page_set.built[index]
+
+    def _build_soon(self, index: int) -> None:
+        page_set = self._page_set
+        self._show_page(page_set, index, (ipywidgets.HTML(note("loading …")),))
+        self._background.begin(partial(self._build, page_set, index))
+
+    def _build(self, page_set: PageSet, index: int) -> None:
+        try:
+            self._show_page(page_set, index, (page_set.pages[index].build(),))
+        except Exception as error:  # noqa: BLE001 - said on the page, with a way to try again
+            self._show_page(page_set, index, self._error_page(index, error))
+        finally:
+            self._built.set()
+
+    def _show_page(self, page_set: PageSet, index: int, widgets: tuple[Any, ...]) -> None:
+        """Show what was built if its pages are open, else when they are opened again."""
+        with self._lock:
+            if page_set is self._page_set:
+                self._bodies[index].children = widgets
+            page_set.built[index] = widgets
+
+    def _error_page(self, index: int, error: Exception) -> tuple[Any, ...]:
+        again = ipywidgets.Button(description="Try again")
+        again.on_click(lambda _: self._build_soon(index))
+        return ipywidgets.HTML(problem(error_text(error))), again
+
+    def _show_heading(self) -> None:
+        page_set = self._page_set
+        try:
+            line = page_set.heading()
+        except Exception as error:  # noqa: BLE001 - said where the line would stand
+            line = problem(error_text(error))
+        shown = f"{SHEET}{line}"
+        if page_set is self._page_set and self._heading.value != shown:
+            self._heading.value = shown

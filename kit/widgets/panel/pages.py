@@ -11,10 +11,9 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
+from kit.widgets import panel
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.markup import credits, error_text, figure, load_style, note, problem
-from kit.widgets.panel import panel
-from kit.widgets.panel.panel import sheet
 
 _KINDS = ("all", "image", "video")
 _PORTION = 30  # models
@@ -230,7 +229,7 @@ def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[
         f'<span class="kit-note">{escape(note)}</span></span>'
         for name, amount, note in rows
     )
-    return sheet(title, f'<div class="kit-bars">{"".join(cells)}</div>')
+    return panel.sheet(title, f'<div class="kit-bars">{"".join(cells)}</div>')
 
 
 def columns(title: str, days: Sequence[tuple[str, Decimal]], doubts: Sequence[str] = ()) -> str:
@@ -246,7 +245,7 @@ def columns(title: str, days: Sequence[tuple[str, Decimal]], doubts: Sequence[st
     shown = f'<div class="kit-days" role="img" aria-label="{escape(most_text)}">{stands}</div>'
     ends = (first, most_text, last)
     marks = "".join(f'<span class="kit-note">{escape(text)}</span>' for text in ends)
-    return sheet(title, f'{shown}<div class="kit-ends">{marks}</div>')
+    return panel.sheet(title, f'{shown}<div class="kit-ends">{marks}</div>')
 
 
 def _about(amount: str, doubts: Sequence[str]) -> str:

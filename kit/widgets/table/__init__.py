@@ -1,9 +1,378 @@
-"""The history's table: pages of a frame with thumbnails, to look through and to choose from.
+"""The table as its user holds it: it shows itself and knows the selection.
 
-A frame may have a million rows: a page is cut out of it where it lies, and only the page travels.
+Whatever changes it takes the lock, for widgets call back on any thread.
 """
 
-from kit.widgets.table.rows import TableView
-from kit.widgets.table.table import HistoryTable
+from __future__ import annotations
 
-__all__ = ["HistoryTable", "TableView"]
+import io
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kit.errors import KitError
+from kit.pictures import open_picture
+from kit.widgets.background import BackgroundRunner, Subscribe, guarded
+from kit.widgets.table import drawing, rows
+from kit.widgets.table.drawing import THUMBNAIL
+from kit.widgets.table.rows import TableView
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.widgets.table.controls import TableControls
+    from kit.widgets.table.rows import Search
+
+#: Files that are fetched at the same time, which is also how many are shown at a time.
+_AT_ONCE = 5
+#: Thumbnails that are kept, of about 2 kB each.
+_KEPT = 2_000
+
+#: A small picture; or a sentence that says why there is none; or nothing.
+Small = bytes | str
+Fetch = Callable[[str], Small | None]
+
+
+class Thumbnails:
+    """Small pictures by id."""
+
+    def __init__(self, fetch: Fetch, near: Fetch) -> None:
+        self._fetch = fetch
+        self._near = near
+        self._known: dict[str, Small] = {}
+        self._lock = threading.Lock()
+        self._turn = 0
+
+    def known(self, names: Sequence[str]) -> Mapping[str, Small]:
+        """Return what is there of a page without waiting; an empty one has no picture."""
+        for name in names:
+            if name not in self._known:
+                content = _try_fetch(self._near, name)
+                if content:
+                    self._keep(name, content)
+        return {name: self._known[name] for name in names if name in self._known}
+
+    def begin_page(self) -> int:
+        """Begin another page and return its number; what the one before still wants is left."""
+        with self._lock:
+            self._turn += 1
+            return self._turn
+
+    def latest(self, turn: int) -> bool:
+        """Return whether no other page has begun."""
+        return turn == self._turn
+
+    def fetch_missing(self, names: Sequence[str], turn: int) -> Iterator[None]:
+        """Fetch what is missing, and yield after every few while the page is the latest."""
+        missing = [name for name in names if name not in self._known]
+        if not missing:
+            return
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-thumbnails") as pool:
+            for start in range(0, len(missing), _AT_ONCE):
+                if not self.latest(turn):
+                    return
+                list(pool.map(self._get, missing[start : start + _AT_ONCE]))
+                yield
+
+    def _get(self, name: str) -> None:
+        self._keep(name, _try_fetch(self._fetch, name) or b"")
+
+    def _keep(self, name: str, content: Small) -> None:
+        with self._lock:
+            self._known[name] = content
+            while len(self._known) > _KEPT:
+                del self._known[next(iter(self._known))]
+
+
+def _try_fetch(fetch: Fetch, name: str) -> Small:
+    """Return a small picture; nothing where there is none, for a table is of use without."""
+    try:
+        content = fetch(name)
+        return content if isinstance(content, str) else small(content) if content else b""
+    except Exception:  # noqa: BLE001 - a picture may be broken in any way, or far too large
+        return b""
+
+
+def small(content: bytes) -> bytes:
+    """Return a picture cut and scaled to a thumbnail, as WebP for screens of twice the pixels."""
+    from PIL import ImageOps
+
+    size = (THUMBNAIL[0] * 3 // 2, THUMBNAIL[1] * 3 // 2)
+    with open_picture(io.BytesIO(content)) as opened:
+        opened.draft("RGB", size)
+        image = ImageOps.fit(opened.convert("RGB"), size)
+    buffer = io.BytesIO()
+    image.save(buffer, "WEBP", quality=70)
+    return buffer.getvalue()
+
+
+#: Columns that are best seen from the highest down: the newest, the most expensive, the slowest.
+_DOWNWARD = frozenset({"created_at", "credits", "net", "seconds"})
+#: The view that asks for nothing.
+_ALL = TableView()
+
+
+class HistoryTable:
+    """A frame of generations, page by page, with filters, an order and a choice.
+
+    Parameters
+    ----------
+    search : callable
+        Takes a frame and what is searched for, and returns the positions of rows, the best first;
+        ``like:ID`` is for more like one.
+    thumbnail, near : callable, optional
+        Return the picture of an id; `near` only what takes no waiting.
+    card : callable, optional
+        Returns the widget that shows a generation by its id; it may block.
+    get : callable, optional
+        Returns a generation by its id, for `selected`.
+    renew : callable, optional
+        Returns the frame as it is now; it may block.
+    patience : float
+        Most seconds that showing waits for thumbnails.
+
+    Examples
+    --------
+    ``table = studio.history.table(); table`` in a cell, and ``table.selected`` in the next.
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        *,
+        search: Search,
+        thumbnail: Fetch = lambda _: None,
+        near: Fetch = lambda _: None,
+        card: Callable[[str], Any] | None = None,
+        get: Callable[[str], Any] | None = None,
+        renew: Callable[[], pd.DataFrame] | None = None,
+        subscribe: Subscribe = lambda _: None,
+        size: int = 20,
+        patience: float = 1.0,
+        background: BackgroundRunner | None = None,
+    ) -> None:
+        self._frame = frame
+        self._search = search
+        self._get = get
+        self._renew = renew
+        self._card = card
+        self._size = max(1, size)
+        self._patience = patience
+        self._background = background or BackgroundRunner()
+        self._subscribe = subscribe
+        self._thumbnails = Thumbnails(thumbnail, near)
+        self._lock = threading.RLock()
+        self._screen: TableControls | None = None
+        self._pictures_ready = threading.Event()
+        self._view = _ALL
+        self._page = 0
+        self._chosen: dict[str, None] = {}
+        self._found = rows.positions(frame, self._view, search)
+
+    def __repr__(self) -> str:
+        return f"<HistoryTable of {len(self._frame):,} generations>"
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """All rows that pass the filters, in the order shown, as a frame."""
+        return self._frame.iloc[self._found]
+
+    @property
+    def ids(self) -> list[str]:
+        """What is chosen, in the order of choosing, also on other pages."""
+        with self._lock:
+            return list(self._chosen)
+
+    @property
+    def selected(self) -> list[Any]:
+        """The generations that are chosen; their ids where no `get` was given."""
+        return [self._get(name) for name in self.ids] if self._get else self.ids
+
+    @property
+    def view(self) -> TableView:
+        """What is looked for, and in which order; setting it shows the first page of that."""
+        return self._view
+
+    @view.setter
+    def view(self, view: TableView) -> None:
+        with self._lock:
+            self._found = rows.positions(self._frame, view, self._search)
+            self._view, self._page = view, 0
+            self._draw()
+
+    @property
+    def page(self) -> int:
+        """Number of the page, from 1; setting it turns to that page, or to the nearest there is."""
+        return self._page + 1
+
+    @page.setter
+    def page(self, number: int) -> None:
+        with self._lock:
+            self._page = min(max(number, 1), self.pages) - 1
+            self._draw()
+
+    @property
+    def pages(self) -> int:
+        """Number of pages; an empty table has one."""
+        return max(1, -(-len(self._found) // self._size))
+
+    def select(self, ids: Iterable[str]) -> None:
+        """Choose these and no others."""
+        with self._lock:
+            self._chosen = dict.fromkeys(ids)
+            self._draw()
+            self._show_last()
+
+    @property
+    def controls(self) -> TableControls:
+        """The widgets; they are made when first asked for."""
+        from kit.widgets.table.controls import TableControls
+
+        with self._lock:
+            if self._screen is None:
+                background = self._background
+                acts: dict[str, Callable[..., None]] = {
+                    "filter_by": self._filter_by,
+                    "sort": self._sort,
+                    "choose": self._choose,
+                    "go_to_page": lambda number: setattr(self, "page", number),
+                    "step": lambda pages: setattr(self, "page", self.page + pages),
+                    "clear": lambda: self.select(()),
+                    "show_similar": lambda: background.begin(self._show_similar),
+                    "renew": lambda: background.begin(self._reload_frame),
+                }
+                self._screen = TableControls(
+                    self._frame, self._size, acts, self.html, self._lock, background
+                )
+                if self._renew is not None:
+                    self._screen.follow(self._subscribe, self._reload_frame)
+                    self._screen.renew.layout.display = None
+                self._draw()
+            return self._screen
+
+    def _ipython_display_(self) -> None:
+        screen = self.controls
+        self._pictures_ready.wait(self._patience)
+        screen.snapshot.show(lambda: {**screen._repr_mimebundle_(), "text/plain": repr(self)})
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def html(self) -> str:
+        """Return the page as plain HTML, for a notebook without its kernel."""
+        with self._lock:
+            page = self._rows()
+            near = self._thumbnails.known(_names(page))
+            return drawing.static_page(page, near, self._words())
+
+    # ── what the user does ───────────────────────────────────────────────────────────────────────
+
+    def _reload_frame(self) -> None:
+        """Ask for the frame anew and stay where one is; runs in the background."""
+        if self._renew is None or self._screen is None:
+            return
+        try:
+            frame, problem = self._renew(), ""
+        except (KitError, OSError) as error:
+            frame, problem = None, str(error)
+        with self._lock:
+            if frame is not None:
+                self._frame = frame
+                self._found = rows.positions(frame, self._view, self._search)
+                self._chosen = {name: None for name in self._chosen if name in frame.index}
+                self._page = min(self._page, self.pages - 1)
+            if self._screen is not None:
+                self._screen.show_choices(self._frame)
+                self._draw()
+                self._screen.show_problem(problem)
+
+    def _filter_by(self, name: str, wanted: Any) -> None:
+        self.view = replace(self._view, **{name: wanted or getattr(_ALL, name)})
+
+    def _show_similar(self) -> None:
+        """Show more like what was chosen last; runs in the background, for it may take long."""
+        text = f"like:{self.ids[-1]}"
+
+        def show() -> None:
+            self._search(self._frame, text)  # so that the view below finds it at once
+            self.view = TableView(text=text)
+
+        guarded(show, self.controls.show_problem)()
+
+    def _sort(self, source: str) -> None:
+        """Sort by a column; once more the other way round, and a third time not at all."""
+        first = source in _DOWNWARD
+        if self._view.sort != source:
+            self.view = replace(self._view, sort=source, descending=first)
+        elif self._view.descending == first:
+            self.view = replace(self._view, descending=not first)
+        else:
+            self.view = replace(self._view, sort="", descending=False)
+
+    def _choose(self, number: int, chosen: bool) -> None:
+        name = _names(self._rows())[number]
+        if chosen:
+            self._chosen[name] = None
+        else:
+            self._chosen.pop(name, None)
+        self._update_words()
+        self._show_last()
+
+    # ── what is shown ────────────────────────────────────────────────────────────────────────────
+
+    def _rows(self) -> pd.DataFrame:
+        start = self._page * self._size
+        return self._frame.iloc[self._found[start : start + self._size]]
+
+    def _draw(self) -> None:
+        if self._screen is None:
+            return
+        self._pictures_ready.clear()
+        turn, page = self._thumbnails.begin_page(), self._rows()
+        known = self._thumbnails.known(_names(page))
+        self._screen.show_view(self._view, self.page, self.pages)
+        self._screen.show_page(page, drawing.live(page, known, self._view), self._chosen)
+        self._update_words()
+        self._background.begin(partial(self._fill_pictures, page, turn))
+
+    def _update_words(self) -> None:
+        if self._screen:
+            self._screen.show_words(self._words(), self._view, chosen=bool(self._chosen))
+
+    def _words(self) -> str:
+        count, first = len(self._found), self._page * self._size
+        last = min(first + self._size, count)
+        shown = f"{first + 1:,}–{last:,} of {count:,}" if count else "0"
+        among = f" (of {len(self._frame):,})" if count < len(self._frame) else ""
+        chosen = f" · {len(self._chosen):,} chosen" if self._chosen else ""
+        return f"{shown}{among}{chosen}"
+
+    def _fill_pictures(self, page: pd.DataFrame, turn: int) -> None:
+        """Put in the thumbnails as they come; runs in the background."""
+        names = _names(page)
+        for _ in self._thumbnails.fetch_missing(names, turn):
+            with self._lock:
+                if self._screen and self._thumbnails.latest(turn):
+                    html = drawing.live(page, self._thumbnails.known(names), self._view)
+                    self._screen.page.value = html
+        if self._thumbnails.latest(turn):
+            self._pictures_ready.set()
+            if self._screen:
+                self._screen.snapshot.follow()  # with thumbnails that came too late
+
+    def _show_last(self) -> None:
+        """Show what was chosen last below the table, as soon as it is there."""
+        if self._screen is None or self._card is None:
+            return
+        last = next(reversed(self._chosen), None)
+        self._screen.card.fill(None if last is None else partial(self._card, last))
+
+
+def _names(page: pd.DataFrame) -> list[str]:
+    return [str(name) for name in page.index]

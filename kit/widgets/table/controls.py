@@ -1,4 +1,4 @@
-"""The widgets of the table and how they lie; what they do is said in `kit.widgets.table.table`.
+"""The widgets of the table and how they lie; what they do is said in `kit.widgets.table`.
 
 Rows are one piece of HTML. A box lies over each of them, so that a click anywhere in a row chooses
 it, and so does the keyboard.

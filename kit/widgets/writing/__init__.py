@@ -1,9 +1,311 @@
-"""The writing panel: titles and scripts in a notebook, with their prices.
+"""The writing panel: a topic, titles to pick from, a script in one or two variations.
 
-Importing this loads ipywidgets.
+What a click costs stands beside its button. A click returns at once; writing goes on in the
+background, and what went wrong is shown in the panel.
 """
 
-from kit.widgets.writing.panel import Writing, WritingBackend, WritingOrder
-from kit.widgets.writing.scripts import ScriptCard
+from __future__ import annotations
 
-__all__ = ["ScriptCard", "Writing", "WritingBackend", "WritingOrder"]
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Protocol
+
+import ipywidgets
+
+from kit import wire
+from kit.errors import KitError
+from kit.parameters import script_problems
+from kit.widgets.background import SETTLING, BackgroundRunner, Look, guarded
+from kit.widgets.boxes import NewestFirst
+from kit.widgets.form.fields import watch_field
+from kit.widgets.markup import note, problem
+from kit.widgets.snapshots import SnapshotBox
+from kit.widgets.writing import scripts
+from kit.widgets.writing.scripts import ScriptCard
+from kit.wire import Parameter
+
+#: Credits for a title, and for each variation of a script. Source: API document, "Limits".
+TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
+#: Source: contract, "Titles and scripts".
+LENGTH = Parameter(name="duration", type="integer", default=30, minimum=10, maximum=180)
+_TITLE, _ANGLE = Parameter(name="title"), Parameter(name="hook_angle")
+
+
+@dataclass(frozen=True, slots=True)
+class WritingOrder:
+    """What a script is asked to be."""
+
+    topic: str
+    title: wire.Title
+    duration: int = 30
+    use_hook: bool = False
+    use_cta: bool = False
+    use_ragebait: bool = False
+    variations: int = 1
+
+
+class WritingBackend(Protocol):
+    """Whoever writes, as the panel sees it; every call may block, none is made in a callback."""
+
+    def title(self, topic: str) -> wire.Title:
+        """Return a title; it is charged for."""
+
+    def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
+        """Return one script a variation; they are charged for."""
+
+    def balance(self) -> Decimal | None:
+        """Return what there is to spend; None where the service does not say."""
+
+    def subscribe(self, call: Callable[[], None]) -> Look:
+        """Have a method called, on any thread, after each change; return what looks for others'."""
+
+    def captions(self, text: str) -> Any:
+        """Return a widget that puts these captions on a video."""
+
+
+#: Batches of scripts that stay in the panel.
+MOST_BATCHES = 6
+
+
+class Writing(SnapshotBox):
+    """A panel that suggests titles and writes scripts.
+
+    Examples
+    --------
+    ``panel = studio.writing("SPACE")``, and in a later cell ``panel.script.content``
+    """
+
+    def __init__(
+        self,
+        writer: WritingBackend,
+        topic: str = wire.TOPICS[0],
+        *,
+        awaited: bool = False,
+        background: BackgroundRunner | None = None,
+    ) -> None:
+        self._writer = writer
+        self._awaited = awaited
+        self._lock = threading.RLock()
+        self._titles: dict[str, list[wire.Title]] = {}
+        self._balance: Decimal | None = None
+        self._chosen: ScriptCard | None = None
+        super().__init__(self._build(topic), "kit-writing", background)
+        self._connect()
+        self._show_prices()
+        self.follow(writer.subscribe, self._load_balance)
+        self._background.begin(self._load_balance)
+
+    @property
+    def title(self) -> wire.Title:
+        """The title and the hook angle as they stand in the fields."""
+        return wire.Title(title=self._title.value.strip(), hook_angle=self._angle.value.strip())
+
+    @property
+    def brief(self) -> WritingOrder:
+        """What a click on the second button asks for."""
+        return WritingOrder(
+            topic=self._topic.value,
+            title=self.title,
+            duration=self._duration.value,
+            use_hook=self._use_hook.value,
+            use_cta=self._use_cta.value,
+            use_ragebait=self._use_ragebait.value,
+            variations=self._variations.value,
+        )
+
+    @property
+    def scripts(self) -> list[wire.Script]:
+        """The scripts in the panel, newest first, with what was changed in them."""
+        return [card.current for batch in self._batches.shown for card in batch.children]
+
+    @property
+    def script(self) -> wire.Script | None:
+        """The script that captions were made of, else the newest; None before the first."""
+        if self._chosen is not None:
+            return self._chosen.current
+        return next(iter(self.scripts), None)
+
+    def __repr__(self) -> str:
+        return f"<Writing {self._topic.value}>"
+
+    def _html(self) -> str:
+        topic = self._topic.value
+        code = f'{"await " if self._awaited else ""}studio.writing("{topic}")'
+        return scripts.snapshot(topic, self.title, self.scripts, code)
+
+    def _build(self, topic: str) -> list[Any]:
+        new = ipywidgets
+        once = ("kit-click-once",)
+        topics = [(scripts.topic(name), name) for name in wire.TOPICS]
+        self._topic = new.Dropdown(
+            options=topics, value=topic, description="Topic", _dom_classes=("kit-grow",)
+        )
+        self._suggest = new.Button(description="Suggest a title", _dom_classes=once)
+        self._title_price, self._script_price = new.HTML(), new.HTML()
+        self._suggestions = new.RadioButtons(options=[], description="Suggestions")
+        self._suggestions.layout.display = "none"
+        self._title = new.Text(description="Title", placeholder="take a suggestion or type one")
+        self._angle = new.Text(description="Hook angle", placeholder="what to open with; optional")
+        self._duration = new.IntSlider(
+            LENGTH.default,
+            LENGTH.minimum,
+            LENGTH.maximum,
+            description="Seconds",
+            tooltip="How long it takes to speak",
+            _dom_classes=("kit-grow",),
+        )
+        self._use_hook = _switch("Hook", "Begin with a sentence that makes people stay")
+        self._use_cta = _switch("Call to action", "End by asking for a like, a follow, a comment")
+        self._use_ragebait = _switch("Provocative", "Take a side that people will argue with")
+        self._variations = new.ToggleButtons(options=[1, 2], description="Variations")
+        self._write = new.Button(button_style="primary", _dom_classes=once)
+        self._message = new.HTML(_dom_classes=("kit-status",))
+        self._batches = NewestFirst(MOST_BATCHES)
+        self._captions = new.VBox()
+        title, angle, length = self._fields = (
+            watch_field(self._title, _TITLE, lambda _: self._problems().get("title", "")),
+            watch_field(self._angle, _ANGLE, lambda _: self._problems().get("hookAngle", "")),
+            watch_field(self._duration, LENGTH, lambda _: ""),
+        )
+        return [
+            new.HTML(scripts.heading()),
+            _line(self._topic, self._suggest, self._title_price),
+            self._suggestions,
+            *(title.widget, title.note, angle.widget, angle.note),
+            _line(self._duration, length.note, self._variations),
+            _line(self._use_hook, self._use_cta, self._use_ragebait),
+            _line(self._write, self._script_price),
+            self._message,
+            self._batches,
+            self._captions,
+        ]
+
+    def _connect(self) -> None:
+        def when(widget: Any, call: Callable[[], None], trait: str = "value") -> None:
+            widget.observe(guarded(call, self._show_problem), trait)
+
+        when(self._topic, self._show_titles)
+        when(self._suggestions, self._take_title, "index")
+        when(self._variations, self._show_prices)
+        for one in (self._topic, self._title, self._angle):
+            when(one, self.snapshot.follow)
+        self._suggest.on_click(lambda _: self._begin_order(self._suggest_title))
+        self._write.on_click(lambda _: self._begin_order(self._write_scripts))
+        self._script.on_msg(self._receive)
+
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"field": int(), "text": str(text), "used": str(used)}:
+                self._fields[2].check_typed(text, float(used))
+
+    def _problems(self) -> dict[str, str]:
+        """Return what is wrong with what was typed, by field; a title may still be missing."""
+        title, angle = self._title.value.strip() or "-", self._angle.value
+        order = wire.WriteScripts(topic=wire.TOPICS[0], title=title, duration="", hook_angle=angle)
+        return dict(script_problems(order))
+
+    # ── what clicks do ───────────────────────────────────────────────────────────────────────────
+
+    def _show_problem(self, sentence: str) -> None:
+        self._message.value = problem(sentence)
+
+    def _begin_order(self, work: Callable[[], None]) -> None:
+        """Run an order in the background, one at a time: two clicks do not pay twice."""
+        if self._write.disabled:
+            return  # it was sent before the page knew that the buttons rest
+
+        def done(sentence: str = "") -> None:
+            self._set_busy(None)
+            self._show_problem(sentence)
+
+        def run() -> None:
+            work()
+            done()
+
+        self._set_busy("writing …")
+        self._background.after(SETTLING, guarded(run, done))
+
+    def _set_busy(self, words: str | None) -> None:
+        self._suggest.disabled = self._write.disabled = words is not None
+        self._message.value = note(words) if words else ""
+
+    def _suggest_title(self) -> None:
+        topic = self._topic.value
+        found = self._writer.title(topic)
+        with self._lock:
+            self._titles.setdefault(topic, []).append(found)
+        if topic == self._topic.value:
+            self._show_titles()
+
+    def _show_titles(self) -> None:
+        """Show the titles of the topic and take the newest."""
+        with self._lock:
+            titles = list(self._titles.get(self._topic.value, ()))
+        options = [(found.title, index) for index, found in enumerate(titles)]
+        self._suggestions.options = options
+        self._suggestions.layout.display = None if options else "none"
+        if options:
+            self._suggestions.index = len(options) - 1
+            self._take_title()
+
+    def _take_title(self) -> None:
+        titles = self._titles.get(self._topic.value, ())
+        if self._suggestions.index is not None and self._suggestions.index < len(titles):
+            found = titles[self._suggestions.index]
+            self._title.value, self._angle.value = found.title, found.hook_angle
+
+    def _write_scripts(self) -> None:
+        brief = self.brief
+        if not brief.title.title:
+            raise KitError("a script needs a title: take a suggestion or type one")
+        if wrong := self._problems():
+            raise KitError("; ".join(f"{name} {sentence}" for name, sentence in wrong.items()))
+        scripts = self._writer.scripts(brief)
+        cards = [
+            ScriptCard(
+                one,
+                name=f"script {number}",
+                on_captions=self._captions_requested,
+                on_change=self.snapshot.follow,
+            )
+            for number, one in enumerate(scripts, start=1)
+        ]
+        batch = ipywidgets.VBox(children=cards, _dom_classes=("kit-scripts",))
+        with self._lock:
+            self._chosen = None
+            self._batches.add(batch)
+        self.snapshot.follow()
+
+    def _captions_requested(self, card: ScriptCard) -> None:
+        def make() -> None:
+            self._captions.children = (self._writer.captions(card.text),)
+            self._message.value = note("the captions are in the form below")
+
+        self._chosen = card
+        self._message.value = note("opening the video editor …")
+        self._background.after(SETTLING, guarded(make, self._show_problem))
+
+    # ── prices ───────────────────────────────────────────────────────────────────────────────────
+
+    def _load_balance(self) -> None:
+        try:
+            self._balance = self._writer.balance()
+        except Exception:  # noqa: BLE001 - a price without a balance is still a price
+            self._balance = None
+        self._show_prices()
+
+    def _show_prices(self) -> None:
+        count = int(self._variations.value)
+        self._title_price.value = scripts.price(TITLE, 1, self._balance)
+        self._script_price.value = scripts.price(SCRIPT, count, self._balance)
+        self._write.description = "Write a script" if count == 1 else f"Write {count} scripts"
+
+
+def _switch(label: str, tooltip: str) -> Any:
+    return ipywidgets.Checkbox(value=False, description=label, indent=False, tooltip=tooltip)
+
+
+def _line(*children: Any) -> Any:
+    return ipywidgets.HBox(children=children, _dom_classes=("kit-line",))

@@ -14,7 +14,8 @@ from ipywidgets import HTML
 from kit.errors import NoAnswerError
 from kit.explore.archive import search_rows
 from kit.widgets.background import BackgroundRunner
-from kit.widgets.table import HistoryTable, TableView
+from kit.widgets.table import HistoryTable
+from kit.widgets.table.rows import TableView
 from tests.conftest import NO_HISTORY
 from tests.widgets.exhibits import photo
 from tests.widgets.table.histories import history

@@ -6,8 +6,8 @@ import threading
 from PIL import Image
 
 from kit.errors import NoAnswerError
+from kit.widgets.table import Thumbnails, small
 from kit.widgets.table.drawing import THUMBNAIL
-from kit.widgets.table.table import Thumbnails, small
 from tests.widgets.exhibits import photo
 
 NAMES = [f"gen_{n}" for n in range(12)]
