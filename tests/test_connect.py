@@ -58,7 +58,8 @@ def test_the_embedded_service_starts_without_what_is_asked_for_later(tmp_path: P
         "xml.sax",
     }
     others = {"asyncpg", "c2pa", "distributed", "duckdb", "obstore", "prometheus_client", "pyarrow"}
-    assert not loaded & (later | others | {"IPython", "numpy", "pandas", "PIL", "av", "ipywidgets"})
+    heavy = {"IPython", "numpy", "pandas", "PIL", "av", "ipywidgets", "pygments", "rich"}
+    assert not loaded & (later | others | heavy)
 
 
 def test_every_public_name_is_there() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import statistics
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -200,7 +199,8 @@ class Journal:
         same = [seconds for charged, seconds in known if charged == credits]
         if not same and credits:
             same = [s * float(credits / charged) for charged, s in known if charged]
-        return statistics.median(same[-_RECENT:]) if same else None
+        same = sorted(same[-_RECENT:])
+        return (same[len(same) // 2] + same[(len(same) - 1) // 2]) / 2 if same else None
 
     def find_earlier(self, request: str) -> list[str]:
         """Return what this very request led to, oldest first, without what failed.

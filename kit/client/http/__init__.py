@@ -9,15 +9,22 @@ from __future__ import annotations
 import hashlib
 import os
 import ssl
+import sys
 import threading
 import time
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
+if "httpx" not in sys.modules:
+    # Without its own command line, which would load rich and pygments: 3 MB that nothing here uses.
+    sys.modules["httpx._main"] = None  # type: ignore[assignment]
+    import_module("httpx")
+    del sys.modules["httpx._main"]
 import httpx
 
 from kit.client import answers
