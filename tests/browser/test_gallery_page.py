@@ -35,16 +35,14 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     film = CardMedium(kind="video", width=64, height=36, picture=DOT, file="a.webm", sound=True)
     heard = CardMedium(kind="audio", file="voice.m4a")
     edits = wire.Model(id="edits", title="Edits", asset_type="image")
-    made = Card(example=Example(model=edits, media={"image": ("picture",)}), medium=still)
-    sections = [(edits, [made])]
+    cards = [Card(example=Example(model=edits, media={"image": ("picture",)}), medium=still)]
     for number in range(1, MODELS):
         model = wire.Model(
             id=f"film-{number}", title=f"A model of films, {number}", asset_type="video"
         )
-        cards = [Card(example=Example(model=model), medium=film)] * 3
-        sections.append((model, cards))
+        cards += [Card(example=Example(model=model), medium=film)] * 3
     path = folder / "page.html"
-    path.write_text(page(sections, {"picture": still, "voice": heard}), encoding="utf-8")
+    path.write_text(page(cards, {"picture": still, "voice": heard}), encoding="utf-8")
     return path
 
 

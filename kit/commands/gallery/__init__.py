@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
+from itertools import count
 from pathlib import Path
 
 from PIL import Image
@@ -73,8 +73,7 @@ def make(
                 if distant and not only:
                     names = ", ".join(sorted(distant))
                     say(f"not shown, they cost credits elsewhere: {names}; --model ID shows one")
-                every = [name for name in studio.models if name not in distant]
-                chosen = {name: studio.models[name] for name in only or every}
+                chosen = {studio.models[name].id for name in only or {*studio.models} - distant}
                 models = [model for model in studio.models.values() if model.id in chosen]
                 return _make(studio, planned(models), target, folder, say)
         finally:
@@ -88,20 +87,18 @@ def _make(
     say(f"{len(examples)} examples; drawing {len(names)} inputs")
     inputs = {name: samples.write_sample(name, folder) for name in names}
     files = target.with_name(f"{target.stem}_files")
-    numbers, cards, pool = range(1, len(examples) + 1), [], ThreadPoolExecutor(_AT_ONCE)
+    cards, pool = [], ThreadPoolExecutor(_AT_ONCE)
     try:
-        made = pool.map(partial(_make_card, studio, inputs, files), examples, numbers)
-        for number, card in zip(numbers, made, strict=True):
+        made = pool.map(partial(_make_card, studio, inputs, files), examples, count(1))
+        for number, card in enumerate(made, start=1):
             cards.append(card)
             name = f"{card.example.model.id} {card.example.title}".strip()
             said = card.error or " · ".join(card.facts)
             say(f"[{number}/{len(examples)}] {name}: {said}")
     finally:
         pool.shutdown(cancel_futures=True)
-    groups = groupby(cards, key=lambda card: card.example.model)
-    sections = [(model, tuple(group)) for model, group in groups]
     shown = {name: _show(path, files / path.stem) for name, path in inputs.items()}
-    target.write_text(page(sections, shown), encoding="utf-8")
+    target.write_text(page(cards, shown), encoding="utf-8")
     return sum(card.error is not None for card in cards)
 
 
@@ -136,19 +133,13 @@ def _show(path: Path, target: Path) -> CardMedium:
         return CardMedium(kind=kind, width=width, height=height, picture=picture)
     target.parent.mkdir(exist_ok=True)
     copy = shutil.copyfile(path, target.with_name(f"{target.name}{path.suffix}"))
-    file = f"{copy.parent.name}/{copy.name}"
+    medium = CardMedium(kind=kind, file=f"{copy.parent.name}/{copy.name}")
     if kind == "audio":
-        return CardMedium(kind=kind, file=file)
+        return medium
+    poster = _encode(pictures.first_frame(path))
     with Footage(path) as film:
-        return CardMedium(
-            kind=kind,
-            width=film.width,
-            height=film.height,
-            seconds=film.seconds,
-            picture=_encode(pictures.first_frame(path)),
-            file=file,
-            sound=film.has_sound,
-        )
+        size = {"width": film.width, "height": film.height, "seconds": film.seconds}
+        return replace(medium, **size, picture=poster, sound=film.has_sound)
 
 
 def _encode(content: bytes | None) -> str:
@@ -158,15 +149,13 @@ def _encode(content: bytes | None) -> str:
 def close_up(before: Path, after: Path) -> bytes:
     """Return one part of two pictures of one scene beside each other, a PNG.
 
-    Left is the input, enlarged to the size of what was made of it; right is that.
+    Left is the input, enlarged; right is what was made of it.
     """
-    made = Image.fromarray(stills.open_still(after).pixels)
-    given = Image.fromarray(stills.open_still(before).pixels).resize(made.size)
-    left, top, right, bottom = _PART
-    box = left * made.width, top * made.height, right * made.width, bottom * made.height
     sheet = Image.new("RGB", (2 * _HALF[0] + _GAP, _HALF[1]), "white")
-    for place, picture in enumerate((given, made)):
-        part = picture.resize(_HALF, Image.Resampling.BICUBIC, box=box)
+    for place, path in enumerate((before, after)):
+        picture = Image.fromarray(stills.open_still(path).pixels)
+        box = [share * side for share, side in zip(_PART, picture.size * 2, strict=True)]
+        part = picture.resize(_HALF, Image.Resampling.BICUBIC, tuple(box))
         sheet.paste(part, (place * (_HALF[0] + _GAP), 0))
     out = io.BytesIO()
     sheet.save(out, "PNG")

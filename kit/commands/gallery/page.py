@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib import resources
+from itertools import groupby
 from statistics import median
 from typing import Any
 from urllib.parse import quote
@@ -80,11 +81,12 @@ class Card:
 Inputs = Mapping[str, CardMedium]
 
 
-def page(sections: Sequence[tuple[wire.Model, Sequence[Card]]], inputs: Inputs) -> str:
-    """Return the page of some models and their cards, the first of which is the model at its best.
+def page(cards: Sequence[Card], inputs: Inputs) -> str:
+    """Return the page of some cards, model by model; a model's first one shows it at its best.
 
     The inputs are the samples that were used, by name.
     """
+    groups = groupby(cards, key=lambda card: card.example.model)
     folder = resources.files(__package__)
     template, style, script = (
         folder.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js")
@@ -94,8 +96,8 @@ def page(sections: Sequence[tuple[wire.Model, Sequence[Card]]], inputs: Inputs) 
     )
     environment.filters |= {"address": quote, "credits": format_credits, "typed": format_value}
     return environment.from_string(template).render(
-        sections=[_lay_out(model, cards, inputs) for model, cards in sections],
-        cards=[card for _, cards in sections for card in cards],
+        sections=[_lay_out(model, tuple(group), inputs) for model, group in groups],
+        cards=cards,
         inputs=inputs,
         about=ABOUT,
         style=style,
@@ -108,30 +110,21 @@ def page(sections: Sequence[tuple[wire.Model, Sequence[Card]]], inputs: Inputs) 
 
 def _lay_out(model: wire.Model, cards: Sequence[Card], inputs: Inputs) -> dict[str, Any]:
     known = [card.medium.ratio for card in cards if card.medium and card.medium.ratio]
-    ratio = min(max(median(known) if known else 1.5, _NARROW), _WIDE)
-    return {
-        "model": model,
-        "price": sentence(model),
-        "ratio": ratio,
-        "shape": "tall" if ratio < 0.9 else "square" if ratio < 1.2 else "wide",
-        "figures": list(_list_figures(cards, inputs)),
-    }
+    ratio = min(max(median(known or [1.5]), _NARROW), _WIDE)
+    shape = "tall" if ratio < 0.9 else "square" if ratio < 1.2 else "wide"
+    layout = {"ratio": ratio, "shape": shape, "figures": list(_list_figures(cards, inputs))}
+    return {"model": model, "price": sentence(model), **layout}
 
 
 def _list_figures(cards: Sequence[Card], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Yield each example, and before it the inputs that it is the first to be made from."""
-    known: set[str] = set()
+    shown = {name for name, medium in inputs.items() if medium.kind == "audio"}
     for card in cards:
-        medium, near = card.medium, [name for name in card.example.sources if name in inputs]
-        for parameter, names in card.example.media.items():
-            for name in names if medium is None or not medium.close else ():
-                if name in near and name not in known and inputs[name].kind != "audio":
-                    known.add(name)
-                    yield {"input": name, "parameter": parameter}
-        before = [name for name in near if medium and medium.lies_over(inputs[name])]
-        yield {
-            "input": None,
-            "card": card,
-            "new": card is cards[0] or card.example.prompt != cards[0].example.prompt,
-            "before": f"input-{before[0]}" if before else "",
-        }
+        medium, example = card.medium, card.example
+        near = {n: given for given, names in example.media.items() for n in names if n in inputs}
+        if medium is None or not medium.close:
+            yield from ({"input": n, "parameter": near[n]} for n in near if n not in shown)
+            shown |= near.keys()
+        before = [f"input-{name}" for name in near if medium and medium.lies_over(inputs[name])]
+        new = card is cards[0] or example.prompt != cards[0].example.prompt
+        yield {"input": None, "card": card, "new": new, "before": "".join(before[:1])}

@@ -19,17 +19,10 @@ from kit import wire
 #: Examples of a model that is not known, by what it makes.
 MOST = {"image": 12, "video": 5}
 #: Settings that change a file rather than what is seen.
-_TECHNICAL = frozenset(
-    {"format", "fps", "resolution", "quality", "size", "detail", "seed", "sound"}
-)
+_TECHNICAL = {"format", "fps", "resolution", "quality", "size", "detail", "seed", "sound"}
 #: What every example has where its model takes it; and one of a video, the smallest last.
 _FIXED: Mapping[str, Sequence[Any]] = {"seed": (7,)}
-_SMALL = {
-    **_FIXED,
-    "resolution": ("480p", "360p"),
-    "quality": ("small",),
-    "duration": (3,),
-}
+_SMALL = {**_FIXED, "resolution": ("480p", "360p"), "quality": ("small",), "duration": (3,)}
 _PROMPT = "a mountain lake at dawn with mist over the water"
 #: Part of a medium's name, or its kind -> the sample that fills it; the first that fits.
 _FILLS = {
@@ -105,14 +98,11 @@ def _plan_model(model: wire.Model) -> Iterator[Example]:
     few = islice(choices, MOST.get(model.asset_type, MOST["video"]) - 1)
     yield first
     for variant in known.get("variants", ()) if known else few:
-        settings = variant.get("settings", {})
+        shown = variant.get("settings", {})
         media = {**first.media, **variant.get("media", {})}
-        changes = {
-            "shown": settings,
-            "settings": {**first.settings, **settings},
-            "media": {name: tuple(files) for name, files in media.items() if files},
-        }
-        yield replace(first, **{**variant, **changes})
+        given = {name: tuple(files) for name, files in media.items() if files}
+        settings = {**first.settings, **shown}
+        yield replace(first, **{**variant, "shown": shown, "settings": settings, "media": given})
 
 
 def _first_example(model: wire.Model, known: Mapping[str, Any]) -> Example:

@@ -50,7 +50,7 @@ def card(medium: CardMedium | None = WIDE, model: wire.Model | None = None, **mo
 
 
 def shown(*cards: Card, **inputs: CardMedium) -> str:
-    return page([(cards[0].example.model, cards)], inputs)
+    return page(cards, inputs)
 
 
 def test_everything_on_the_page_is_escaped() -> None:
@@ -63,7 +63,7 @@ def test_everything_on_the_page_is_escaped() -> None:
     film = replace(FILM, file=f"a/{evil}.mp4", sound=True)
     cards = [Card(example=example, medium=film), Card(example=example, error=evil)]
 
-    text = page([(model, cards)], {evil: WIDE})
+    text = page(cards, {evil: WIDE})
 
     found = Words(text)
     assert len(found.all("script")) == 1
@@ -113,12 +113,9 @@ def test_settings_are_shown_as_they_are_typed() -> None:
 
 def test_headings_go_down_by_one_and_every_link_leads_somewhere() -> None:
     film = new("film", asset_type="video")
-    sections = [
-        (new(), [card(media={"image": ("picture",)})]),
-        (film, [card(FILM, film, media={"video": ("clip",)})]),
-    ]
+    cards = [card(media={"image": ("picture",)}), card(FILM, film, media={"video": ("clip",)})]
 
-    found = Words(page(sections, {"picture": WIDE, "clip": FILM}))
+    found = Words(page(cards, {"picture": WIDE, "clip": FILM}))
 
     headings = [tag for tag, _ in found.tags if re.fullmatch(r"h\d", tag)]
     assert headings == ["h1", "h2", "h2", "h2"]
