@@ -33,13 +33,7 @@ _USAGE = (
     "and the prompt below it"
 )
 #: What the person at the keyboard can put right: the sentence is enough.
-_MISTAKES = (
-    BadRequestError,
-    BudgetError,
-    ConfigError,
-    InsufficientCreditsError,
-    NotFoundError,
-)
+_MISTAKES = (BadRequestError, BudgetError, ConfigError, InsufficientCreditsError, NotFoundError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,7 @@ KINDS = [
 
 
 #: Names that the documents spell in their own way.
-SPELLED = {
-    "use_cta": "useCTA",
-    "charged30d": "charged30d",
-    "refunded30d": "refunded30d",
-}
+SPELLED = {"use_cta": "useCTA", "charged30d": "charged30d", "refunded30d": "refunded30d"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -38,8 +38,7 @@ def command(
         ),
     ] = None,
     tag: Annotated[
-        list[str] | None,
-        typer.Option("--tag", metavar="KEY=VALUE", help="What it is filed under."),
+        list[str] | None, typer.Option("--tag", metavar="KEY=VALUE", help="What it is filed under.")
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Pay anew for what was made before.")

@@ -19,8 +19,7 @@ Data = Annotated[
     typer.Option(help="Folder of the service's data.", envvar="KIT_DATA", show_default=False),
 ]
 DatabaseUrl = Annotated[
-    str | None,
-    typer.Option("--database", help="Database URL.", envvar="KIT_DATABASE_URL"),
+    str | None, typer.Option("--database", help="Database URL.", envvar="KIT_DATABASE_URL")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Account = Annotated[str, typer.Option(help="Account id.")]

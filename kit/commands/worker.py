@@ -26,8 +26,7 @@ def command(
     ],
     data: Data = None,
     storage: Annotated[
-        str | None,
-        typer.Option(help="Storage URL of the services.", envvar="KIT_STORAGE_URL"),
+        str | None, typer.Option(help="Storage URL of the services.", envvar="KIT_STORAGE_URL")
     ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Jobs at a time.", envvar="KIT_WORKERS", min=1)

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ALL = HistoryFilter()
-_FORMATS = {
-    ".parquet": "(format parquet, compression zstd)",
-    ".csv": "(format csv, header)",
-}
+_FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format csv, header)"}
 _NEWEST_FIRST = "order by created_at desc nulls last, id desc"
 _KEY = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
 #: Table -> what of its files is of no use to who asks.

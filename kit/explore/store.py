@@ -82,10 +82,7 @@ class Manifest:
 
 
 #: List -> the columns of its files.
-SCHEMAS = {
-    "generations": GENERATIONS.append(pa.field(SETTINGS, pa.string())),
-    "usage": USAGE,
-}
+SCHEMAS = {"generations": GENERATIONS.append(pa.field(SETTINGS, pa.string())), "usage": USAGE}
 #: How pictures look, by generation; see `kit.explore.search.hash_picture`.
 HASHES = pa.schema([("id", pa.string()), ("hash", pa.binary())])
 #: Columns whose values follow each other and hardly repeat -> how Parquet writes these.

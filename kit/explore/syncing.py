@@ -116,11 +116,7 @@ OnUpdate: TypeAlias = Callable[[Synced], None]
 
 
 def sync_generations(
-    store: Store,
-    source: Source,
-    *,
-    on_update: OnUpdate = lambda _: None,
-    part: int = PART,
+    store: Store, source: Source, *, on_update: OnUpdate = lambda _: None, part: int = PART
 ) -> Steps[Synced]:
     """Bring the generations of a store up to date and return what that brought.
 
@@ -385,9 +381,7 @@ class _Generations(_Pages):
         if unlisted:
             _log.warning(_UNLISTED, f"{unlisted:,}")
         self.manifest = replace(
-            self.manifest,
-            journaled=self._last_start,
-            unlisted=self.manifest.unlisted + unlisted,
+            self.manifest, journaled=self._last_start, unlisted=self.manifest.unlisted + unlisted
         )
 
     def flush(self) -> None:

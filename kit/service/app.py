@@ -161,10 +161,7 @@ def create_storage(
 
 
 async def _assemble(
-    settings: ServiceSettings,
-    offered: catalog.Catalog,
-    writer: Writer,
-    stack: AsyncExitStack,
+    settings: ServiceSettings, offered: catalog.Catalog, writer: Writer, stack: AsyncExitStack
 ) -> Context:
     for path in filter(tighten, settings.kept()):
         _log.warning("others could read %s: now only its owner can", path)

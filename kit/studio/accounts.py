@@ -260,11 +260,7 @@ def account_panel(
 
     keys = None if connections.visitors else session.operations.keys
     return AccountPanel(
-        look,
-        keys=keys,
-        profiles=switcher,
-        on_close=connections.close,
-        subscribe=session.subscribe,
+        look, keys=keys, profiles=switcher, on_close=connections.close, subscribe=session.subscribe
     )
 
 

@@ -187,10 +187,7 @@ class CostReports:
         return costs.explain(facts, self.operations.find_charge(facts), quote)
 
     def reprice(
-        self,
-        model_id: str | None,
-        changes: Mapping[str, Any],
-        spending: Flow[Spending],
+        self, model_id: str | None, changes: Mapping[str, Any], spending: Flow[Spending]
     ) -> Flow[CostFrame]:
         """Return what the past would have cost with another model or other settings.
 

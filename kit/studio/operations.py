@@ -184,12 +184,7 @@ class Operations:
         return (yield from self.start_checked(request, on_sent=on_sent, trace=trace))
 
     def find_earlier(
-        self,
-        request: Request,
-        digest: str,
-        trace: StartTrace,
-        *,
-        ids: Sequence[str] | None = None,
+        self, request: Request, digest: str, trace: StartTrace, *, ids: Sequence[str] | None = None
     ) -> Flow[wire.Generation | None]:
         """Return what an equal request led to before, also where its answer was never seen.
 

@@ -42,11 +42,7 @@ DAYS, MODELS = 30, 12
 
 
 def cost_page(
-    spent: Spending,
-    balance: Decimal | None,
-    *,
-    ledger: bool = True,
-    today: date | None = None,
+    spent: Spending, balance: Decimal | None, *, ledger: bool = True, today: date | None = None
 ) -> str:
     """Return the page about costs; where an amount is a guess, all that it is a part of say so.
 

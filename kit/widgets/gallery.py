@@ -90,11 +90,7 @@ def mark(item: GalleryItem, number: int) -> str:
 
 
 def draw_items(
-    items: Sequence[GalleryItem],
-    fit: media.Fit,
-    *,
-    whole: bool = False,
-    folder: Path | None = None,
+    items: Sequence[GalleryItem], fit: media.Fit, *, whole: bool = False, folder: Path | None = None
 ) -> list[str]:
     """Return the element of each item, fetched and encoded side by side."""
     draw = partial(GalleryItem.html, fit=fit, whole=whole, folder=folder)

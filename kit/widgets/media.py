@@ -139,11 +139,7 @@ def _video_ending(path: Path) -> str:
 
 
 def picture(
-    content: bytes,
-    *,
-    limit: int = IMAGE_LIMIT,
-    width: int = WIDTH,
-    aspect: float | None = None,
+    content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH, aspect: float | None = None
 ) -> str:
     """Return a picture as a ``data:`` address of at most about `limit` bytes.
 
@@ -262,11 +258,7 @@ def _center(width: int, height: int, aspect: float) -> tuple[int, int, int, int]
 
 
 def _kind(content: bytes) -> str | None:
-    magic = {
-        b"\x89PNG": "image/png",
-        b"\xff\xd8\xff": "image/jpeg",
-        b"GIF8": "image/gif",
-    }
+    magic = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
     if content[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for head, kind in magic.items() if content.startswith(head)), None)

@@ -180,11 +180,7 @@ class ResultOpener(ipywidgets.VBox):
     """The card of the result whose button was clicked, below HTML that has the buttons."""
 
     def __init__(
-        self,
-        place: str,
-        card: Callable[[int], Any],
-        *,
-        background: BackgroundRunner | None = None,
+        self, place: str, card: Callable[[int], Any], *, background: BackgroundRunner | None = None
     ) -> None:
         self._card = card
         self._opened = OpenedBox(background or BackgroundRunner())

@@ -78,9 +78,7 @@ def _aware(instant: datetime) -> datetime:
 
 #: A moment, always aware; a service that forgets the zone means UTC.
 Instant = Annotated[
-    datetime,
-    AfterValidator(_aware),
-    PlainSerializer(timestamp, return_type=str, when_used="json"),
+    datetime, AfterValidator(_aware), PlainSerializer(timestamp, return_type=str, when_used="json")
 ]
 
 

@@ -51,9 +51,7 @@ def tab(panel: Locator, name: str) -> Locator:
     return panel.get_by_role("tab", name=name, exact=True)
 
 
-def test_what_is_changed_while_a_change_is_on_its_way_is_as_it_was_left(
-    notebook: Notebook,
-) -> None:
+def test_what_is_changed_while_a_change_is_on_its_way_is_as_it_was_left(notebook: Notebook) -> None:
     panel = notebook.output(0)
     away(panel)
 

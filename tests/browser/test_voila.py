@@ -97,10 +97,7 @@ def page(
     cell: str, tmp_path: Path, browser: Browser, environment: dict[str, str]
 ) -> Iterator[Page]:
     """The page, in a browser that may not leave this machine."""
-    with (
-        page_of(cell, tmp_path, environment) as url,
-        browsing(browser) as (context, refused),
-    ):
+    with page_of(cell, tmp_path, environment) as url, browsing(browser) as (context, refused):
         page = context.new_page()
         broken: list[str] = []
         page.on("pageerror", lambda error: broken.append(str(error)))

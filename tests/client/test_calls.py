@@ -58,11 +58,7 @@ def test_filters_are_sent_only_where_given() -> None:
     since = datetime(2026, 1, 2, tzinfo=UTC)
     call = calls.list_generations(limit=5, model_id="m", status=None, created_after=since)
 
-    assert call.query == {
-        "limit": "5",
-        "modelId": "m",
-        "createdAfter": "2026-01-02T00:00:00.000Z",
-    }
+    assert call.query == {"limit": "5", "modelId": "m", "createdAfter": "2026-01-02T00:00:00.000Z"}
 
 
 def test_each_post_has_a_key_of_its_own() -> None:

@@ -101,12 +101,7 @@ def test_a_deadline_names_the_generation(clock: Clock, policy: Policy) -> None:
 
 
 def test_the_last_pause_ends_at_the_deadline(clock: Clock, policy: Policy) -> None:
-    steps, _ = waited(
-        policy,
-        running(retry_after="60"),
-        running("completed"),
-        timeout=5.0,
-    )
+    steps, _ = waited(policy, running(retry_after="60"), running("completed"), timeout=5.0)
 
     assert sleeps(steps) == [5.0]
 

@@ -47,11 +47,7 @@ def test_a_restored_folder_knows_the_acts_before_and_that_it_was_restored(
     kit("restore", tmp_path / "copy", "--data", tmp_path / "other")
 
     there = acts(kit, "--data", tmp_path / "other")
-    assert [act for _, act, _ in there] == [
-        "account.created",
-        "credits.granted",
-        "backup.restored",
-    ]
+    assert [act for _, act, _ in there] == ["account.created", "credits.granted", "backup.restored"]
 
 
 def test_a_refused_act_leaves_no_line(kit: Kit, account: str) -> None:

@@ -107,7 +107,7 @@ def test_an_unknown_file_is_refused_with_those_that_there_are(kit: Kit) -> None:
 def test_the_parts_of_compose_fit_together(compose: dict[str, Any]) -> None:
     parts = compose["services"]
     assert {*compose} - {"x-kit", "x-storage", "x-service"} == {
-        *("services", "configs", "networks", "secrets", "volumes"),
+        *("services", "configs", "networks", "secrets", "volumes")
     }
     assert parts.keys() >= {"first", "second", "worker", "scheduler", "database", "files", "proxy"}
     for name, part in parts.items():

@@ -85,12 +85,7 @@ def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
 
     assert done.err == ""
     (sent,) = other.requests("POST", "/v1/creative-studio/generations")
-    assert sent.json["parameters"] == {
-        "timeout": 5,
-        "again": True,
-        "model": 2,
-        "words": ["a", "b"],
-    }
+    assert sent.json["parameters"] == {"timeout": 5, "again": True, "model": 2, "words": ["a", "b"]}
 
 
 @pytest.mark.parametrize(

@@ -94,12 +94,7 @@ MORE_OF_GENERATION = {
     "inputs",
 }
 ORDER = {"modelId": "flat", "prompt": "a lake"}
-FILE = {
-    "fileName": "a.png",
-    "contentType": "image/png",
-    "fileSizeBytes": 70,
-    "modelId": "clay",
-}
+FILE = {"fileName": "a.png", "contentType": "image/png", "fileSizeBytes": 70, "modelId": "clay"}
 BRIEF = {"topic": "SPACE", "title": "Ten facts", "duration": "20"}
 
 

@@ -20,12 +20,7 @@ from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, finished, started
 
 UPLOADS = "/v1/creative-studio/media-uploads"
-TICKET = {
-    "modelId": "retouch",
-    "fileName": "a.png",
-    "contentType": "image/png",
-    "fileSizeBytes": 5,
-}
+TICKET = {"modelId": "retouch", "fileName": "a.png", "contentType": "image/png", "fileSizeBytes": 5}
 ORDER = {"modelId": "flat", "prompt": "a lake", "parameters": {"does": "works"}}
 FOREIGN = ["evil.example", "evil.example:8000", "localhost.evil.example", 'a"<b>', "", "10.0.0.1"]
 

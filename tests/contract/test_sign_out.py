@@ -8,12 +8,7 @@ from kit.service.machine import clock
 from tests.conftest import ALL_SCOPES, Service
 from tests.waiting import GENERATIONS, finished, started
 
-TICKET = {
-    "modelId": "retouch",
-    "fileName": "a.png",
-    "contentType": "image/png",
-    "fileSizeBytes": 5,
-}
+TICKET = {"modelId": "retouch", "fileName": "a.png", "contentType": "image/png", "fileSizeBytes": 5}
 
 
 def sign_out(service: Service, http: httpx.Client) -> None:
@@ -71,10 +66,7 @@ def test_other_accounts_keep_theirs(
 
 
 def test_a_revoked_key_alone_ends_no_address(
-    http: httpx.Client,
-    anyone: httpx.Client,
-    service: Service,
-    done: dict[str, object],
+    http: httpx.Client, anyone: httpx.Client, service: Service, done: dict[str, object]
 ) -> None:
     [mine] = service.write(keys.list_keys(http.get("/v1/account").json()["id"]))
     service.write(keys.revoke(mine.id, clock()))

@@ -267,7 +267,7 @@ ROWS: Mapping[str, Mapping[str, Row]] = {
     f"GET {STUDIO}/models": {"all": Row(get(f"{STUDIO}/models"), 200)},
     f"GET {STUDIO}/models/{{model_id}}": {"one": Row(get(f"{STUDIO}/models/flat"), 200)},
     f"POST {STUDIO}/estimates": {
-        "of the owner's file": Row(with_upload(f"{STUDIO}/estimates"), 404),
+        "of the owner's file": Row(with_upload(f"{STUDIO}/estimates"), 404)
     },
     f"POST {UPLOADS}": {"replayed": Row(again(UPLOADS), 201)},
     f"GET {GENERATIONS}": {

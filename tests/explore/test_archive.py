@@ -62,10 +62,7 @@ def test_a_frame_may_be_a_part(archive: Archive, choices: dict[str, Any], rows: 
 
 @pytest.mark.parametrize(
     ("columns", "whole", "found"),
-    [
-        (MIXED, False, MIXED),
-        (["net"], True, ["net", "parameters.size"]),
-    ],
+    [(MIXED, False, MIXED), (["net"], True, ["net", "parameters.size"])],
 )
 def test_columns_are_chosen_in_the_order_given_and_all_parameters_on_request(
     archive: Archive, columns: list[str], whole: bool, found: list[str]

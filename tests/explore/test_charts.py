@@ -15,13 +15,7 @@ from kit.explore.charts import PALETTE, REST, Chart, CostFrame, draw, rows_to_dr
 BARS = Chart(kind="bars", x="model", y="net", title="Credits by model")
 DAYS = Chart(kind="columns", x="day", y="net", color="model", title="Each day")
 BAND = Chart(
-    kind="band",
-    x="day",
-    y="net",
-    low="low",
-    high="high",
-    title="Ahead",
-    line=(3.0, "balance"),
+    kind="band", x="day", y="net", low="low", high="high", title="Ahead", line=(3.0, "balance")
 )
 
 

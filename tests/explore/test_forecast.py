@@ -70,8 +70,7 @@ def falling(random: Random, days: int) -> Days:
 
 
 @pytest.mark.parametrize(
-    "process",
-    [independent, weekly, sparse, autocorrelated, rising, steeply_rising, falling],
+    "process", [independent, weekly, sparse, autocorrelated, rising, steeply_rising, falling]
 )
 def test_four_of_five_totals_lie_within_a_band_of_80_percent(
     process: Callable[[Random, int], Days],

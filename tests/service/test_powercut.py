@@ -203,10 +203,5 @@ def test_a_kept_file_is_on_disk_before_anyone_is_told(tmp_path: Path) -> None:
     asyncio.run(storage.keep({"outputs/gen_1/a.png": draft}))
 
     # Its bytes first; then every folder that leads to its name.
-    assert flushed == [
-        ("a.png", True),
-        ("gen_1", True),
-        ("outputs", True),
-        ("objects", True),
-    ]
+    assert flushed == [("a.png", True), ("gen_1", True), ("outputs", True), ("objects", True)]
     assert target.read_bytes() == b"x"

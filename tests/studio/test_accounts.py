@@ -34,11 +34,7 @@ def test_spending_is_what_did_not_come_back() -> None:
             entry("2026-03-15T00:00:00Z", -0.05, "title"),
             following=True,
         ),
-        page(
-            entry("2026-03-14T23:59:59Z", -1),
-            entry("2026-02-28T23:59:59Z", -7),
-            following=True,
-        ),
+        page(entry("2026-03-14T23:59:59Z", -1), entry("2026-02-28T23:59:59Z", -7), following=True),
     )
 
     assert found == Spent(Decimal("0.35"), Decimal("1.35"))

@@ -34,11 +34,7 @@ def spent(*rows: dict[str, Any]) -> Spending:
 
 
 def report(
-    frame: Spending,
-    balance: Decimal | None,
-    *,
-    ledger: bool = True,
-    today: date | None = None,
+    frame: Spending, balance: Decimal | None, *, ledger: bool = True, today: date | None = None
 ) -> str:
     return panel.cost_page(frame, balance, ledger=ledger, today=today)
 

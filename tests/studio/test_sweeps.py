@@ -570,11 +570,7 @@ def test_what_canceling_costs_is_said_before_and_after() -> None:
     def result(state: str, **facts: Any) -> CellResult:
         return CellResult(Generation(id="g", status=state, credits_charged="0.5", **facts))
 
-    canceled = [
-        result("completed"),
-        result("canceled", credits_refunded="0.5"),
-        result("canceled"),
-    ]
+    canceled = [result("completed"), result("canceled", credits_refunded="0.5"), result("canceled")]
 
     assert describe_progress(canceled, [], Decimal(0)) == (
         "1 completed, 2 canceled, 0.5 credits charged for what was canceled, 0.5 credits refunded"

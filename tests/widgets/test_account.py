@@ -198,9 +198,7 @@ def test_a_new_key_is_shown_once_and_leaves_no_trace(
     assert SECRET not in str(vars(panel)) + str(vars(box))
 
 
-def test_two_clicks_make_one_key_and_a_name_that_is_typed_meanwhile_stays(
-    later: Later,
-) -> None:
+def test_two_clicks_make_one_key_and_a_name_that_is_typed_meanwhile_stays(later: Later) -> None:
     begun: list[Callable[[], None]] = []
     key_list = Ring()
     panel = AccountPanel(

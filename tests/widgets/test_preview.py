@@ -99,10 +99,7 @@ def test_each_tag_is_closed(draw: Callable[[Any], str], item: Any) -> None:
     [
         (wire.Account(id="acc_1", name="Ada"), "<Account Ada>"),
         (wire.Account(id="acc_1", name="Ada", credits=Decimal(1)), "<Account Ada · 1 credit>"),
-        (
-            wire.Model(id="m", credits_from=Decimal("0.10")),
-            "<Model m · image · from 0.1 credits>",
-        ),
+        (wire.Model(id="m", credits_from=Decimal("0.10")), "<Model m · image · from 0.1 credits>"),
         (wire.Model(id="m"), "<Model m · image · from price unknown>"),
         (wire.Quote(total=Decimal("0.2")), "<Quote 0.2 credits · rule>"),
         (wire.Title(title="Why?"), "<Title 'Why?'>"),

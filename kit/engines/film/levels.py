@@ -128,11 +128,7 @@ class ColorLevels:
     """
 
     def __init__(
-        self,
-        colors: Bytes,
-        box: Box,
-        focal: float,
-        roughen: Callable[[Level], None],
+        self, colors: Bytes, box: Box, focal: float, roughen: Callable[[Level], None]
     ) -> None:
         levels, limits = [], []
         for fine in _COLORS:

@@ -12,14 +12,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.film.filming import CAMERAS, Take, read_take, record, view
-from kit.engines.film.motions import (
-    Clouds,
-    Flicker,
-    LayerCanvas,
-    MotionLayer,
-    Ripples,
-    Shimmer,
-)
+from kit.engines.film.motions import Clouds, Flicker, LayerCanvas, MotionLayer, Ripples, Shimmer
 from kit.engines.film.relief import (
     Blocks,
     DepthRelief,

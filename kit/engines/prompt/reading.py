@@ -273,12 +273,7 @@ def read(
     film = moves_of(prompt, parameters, moves) if moves else Moves()
     used, unused = _account_words(said, brief, painter, coloring.places, film.words)
     return replace(
-        brief,
-        grade=_grade(brief),
-        camera=film.camera,
-        hours=film.hours,
-        used=used,
-        unused=unused,
+        brief, grade=_grade(brief), camera=film.camera, hours=film.hours, used=used, unused=unused
     )
 
 

@@ -122,11 +122,7 @@ def covers(topic: str, title: str) -> bool:
 
 
 def rank_entries(
-    topic: str,
-    about: str,
-    lead: BankEntry | None,
-    rng: random.Random,
-    told: Collection[str] = (),
+    topic: str, about: str, lead: BankEntry | None, rng: random.Random, told: Collection[str] = ()
 ) -> list[BankEntry]:
     """Return the entries of a topic, the most fitting first; equals in an order the seed decides.
 

@@ -124,9 +124,7 @@ def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote |
 
 
 def reprice(
-    spent: Spending,
-    names: Iterable[str],
-    price: Callable[[str, Mapping[str, Any]], int | None],
+    spent: Spending, names: Iterable[str], price: Callable[[str, Mapping[str, Any]], int | None]
 ) -> CostFrame:
     """Return what completed generations were charged, beside another price.
 

@@ -17,8 +17,7 @@ from kit.service.storage.signing import proof
 
 router = APIRouter(tags=["health"])
 Challenge = Annotated[
-    str | None,
-    Query(pattern="^[0-9a-f]{32}$", description="random; answered with `proof`"),
+    str | None, Query(pattern="^[0-9a-f]{32}$", description="random; answered with `proof`")
 ]
 
 

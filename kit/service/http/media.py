@@ -211,11 +211,7 @@ async def _store(
     seconds = facts.get("duration_seconds")
     length = None if seconds is None else round(seconds * 1000)
     filled = uploads.mark_filled(
-        row.id,
-        sha256=digest,
-        duration_ms=length,
-        made_by=facts.get("made_by"),
-        now=context.clock(),
+        row.id, sha256=digest, duration_ms=length, made_by=facts.get("made_by"), now=context.clock()
     )
     try:
         await context.database.write(filled)

@@ -100,9 +100,7 @@ async def _answer_once(
 
 
 async def _deliver(
-    context: Context,
-    label: RequestLabel | None,
-    work: Callable[[], Awaitable[Transaction[Answer]]],
+    context: Context, label: RequestLabel | None, work: Callable[[], Awaitable[Transaction[Answer]]]
 ) -> Answer:
     """Write, and write again when a racing order was given the same; then charge and keep."""
     for _ in range(_TRIES):

@@ -99,10 +99,7 @@ def script(
 
 def ask_again(said: str, request: str) -> list[dict[str, str]]:
     """Return the messages that follow an answer which was of no use."""
-    return [
-        {"role": "assistant", "content": said[:_ECHOED]},
-        {"role": "user", "content": request},
-    ]
+    return [{"role": "assistant", "content": said[:_ECHOED]}, {"role": "user", "content": request}]
 
 
 def resize(length: Length, text: str) -> str:

@@ -94,12 +94,7 @@ class AsyncCosts(BaseCosts):
         return costs.by(await self._spent(since, until, sync, timezone), *columns, kept=ids)
 
     async def frame(
-        self,
-        *,
-        since: When = None,
-        until: When = None,
-        timezone: str = "UTC",
-        sync: bool = True,
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> pd.DataFrame:
         """Return a row a charge, the newest first; see `kit.explore.costs.charges`."""
         from kit.explore import costs
@@ -210,12 +205,7 @@ class AsyncCosts(BaseCosts):
         return await self._ask(ask)
 
     async def unusual(
-        self,
-        *,
-        since: When = None,
-        until: When = None,
-        timezone: str = "UTC",
-        sync: bool = True,
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in all."""
         from kit.explore import costs

@@ -94,12 +94,7 @@ class Costs(BaseCosts):
         return costs.by(self._spent(since, until, sync, timezone), *columns, kept=ids)
 
     def frame(
-        self,
-        *,
-        since: When = None,
-        until: When = None,
-        timezone: str = "UTC",
-        sync: bool = True,
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> pd.DataFrame:
         """Return a row a charge, the newest first; see `kit.explore.costs.charges`."""
         from kit.explore import costs
@@ -206,12 +201,7 @@ class Costs(BaseCosts):
         return self._ask(ask)
 
     def unusual(
-        self,
-        *,
-        since: When = None,
-        until: When = None,
-        timezone: str = "UTC",
-        sync: bool = True,
+        self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in all."""
         from kit.explore import costs

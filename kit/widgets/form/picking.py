@@ -28,12 +28,7 @@ class Picker:
     A kind that is none of ``image``, ``video`` and ``audio`` shows all files.
     """
 
-    def __init__(
-        self,
-        stock: WidgetFactory,
-        kind: str,
-        take: Callable[[Path], None],
-    ) -> None:
+    def __init__(self, stock: WidgetFactory, kind: str, take: Callable[[Path], None]) -> None:
         self._kind = kind
         self._take = take
         self.list = stock.new(ipywidgets.Select, rows=8)

@@ -23,10 +23,7 @@ class Prices:
     """Prices of one form: by the model's rule at once, else by the service, a moment later."""
 
     def __init__(
-        self,
-        service: Service | None,
-        background: BackgroundRunner,
-        changed: Callable[[], None],
+        self, service: Service | None, background: BackgroundRunner, changed: Callable[[], None]
     ) -> None:
         self._service = service
         self._changed = changed

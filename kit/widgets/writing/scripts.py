@@ -11,14 +11,7 @@ import ipywidgets
 
 from kit import wire
 from kit.widgets import preview, prices
-from kit.widgets.markup import (
-    card,
-    count_of,
-    facts,
-    faint,
-    note,
-    style_element,
-)
+from kit.widgets.markup import card, count_of, facts, faint, note, style_element
 from kit.widgets.snapshots import rerun_line
 
 #: Words in a second of speech, where a service does not say how long its script takes.

@@ -102,8 +102,7 @@ def test_louder_and_opener_vowels_open_the_mouth_more(spoken: Spoken, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("kind", "moves"),
-    [("white noise", False), ("hum", False), ("voice", True)],
+    ("kind", "moves"), [("white noise", False), ("hum", False), ("voice", True)]
 )
 def test_a_voice_moves_the_mouth_and_noise_does_not(kind: str, moves: bool, tmp_path: Path) -> None:
     rng, times = np.random.default_rng(3), np.arange(2 * RATE) / RATE

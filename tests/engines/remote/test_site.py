@@ -25,10 +25,7 @@ def test_a_key_where_its_variable_belongs_is_refused_and_not_repeated(key: str) 
     assert str(caught.value) == said
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["FAR_KEY", "OPENAI_API_KEY", "hf_token", "_K"],
-)
+@pytest.mark.parametrize("name", ["FAR_KEY", "OPENAI_API_KEY", "hf_token", "_K"])
 def test_a_name_of_a_variable_is_taken(name: str) -> None:
     entry = read(SiteEntry, {"url": "https://host.org", "key_env": name})
 

@@ -193,9 +193,7 @@ def test_a_second_head_has_its_own_time(start_service: Callable[..., Service]) -
         assert [answer.status for answer in answers(one)] == [408]
 
 
-def test_a_request_that_is_waited_for_is_not_cut_off(
-    start_service: Callable[..., Service],
-) -> None:
+def test_a_request_that_is_waited_for_is_not_cut_off(start_service: Callable[..., Service]) -> None:
     service = start_service(workers=0, head_seconds=1.0, body_seconds=1.0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
         body = {"modelId": "flat", "prompt": "a lake"}

@@ -18,14 +18,7 @@ from kit.service.domain.catalog import Catalog, OrderChecks
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import StartPlan
 from kit.service.settings import ServiceSettings
-from kit.wire import (
-    Multiplier,
-    Parameter,
-    RequestUpload,
-    Rule,
-    StartGeneration,
-    UnitPrice,
-)
+from kit.wire import Multiplier, Parameter, RequestUpload, Rule, StartGeneration, UnitPrice
 from tests.service.domain.conftest import NOW, Write
 
 FLAT = installed()["flat"].definition
@@ -284,10 +277,7 @@ def test_an_engine_is_told_how_long_the_files_are(
 
 @pytest.mark.parametrize("answer", [fail, quit_all, half_way, lambda _: 7, lambda _: ["odd", None]])
 def test_a_check_that_fails_is_no_objection_and_is_logged_without_the_prompt(
-    write: Write,
-    payer: Payer,
-    answer: Callable[[Order], Any],
-    caplog: pytest.LogCaptureFixture,
+    write: Write, payer: Payer, answer: Callable[[Order], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     offered = catalog.load_engines({"flat": Picky(answer)})
 
@@ -310,9 +300,7 @@ def test_a_check_that_cannot_even_be_had_is_no_objection(write: Write, payer: Pa
 
 
 def test_a_check_without_an_end_holds_up_one_order_and_no_more(
-    write: Write,
-    payer: Payer,
-    caplog: pytest.LogCaptureFixture,
+    write: Write, payer: Payer, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked: list[Order] = []
     end = threading.Event()

@@ -155,8 +155,5 @@ def test_it_holds_on_postgresql(postgresql: str) -> None:
 
 TestMoney = Money.TestCase
 TestMoney.settings = settings(
-    max_examples=25,
-    stateful_step_count=25,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=25, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )

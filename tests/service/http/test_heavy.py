@@ -258,12 +258,7 @@ def test_a_start_holds_nobody_up_whatever_it_holds(served: Served, name: str) ->
 
 
 SCRIPT = {"topic": "SPACE", "title": "x", "duration": "30"}
-UPLOAD = {
-    "fileName": "a.png",
-    "contentType": "image/png",
-    "fileSizeBytes": 1,
-    "modelId": "clay",
-}
+UPLOAD = {"fileName": "a.png", "contentType": "image/png", "fileSizeBytes": 1, "modelId": "clay"}
 
 
 @pytest.mark.parametrize(

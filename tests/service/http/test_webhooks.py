@@ -149,11 +149,7 @@ def test_a_message_that_is_not_taken_comes_again_under_its_id(
 
 
 def test_what_is_never_taken_is_given_up_and_may_be_resent(
-    http: httpx.Client,
-    receiver: Receiver,
-    hook: dict[str, Any],
-    service: Service,
-    account: str,
+    http: httpx.Client, receiver: Receiver, hook: dict[str, Any], service: Service, account: str
 ) -> None:
     receiver.answers = [(503, {})] * 100
     finished(http, started(http))

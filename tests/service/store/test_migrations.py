@@ -107,12 +107,7 @@ def test_a_database_of_the_last_release_goes_on_where_it_was(path: Path) -> None
         balance = await database.read(credits.balance(str(account), 0))
         wrong = await database.read(credits.verify())
         await database.close()
-        return (
-            [row.state for row in page],
-            [row.id for row in claimed],
-            balance["balance"],
-            wrong,
-        )
+        return ([row.state for row in page], [row.id for row in claimed], balance["balance"], wrong)
 
     states, claimed, balance, wrong = asyncio.run(work())
 

@@ -74,11 +74,7 @@ def test_a_good_file_is_kept_with_its_thumbnail(
 @pytest.mark.parametrize("way", ["plain", "dots", "link", "folder link"])
 @pytest.mark.parametrize("thumbnail", [False, True])
 def test_a_file_outside_the_folder_is_refused_and_stays(
-    tmp_path: Path,
-    folder: Path,
-    keep: Callable[..., dict[str, Any]],
-    way: str,
-    thumbnail: bool,
+    tmp_path: Path, folder: Path, keep: Callable[..., dict[str, Any]], way: str, thumbnail: bool
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -210,10 +210,7 @@ def test_memory_that_an_engine_keeps_is_taken_from_no_other_job(done: Done) -> N
 def test_a_job_that_needs_too_much_fails_in_a_new_process_too(done: Done) -> None:
     good, big, after = done("behaves", "needs too much", "behaves")
 
-    assert (str(big), big.code) == (
-        "the job needs more memory than it may use",
-        "out_of_memory",
-    )
+    assert (str(big), big.code) == ("the job needs more memory than it may use", "out_of_memory")
     assert after["process"] != good["process"]
 
 

@@ -43,9 +43,7 @@ def test_a_title_says_who_wrote_it(model: Model) -> None:
     model.says = [titled('"Why Venus Turns Backwards."', "Venus turns **backwards**.")]
 
     assert title(model) == Title(
-        title="Why Venus Turns Backwards",
-        hook_angle="Venus turns backwards.",
-        writer="model:tiny",
+        title="Why Venus Turns Backwards", hook_angle="Venus turns backwards.", writer="model:tiny"
     )
 
 

@@ -232,12 +232,7 @@ def _paint_canopy(brief: Brief, progress: Progress) -> Painting:
     scene.lay_out(land.heights, clouds=land.clouds)
     scene.see(scene.land.height, 0.45)
     ground.cover(scene, land.ground, ground.grain(scene.dice(5)), 0.6)
-    trees = planting.forest(
-        scene,
-        land.woods,
-        scene.dice(6),
-        count=_COUNTS[brief.detail],
-    )
+    trees = planting.forest(scene, land.woods, scene.dice(6), count=_COUNTS[brief.detail])
     if brief.season != "winter":  # stands of their own age; snow is alike on all of them
         age = smooth_step(-0.6, 0.9, np.sin(trees.x / 41.0 + 2.0 * np.sin(trees.z / 67.0)))
         trees = replace(trees, color=np.asarray(trees.color * (0.68 + 0.65 * age), np.float32))

@@ -246,13 +246,7 @@ def _bumps(
     return out
 
 
-def albedo_of(
-    ground: Ground,
-    height: Floats,
-    slope: Floats,
-    speck: Floats,
-    water: float,
-) -> Floats:
+def albedo_of(ground: Ground, height: Floats, slope: Floats, speck: Floats, water: float) -> Floats:
     """Return the color of ground by its height, slope (1 - cosine) and noise of deviation 1."""
     patch = np.clip(0.5 + 0.42 * speck, 0.0, 1.0)
     low = blend(light(ground.low), light(ground.low_other), patch)

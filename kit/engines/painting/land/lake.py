@@ -175,11 +175,7 @@ def _plant(land: Land) -> Plants:
     scene = land.scene
     rng, framing, hills = scene.dice(6), scene.framing, _is_hilly(scene.brief)
     trees = planting.forest(
-        scene,
-        land.woods,
-        rng,
-        count=round(5200 * framing["plants"]),
-        shy=1.0 if hills else 0.0,
+        scene, land.woods, rng, count=round(5200 * framing["plants"]), shy=1.0 if hills else 0.0
     )
     near = trees.z < _BEFORE if scene.has("palms") else np.zeros(len(trees.z), bool)
     planting.plant(scene, trees.keep(~near), land.woods.kind, 0.76)

@@ -78,12 +78,7 @@ def stand(
 
 
 def forest(
-    scene: Landscape,
-    woods: Woods,
-    rng: np.random.Generator,
-    *,
-    count: int,
-    shy: float = 0.0,
+    scene: Landscape, woods: Woods, rng: np.random.Generator, *, count: int, shy: float = 0.0
 ) -> Plants:
     """Return trees on the gentle ground that the camera may see, in clumps, shy of its clearing."""
     z = woods.nearest + (640.0 - woods.nearest) * rng.uniform(0, 1, count) ** 1.45

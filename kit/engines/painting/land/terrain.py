@@ -122,12 +122,7 @@ def _crowns(
 
 
 def _woods(
-    rng: np.random.Generator,
-    land: Land,
-    heights: Floats,
-    steep: Floats,
-    crowns: Bytes,
-    sliver: int,
+    rng: np.random.Generator, land: Land, heights: Floats, steep: Floats, crowns: Bytes, sliver: int
 ) -> Floats:
     """Return how much of a place is under trees, 0 to 1; they stand or fall crown by crown."""
     woods, camera = land.woods, land.scene.camera

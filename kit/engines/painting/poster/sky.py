@@ -14,15 +14,7 @@ from kit.engines.media.noise import field, smooth_step
 from kit.engines.painting.camera import Camera
 from kit.engines.painting.looks import HourLook
 from kit.engines.painting.poster.colors import Palette
-from kit.engines.painting.poster.planes import (
-    Backdrop,
-    Plane,
-    Stage,
-    discs,
-    enlarge,
-    fill,
-    solid,
-)
+from kit.engines.painting.poster.planes import Backdrop, Plane, Stage, discs, enlarge, fill, solid
 from kit.engines.painting.sky import Sun, draw_flock, sun_of
 from kit.engines.prompt.brief import Brief
 
