@@ -31,7 +31,7 @@ from kit.service.domain import accounts, keys
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings, prepare
 from kit.service.store.database import Database, Transaction
-from kit.widgets.account.data import Key
+from kit.widgets.account import Key
 
 if TYPE_CHECKING:
     from kit.service.server import Running

@@ -18,7 +18,7 @@ from kit.client.settings import Settings, resolve
 from kit.errors import ConfigError, InsufficientScopeError, MethodNotAllowedError, NotFoundError
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
-from kit.widgets.account.data import AccountChoice, Spent
+from kit.widgets.account import AccountChoice, Spent
 from kit.widgets.markup import credits
 
 if TYPE_CHECKING:

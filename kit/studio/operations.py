@@ -38,7 +38,7 @@ from kit.studio.requests import (
 )
 from kit.studio.reuse import ReusableResults
 from kit.studio.starts import Starts, StartTrace
-from kit.widgets.account.data import Keys
+from kit.widgets.account import Keys
 from kit.widgets.progress import ProgressDisplay, progress
 
 OnUpdate = Callable[[wire.Generation], None]

@@ -7,7 +7,7 @@ from typing import Any
 
 from kit.client.calls import Reply
 from kit.studio import Studio, accounts
-from kit.widgets.account.data import Spent
+from kit.widgets.account import Spent
 from tests.client.fixtures import driven
 from tests.waiting import until
 from tests.widgets.authoring import text

@@ -10,7 +10,7 @@ from ipywidgets import Checkbox, HBox
 
 from kit import wire
 from kit.errors import ConfigError, ConflictError, InvalidApiKeyError, NoAnswerError
-from kit.widgets.account.data import AccountChoice, Key, Spent
+from kit.widgets.account import AccountChoice, Key, Spent
 from kit.widgets.account.panel import SHOWN_SECONDS, AccountPanel, Facts
 from kit.widgets.account.signin import SignIn
 from kit.widgets.background import BackgroundRunner

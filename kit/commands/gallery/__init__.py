@@ -136,10 +136,10 @@ def _show(path: Path, target: Path) -> CardMedium:
     medium = CardMedium(kind=kind, file=f"{copy.parent.name}/{copy.name}")
     if kind == "audio":
         return medium
-    poster = _encode(pictures.first_frame(path))
     with Footage(path) as film:
-        size = {"width": film.width, "height": film.height, "seconds": film.seconds}
-        return replace(medium, **size, picture=poster, sound=film.has_sound)
+        size = replace(medium, width=film.width, height=film.height, seconds=film.seconds)
+        poster = _encode(pictures.first_frame(path))
+        return replace(size, picture=poster, sound=film.has_sound)
 
 
 def _encode(content: bytes | None) -> str:
@@ -154,8 +154,9 @@ def close_up(before: Path, after: Path) -> bytes:
     sheet = Image.new("RGB", (2 * _HALF[0] + _GAP, _HALF[1]), "white")
     for place, path in enumerate((before, after)):
         picture = Image.fromarray(stills.open_still(path).pixels)
-        box = [share * side for share, side in zip(_PART, picture.size * 2, strict=True)]
-        part = picture.resize(_HALF, Image.Resampling.BICUBIC, tuple(box))
+        x, y = picture.size
+        box = (_PART[0] * x, _PART[1] * y, _PART[2] * x, _PART[3] * y)
+        part = picture.resize(_HALF, Image.Resampling.BICUBIC, box)
         sheet.paste(part, (place * (_HALF[0] + _GAP), 0))
     out = io.BytesIO()
     sheet.save(out, "PNG")

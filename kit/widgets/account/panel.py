@@ -12,7 +12,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets.account.data import Key, Keys, Profiles, Spent
+from kit.widgets.account import Key, Keys, Profiles, Spent
 from kit.widgets.account.signin import STYLE, SignIn, code
 from kit.widgets.background import BackgroundRunner, Subscribe, guarded
 from kit.widgets.markup import FAINT, FONT, card, credits, faint, pairs, problem
