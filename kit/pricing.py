@@ -50,10 +50,15 @@ def price(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None)
     Source: contract, "Pricing".
     """
     parts = list(_parts(rule, parameters, media or {}))
-    cents = _cents(parts)
-    if (rest := Fraction(cents, _CENTS) - sum(part.exact for part in parts)) > 0:
+    units = _units_of(parts)
+    if (rest := Fraction(units, MILLI) - sum(part.exact for part in parts)) > 0:
         parts.append(_Part("rounding", None, None, rest))
-    return Quote(total=_decimal(Fraction(cents, _CENTS)), terms=[part.term() for part in parts])
+    return Quote(total=credits(units), terms=[part.term() for part in parts])
+
+
+def cost(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None) -> int:
+    """Return the total of a request's quote in ledger units, without writing out its terms."""
+    return _units_of(_parts(rule, parameters, media or {}))
 
 
 def least(model: Model) -> Decimal:
@@ -66,12 +71,12 @@ def least(model: Model) -> Decimal:
     used = [p for p in model.setting_parameters if p.name in names]
     choices = [list(_candidates(p)) for p in used]
     combinations = itertools.product(*choices)
-    # By hundreds at a start of the service: the terms are not written out.
-    cents = min(
-        _cents(_parts(rule, {p.name: v for p, v in zip(used, values, strict=True)}, {}))
-        for values in combinations
+    return credits(
+        min(
+            cost(rule, {p.name: v for p, v in zip(used, values, strict=True)})
+            for values in combinations
+        )
     )
-    return _decimal(Fraction(cents, _CENTS))
 
 
 def at_defaults(model: Model) -> Decimal:
@@ -118,7 +123,7 @@ def millicredits(credits: Decimal) -> int:
 
 def credits(millicredits: int) -> Decimal:
     """Return an amount of ledger units in credits, without trailing zeros."""
-    return _decimal(Fraction(millicredits, MILLI))
+    return _decimal(millicredits, MILLI)
 
 
 def parse_credits(amount: Decimal | float | str, what: str) -> Decimal:
@@ -230,7 +235,7 @@ class _Part(NamedTuple):
             parameter=self.parameter,
             value=self.value,
             factor=self.factor,
-            credits=_decimal(self.exact),
+            credits=_decimal(*self.exact.as_integer_ratio()),
         )
 
 
@@ -252,14 +257,14 @@ def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[
         yield _Part("multiplier", multiplier.parameter, value, added, factor)
 
 
-def _cents(parts: Iterable[_Part]) -> int:
-    """Return the sum of some parts in hundredths of a credit, rounded up."""
-    return math.ceil(sum(part.exact for part in parts) * _CENTS)
+def _units_of(parts: Iterable[_Part]) -> int:
+    """Return the sum of some parts in ledger units, rounded up to hundredths of a credit."""
+    return math.ceil(sum(part.exact for part in parts) * _CENTS) * (MILLI // _CENTS)
 
 
-def _decimal(exact: Fraction) -> Decimal:
+def _decimal(numerator: int, denominator: int) -> Decimal:
     """Write a fraction as a Decimal; rules and amounts are decimal numbers, so this is exact."""
-    value = Decimal(exact.numerator) / Decimal(exact.denominator)
+    value = Decimal(numerator) / denominator
     return value.normalize() if value % 1 else value.quantize(Decimal(1))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kit import pricing
 from kit.errors import ConfigError
 from kit.parameters import problem_with
-from kit.pricing import Medium, at_defaults, check_rule, credits, least, millicredits, price
+from kit.pricing import Medium, at_defaults, check_rule, cost, credits, least, millicredits, price
 from kit.wire import Model, Multiplier, Parameter, Rule, UnitPrice
 
 SECONDS = Parameter(name="seconds", type="integer", default=5, minimum=1, maximum=60)
@@ -90,7 +90,7 @@ def test_a_price_is_rounded_up_once_to_a_hundredth(
     assert Fraction(quote.total) * 100 == -(-exact * 100 // 1)
     assert len(roundings) <= 1
     assert all(0 < term.credits < Decimal("0.01") for term in roundings)
-    assert credits(millicredits(quote.total)) == quote.total
+    assert cost(rule, request, {"voice": voice}) == millicredits(quote.total)
 
 
 @given(rules, requests, voices)

@@ -122,7 +122,7 @@ def charged(order: wire.StartGeneration, files: dict[str, Any]) -> int:
             rows = [files[step.values["id"]]]
             step = work.send(rows)
     except StopIteration as stop:
-        return pricing.millicredits(stop.value.quote.total)
+        return stop.value.amount  # type: ignore[no-any-return]
 
 
 def recorded(model_id: str, number: int, file: Timed) -> tuple[str, Any]:

@@ -164,5 +164,5 @@ def _price(model: Model, values: Mapping[str, Any], known: dict[tuple[Any, ...],
     names = [u.parameter for u in rule.units] + [m.parameter for m in rule.multipliers]
     key = (model.id, *(str(values.get(name or "")) for name in names))
     if key not in known:
-        known[key] = pricing.millicredits(pricing.price(rule, values).total)
+        known[key] = pricing.cost(rule, values)
     return known[key]

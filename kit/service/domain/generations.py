@@ -47,8 +47,15 @@ class StartPlan:
     model: Model
     parameters: Mapping[str, Any]
     media: Mapping[str, Sequence[str]]
-    quote: Quote
+    lengths: pricing.Media
+    #: Millicredits.
+    amount: int
     asked: Order
+
+    @property
+    def quote(self) -> Quote:
+        """The amount with its terms."""
+        return pricing.price(pricing.rule_of(self.model), self.parameters, self.lengths)
 
 
 def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transaction[StartPlan]:
@@ -73,8 +80,8 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
         if (found := [float(medium.seconds) for medium in media_of_name if medium.seconds])
     }
     asked = Order(prompt=prompt, parameters=dict(values), media=counts, seconds=seconds)
-    quote = pricing.price(pricing.rule_of(model), values, lengths)
-    return StartPlan(order, model, values, media, quote, asked)
+    amount = pricing.cost(pricing.rule_of(model), values, lengths)
+    return StartPlan(order, model, values, media, lengths, amount, asked)
 
 
 def media_of(order: StartGeneration) -> dict[str, list[str]]:
@@ -93,8 +100,7 @@ def start(
     With the claim of a worker that is free, that has the generation at once.
     """
     generation_id = ids.new("gen", now)
-    amount = pricing.millicredits(plan.quote.total)
-    order, model = plan.order, plan.model
+    order, model, amount = plan.order, plan.model, plan.amount
     tagged = orjson.dumps(order.tags).decode() if order.tags else None
     # Before the account, as the sweeper has it: so none waits for another that waits for it.
     for upload_id in sorted({upload for group in plan.media.values() for upload in group}):

@@ -97,9 +97,8 @@ async def estimate_generation(request: Request) -> Response:
     order, _ = await read_body(request, wire.StartGeneration)
     plan = await _plan(context, order, account_id)
     account = await context.database.read(accounts.get(account_id))
-    available = credits(account.balance)
-    affordable = plan.quote.total <= available
-    quote = plan.quote.model_copy(update={"affordable": affordable, "balance": available})
+    found = {"affordable": plan.amount <= account.balance, "balance": credits(account.balance)}
+    quote = plan.quote.model_copy(update=found)
     return JsonResponse(quote.model_dump_json(by_alias=True).encode())
 
 

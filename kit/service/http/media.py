@@ -12,7 +12,6 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -107,7 +106,7 @@ async def fill_ticket(
     context = get_context(request)
     local_storage(context)
     ended = await context.database.read(accounts.count_sign_outs(upload_id))
-    grant = replace(_grant_of(request, upload_id, expires), sign_outs=ended)
+    grant = _grant_of(request, upload_id, expires)._replace(sign_outs=ended)
     context.signer.check(grant, signature, context.clock())
     with _one_at_a_time(context.arriving, upload_id):
         row = await context.database.read(uploads.get_open_ticket(upload_id, context.clock()))

@@ -7,7 +7,8 @@ and, for uploads, the type and length of the body.
 from __future__ import annotations
 
 import hmac
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 from kit.errors import AccessDeniedError
@@ -16,8 +17,7 @@ from kit.errors import AccessDeniedError
 MEDIA = "/media/"
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(NamedTuple):
     """What a signed address allows, until so many seconds since 1970.
 
     Parameters
@@ -85,5 +85,5 @@ class Signer:
             raise AccessDeniedError("the address is past its time; ask for a new one")
 
     def _sign(self, grant: Grant) -> str:
-        text = "\n".join(map(str, astuple(grant)))
+        text = "\n".join(map(str, grant))
         return hmac.digest(self.secret, text.encode(), "sha256").hex()

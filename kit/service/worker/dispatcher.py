@@ -154,8 +154,10 @@ class Dispatcher:
                 self._begin(reservation.row)
 
     def wake(self) -> None:
-        """Look at the queue now."""
-        self._wake.set()
+        """Look at the queue as soon as a process is free."""
+        self._has_backlog = True
+        if self._free > 0:
+            self._wake.set()
 
     def cancel(self, generation_id: str) -> None:
         """Kill the process of a generation that was canceled, if it runs here."""

@@ -31,6 +31,11 @@ class Renderer:
         self._storage = storage
         self._pool = pool
         self._settings = settings
+        #: What tasks say of this machine.
+        self._places = {
+            "outputs": str(storage.outputs.folder),
+            "engines": [str(settings.engines_file), str(settings.engine_copies)],
+        }
         self._signer: ResultSigner | None = None
         if settings.signing_cert:  # what signs, and it alone, loads Pillow into the service
             from kit.service.worker.signing import ResultSigner
@@ -82,7 +87,6 @@ class Renderer:
 
     async def _complete(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """Return the task of a render process: an order with what is where on this machine."""
-        places = self._settings.engines_file, self._settings.engine_copies
         try:
             media = {
                 name: [str(await self._storage.local(key, self._settings.scratch)) for key in keys]
@@ -92,8 +96,7 @@ class Renderer:
             raise JobError("an input file is gone; send it again", "input_gone") from None
         return {
             **order,
-            "outputs": str(self._storage.outputs.folder),
+            **self._places,
             "media": media,
-            "engines": [str(place) for place in places],
             "environment": pick_variables(order["environment"]),
         }
