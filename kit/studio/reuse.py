@@ -7,6 +7,7 @@ anything is made anew. An error that may pass is raised instead: making it anew 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kit import wire
 from kit.client import calls, downloads, flows
@@ -24,30 +25,19 @@ from kit.studio.requests import body_of, fingerprint, matches_request
 _ANY = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ReusableResults:
     """Looks up what requests of one studio led to.
 
-    Parameters
-    ----------
-    get : callable
-        Returns the flow of a generation as it is now.
-    fetch : callable
-        Returns the flow of a completed one whose output is here.
+    `get` returns the flow of a generation as it is now, `fetch` that of a completed one whose
+    output is here.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        notices: Notices,
-        policy: Policy,
-        get: Callable[[str], Flow[wire.Generation]],
-        fetch: Callable[[wire.Generation], Flow[wire.Generation]],
-    ) -> None:
-        self._journal = journal
-        self._notices = notices
-        self._policy = policy
-        self._get = get
-        self._fetch = fetch
+    journal: Journal
+    notices: Notices
+    policy: Policy
+    get: Callable[[str], Flow[wire.Generation]]
+    fetch: Callable[[wire.Generation], Flow[wire.Generation]]
 
     def find(
         self, request: Request, ids: Sequence[str], *, fetched: bool = True
@@ -73,13 +63,13 @@ class ReusableResults:
             if facts.state != "completed" or not fetched:
                 return facts
             try:
-                return (yield from self._fetch(facts))
+                return (yield from self.fetch(facts))
             except downloads.GoneError as error:
                 gone = gone or error
         if gone is not None:
             raise starts.suggest_again(gone)
         if passed:
-            self._notices.log(f"the request is made anew, because {'; '.join(passed)}")
+            self.notices.log(f"the request is made anew, because {'; '.join(passed)}")
         return None
 
     def check_all(
@@ -95,20 +85,20 @@ class ReusableResults:
         for known, address in addresses.items():
             call = calls.get_generation(known, status_url=address)
             try:
-                found[known] = yield from flows.ask(call, self._policy)
+                found[known] = yield from flows.ask(call, self.policy)
             except NotFoundError:
                 continue
             except ApiError as error:
                 if error.answered in _ANY:
                     raise
-                self._notices.log(f"{known} was started from here and is left out: {error}")
+                self.notices.log(f"{known} was started from here and is left out: {error}")
         return found
 
     def _check_one(
         self, known: str, request: Request, passed: list[str]
     ) -> Flow[wire.Generation | None]:
         try:
-            facts = yield from self._get(known)
+            facts = yield from self.get(known)
         except KitError as error:
             if not (_concerns_one(error) or (yield from self._may_read(error))):
                 raise starts.suggest_again(error) from None
@@ -126,13 +116,13 @@ class ReusableResults:
         if not isinstance(error, InsufficientScopeError):
             return False
         try:
-            yield from flows.ask(calls.list_generations(), self._policy)
+            yield from flows.ask(calls.list_generations(), self.policy)
         except KitError:
             return False
         return True
 
     def _is_same(self, facts: wire.Generation, request: Request) -> bool:
-        shown = self._journal.shown(facts.id)
+        shown = self.journal.shown(facts.id)
         return matches_request(facts, body_of(request)) or (
             bool(shown) and shown == fingerprint(facts)
         )

@@ -148,25 +148,17 @@ _SOUGHT = timedelta(days=3)
 _LOOK = 0.1
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Starts:
     """What one studio starts; it knows the addresses that receipts named, by id."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        policy: Policy,
-        journal: Journal,
-        billing: Billing,
-        notices: Notices,
-    ) -> None:
-        self.addresses: dict[str, str] = {}
-        self._settings = settings
-        self._policy = policy
-        self._journal = journal
-        self._billing = billing
-        self._notices = notices
-        self._in_flight: set[str] = set()
-        self._honored = settings.ours
+    settings: Settings
+    policy: Policy
+    journal: Journal
+    billing: Billing
+    notices: Notices
+    addresses: dict[str, str] = field(default_factory=dict)
+    _in_flight: set[str] = field(default_factory=set)
 
     def send(
         self, request: Request, made: Flow[Call[wire.Receipt]], digest: str, trace: StartTrace
@@ -176,7 +168,7 @@ class Starts:
         `made` returns the start, and uploads its files. Where the journal cannot be written,
         nothing is sent: that is a `ConfigError`.
         """
-        with (yield from self._billing.hold(request)) as hold:
+        with (yield from self.billing.hold(request)) as hold:
             call = yield from made
             key = call.key or ""
             # equal requests wait for it: an open intent that is not on its way looks broken
@@ -186,13 +178,13 @@ class Starts:
                 hold.sending()
                 receipt = yield from self._ask(call, key, trace)
                 trace.id, trace.credits = receipt.id, receipt.credits_charged
-                if receipt.status_url and self._settings.owns(receipt.status_url):
+                if receipt.status_url and self.settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
                 # first of all: whatever goes wrong from here on, the generation can be found
                 missing = self._write_start(receipt, request, digest, key)
             finally:
                 self._in_flight.discard(key)
-            self._billing.count_payment(request, receipt, hold)
+            self.billing.count_payment(request, receipt, hold)
         if missing:
             raise unwritten_error(receipt.id, missing)
         return generation_of_receipt(request, receipt)
@@ -200,7 +192,7 @@ class Starts:
     def wait_for_equal(self, digest: str) -> Flow[None]:
         """Wait until no equal start of this studio is on its way: it may be what is wanted."""
         try:
-            while self._in_flight.intersection(i.key for i in self._journal.intents(digest)):
+            while self._in_flight.intersection(i.key for i in self.journal.intents(digest)):
                 yield Sleep(_LOOK)
         except flows.Late:
             raise NoAnswerError("an equal request is being started, and not answered yet") from None
@@ -212,8 +204,8 @@ class Starts:
 
         Where it is not known whether it was carried out, that is a `NoAnswerError`.
         """
-        for intent in reversed(self._journal.intents(digest)):
-            if self._honored and datetime.now(UTC) - intent.moment < _REPEATABLE:
+        for intent in reversed(self.journal.intents(digest)):
+            if self.settings.ours and datetime.now(UTC) - intent.moment < _REPEATABLE:
                 found = yield from self._repeat(request, intent, trace)
             else:
                 found = yield from self._search_list(intent)
@@ -230,7 +222,7 @@ class Starts:
         oldest = datetime.now(UTC) - _SOUGHT
         intents = [
             each
-            for each in self._journal.intents()
+            for each in self.journal.intents()
             if each.key not in self._in_flight and each.moment > oldest
         ]
         if not intents:
@@ -242,35 +234,35 @@ class Starts:
             if facts is not None:
                 found[facts.id] = facts
             else:
-                self._notices.log(self._doubt_text(intent, listed))
+                self.notices.log(self._doubt_text(intent, listed))
         return found
 
     def _ask(self, call: Call[wire.Receipt], key: str, trace: StartTrace) -> Flow[wire.Receipt]:
         """Send a start; only a clear refusal settles what was written down."""
         trace.sent = True
         try:
-            return (yield from flows.ask(call, self._policy))
+            return (yield from flows.ask(call, self.policy))
         except KitError as error:
             trace.sent = error.unsettled
             if not error.unsettled:
-                self._notices.try_write(lambda: self._journal.settle_intent(key), "a refused start")
+                self.notices.try_write(lambda: self.journal.settle_intent(key), "a refused start")
             raise
 
     def _write_intent(
         self, key: str, body: Mapping[str, object], digest: str, tags: Mapping[str, str]
     ) -> None:
         try:
-            self._journal.add_intent(key, body, request=digest, tags=tags)
+            self.journal.add_intent(key, body, request=digest, tags=tags)
         except OSError as error:
             raise ConfigError(
-                f"the journal of starts in {self._settings.data} cannot be written "
+                f"the journal of starts in {self.settings.data} cannot be written "
                 f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent"
             ) from None
 
     def _write_start(self, receipt: wire.Receipt, request: Request, digest: str, key: str) -> str:
         """Write down a start; return why that could not be, empty if it could."""
         try:
-            self._journal.add_start(
+            self.journal.add_start(
                 receipt,
                 request=digest,
                 model_id=request.model.id,
@@ -296,9 +288,9 @@ class Starts:
     def _search_list(self, intent: Intent) -> Flow[wire.Generation | None]:
         listed = yield from self._list_since(intent.moment)
         facts = self._claim(intent, listed)
-        complete = self._honored and listed.complete  # as the list of such a service is
+        complete = self.settings.ours and listed.complete  # as the list of such a service is
         if facts is None and complete and not self._find_similar(intent, listed):
-            self._notices.try_write(lambda: self._journal.settle_intent(intent.key), "a lost start")
+            self.notices.try_write(lambda: self.journal.settle_intent(intent.key), "a lost start")
         elif facts is None:
             error = NoAnswerError(
                 f"{self._doubt_text(intent, listed)}; the same call looks again, and "
@@ -313,12 +305,12 @@ class Starts:
 
         Its times are by its own clock: an answer shows how far that is from ours.
         """
-        query = {"created_after": since - 2 * _SLACK, "limit": 1000} if self._honored else {}
+        query = {"created_after": since - 2 * _SLACK, "limit": 1000} if self.settings.ours else {}
         call = calls.list_generations(**query)
         listed = ListedGenerations(since - _SLACK)
         for number in range(_PAGES):
             try:
-                reply: Reply = yield from flows.exchange(call, self._policy)
+                reply: Reply = yield from flows.exchange(call, self.policy)
                 items = answers.read(call, reply)
             except ApiError as error:
                 if error.answered in _ANY:
@@ -344,8 +336,8 @@ class Starts:
         facts = new[0]
         receipt = wire.Receipt(id=facts.id, credits_charged=facts.credits_charged)
         known: Any = {"request": intent.request, "key": intent.key, "tags": intent.tags}
-        note = partial(self._journal.add_start, receipt, model_id=facts.model_id or "", **known)
-        self._notices.try_write(note, f"the start of {facts.id}")
+        note = partial(self.journal.add_start, receipt, model_id=facts.model_id or "", **known)
+        self.notices.try_write(note, f"the start of {facts.id}")
         return facts
 
     def _doubt_text(self, intent: Intent, listed: ListedGenerations) -> str:
@@ -370,13 +362,13 @@ class Starts:
         return [
             facts
             for facts in reversed(listed.items)
-            if not self._journal.start(facts.id).at and matches_request(facts, asked, strictly=True)
+            if not self.journal.start(facts.id).at and matches_request(facts, asked, strictly=True)
         ]
 
     def _has_rival(self, intent: Intent) -> bool:
         """Whether another start differs in its files alone."""
         mine = {**intent.body, _FILES: None}
-        others = [each.body for each in self._journal.intents() if each.key != intent.key]
+        others = [each.body for each in self.journal.intents() if each.key != intent.key]
         return any({**body, _FILES: None} == mine for body in others)
 
 

@@ -1,7 +1,7 @@
 """Which examples are made of which model.
 
 ``examples.toml`` chooses them for the models that are known. Any other is shown as it comes, and
-then with each choice of each of its settings.
+then with each choice of each of its settings, kept small by the rules in that file.
 """
 
 from __future__ import annotations
@@ -16,28 +16,9 @@ from typing import Any
 
 from kit import wire
 
-#: Examples of a model that is not known, by what it makes.
-MOST = {"image": 12, "video": 5}
-#: Settings that change a file rather than what is seen.
-_TECHNICAL = {"format", "fps", "resolution", "quality", "size", "detail", "seed", "sound"}
-#: What every example has where its model takes it; and one of a video, the smallest last.
-_FIXED: Mapping[str, Sequence[Any]] = {"seed": (7,)}
-_SMALL = {**_FIXED, "resolution": ("480p", "360p"), "quality": ("small",), "duration": (3,)}
-_PROMPT = "a mountain lake at dawn with mist over the water"
-#: Part of a medium's name, or its kind -> the sample that fills it; the first that fits.
-_FILLS = {
-    "portrait": "portrait",
-    "face": "portrait",
-    "mask": "mask",
-    "music": "music",
-    "soundtrack": "music",
-    "image": "picture",
-    "video": "clip",
-    "audio": "voice",
-}
-_CLIPS = ("clip", "clip-1", "clip-2")
-#: What ``examples.toml`` says of models, by id.
+#: What ``examples.toml`` says of models, by id; and of any model.
 FAVORITES = tomllib.loads(resources.files(__package__).joinpath("examples.toml").read_text("utf-8"))
+RULES: Mapping[str, Any] = FAVORITES.pop("any model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +74,9 @@ def _plan_model(model: wire.Model) -> Iterator[Example]:
         {"settings": {parameter.name: value}}
         for parameter in model.setting_parameters
         for value in parameter.enum or ()
-        if value != parameter.default and parameter.name not in _TECHNICAL
+        if value != parameter.default and parameter.name not in RULES["technical"]
     )
-    few = islice(choices, MOST.get(model.asset_type, MOST["video"]) - 1)
+    few = islice(choices, RULES["most"].get(model.asset_type, RULES["most"]["video"]) - 1)
     yield first
     for variant in known.get("variants", ()) if known else few:
         shown = variant.get("settings", {})
@@ -107,18 +88,18 @@ def _plan_model(model: wire.Model) -> Iterator[Example]:
 
 def _first_example(model: wire.Model, known: Mapping[str, Any]) -> Example:
     settings = known.get("settings", {})
-    usual = _SMALL if model.asset_type == "video" else _FIXED
+    usual = RULES["small_video" if model.asset_type == "video" else "small_image"]
     small = {
         parameter.name: value
         for parameter in model.setting_parameters
         for value in usual.get(parameter.name, ())
         if value in (parameter.enum or [value])
     }
-    prompt = known.get("prompt") or (_PROMPT if model.prompt_required else None)
+    prompt = known.get("prompt") or (RULES["prompt"] if model.prompt_required else None)
     needed = {p.name: _choose_sample(p) for p in model.media_parameters if p.required}
     return Example(
         model=model,
-        shown={name: value for name, value in settings.items() if name not in _TECHNICAL},
+        shown={name: value for name, value in settings.items() if name not in RULES["technical"]},
         prompt=prompt if model.supports_prompt else None,
         settings={**small, **settings},
         media={**needed, **known.get("media", {})},
@@ -127,6 +108,8 @@ def _first_example(model: wire.Model, known: Mapping[str, Any]) -> Example:
 
 def _choose_sample(parameter: wire.Parameter) -> tuple[str, ...]:
     if parameter.type == "video" and (parameter.max_items or 1) > 1:
-        return _CLIPS[: parameter.max_items]
+        return tuple(RULES["clips"][: parameter.max_items])
     named = f"{parameter.name} {parameter.type}"
-    return (next((sample for part, sample in _FILLS.items() if part in named), "picture"),)
+    return (
+        next((sample for part, sample in RULES["samples"].items() if part in named), "picture"),
+    )

@@ -1,7 +1,7 @@
 import pytest
 
 from kit import parameters, wire
-from kit.commands.gallery.plan import FAVORITES, MOST, Example, format_value, plan
+from kit.commands.gallery.plan import FAVORITES, RULES, Example, format_value, plan
 from kit.engines import samples
 from kit.engines.base import Definition
 from tests.commands.gallery.models import BUILT_IN, model_of
@@ -64,7 +64,7 @@ def test_one_setting_changes_at_a_time_and_technical_ones_stay() -> None:
 def test_an_unknown_picture_has_so_many_examples() -> None:
     model = wire.Model(id="new", setting_parameters=[choice("hue", *"abcdefghijklmnop")])
 
-    assert len(plan([model])) == MOST["image"]
+    assert len(plan([model])) == RULES["most"]["image"]
 
 
 def test_a_video_is_shown_small_and_short() -> None:
