@@ -136,7 +136,8 @@ class OnCluster:
         self._ends = AsyncExitStack()
 
     async def __aenter__(self) -> "OnCluster":
-        place = Scheduler(host="127.0.0.1", port=0, dashboard=False)
+        # Without a dashboard it would listen at Dask's own port, whoever does already.
+        place = Scheduler(host="127.0.0.1", port=0, dashboard=False, dashboard_address=":0")
         scheduler = await self._ends.enter_async_context(place)
         given = settings.load({}, data=self._data, cluster=scheduler.address)
         renderer = Renderer(create_storage(given, bytes(32)), self._pool, given)

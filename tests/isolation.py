@@ -5,6 +5,7 @@ for `pytest notebooks/01_quickstart.ipynb` alone, too.
 """
 
 import os
+import signal
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -46,6 +47,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let everything work on a folder that is thrown away, and nothing outside it."""
+    # What runs in the background of a shell was told to ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[FOLDER] = folder = tempfile.TemporaryDirectory(
         prefix="kit-tests-", ignore_cleanup_errors=True
     )

@@ -193,11 +193,7 @@ def test_an_interrupt_cancels_the_job_and_waits_for_its_cleanup() -> None:
             dedent(
                 """
                 import asyncio
-                import signal
                 from kit.client.bridge import bridge
-
-                # What runs in the background of a shell was told to ignore it.
-                signal.signal(signal.SIGINT, signal.default_int_handler)
 
                 async def long():
                     try:

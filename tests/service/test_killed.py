@@ -138,6 +138,12 @@ def stored(service: Service) -> set[str]:
     return {path.relative_to(service.settings.objects).as_posix() for path in found}
 
 
+def sweep(service: Service) -> None:
+    it = service.context
+    sweeper = Sweeper(it.database, it.storage, it.settings, it.readiness, it.clock)
+    awaited(sweeper.sweep())
+
+
 def test_a_job_that_is_canceled_while_it_is_rendered_leaves_no_file(
     service: Service, http: httpx.Client
 ) -> None:
@@ -152,6 +158,7 @@ def test_a_job_that_is_canceled_while_it_is_rendered_leaves_no_file(
 def test_many_that_are_canceled_at_any_moment_leave_no_file(
     start_service: Callable[..., Service],
 ) -> None:
+    """What is killed once its file lies there and nobody was told, the sweeper removes."""
     service = start_service(workers=2, requests_per_minute=100_000)
     key = service.key(service.account(), *ALL_SCOPES)
     dice = random.Random(5)
@@ -165,6 +172,7 @@ def test_many_that_are_canceled_at_any_moment_leave_no_file(
     done = {it["id"] for it in listed if it["status"] == "completed"}
 
     assert {it["status"] for it in listed} >= {"canceled"}
+    sweep(service)
     assert {owner(key) for key in stored(service)} == done
 
 
@@ -209,9 +217,7 @@ def test_a_file_whose_generation_is_not_finished_is_left_alone(
     name = output_key(made, "1" * 32, ".png")
     (service.settings.objects / name).parent.mkdir(parents=True)
     (service.settings.objects / name).write_bytes(b"x")
-    it = service.context
-    sweeper = Sweeper(it.database, it.storage, it.settings, it.readiness, it.clock)
-    awaited(sweeper.sweep())
+    sweep(service)
 
     assert stored(service) == {name}
 
