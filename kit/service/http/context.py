@@ -45,23 +45,23 @@ class ResponseCache:
     limit = 4096
 
     def __init__(self) -> None:
-        self._bodies: dict[tuple[str, int, str, str, int, int], bytes] = {}
+        self._bodies: dict[tuple[str, int, str, int, str, int], bytes] = {}
 
-    def get(self, caller: Caller, base: str, row: Any, now: int) -> bytes | None:
-        """Return the cached answer of a version of a generation, or None."""
-        return self._bodies.get(self._key(caller, base, row, now))
+    def find(self, caller: Caller, base: str, rows: list[Any], now: int) -> list[bytes | None]:
+        """Return the cached answers of versions of generations, None for those without."""
+        asked, find = self._asked(caller, base, now), self._bodies.get
+        return [find((*asked, row.id, row.updated_at)) for row in rows]
 
     def put(self, caller: Caller, base: str, row: Any, body: bytes, now: int) -> None:
         """Cache the answer of a generation, if it is finished."""
         if len(self._bodies) >= self.limit:
             self._bodies.clear()
         if STATUSES[row.state] != "processing":
-            self._bodies[self._key(caller, base, row, now)] = body
+            self._bodies[*self._asked(caller, base, now), row.id, row.updated_at] = body
 
     @staticmethod
-    def _key(caller: Caller, base: str, row: Any, now: int) -> tuple[str, int, str, str, int, int]:
-        version = row.id, row.updated_at, now // 60_000
-        return caller.account_id, caller.sign_outs, base, *version
+    def _asked(caller: Caller, base: str, now: int) -> tuple[str, int, str, int]:
+        return caller.account_id, caller.sign_outs, base, now // 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,13 +113,13 @@ def get_base_url(request: Request) -> str:
     host = next((value for name, value in scope["headers"] if name == b"host"), b"")
     prefix = scope.get("app_root_path", scope.get("root_path", ""))
     here = (scope.get("server") or ("",))[0]
-    return _base(scope["scheme"], host, prefix, frozenset({here, *settings.allowed_hosts}))
+    return _base(scope["scheme"], host, prefix, here, settings.allowed_hosts)
 
 
 @lru_cache(256)
-def _base(scheme: str, host: bytes, prefix: str, names: frozenset[str]) -> str:
+def _base(scheme: str, host: bytes, prefix: str, here: str, allowed: tuple[str, ...]) -> str:
     called = _HOST.fullmatch(host.decode("latin-1"))
-    known = called and called[1].strip("[]").lower() in _LOOPBACK | names
+    known = called and called[1].strip("[]").lower() in {*_LOOPBACK, here, *allowed}
     return f"{scheme}://{called[0]}{prefix}".rstrip("/") if called and known else prefix.rstrip("/")
 
 

@@ -162,9 +162,9 @@ async def get_generation(request: Request, generation_id: str) -> Response:
         headers["Retry-After"] = _POLL_SECONDS
     if wait:
         headers["Preference-Applied"] = f"wait={wait:g}"
-    if same := not_modified(request, headers):
+    if known and (same := not_modified(request, headers)):
         return same
-    body = context.responses.get(caller, get_base_url(request), row, context.clock())
+    (body,) = context.responses.find(caller, get_base_url(request), [row], context.clock())
     if body is None:
         whole = await context.database.read(generations.get(generation_id, account_id))
         (body,) = await _serialize(request, [whole])
@@ -239,7 +239,7 @@ async def _page(
     rows = await context.database.read(work)
     page = rows[:limit]
     last = page[-1].id if len(rows) > limit else None
-    cached = [context.responses.get(caller, base, row, now) for row in page]
+    cached = context.responses.find(caller, base, page, now)
     bodies = [body for body in cached if body is not None]
     if len(bodies) < len(cached):
         # From the same first one on: what was started meanwhile would push the last one out.

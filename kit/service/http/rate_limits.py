@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # its driver is an extra
     from kit.service.store.postgresql.shared import Shared
@@ -22,8 +22,7 @@ _EPSILON = 1e-9
 _MAX_KEYS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether a request is allowed."""
 
     limit: int

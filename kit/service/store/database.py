@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Generator, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from kit.errors import KitError
@@ -98,5 +99,4 @@ def one(step: Step) -> Transaction[Any]:
 def row_maker(columns: Iterable[str]) -> Callable[[Iterable[Any]], Any]:
     """Return what makes a named tuple of a driver's row."""
     kind: Any = namedtuple("Row", [*columns])  # type: ignore[misc]
-    make: Callable[[Iterable[Any]], Any] = kind._make
-    return make
+    return partial(tuple.__new__, kind)  # what the tuple's own does, without a frame for each row

@@ -14,10 +14,10 @@ def test_an_answer_is_found_by_its_account_within_its_minute() -> None:
     )
     cache = ResponseCache()
     cache.put(ada, "http://a", running, b"no", now=60_000)
-    assert cache.get(ada, "http://a", running, now=60_000) is None
+    assert cache.find(ada, "http://a", [running], now=60_000) == [None]
     cache.put(ada, "http://a", done, b"{}", now=60_000)
 
-    assert cache.get(ada, "http://a", done, now=119_999) == b"{}"
-    assert cache.get(ada, "http://a", done, now=120_000) is None
-    assert cache.get(ada, "http://b", done, now=60_000) is None
-    assert cache.get(bob, "http://a", done, now=60_000) is None
+    assert cache.find(ada, "http://a", [done], now=119_999) == [b"{}"]
+    assert cache.find(ada, "http://a", [done], now=120_000) == [None]
+    assert cache.find(ada, "http://b", [done], now=60_000) == [None]
+    assert cache.find(bob, "http://a", [done], now=60_000) == [None]

@@ -114,7 +114,7 @@ class SQLite:
     def version(self) -> object:
         """Return something that differs whenever anything may have been written since."""
         try:
-            return self._reader.pragma("data_version")
+            return self._reader.execute("PRAGMA data_version").fetchone()
         except apsw.Error as error:
             raise self._translated(error) from None
 
