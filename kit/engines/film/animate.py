@@ -194,11 +194,11 @@ def _background_of(pixels: Bytes, alpha: Bytes) -> Bytes:
     small, hidden = (scaled(part, *fit_size(alpha.shape, _WORK, 4)) for part in (pixels, wide))
     hidden = np.where(hidden > 0, np.uint8(255), np.uint8(0))
     made = cv2.inpaint(small, hidden, 4, cv2.INPAINT_TELEA)
-    made = scaled(made, width, height).astype(np.float32)
+    made = scaled(made, width, height)
     # A blur of bounded reach, outside of the rim: all of it is gone under the subject's edge.
     share = cv2.blur(cv2.dilate(wide, disc), (2 * rim + 1, 2 * rim + 1))
-    filled = pixels + (made - pixels) * (share[..., None] * np.float32(1 / 255))
-    return np.asarray(np.clip(np.rint(filled), 0, 255), np.uint8)
+    share = share.astype(np.float32) / 255
+    return np.asarray(cv2.blendLinear(made, pixels, share, 1 - share))
 
 
 def _spread(relief: DepthRelief, blocks: Blocks, seen: FilmView) -> Bytes:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from kit.engines.base import Progress
 from kit.engines.media import faces
@@ -25,6 +24,7 @@ _COARSEST = 96  # pixels of the shorter side where the search may begin
 _FIRST = 1000  # pixels that the hole may have there
 _FINEST = 460  # pixels of the longer side up to which patches are searched
 _AROUND = 1.6  # how much of the surroundings is searched, in sizes of the hole
+_RIM = 6  # pixels around a hole in which it is mixed with the picture
 _ROUNDS = (4, 3, 2)  # of looking and painting, on each level from the coarsest
 
 
@@ -62,10 +62,13 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     closed = cv2.resize(barred[rows, columns], gap.shape[::-1])
     filled, moves, fit = _fill(small, gap, closed, np.random.default_rng([seed, 31]), progress)
     if filled.shape != part.shape:
-        large = cv2.resize(filled, part.shape[1::-1], interpolation=cv2.INTER_CUBIC)
-        filled = cv2.add(large, _grain(part, hole, filled.shape, moves), dtype=cv2.CV_8U)
+        filled = cv2.resize(filled, part.shape[1::-1], interpolation=cv2.INTER_CUBIC)
+        _add_grain(filled, part, hole, moves)
+    x, y, width, height = cv2.boundingRect(hole)
+    box = np.s_[max(0, y - _RIM) : y + height + _RIM, max(0, x - _RIM) : x + width + _RIM]
+    part, hole = part[box], hole[box]
     share = np.maximum(cv2.GaussianBlur(hole, (0, 0), 1.2), hole)[..., None] / np.float32(255)
-    part[:] = np.rint(part + share * (filled - part.astype(np.float32)))
+    part[:] = np.rint(part + share * (filled[box] - part.astype(np.float32)))
     return Filled(pixels, fit)
 
 
@@ -78,21 +81,19 @@ def _shrink(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:
     return np.asarray(small), np.where(gap > 0, np.uint8(255), np.uint8(0))
 
 
-def _grain(part: Bytes, hole: Bytes, small: tuple[int, ...], moves: Places) -> NDArray[np.int16]:
-    """Return the finest texture of where each pixel of the hole was taken from."""
-    height, width = hole.shape
-    soft = cv2.resize(part, (small[1], small[0]), interpolation=cv2.INTER_AREA)
+def _add_grain(filled: Bytes, part: Bytes, hole: Bytes, moves: Places) -> None:
+    """Give each pixel of the hole the finest texture of where it was taken from."""
+    (height, width), small = hole.shape, moves.shape[1:]
+    soft = cv2.resize(part, small[::-1], interpolation=cv2.INTER_AREA)
     soft = cv2.resize(soft, (width, height), interpolation=cv2.INTER_CUBIC)
-    grain = cv2.subtract(part, soft, dtype=cv2.CV_16S)
-    grain[cv2.dilate(hole, np.ones((5, 5), np.uint8)) > 0] = 0
-    at = np.array(np.nonzero(hole))
+    at = np.nonzero(hole)
     scale = np.array([[height / small[0]], [width / small[1]]])
     near = (at / scale).astype(np.int64)
     there = at + np.rint(moves[:, near[0], near[1]] * scale).astype(np.int64)
-    there = there.clip(0, [[height - 1], [width - 1]])
-    out = np.zeros_like(grain)
-    out[at[0], at[1]] = grain[there[0], there[1]]
-    return np.asarray(out)
+    rows, columns = there.clip(0, [[height - 1], [width - 1]])
+    grain = part[rows, columns] - soft[rows, columns].astype(np.int16)
+    grain[cv2.dilate(hole, np.ones((5, 5), np.uint8))[rows, columns] > 0] = 0
+    filled[at] = (filled[at] + grain).clip(0, 255)
 
 
 def _fill(

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from kit.engines.media import breaking
-from kit.engines.media.color import Bytes, Floats
+from kit.engines.media.color import Bytes
 from kit.engines.media.fonts import path_of, with_letters
 from kit.engines.media.fonts.wording import composed
 from kit.engines.media.scaling import blur
@@ -300,12 +300,14 @@ def _fill(
 
 def _stack(layers: Sequence[tuple[Bytes, Bytes | Color]]) -> Bytes:
     """Blend layers (coverage, color), the lowest first, into one picture with straight alpha."""
-    height, width = layers[0][0].shape
-    color: Floats = np.zeros((height, width, 3), np.float32)
-    alpha: Floats = np.zeros((height, width, 1), np.float32)
+    alpha = np.zeros(layers[0][0].shape, np.float32)
+    # Plane by plane: numpy takes several times as long over colors.
+    color = [alpha.copy() for _ in range(3)]
     for coverage, fill in layers:
-        share = np.float32(1 / 255) * coverage[..., None]
-        color = np.asarray(fill, np.uint8) * share + color * (1 - share)
-        alpha = share + alpha * (1 - share)
-    straight = color / np.maximum(alpha, 1e-6)
-    return np.concatenate([straight, alpha * 255], axis=2).round().clip(0, 255).astype(np.uint8)
+        share = np.float32(1 / 255) * coverage
+        rest = 1 - share
+        fills = cv2.split(fill) if isinstance(fill, np.ndarray) else map(np.uint8, fill)
+        color = [own * share + plane * rest for own, plane in zip(fills, color, strict=True)]
+        alpha = share + alpha * rest
+    straight = [plane / np.maximum(alpha, 1e-6) for plane in color]
+    return np.asarray(cv2.merge(list(map(cv2.convertScaleAbs, [*straight, 255 * alpha]))))

@@ -15,10 +15,12 @@ from typing import Any
 import cv2
 import numpy as np
 from PIL import Image, ImageCms, ImageOps
+from PIL.JpegImagePlugin import JpegImageFile
 
 from kit.engines.media.color import Bytes
 from kit.engines.media.inspection import MAGIC, PICTURES, picture_in
 from kit.engines.media.scaling import fit_size, scaled
+from kit.pictures import decode_jpeg
 
 _OPAQUE = 255
 _BAND = 256  # rows
@@ -27,6 +29,8 @@ _BAND = 256  # rows
 _BLOCK = 64 << 20
 _ORIENTATION = 0x0112  # of Exif
 _SIDEWAYS = frozenset({5, 6, 7, 8})
+#: Orientation -> how it is flipped, after rows have become columns: around which axis.
+_FLIPS = {2: 1, 3: -1, 4: 0, 6: 1, 7: -1, 8: 0}
 
 Image.core.set_block_size(_BLOCK)  # type: ignore[attr-defined]  # Pillow names it in its manual
 
@@ -63,12 +67,14 @@ def open_still(
         The file is broken or no picture (``undecodable``), or has too many pixels (``too_large``).
     """
     with picture_in(path, list(PICTURES.values())) as image:
+        whole = image.width
         # JPEG halves while it decodes: less work, and never below what is asked for.
         if cover is not None:
             image.draft(None, cover[::-1] if _sideways(image, path) else cover)
         elif most is not None:
             image.draft(None, (most, most))
-        found = _still(image)
+        quick = isinstance(image, JpegImageFile) and image.mode == "RGB"
+        found = _photograph(image, path, round(whole / image.width)) if quick else _still(image)
     if cover is not None:
         height, width = found.pixels.shape[:2]
         times = max(1, min(width // cover[0], height // cover[1]))
@@ -109,6 +115,20 @@ def _ends_in_exif(path: Path) -> bool:
             behind = behind or head[4:] == b"IDAT"
             file.seek(int.from_bytes(head[:4], "big") + 4, 1)
     return head[4:] == b"eXIf"
+
+
+def _photograph(image: Any, path: Path, times: int) -> Still:
+    """Return a JPEG made so many times smaller, its pixels decoded to where they stay."""
+    pixels = decode_jpeg(path, times)
+    tag, profile = image.getexif().get(_ORIENTATION, 1), image.info.get("icc_profile")
+    pixels = cv2.transpose(pixels) if tag in _SIDEWAYS else pixels
+    pixels = cv2.flip(pixels, _FLIPS[tag]) if tag in _FLIPS else pixels
+    if profile:
+        managed = _management("RGB", profile)
+        for top in range(0, len(pixels), _BAND):
+            part = pixels[top : top + _BAND]
+            part[:] = managed(Image.fromarray(part))
+    return Still(np.asarray(pixels))
 
 
 def _still(image: Any) -> Still:

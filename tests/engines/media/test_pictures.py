@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms
 
 from kit.engines.base import CanceledError, Job, Progress
 from kit.engines.media import picture
@@ -48,6 +48,31 @@ def test_a_picture_that_a_phone_took_sideways_stands_upright(tmp_path: Path, tag
     assert still.pixels.shape == (20, 40, 3)
     assert still.pixels[4, 8].min() > 240
     assert np.abs(still.pixels[15, 30].astype(int) - RED).max() < 12
+
+
+@pytest.mark.parametrize("times", [1, 2, 4, 8])
+def test_a_jpeg_has_the_pixels_that_pillow_finds(tmp_path: Path, times: int) -> None:
+    ramp = np.add.outer(np.arange(333), np.arange(555))[..., None] * [1, 2, 3] % 256
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    path = saved(
+        tmp_path / "a", Image.fromarray(ramp.astype(np.uint8)), "JPEG", icc_profile=profile
+    )
+
+    still = open_still(path, cover=(555 // times, 333 // times))
+
+    with Image.open(path) as image:
+        image.draft(None, (555 // times, 333 // times))
+        found = np.asarray(image).astype(int)
+    assert still.pixels.shape == found.shape
+    assert np.abs(still.pixels - found).max() <= 2
+
+
+def test_a_jpeg_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path / "a", corner(400, 200), "JPEG")
+    path.write_bytes(path.read_bytes()[:-200])
+
+    with pytest.raises(EngineError, match="cut off or damaged"):
+        open_still(path)
 
 
 def test_sixteen_bits_are_scaled_and_not_clipped(tmp_path: Path) -> None:

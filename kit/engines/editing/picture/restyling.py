@@ -101,7 +101,8 @@ def vignette(size: tuple[int, int], amount: float) -> Bytes:
     """Return how light a vignette leaves each place of a picture, 255 where it is none."""
     rows, columns = np.ogrid[-1:1:64j, -1:1:64j]
     shade = 255 * (1.0 - amount * smooth_step(0.5, 2.0, rows**2 + columns**2))
-    return np.asarray(cv2.convertScaleAbs(cv2.resize(shade, size, interpolation=cv2.INTER_CUBIC)))
+    shade = cv2.resize(shade, [max(64, side // 8) for side in size], interpolation=cv2.INTER_CUBIC)
+    return np.asarray(cv2.resize(cv2.convertScaleAbs(shade), size))
 
 
 def color_matrix(saturation: float) -> Floats:
@@ -135,8 +136,11 @@ def _glow(pixels: Bytes, amount: float) -> Bytes:
     soft = cv2.GaussianBlur(light, (0, 0), 0.012 * _GLOW_SIDE) + cv2.resize(far, size)
     veil = cv2.resize(cv2.convertScaleAbs(soft, alpha=255 * amount), pixels.shape[1::-1])
     # Screen: light adds up but never clips.
-    cv2.multiply(veil, cv2.bitwise_not(pixels), dst=veil, scale=1 / 255)
-    return np.asarray(cv2.add(pixels, veil, dst=pixels))
+    for rows, _, _ in bands(len(pixels), _ROWS):
+        part = pixels[rows]
+        light = cv2.multiply(veil[rows], cv2.bitwise_not(part), scale=1 / 255)
+        cv2.add(part, light, dst=part)
+    return np.asarray(pixels)
 
 
 def redraw(pixels: Bytes, manner: str) -> Bytes:
@@ -172,22 +176,26 @@ def _smear(pixels: Bytes, radius: int) -> Bytes:
     Source: Kuwahara et al. (1976); soft weights after Papari et al. (IEEE TIP 2007).
     """
     wide = cv2.copyMakeBorder(pixels, radius, radius, radius, radius, cv2.BORDER_REFLECT)
-    gray = cv2.cvtColor(wide, cv2.COLOR_RGB2GRAY).astype(np.float32)
-    # All quarters are the same squares, seen from another corner.
-    side, (height, width) = (radius + 1, radius + 1), pixels.shape[:2]
-    mean, first, second = (
-        cv2.blur(plane, side, anchor=(0, 0))
-        for plane in (wide.astype(np.float32), gray, gray * gray)
+    # All quarters are the same squares, seen from another corner. Plane by plane, as numpy takes
+    # several times as long over colors.
+    (height, width), side, corner = pixels.shape[:2], (radius + 1, radius + 1), (0, 0)
+    gray = cv2.cvtColor(wide, cv2.COLOR_RGB2GRAY)
+    first, second = (
+        way(gray, cv2.CV_32F, side, anchor=corner) for way in (cv2.boxFilter, cv2.sqrBoxFilter)
     )
     rough = 1.0 + np.maximum(second - first * first, 0.0)
     rough *= rough
     weight = 1.0 / (rough * rough)
-    sums = cv2.merge([*cv2.split(mean * weight[..., None]), weight])
-    corners = [(0, 0), (0, radius), (radius, 0), (radius, radius)]
-    parts = (sums[down : down + height, right : right + width] for down, right in corners)
-    total = reduce(cv2.add, parts)
-    mixed = total[..., :3] / np.maximum(total[..., 3:], 1e-30)
-    return np.asarray(cv2.convertScaleAbs(mixed))
+
+    def total(plane: Floats) -> Floats:
+        places = [(0, 0), (0, radius), (radius, 0), (radius, radius)]
+        parts = (plane[down : down + height, right : right + width] for down, right in places)
+        return np.asarray(reduce(cv2.add, parts))
+
+    means = (cv2.boxFilter(plane, cv2.CV_32F, side, anchor=corner) for plane in cv2.split(wide))
+    below = np.maximum(total(weight), 1e-30)
+    mixed = [cv2.convertScaleAbs(total(weight * mean) / below) for mean in means]
+    return np.asarray(cv2.merge(mixed))
 
 
 def _sketch(pixels: Bytes) -> Bytes:

@@ -28,7 +28,7 @@ _TRACES = (
     "it may be seen that something was erased: what surrounds it does not go on well behind it;"
     " a smaller mask, or another seed, may do better"
 )
-_ROWS = 160  # of a band: a fraction of a second of the slowest work
+_ROWS = 240  # of a band: a fraction of a second of the slowest work
 _SIDE = 8  # of the squares whose waves are told apart
 #: Between squares, down and across, in gray and in the two colors at half their size.
 _STEPS = ((3, 4), (4, 4), (4, 4))
@@ -84,7 +84,7 @@ def _denoise(job: Job, still: Still, progress: Progress) -> Still:
     # Such an overlap keeps the squares of a band where those of the whole picture are.
     overlap = 2 * _SIDE
     return _work_in_bands(
-        job, still, lambda part: clear_noise(part, limits, fine), overlap, progress
+        job, still, lambda band, part: clear_noise(band, part, limits, fine), overlap, progress
     )
 
 
@@ -107,8 +107,8 @@ def noise_of(pixels: Bytes) -> Floats:
     return np.asarray(np.minimum(np.sqrt(np.square(plain).mean(axis=0)), _STRONGEST), np.float32)
 
 
-def clear_noise(pixels: Bytes, limits: Floats, fine: Floats) -> Bytes:
-    """Return a picture without the waves that are weaker than their limits, shape (3, 64).
+def clear_noise(pixels: Bytes, part: slice, limits: Floats, fine: Floats) -> Bytes:
+    """Return some rows without the waves that are weaker than their limits, shape (3, 64).
 
     Those of the two colors, in which the eye sees less, are told apart at half the size; what is
     lost by that stays where it is stronger than `fine`.
@@ -116,8 +116,9 @@ def clear_noise(pixels: Bytes, limits: Floats, fine: Floats) -> Bytes:
     Source: Yu and Sapiro, "DCT image denoising" (IPOL 2011).
     """
     (height, width), edge = pixels.shape[:2], 2 * _SIDE
-    below, beside = (edge + -side % edge for side in (height, width))
-    padded = cv2.copyMakeBorder(pixels, edge, below, edge, beside, cv2.BORDER_REFLECT)
+    above, below, beside = edge - part.start, edge + part.stop - height, edge + -width % edge
+    below += -(above + height + below) % edge
+    padded = cv2.copyMakeBorder(pixels, above, below, edge, beside, cv2.BORDER_REFLECT)
     size = padded.shape[1::-1]
     gray, *colors = cv2.split(cv2.transform(padded.astype(np.float32), _MIX))
     clean = [_clear_waves(gray, limits[0], _STEPS[0])]
@@ -127,7 +128,7 @@ def clear_noise(pixels: Bytes, limits: Floats, fine: Floats) -> Bytes:
         strong = cv2.compare(cv2.multiply(rest, rest), float(limit) ** 2, cv2.CMP_GE)
         clean.append(cv2.resize(_clear_waves(half, waves, steps), size))
         cv2.add(clean[-1], rest, dst=clean[-1], mask=strong)
-    middle = cv2.merge(clean)[edge : edge + height, edge : edge + width]
+    middle = cv2.merge(clean)[edge : edge + part.stop - part.start, edge : edge + width]
     return np.asarray(cv2.convertScaleAbs(np.maximum(cv2.transform(middle, _MIX.T), 0.0)))
 
 
@@ -164,10 +165,10 @@ def _clear_waves(plane: Floats, limits: Floats, steps: tuple[int, int]) -> Float
 def _sharpen(job: Job, still: Still, progress: Progress) -> Still:
     strength = job.parameters["strength"]
 
-    def sharpen_part(pixels: Bytes) -> Bytes:
+    def sharpen_part(pixels: Bytes, part: slice) -> Bytes:
         fine = sharpen(pixels, 1.0, 1.6 * strength)
         # A second, wider and weaker pass lifts local contrast, which the eye takes for sharpness.
-        soft = blur(fine, 6.0)
+        fine, soft = fine[part], blur(fine, 6.0)[part]
         return np.asarray(cv2.addWeighted(fine, 1 + 0.3 * strength, soft, -0.3 * strength, 0.0))
 
     return _work_in_bands(job, still, sharpen_part, 24, progress)
@@ -190,13 +191,13 @@ def sharpen(pixels: Bytes, reach: float, amount: float) -> Bytes:
 
 
 def _work_in_bands(
-    job: Job, still: Still, work: Callable[[Bytes], Bytes], overlap: int, progress: Progress
+    job: Job, still: Still, work: Callable[[Bytes, slice], Bytes], overlap: int, progress: Progress
 ) -> Still:
     if not job.parameters["strength"]:
         return still
     pixels = np.empty_like(still.pixels)
     for read, written, part in bands(len(pixels), _ROWS, overlap):
-        pixels[written] = work(np.ascontiguousarray(still.pixels[read]))[part]
+        pixels[written] = work(still.pixels[read], part)
         progress.report(written.stop / len(pixels))
     return Still(pixels, still.alpha)
 

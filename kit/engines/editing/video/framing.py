@@ -102,11 +102,9 @@ def _moved(planes: Bytes, how: Frame, matrix: Line) -> Bytes:
         scale = np.array(how.whole) / np.array(how.read)
         enlarging = np.column_stack([np.diag(scale), (scale - 1) / 2])
         matrix = matrix @ np.vstack([enlarging, [0.0, 0.0, 1.0]])
-    corner = -np.rint(matrix[:, 2] / 2) * 2
-    if np.array_equal(matrix[:, :2], np.eye(2)) and np.abs(matrix[:, 2] + corner).max() < 1e-3:
+    if np.array_equal(matrix[:, :2], np.eye(2)):
         for number, (source, target) in enumerate(pairs):
-            x, y = (int(place) // (2 if number else 1) for place in corner)
-            target[:] = source[y : y + target.shape[0], x : x + target.shape[1]]
+            _shift(source, target, -matrix[:, 2] / (2 if number else 1))
         return out
     half = matrix.copy()
     # Pixel centers stand at halves, so that chroma stays under its luma.
@@ -121,6 +119,26 @@ def _moved(planes: Bytes, how: Frame, matrix: Line) -> Bytes:
             borderMode=cv2.BORDER_REPLICATE,
         )
     return out
+
+
+def _shift(source: Bytes, target: Bytes, corner: Line) -> None:
+    """Fill a window from a corner of a plane on: a filter takes a tenth of the time of a warp."""
+    x, y = (int(place) for place in np.floor(corner + 1e-3))
+    beside, below = (_cubic(place) for place in corner - (x, y))
+    left, top = (min(place, len(taps) // 4) for place, taps in ((x, beside), (y, below)))
+    part = source[y - top : y + target.shape[0] + 2, x - left : x + target.shape[1] + 2]
+    anchor, edge = (len(beside) // 4, len(below) // 4), cv2.BORDER_REPLICATE
+    part = cv2.filter2D(part, -1, np.outer(below, beside), anchor=anchor, borderType=edge)
+    target[:] = part[top : top + target.shape[0], left : left + target.shape[1]]
+
+
+def _cubic(share: float) -> Line:
+    """Return how much pixels count at a share of the way from the second to the third of four."""
+    if abs(share) < 1e-3:
+        return np.ones(1)
+    far = np.abs(np.arange(1, -3, -1) + share)
+    near = (1.25 * far - 2.25) * far**2 + 1
+    return np.asarray(np.where(far < 1, near, ((3.75 - 0.75 * far) * far - 6) * far + 3))
 
 
 def _filled(shown: Bytes, how: Frame) -> Bytes:
