@@ -9,27 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from kit import parameters, wire
+from kit import errors, parameters, wire
 from kit.client import calls, flows, records
 from kit.client.calls import Flow
 from kit.client.flows import ONCE, Policy
 from kit.client.records import Notices
 from kit.client.settings import Settings
-from kit.errors import (
-    ApiError,
-    BadRequestError,
-    BudgetError,
-    ConfigError,
-    ExpiredApiKeyError,
-    InsufficientCreditsError,
-    InternalError,
-    InvalidApiKeyError,
-    KitError,
-    MissingApiKeyError,
-    ParameterError,
-    RateLimitError,
-    UnavailableError,
-)
 from kit.explore.budgets import Budgets, Hold
 from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
 from kit.parameters import Request
@@ -45,12 +30,12 @@ TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
 
 #: What a start would be answered, too. Anything else only says that there is no estimate.
 _SERIOUS = (
-    MissingApiKeyError,
-    InvalidApiKeyError,
-    ExpiredApiKeyError,
-    InsufficientCreditsError,
-    RateLimitError,
-    UnavailableError,
+    errors.MissingApiKeyError,
+    errors.InvalidApiKeyError,
+    errors.ExpiredApiKeyError,
+    errors.InsufficientCreditsError,
+    errors.RateLimitError,
+    errors.UnavailableError,
 )
 
 
@@ -107,7 +92,7 @@ class Billing:
             return quote
         try:
             balance = (yield from flows.ask(calls.get_account(), ONCE)).credits
-        except KitError:
+        except errors.KitError:
             balance = None  # a price without a balance is still a price
         if balance is None:
             return quote
@@ -140,8 +125,8 @@ class Billing:
             return self.budgets.hold(Decimal(0), what)
         try:
             quote = yield from self.price(request)
-        except ConfigError as error:
-            raise BudgetError(f"{error}; inside a budget it is not started") from None
+        except errors.ConfigError as error:
+            raise errors.BudgetError(f"{error}; inside a budget it is not started") from None
         return self.budgets.hold(most_expected(quote), what)
 
     def count_payment(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
@@ -182,7 +167,7 @@ class Billing:
         wrong = [*parameters.script_problems(order)]
         offered = (yield from self._models()) if wrong else {}
         if any(map(parameters.is_own, offered.values())):
-            raise ParameterError.fields(wrong)
+            raise errors.ParameterError.fields(wrong)
         several = str(order.variations) == "2"
         what, credits = ("2 scripts", 2 * SCRIPT) if several else ("a script", SCRIPT)
         found = yield from self._buy(what, credits, flows.ask(calls.write_scripts(order)))
@@ -212,11 +197,11 @@ class Billing:
     def _quote_by_service(self, request: Request) -> Flow[wire.Quote | None]:
         try:
             quote = yield from flows.ask(calls.estimate(body_of(request)), self._policy)
-        except ApiError as error:
+        except errors.ApiError as error:
             if isinstance(error, _SERIOUS) or _names_fields(error):
                 raise
             # one that fails may know prices later; what answers otherwise has no such path
-            self._estimates = isinstance(error, InternalError)
+            self._estimates = isinstance(error, errors.InternalError)
             return None
         return quote.model_copy(update={"source": "service"})
 
@@ -232,9 +217,9 @@ class Billing:
             self._seen[model.id] = files
 
 
-def _names_fields(error: ApiError) -> bool:
+def _names_fields(error: errors.ApiError) -> bool:
     """Whether it says what is wrong with the request. Source: contract, "Conventions"."""
-    details = error.details if isinstance(error, BadRequestError) else None
+    details = error.details if isinstance(error, errors.BadRequestError) else None
     return isinstance(details, list) and any(
         isinstance(each, Mapping) and "field" in each for each in details
     )
@@ -244,7 +229,7 @@ def price_by_default(request: Request) -> wire.Quote:
     """Return the price with every default, with a term that says what makes it a guess."""
     model = request.model
     if model.credits_at_defaults is None:
-        raise ConfigError(f"the service does not say what the model {model.id!r} costs")
+        raise errors.ConfigError(f"the service does not say what the model {model.id!r} costs")
     usual = {p.name: p.default for p in model.setting_parameters}
     given = priced_settings(model, request.parameters)
     others = [name for name, value in given.items() if value != usual.get(name)]

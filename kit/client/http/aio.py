@@ -12,18 +12,9 @@ from typing import Any
 import httpcore
 import httpx
 
+from kit.client import http
 from kit.client.addresses import MOST_BYTES, ProofExchange, ProofQuestion
 from kit.client.calls import DownloadFile, NoReply, Reply, SendRequest, UploadFile, not_written
-from kit.client.http import (
-    FAILURES,
-    ConnectionPool,
-    Exchange,
-    FileReader,
-    FileWriter,
-    body_follows,
-    strong_tag,
-    to_reply,
-)
 from kit.client.settings import Settings
 from kit.errors import KitError
 
@@ -38,7 +29,7 @@ _LIMITS: dict[str, Any] = {
 }
 
 
-class AsyncSender(Exchange[httpx.AsyncHTTPTransport]):
+class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
     """Sends requests, uploads and downloads; usable for many at once."""
 
     def __init__(self, settings: Settings) -> None:
@@ -53,7 +44,7 @@ class AsyncSender(Exchange[httpx.AsyncHTTPTransport]):
                 response = await transport.handle_async_request(request)
                 await response.aread()
             return self.reply(request, response, began)
-        except FAILURES as error:
+        except http.FAILURES as error:
             return self.no_reply(error, url, call=action.call)
 
     async def upload(self, action: UploadFile) -> Reply | NoReply:
@@ -62,11 +53,11 @@ class AsyncSender(Exchange[httpx.AsyncHTTPTransport]):
         try:
             async with async_borrow(self.pool, url) as transport:
                 with action.open() as file:
-                    reader = FileReader(file, action.on_sent)
+                    reader = http.FileReader(file, action.on_sent)
                     request = self.upload_request(action, url, reader.async_chunks())
                     response = await transport.handle_async_request(request)
-                    return to_reply(response, await response.aread(), reader.sha256)
-        except FAILURES as error:
+                    return http.to_reply(response, await response.aread(), reader.sha256)
+        except http.FAILURES as error:
             return self.no_reply(error, url)
 
     async def download(self, action: DownloadFile) -> Reply | NoReply:
@@ -77,16 +68,16 @@ class AsyncSender(Exchange[httpx.AsyncHTTPTransport]):
             async with async_borrow(self.pool, url) as transport:
                 response = await transport.handle_async_request(request)
                 try:
-                    if not body_follows(response, here):
-                        return to_reply(response, await response.aread())
-                    tag = strong_tag(response)
-                    with FileWriter(action.target, more=response.status_code == 206) as writer:
+                    if not http.body_follows(response, here):
+                        return http.to_reply(response, await response.aread())
+                    tag = http.strong_tag(response)
+                    with http.FileWriter(action.target, more=response.status_code == 206) as writer:
                         async for chunk in response.aiter_bytes():
                             writer.write(chunk)
-                    return to_reply(response, b"", writer.sha256)
+                    return http.to_reply(response, b"", writer.sha256)
                 finally:
                     await response.aclose()
-        except FAILURES as error:
+        except http.FAILURES as error:
             return self.no_reply(error, url, tag)
         except OSError as error:
             return not_written(action.target, error)
@@ -99,7 +90,7 @@ class AsyncSender(Exchange[httpx.AsyncHTTPTransport]):
 
 @asynccontextmanager
 async def async_borrow(
-    pool: ConnectionPool[httpx.AsyncHTTPTransport], url: str
+    pool: http.ConnectionPool[httpx.AsyncHTTPTransport], url: str
 ) -> AsyncGenerator[httpx.AsyncHTTPTransport, None]:
     """Borrow the transport to an address's origin for one request, its answer's body included."""
     entry = pool.acquire(url)

@@ -12,18 +12,9 @@ from typing import Any
 import httpcore
 import httpx
 
+from kit.client import http
 from kit.client.addresses import MOST_BYTES, ProofExchange, ProofQuestion
 from kit.client.calls import DownloadFile, NoReply, Reply, SendRequest, UploadFile, not_written
-from kit.client.http import (
-    FAILURES,
-    ConnectionPool,
-    Exchange,
-    FileReader,
-    FileWriter,
-    body_follows,
-    strong_tag,
-    to_reply,
-)
 from kit.client.settings import Settings
 from kit.errors import KitError
 
@@ -38,7 +29,7 @@ _LIMITS: dict[str, Any] = {
 }
 
 
-class Sender(Exchange[httpx.HTTPTransport]):
+class Sender(http.Exchange[httpx.HTTPTransport]):
     """Sends requests, uploads and downloads; usable for many at once."""
 
     def __init__(self, settings: Settings) -> None:
@@ -53,7 +44,7 @@ class Sender(Exchange[httpx.HTTPTransport]):
                 response = transport.handle_request(request)
                 response.read()
             return self.reply(request, response, began)
-        except FAILURES as error:
+        except http.FAILURES as error:
             return self.no_reply(error, url, call=action.call)
 
     def upload(self, action: UploadFile) -> Reply | NoReply:
@@ -61,11 +52,11 @@ class Sender(Exchange[httpx.HTTPTransport]):
         url = self.address(action.url)
         try:
             with borrow(self.pool, url) as transport, action.open() as file:
-                reader = FileReader(file, action.on_sent)
+                reader = http.FileReader(file, action.on_sent)
                 request = self.upload_request(action, url, reader.chunks())
                 response = transport.handle_request(request)
-                return to_reply(response, response.read(), reader.sha256)
-        except FAILURES as error:
+                return http.to_reply(response, response.read(), reader.sha256)
+        except http.FAILURES as error:
             return self.no_reply(error, url)
 
     def download(self, action: DownloadFile) -> Reply | NoReply:
@@ -76,16 +67,16 @@ class Sender(Exchange[httpx.HTTPTransport]):
             with borrow(self.pool, url) as transport:
                 response = transport.handle_request(request)
                 try:
-                    if not body_follows(response, here):
-                        return to_reply(response, response.read())
-                    tag = strong_tag(response)
-                    with FileWriter(action.target, more=response.status_code == 206) as writer:
+                    if not http.body_follows(response, here):
+                        return http.to_reply(response, response.read())
+                    tag = http.strong_tag(response)
+                    with http.FileWriter(action.target, more=response.status_code == 206) as writer:
                         for chunk in response.iter_bytes():
                             writer.write(chunk)
-                    return to_reply(response, b"", writer.sha256)
+                    return http.to_reply(response, b"", writer.sha256)
                 finally:
                     response.close()
-        except FAILURES as error:
+        except http.FAILURES as error:
             return self.no_reply(error, url, tag)
         except OSError as error:
             return not_written(action.target, error)
@@ -98,7 +89,7 @@ class Sender(Exchange[httpx.HTTPTransport]):
 
 @contextmanager
 def borrow(
-    pool: ConnectionPool[httpx.HTTPTransport], url: str
+    pool: http.ConnectionPool[httpx.HTTPTransport], url: str
 ) -> Generator[httpx.HTTPTransport, None, None]:
     """Borrow the transport to an address's origin for one request, its answer's body included."""
     entry = pool.acquire(url)

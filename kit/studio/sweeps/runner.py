@@ -15,19 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kit import errors
 from kit.client import flows
 from kit.client.calls import Flow, NoReply, Reply, SendRequest, Sleep, Step
-from kit.errors import (
-    BudgetError,
-    ExpiredApiKeyError,
-    InsufficientCreditsError,
-    InsufficientScopeError,
-    InvalidApiKeyError,
-    KitError,
-    MissingApiKeyError,
-    RateLimitError,
-    UnavailableError,
-)
 
 if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
@@ -35,15 +25,15 @@ if TYPE_CHECKING:
 
 #: After one of these no further request can go well: the run ends and raises it.
 FATAL = (
-    BudgetError,
-    InsufficientCreditsError,
-    InvalidApiKeyError,
-    MissingApiKeyError,
-    ExpiredApiKeyError,
-    InsufficientScopeError,
+    errors.BudgetError,
+    errors.InsufficientCreditsError,
+    errors.InvalidApiKeyError,
+    errors.MissingApiKeyError,
+    errors.ExpiredApiKeyError,
+    errors.InsufficientScopeError,
 )
 #: After one of these the same request is tried again.
-_BUSY = (RateLimitError, UnavailableError)
+_BUSY = (errors.RateLimitError, errors.UnavailableError)
 _TRIES = 20
 #: Seconds to wait where a busy service does not say how long, and the longest wait at once.
 _REST, _SLICE = 5.0, 1.0
@@ -59,11 +49,11 @@ class SweepRun:
 
     client: Client | AsyncClient
     work: Callable[[int], Flow[None]]
-    failed: Callable[[int, KitError], None]
+    failed: Callable[[int, errors.KitError], None]
     tasks: deque[int]
     clock: Callable[[], float] = time.monotonic
     stop: threading.Event = field(default_factory=threading.Event)
-    fatal: KitError | None = None
+    fatal: errors.KitError | None = None
     _lock: threading.Condition = field(default_factory=threading.Condition)
     _tries: dict[int, int] = field(default_factory=dict)
     _working: int = 0
@@ -101,10 +91,10 @@ class SweepRun:
                 self.stop.set()
                 self._put_back(task)
                 self.failed(task, error)
-            except KitError as error:
+            except errors.KitError as error:
                 self.failed(task, error)
             except Exception as error:  # noqa: BLE001 - a bug must not end as a thread's silence
-                self.failed(task, KitError(f"{type(error).__name__}: {error}"))
+                self.failed(task, errors.KitError(f"{type(error).__name__}: {error}"))
 
     def _next_task(self) -> int | None:
         """Return the next task, or None at the end of a thread's work."""
@@ -120,7 +110,7 @@ class SweepRun:
         with self._lock:
             self.tasks.appendleft(task)
 
-    def _again(self, task: int, error: RateLimitError | UnavailableError) -> None:
+    def _again(self, task: int, error: errors.RateLimitError | errors.UnavailableError) -> None:
         """Put a task back and let everybody rest; after many tries it has failed.
 
         One that may have been charged has failed at once: trying again might pay twice.

@@ -16,31 +16,20 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
-from kit.widgets import examples, prices
+from kit.widgets import examples, markup, prices
 from kit.widgets.background import BackgroundRunner, Look, Subscribe
-from kit.widgets.markup import (
-    card,
-    credits,
-    error_text,
-    faint,
-    figure,
-    note,
-    problem,
-    style_element,
-    table,
-)
 from kit.widgets.snapshots import SnapshotBox, rerun_line
 
 #: Models that are kept of a panel in a saved notebook.
 MOST = 12
 
-SHEET = style_element(__package__, "panel.css")
+SHEET = markup.style_element(__package__, "panel.css")
 
 
 def heading(place: str, account: wire.Account) -> str:
     """Return the line above the tabs: where, who, and what is left."""
     words = [place, account.name or ""]
-    left = "" if account.credits is None else f"<b>{escape(credits(account.credits))}</b>"
+    left = "" if account.credits is None else f"<b>{escape(markup.credits(account.credits))}</b>"
     quiet = f'<span class="kit-note">{escape(" · ".join(filter(None, words)))}</span>'
     return " ".join(filter(None, (left, quiet)))
 
@@ -71,21 +60,21 @@ def banner(remark: str, code: str) -> str:
 def render_panel(place: str, models: Sequence[wire.Model], code: str) -> str:
     """Return the panel as it looks where no widget can be shown: where it was, and the models."""
     lines = [
-        (escape(one.title or one.id), faint(" · ".join((one.id, one.asset_type))))
+        (escape(one.title or one.id), markup.faint(" · ".join((one.id, one.asset_type))))
         for one in models[:MOST]
     ]
     more = len(models) - len(lines)
-    end = f"<div>{faint(f'and {more} more models')}</div>" if more > 0 else ""
-    return card(
-        f"Creative studio · {place}", (table((), lines) if lines else "") + end
+    end = f"<div>{markup.faint(f'and {more} more models')}</div>" if more > 0 else ""
+    return markup.card(
+        f"Creative studio · {place}", (markup.table((), lines) if lines else "") + end
     ) + rerun_line(code)
 
 
 def _price(item: wire.Model) -> str:
-    usual = figure(item.estimated_credits) or prices.usual(item)
+    usual = markup.figure(item.estimated_credits) or prices.usual(item)
     if usual:
         return f"usually {usual} credits"
-    return "" if item.credits_from is None else f"from {figure(item.credits_from)} credits"
+    return "" if item.credits_from is None else f"from {markup.figure(item.credits_from)} credits"
 
 
 #: Seconds that what is saved beside the panel waits for its first page.
@@ -252,7 +241,7 @@ class Panel(SnapshotBox):
 
     def _build_soon(self, index: int) -> None:
         page_set = self._page_set
-        self._show_page(page_set, index, (ipywidgets.HTML(note("loading …")),))
+        self._show_page(page_set, index, (ipywidgets.HTML(markup.note("loading …")),))
         self._background.begin(partial(self._build, page_set, index))
 
     def _build(self, page_set: PageSet, index: int) -> None:
@@ -273,14 +262,14 @@ class Panel(SnapshotBox):
     def _error_page(self, index: int, error: Exception) -> tuple[Any, ...]:
         again = ipywidgets.Button(description="Try again")
         again.on_click(lambda _: self._build_soon(index))
-        return ipywidgets.HTML(problem(error_text(error))), again
+        return ipywidgets.HTML(markup.problem(markup.error_text(error))), again
 
     def _show_heading(self) -> None:
         page_set = self._page_set
         try:
             line = page_set.heading()
         except Exception as error:  # noqa: BLE001 - said where the line would stand
-            line = problem(error_text(error))
+            line = markup.problem(markup.error_text(error))
         shown = f"{SHEET}{line}"
         if page_set is self._page_set and self._heading.value != shown:
             self._heading.value = shown
