@@ -18,9 +18,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.errors import BadRequestError, KitError
-from kit.explore import frames
+from kit.explore import arrow
+from kit.explore.arrow import Columns
 from kit.explore.filters import HistoryFilter
-from kit.explore.frames import Columns, write_excel
+from kit.explore.frames import write_excel
 from kit.explore.schema import SETTINGS, grouped, pointer, split_key
 from kit.explore.search import SearchQuery, hash_picture, likeness
 from kit.explore.store import SCHEMAS, Store
@@ -71,7 +72,7 @@ class Archive:
     ) -> pd.DataFrame:
         """Return generations as a frame, newest first; see `kit.explore.schema.GENERATIONS`.
 
-        Columns that are not asked for are not read; see `kit.explore.frames.Columns`.
+        Columns that are not asked for are not read; see `kit.explore.arrow.Columns`.
         """
         wanted = Columns(columns, parameters, media)
         query = f"select {wanted.text} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
@@ -133,7 +134,7 @@ class Archive:
     def usage(self, limit: int | None = None) -> pd.DataFrame:
         """Return the ledger as a frame, newest first; see `kit.explore.schema.LEDGER`."""
         query = f"select * from usage {_NEWEST_FIRST} limit ?"  # noqa: S608
-        return frames.frame(self.ask(query, [limit]))
+        return arrow.frame(self.ask(query, [limit]))
 
     def words(self, column: str) -> list[str]:
         """Return the different words of a column of the history."""
@@ -171,7 +172,7 @@ class Archive:
             found = base.sql(query)
             return pa.table({}) if found is None else found.to_arrow_table()
 
-        return frames.frame(self._ask(find, query), index=None)
+        return arrow.frame(self._ask(find, query), index=None)
 
     def export(
         self, path: Path | str, choice: HistoryFilter = ALL, columns: Sequence[str] | None = None

@@ -1,206 +1,25 @@
-"""Frames: answers of the service as tables, of Arrow before they are ones of pandas.
+"""Frames: the models of a service as tables, ready for pandas, and any table as a sheet of Excel.
 
-The columns are those of `kit.explore.schema`, the same for an empty answer as for a full one; the
-store keeps the same ones on disk. Nothing is copied cell by cell: a column of texts in a frame is
-the Arrow column itself.
+`kit.explore.schema` says what each column means. An empty answer has the same columns and dtypes as
+a full one. Pandas is enough for it; what needs Arrow, which comes with an extra, is in `arrow`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
+import pandas as pd
 
 from kit import wire
 from kit.errors import BadRequestError, require_extra
 from kit.explore import schema
-from kit.explore.schema import OBJECTS, split_key
-from kit.parameters import suggest
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-TIME = pa.timestamp("us", tz="UTC")
-#: Rows that are read at a time: their objects are gone before the garbage collector has looked at
-#: them twice, which halves the time.
-_SLICE = 500
 #: Rows of a sheet below its head. Source: Microsoft, "Excel specifications and limits".
 _ROWS = 1_048_575
 #: A prompt that begins with an equals sign is no formula.
 _TEXTS = {"options": {"strings_to_formulas": False, "strings_to_urls": False}}
-
-_decoder = msgspec.json.Decoder(list[dict[str, Any]])
-
-#: dtype of a frame -> type in a table.
-_TYPES: Mapping[str, pa.DataType] = {
-    "string": pa.string(),
-    "float64": pa.float64(),
-    "Int64": pa.int64(),
-    "bool": pa.bool_(),
-    schema.TIME: TIME,
-}
-GENERATIONS, USAGE = (
-    pa.schema([("id", pa.string()), *((name, _TYPES[kind]) for name, kind in table.items())])
-    for table in (schema.GENERATIONS, schema.LEDGER)
-)
-
-
-def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:
-    """Return a table as a frame: texts stay in Arrow, whole numbers may be missing.
-
-    Parameters
-    ----------
-    index : str or None
-        The column that becomes the index, where there is one.
-    """
-    import pandas as pd
-
-    text = pd.StringDtype("pyarrow")
-    kinds: dict[pa.DataType, Any] = {
-        pa.string(): text,
-        pa.large_string(): text,
-        pa.int64(): pd.Int64Dtype(),
-        pa.bool_(): pd.BooleanDtype(),
-    }
-    found: pd.DataFrame = _plain(table).to_pandas(
-        types_mapper=kinds.get, split_blocks=True, ignore_metadata=True
-    )
-    return found.set_index(index) if index in found.columns else found
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    """Return a table of types that a frame has: a database adds up to decimals."""
-    for place, field in enumerate(table.schema):
-        kind = pa.string() if pa.types.is_null(field.type) else None
-        if pa.types.is_decimal(field.type):
-            kind = pa.int64() if field.type.scale == 0 else pa.float64()
-        if kind is not None:
-            table = table.set_column(place, field.name, table.column(place).cast(kind))
-    return table
-
-
-class Columns:
-    """Columns of generations.
-
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Those of the frame, in its order; all when left out.
-    parameters, media : bool
-        Whether each parameter, each input file becomes a column after them.
-
-    Raises
-    ------
-    BadRequestError
-        There is no such column.
-
-    Examples
-    --------
-    >>> Columns(["net", "parameters.size"]).stored
-    ['net', 'parameters']
-    """
-
-    def __init__(
-        self, names: Sequence[str] | None = None, parameters: bool = False, media: bool = False
-    ) -> None:
-        self._asked = names
-        self._whole = {"parameters": parameters, "media": media, "tags": False}
-        self._keys: dict[str, list[str]] = {column: [] for column in OBJECTS}
-        chosen = dict.fromkeys(map(self._column, names or schema.GENERATIONS))
-        self.stored = [*chosen, *(c for c, w in self._whole.items() if w and c not in chosen)]
-
-    @property
-    def text(self) -> str:
-        """The columns for a ``select``, which needs the order's as well."""
-        return ", ".join(dict.fromkeys(["id", *self.stored, "created_at"]))
-
-    def frame(self, table: pa.Table) -> pd.DataFrame:
-        """Return a table of these columns as a frame."""
-        table = table.cast(pa.schema([GENERATIONS.field(n) for n in table.column_names]))
-        added: list[str] = []
-        for column, keys in self._keys.items():
-            if keys or self._whole[column]:
-                before = len(table.column_names)
-                table = expand_json(table, column, None if self._whole[column] else keys)
-                added += table.column_names[before:]
-        names = [*(self._asked or schema.GENERATIONS)]
-        return frame(table.select([*dict.fromkeys(["id", *names, *added])]))
-
-    def _column(self, name: str) -> str:
-        """Return the column of the store that a column of the frame comes from."""
-        if name in schema.GENERATIONS:
-            return name
-        column, key = split_key(name)
-        if not column:
-            known = [*schema.GENERATIONS, *(f"{prefix}NAME" for prefix in OBJECTS.values())]
-            raise BadRequestError(f"there is no column {name!r}{suggest(name, known)}")
-        self._keys[column].append(key)
-        return column
-
-
-def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None) -> pa.Table:
-    """Return a table with a column for each key of a column of JSON objects, after the others.
-
-    Parameters
-    ----------
-    column : str
-        One of `OBJECTS`.
-    names : sequence of str, optional
-        Keys that are wanted; all of them when left out. One that no row has is a column of
-        missing values.
-
-    Returns
-    -------
-    pyarrow.Table
-        Whole numbers stay whole; a key whose values have several types is text.
-
-    Examples
-    --------
-    >>> table = pa.table({"parameters": ['{"seed": 7}', None, '{"seed": 8, "style": "ink"}']})
-    >>> expand_json(table, "parameters")["parameters.seed"].to_pylist()
-    [7, None, 8]
-    """
-    found = {name: _array(values) for name, values in _values(table[column], names).items()}
-    for name, values in found.items():
-        table = table.append_column(f"{OBJECTS[column]}{name}", values)
-    return table
-
-
-def _values(column: Any, names: Sequence[str] | None) -> dict[str, list[Any]]:
-    """Return the values of each key, a slice of the rows after the other."""
-    found: dict[str, list[Any]] = {name: [] for name in names or ()}
-    for start in range(0, len(column), _SLICE):
-        rows = _objects(pc.fill_null(column.slice(start, _SLICE), "{}").to_pylist())
-        for name in dict.fromkeys(chain.from_iterable(rows)) if names is None else names:
-            values = found.setdefault(name, [])
-            values += [None] * (start - len(values))
-            values += [row.get(name) for row in rows]
-    for values in found.values():
-        values += [None] * (len(column) - len(values))
-    return found
-
-
-def _objects(texts: list[str]) -> list[dict[str, Any]]:
-    try:
-        return _decoder.decode(f"[{','.join(texts)}]")
-    except msgspec.MsgspecError:  # what is no object has no keys
-        return [found if isinstance(found := json.loads(text), dict) else {} for text in texts]
-
-
-def _array(values: list[Any]) -> Any:
-    kinds = {type(value) for value in values} - {type(None)}
-    if len(kinds) <= 1 or kinds == {int, float}:
-        try:
-            return pa.array(values)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            pass
-    return pa.array([v if v is None or isinstance(v, str) else json.dumps(v) for v in values])
 
 
 def models(items: Iterable[wire.Model]) -> pd.DataFrame:
@@ -268,8 +87,6 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
             f"a sheet of Excel has at most {_ROWS:,} rows, and these are {len(frame):,}: "
             "choose fewer, or export to .parquet"
         )
-    import pandas as pd
-
     plain = pd.DataFrame(frame)
     for name in plain.select_dtypes("datetimetz").columns:  # Excel knows no time zones
         plain[name] = plain[name].dt.tz_localize(None)
@@ -284,8 +101,6 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
 def _table(
     rows: list[dict[str, Any]], table: schema.Table, *, index: str | None = "id"
 ) -> pd.DataFrame:
-    import pandas as pd
-
     kinds = {"id": "string", **table} if index else dict(table)
     frame = pd.DataFrame(rows, columns=list(kinds), dtype="object").astype(kinds)
     return frame.set_index(index) if index else frame

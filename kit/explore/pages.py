@@ -24,7 +24,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from kit import wire
 from kit.errors import ApiError
-from kit.explore.frames import GENERATIONS, TIME, USAGE
+from kit.explore.arrow import GENERATIONS, TIME, USAGE
 from kit.explore.malformed import EMPTY, MalformedValues
 
 #: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the

@@ -25,7 +25,7 @@ import pyarrow.dataset as ds
 import pyarrow.feather as pf
 import pyarrow.parquet as pq
 
-from kit.explore.frames import GENERATIONS, USAGE
+from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.schema import SETTINGS
 from kit.private import Lock, make_folder
 

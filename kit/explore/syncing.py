@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from kit import wire
 from kit.errors import BadRequestError, NotFoundError
 from kit.explore import charges, pages
+from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.charges import fill_tags
 from kit.explore.filters import PAGE
-from kit.explore.frames import GENERATIONS, USAGE
 from kit.explore.malformed import MalformedValues
 from kit.explore.store import Gap, Listing, Store
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kit.explore.frames import GENERATIONS, TIME, USAGE
+from kit.explore.arrow import GENERATIONS, TIME, USAGE
 from kit.explore.store import Listing, Manifest, Store
 
 #: Rows of a part, as a sync and its merging leave them.

@@ -54,7 +54,7 @@ def json_to_frame(content: bytes) -> Any:
 
 
 def _to_frame(contents: list[bytes], **wanted: bool) -> Any:
-    from kit.explore.frames import Columns
+    from kit.explore.arrow import Columns
     from kit.explore.pages import read_table
 
     return Columns(**wanted).frame(read_table(contents))

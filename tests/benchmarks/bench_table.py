@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from kit.explore import frames
+from kit.explore import arrow
 from kit.explore.archive import search_rows
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.table import HistoryTable
@@ -43,7 +43,7 @@ def history(count: int) -> pd.DataFrame:
         "created_at": began + pd.to_timedelta(np.arange(count)[::-1] * 30, unit="s"),
     }
     index = pd.Index([f"gen_{number:026d}" for number in range(count)], name="id", dtype="string")
-    empty = frames.frame(frames.GENERATIONS.empty_table())
+    empty = arrow.frame(arrow.GENERATIONS.empty_table())
     typed = pd.DataFrame(columns, index=index)
     return typed.astype({name: empty[name].dtype for name in columns})
 

@@ -20,8 +20,8 @@ from kit import wire
 from kit.errors import BadRequestError, NoAnswerError, NotFoundError
 from kit.explore import pages
 from kit.explore.archive import Archive
+from kit.explore.arrow import Columns
 from kit.explore.charges import Receipts, fill_credits
-from kit.explore.frames import Columns
 from kit.explore.store import Listing, Manifest, Store
 from kit.explore.syncing import Page, Start
 

@@ -11,9 +11,9 @@ import pytest
 from kit.errors import BadRequestError
 from kit.explore import schema
 from kit.explore.archive import Archive
+from kit.explore.arrow import GENERATIONS
 from kit.explore.bucket import BucketStore, open_archive, publish
 from kit.explore.filters import parse_filter
-from kit.explore.frames import GENERATIONS
 from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
 from tests.buckets import KEYS, S3Server

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kit.explore.frames import expand_json
+from kit.explore.arrow import expand_json
 
 
 def columns(*objects: Any, **given: Any) -> dict[str, list[Any]]:

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from kit.errors import BadRequestError
+from kit.explore.arrow import TIME
 from kit.explore.filters import Filters, HistoryFilter, LongNames, parse_filter
-from kit.explore.frames import TIME
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 TABLE = pa.table(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kit import wire
 from kit.errors import ApiError
 from kit.explore import pages
-from kit.explore.frames import GENERATIONS
+from kit.explore.arrow import GENERATIONS
 
 
 def row(**fields: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kit.explore import costs, pages
-from kit.explore.frames import GENERATIONS
+from kit.explore.arrow import GENERATIONS
 from kit.explore.store import Listing, Manifest, Store
 from kit.private import Lock
 from tests.explore.pretending import archive_of, made, table_of

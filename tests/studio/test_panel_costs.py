@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from kit.explore.arrow import GENERATIONS
 from kit.explore.costs import Spending
-from kit.explore.frames import GENERATIONS
 from kit.studio import panel
 from tests.explore.pretending import archive_of
 

@@ -93,11 +93,11 @@ class Spending:
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pd.DataFrame:
         """Return what a query finds in ``spending`` and other tables, in millicredits."""
-        from kit.explore import frames
+        from kit.explore import arrow
 
         # the values of the choice come first in the text, so they come first in the list
         text = f"with spending as (select * from {self._source} {self._where}) {query}"  # noqa: S608
-        return frames.frame(self._archive.ask(text, [*self._values, *values], **tables), index=None)
+        return arrow.frame(self._archive.ask(text, [*self._values, *values], **tables), index=None)
 
     def sums(self, names: Sequence[str], kept: Iterable[str] | None = None) -> pd.DataFrame:
         """Return ``count``, ``known``, ``charged``, ``refunded`` and ``net`` of each group.

@@ -145,7 +145,7 @@ class History:
         words: dict[str, Any] = {"status": status, "model": model, "asset_type": asset_type}
         choice = parse_filter(since=since, until=until, tag=tag, **words, **filters)
         if limit is not None:
-            from kit.explore.frames import Columns
+            from kit.explore.arrow import Columns
 
             wanted = Columns(columns, parameters, media)
             return wanted.frame(self._client.run(self._history.newest(limit, choice)))
