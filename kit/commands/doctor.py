@@ -62,6 +62,7 @@ _TEST_NEEDS = {
     "the proxy's configuration": (("nginx",), "apt-get install nginx-light"),
     "certificates": (("openssl",), "apt-get install openssl"),
     "the systemd unit": (("systemd-analyze",), "apt-get install systemd"),
+    "signed results": (("c2pa",), "pip install -e '.[test,credentials]'"),
     "Kubernetes's schemas": (("kubernetes_validate",), "pip install kubernetes-validate"),
     "local pipelines": (("diffusers",), "pip install -e '.[test,diffusers]'"),
     "a language model as writer": (("xllamacpp",), "pip install xllamacpp"),
