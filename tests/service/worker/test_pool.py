@@ -127,8 +127,9 @@ def test_a_canceled_job_says_goodbye_and_its_process_goes_on(
             pool.cancel("a")
             with pytest.raises((JobError, LostError), match="canceled"):
                 await job
-            while not pool.idle:
-                await asyncio.sleep(0.001)
+            async with asyncio.timeout(20):
+                while not pool.idle:
+                    await asyncio.sleep(0.001)
             took.append(time.perf_counter() - told)
             assert pool.idle[0].process is child.process
         return min(took)
