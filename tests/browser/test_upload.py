@@ -124,7 +124,7 @@ def test_files_of_any_size_arrive_and_are_used(
     expect(notebook.page.locator(".kit-file img")).to_be_visible()
     look(notebook, "upload", ".kit-form")
     notebook.page.get_by_role("button", name="Generate").click()
-    expect(notebook.page.get_by_text("completed").first).to_be_visible()
+    expect(notebook.page.locator(".kit-result").get_by_text("completed").first).to_be_visible()
 
     notebook.save()
     saved = (notebook.lab.root / notebook.path).read_text(encoding="utf-8")
