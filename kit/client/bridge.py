@@ -10,6 +10,8 @@ import asyncio
 import concurrent.futures
 import os
 import threading
+import warnings
+import weakref
 from collections.abc import Coroutine, Generator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -101,7 +103,10 @@ class Bridge:
             finally:
                 ended.set()
 
-        return LoopJob(asyncio.run_coroutine_threadsafe(whole(), loop), ended, self._thread)
+        coroutine = whole()
+        # Canceled before its first step, it never awaits the work, of which Python would complain.
+        weakref.finalize(coroutine, work.close).atexit = False
+        return LoopJob(asyncio.run_coroutine_threadsafe(coroutine, loop), ended, self._thread)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the private loop and block until its result is there.
@@ -162,7 +167,9 @@ def _make_reentrant(loop: KitLoop) -> None:
 
     run = asyncio.run
     try:
-        nest_asyncio.apply(loop)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of policies, in Python 3.14
+            nest_asyncio.apply(loop)
     finally:
         asyncio.run = run
 
