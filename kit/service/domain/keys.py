@@ -157,7 +157,7 @@ def list_keys(account_id: str | None = None) -> Transaction[Rows]:
 
 def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
     """Return who is behind a key."""
-    wanted = _read(text, secret)
+    wanted = _checked_digest(text, secret)
     row = yield from one(keys.by_digest(digest=wanted))
     if row is None or not hmac.compare_digest(row.digest, wanted):
         raise InvalidApiKeyError("the API key is unknown")
@@ -167,7 +167,7 @@ def find_caller(text: str, secret: bytes, now: int) -> Transaction[Caller]:
 
 
 @lru_cache(1000)
-def _read(text: str, secret: bytes) -> str:
+def _checked_digest(text: str, secret: bytes) -> str:
     """Return the digest of what looks like a key; the same few come with every request."""
     if not api_keys.looks_right(text):
         raise InvalidApiKeyError("this is no API key; check that it was copied as a whole")
