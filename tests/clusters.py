@@ -116,7 +116,7 @@ def any_pool(slots: int) -> pytest.MarkDecorator:
     The one on SQLite and the other on PostgreSQL: that the pool does on both is said elsewhere.
     """
     return pytest.mark.parametrize(
-        ("storage_settings", "either_database"),
+        ("storage_settings", "database_url"),
         [pytest.param(0, "sqlite", id="pool"), pytest.param(slots, "postgresql", id="cluster")],
         indirect=True,
     )

@@ -38,6 +38,8 @@ trying.load_profile("kit")
 s3_server, storage_settings = buckets.s3_server, buckets.storage_settings
 failing_proxy = buckets.failing_proxy
 
+#: Runs a test on each database.
+both_databases = pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
 ALL_SCOPES = ("scripts:generate", "creative:generate")
 
 
@@ -69,9 +71,10 @@ def either_database(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def database_url() -> str:
+def database_url(request: pytest.FixtureRequest) -> str:
     """Which database a test has; a room that runs on both takes `either_database`."""
-    return ""
+    server = getattr(request, "param", "sqlite") == "postgresql"
+    return str(request.getfixturevalue("empty_postgresql")) if server else ""
 
 
 @pytest.fixture

@@ -50,12 +50,6 @@ def sign(folder: Path, kind: str, *media: Path, cert: str = "self") -> tuple[Pat
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest) -> str:
-    wanted = getattr(request, "param", "")
-    return str(request.getfixturevalue("empty_postgresql")) if wanted == "postgresql" else ""
-
-
-@pytest.fixture
 def storage_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
     """Where a service renders and keeps its files: here, in a bucket, or on a cluster."""
     if getattr(request, "param", "") != "cluster":

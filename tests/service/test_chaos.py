@@ -28,7 +28,8 @@ from tests.conftest import sql
 from tests.ports import free_port
 from tests.waiting import until
 
-SECONDS = float(os.environ.get("KIT_TEST_CHAOS_SECONDS", "60"))
+#: How often the service is killed; render processes are three times as often.
+KILLS = int(os.environ.get("KIT_TEST_CHAOS_KILLS", "3"))
 DEEDS = ("works", "works", "works", "dawdles", "dawdles", "fails", "crashes", "raises")
 PATH = "/v1/creative-studio/generations"
 
@@ -100,12 +101,12 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def order(client: httpx.Client, dice: random.Random, until: float) -> str | None:
+def order(client: httpx.Client, dice: random.Random) -> str | None:
     """Start a generation, again and again under one key until it is answered."""
     key = {"Idempotency-Key": f"chaos-{dice.getrandbits(64):x}"}
     body = {"modelId": "flat", "prompt": "x", "parameters": {"does": dice.choice(DEEDS)}}
-    pause = threading.Event()
-    while time.monotonic() < until:
+    pause, end = threading.Event(), time.monotonic() + 60
+    while time.monotonic() < end:
         try:
             answer = client.post(PATH, json=body, headers=key)
         except httpx.TransportError:
@@ -120,31 +121,34 @@ def order(client: httpx.Client, dice: random.Random, until: float) -> str | None
 
 
 @contextmanager
-def load(url: str, key: str, until: float, seeds: Sequence[int] = range(4)) -> Iterator[set[str]]:
-    """Order from a thread a seed; yields the ids that were acknowledged."""
+def load(url: str, key: str, seeds: Sequence[int] = range(4)) -> Iterator[set[str]]:
+    """Order from a thread a seed in a block; yields the ids that were acknowledged."""
+    over = threading.Event()
     acknowledged: set[str] = set()
     failures: list[Exception] = []
 
     def work(seed: int) -> None:
         dice = random.Random(seed)
-        pause = threading.Event()
         headers = {"Authorization": f"Bearer {key}"}
         with httpx.Client(base_url=url, headers=headers, timeout=10) as client:
             try:
-                while time.monotonic() < until:
-                    if made := order(client, dice, until + 30):
+                while not over.is_set():
+                    if made := order(client, dice):
                         acknowledged.add(made)
                     # About what two workers get done, so that there is little left at the end.
-                    pause.wait(dice.random() * 1.2)
+                    over.wait(dice.random() * 1.2)
             except Exception as error:  # noqa: BLE001 - raised again by whoever joins
                 failures.append(error)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in seeds]
     for thread in threads:
         thread.start()
-    yield acknowledged
-    for thread in threads:
-        thread.join()
+    try:
+        yield acknowledged
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
     assert failures == []
 
 
@@ -196,18 +200,17 @@ def named(books: dict[str, list[Any]]) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(SECONDS + 300)
+@pytest.mark.timeout(300 + 20 * KILLS)
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
 def test_nothing_is_lost_or_paid_twice_whatever_is_killed(tmp_path: Path) -> None:
     config = settings.load({}, data=tmp_path / "data")
     key = asyncio.run(prepared(config))
     victim = Victim(config, free_port())
     dice, pause = random.Random(7), threading.Event()
-    end = time.monotonic() + SECONDS
     next_kill = time.monotonic() + 5
     try:
-        with load(victim.url, key, end) as acknowledged:
-            while time.monotonic() < end:
+        with load(victim.url, key) as acknowledged:
+            while victim.kills["service"] < KILLS or victim.kills["render"] < 3 * KILLS:
                 pause.wait(dice.random() * 0.5)
                 victim.kill_a_render(dice)
                 if time.monotonic() > next_kill:
@@ -224,9 +227,7 @@ def test_nothing_is_lost_or_paid_twice_whatever_is_killed(tmp_path: Path) -> Non
     rows = {row.id: row for row in books["generations"]}
     charges = Counter(e.subject for e in books["ledger"] if e.kind == "generation")
     refunds = Counter(e.subject for e in books["ledger"] if e.kind == "refund")
-    assert victim.kills["service"] >= SECONDS // 15
-    assert victim.kills["render"] >= SECONDS // 5
-    assert len(acknowledged) > SECONDS
+    assert len(acknowledged) > 5 * KILLS
     assert acknowledged <= set(rows)
     assert {row.state for row in rows.values()} == {"completed", "failed"}
     assert charges == Counter(dict.fromkeys(rows, 1))

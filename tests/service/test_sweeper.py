@@ -3,24 +3,16 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from kit.service.domain import outputs, uploads
 from kit.service.domain.credits import Payer
 from kit.service.machine import clock
 from kit.service.store.database import Transaction
 from kit.wire import RequestUpload
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import ALL_SCOPES, Service, both_databases
 from tests.uploading import png, uploaded
 from tests.waiting import GENERATIONS, finished, read, started, until
 
 SECOND = 1 / (24 * 3600)
-
-
-@pytest.fixture
-def database_url(either_database: str) -> str:
-    """Both."""
-    return either_database
 
 
 def test_outputs_go_once_they_have_been_kept_for_their_days(
@@ -40,6 +32,7 @@ def test_outputs_go_once_they_have_been_kept_for_their_days(
     until(lambda: not files(service))
 
 
+@both_databases
 def test_what_they_were_made_of_goes_too_and_the_generation_stays(
     start_service: Callable[..., Service],
 ) -> None:
@@ -115,6 +108,7 @@ def files(service: Service) -> list[Path]:
     return [path for path in service.settings.objects.rglob("*") if path.is_file()]
 
 
+@both_databases
 def test_one_round_removes_all_uploads_that_nobody_used(
     start_service: Callable[..., Service],
 ) -> None:

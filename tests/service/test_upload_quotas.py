@@ -10,15 +10,9 @@ import pytest
 
 from kit.service.domain import uploads
 from kit.service.machine import clock
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import ALL_SCOPES, Service, both_databases
 from tests.uploading import asked, png, put, ticket, uploaded
 from tests.waiting import until
-
-
-@pytest.fixture
-def database_url(either_database: str) -> str:
-    """Both."""
-    return either_database
 
 
 @contextmanager
@@ -51,6 +45,7 @@ def test_an_account_that_keeps_enough_is_told_how_much(
     assert f"more than the {2 * len(png()) + 1} that they may" in message
 
 
+@both_databases
 def test_an_account_opens_a_hundred_tickets_and_then_waits(service: Service) -> None:
     with (
         service.client(service.key(service.account(), *ALL_SCOPES)) as http,
@@ -80,6 +75,7 @@ def test_a_ticket_takes_one_file_at_a_time(http: httpx.Client, service: Service)
     assert first.startswith(b"HTTP/1.1 200")
 
 
+@both_databases
 def test_a_file_that_comes_when_its_ticket_is_gone_is_not_kept(
     http: httpx.Client, service: Service
 ) -> None:

@@ -18,7 +18,7 @@ from kit.service.domain import keys, queue
 from kit.service.http.events import StreamEvent, events_of, parse_last_id, stream_events
 from kit.service.machine import clock
 from kit.service.worker.watchers import Watchers
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import ALL_SCOPES, Service, both_databases
 from tests.waiting import GENERATIONS, finished, read, running, started, until
 
 Start = Callable[..., Service]
@@ -59,6 +59,7 @@ def follow(http: httpx.Client, generation_id: str, last: int | None = None) -> l
         return list(events(answer.iter_lines()))
 
 
+@both_databases
 def test_a_stream_tells_the_end_as_polling_would_and_closes(http: httpx.Client) -> None:
     generation_id = started(http)
 
@@ -135,6 +136,7 @@ def test_a_reconnect_goes_on_after_the_last_event(service: Service, http: httpx.
     assert again[0].id > last.id
 
 
+@both_databases
 def test_a_job_of_another_process_is_followed_through_its_row(start_service: Start) -> None:
     idle = start_service(workers=0)
     key = idle.key(idle.account(), *ALL_SCOPES)
@@ -277,6 +279,7 @@ def test_progress_that_races_is_thinned_out_and_the_end_is_not_held_back() -> No
     assert took < 0.8
 
 
+@both_databases
 def test_a_stream_ends_when_its_key_is_revoked(service: Service) -> None:
     account = service.account()
     key, other = service.key(account, *ALL_SCOPES), service.key(account, *ALL_SCOPES)

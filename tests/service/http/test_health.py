@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import httpx
 
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import ALL_SCOPES, Service, both_databases
 from tests.waiting import started
 
 
@@ -16,6 +16,7 @@ def test_a_running_service_is_healthy_without_a_key(service: Service) -> None:
     assert told["instance"] == service.context.dispatcher.name
 
 
+@both_databases
 def test_a_running_service_is_ready(service: Service) -> None:
     with service.client(None) as http:
         answer = http.get("/readyz")
@@ -24,6 +25,7 @@ def test_a_running_service_is_ready(service: Service) -> None:
     assert answer.json()["workers"] == 1
 
 
+@both_databases
 def test_readiness_counts_what_waits(start_service: Callable[..., Service]) -> None:
     service = start_service(workers=0)
     with service.client(service.key(service.account(), *ALL_SCOPES)) as http:

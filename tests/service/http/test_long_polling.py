@@ -11,7 +11,7 @@ from kit.service.domain import keys
 from kit.service.http import events
 from kit.service.machine import clock
 from kit.service.worker.watchers import Watchers
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import ALL_SCOPES, Service, both_databases
 from tests.waiting import GENERATIONS, started, until
 
 
@@ -92,6 +92,7 @@ def test_an_account_that_waits_often_is_answered_at_once_and_others_wait(
     assert {answer.headers["Preference-Applied"] for answer in answers} == {"wait=30"}
 
 
+@both_databases
 def test_a_wait_ends_when_its_key_is_revoked(service: Service) -> None:
     account = service.account()
     key, other = service.key(account, *ALL_SCOPES), service.key(account, *ALL_SCOPES)

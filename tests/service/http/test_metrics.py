@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from kit.service.databases import open_database
 from kit.service.http.health import update_metrics
 from kit.service.metrics import ServiceMetrics
-from tests.conftest import Service
+from tests.conftest import Service, both_databases
 from tests.moments import moment_of
 from tests.waiting import GENERATIONS, finished, running, started, until
 
@@ -55,6 +55,7 @@ def test_requests_are_counted_by_the_template_of_their_route(
     assert 0 < told["kit_http_request_seconds_sum", labels] < 5
 
 
+@both_databases
 def test_jobs_are_counted_by_model_and_state(service: Service, http: httpx.Client) -> None:
     finished(http, started(http))
     finished(http, started(http, does="fails"))
@@ -80,6 +81,7 @@ def test_jobs_are_counted_by_model_and_state(service: Service, http: httpx.Clien
     assert after["kit_queue_depth", ()] == after["kit_generations_lost_total", ()] == 0
 
 
+@both_databases
 def test_credits_are_those_of_the_ledger(service: Service, http: httpx.Client) -> None:
     finished(http, started(http))
     finished(http, started(http, does="fails"))

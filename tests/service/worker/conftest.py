@@ -1,4 +1,4 @@
-"""What is true here is true on either database, and on a cluster where a test says so."""
+"""What is true here is true of a pool, and on a cluster where a test says so."""
 
 import asyncio
 import os
@@ -15,12 +15,6 @@ from tests.clusters import OnCluster, serve_cluster
 from tests.conftest import PLUGINS
 
 OWN_PLUGINS = str(Path(__file__).parent / "plugins")
-
-
-@pytest.fixture
-def database_url(either_database: str) -> str:
-    """Both."""
-    return either_database
 
 
 @pytest.fixture(scope="session")

@@ -59,12 +59,6 @@ def parts(tmp_path: Path) -> Iterator[Parts]:
 
 
 @pytest.fixture
-def database_url() -> str:
-    """The embedded one: nothing here depends on it."""
-    return ""
-
-
-@pytest.fixture
 def certificate(tmp_path: Path) -> dict[str, str]:
     """The settings of one certificate, which all parts have and which vouches for itself."""
     return new_certificate(tmp_path)
