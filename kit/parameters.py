@@ -25,6 +25,8 @@ _NUMBERS = ("integer", "number")
 
 #: Characters of a name beyond which no similar one is looked for.
 _LONGEST_NAME = 100
+#: Names of a list that are shown; a service may have hundreds of models.
+_LISTED = 40
 _SHOWN = 60
 
 Problem = tuple[str, str]
@@ -255,7 +257,10 @@ def suggest(name: str, known: Iterable[str]) -> str:
     close = len(name) <= _LONGEST_NAME and difflib.get_close_matches(name, names, n=1)
     if close:
         return f"; did you mean {close[0]!r}?"
-    return f"; there is {', '.join(map(repr, names))}" if names else "; there is none"
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return (
+        f"; there is {', '.join(map(repr, names[:_LISTED]))}{more}" if names else "; there is none"
+    )
 
 
 def _unknown_names(

@@ -159,6 +159,7 @@ def test_a_suggestion_is_the_closest_or_the_list() -> None:
     assert suggest("sise", ["size", "count"]) == "; did you mean 'size'?"
     assert suggest("x", ["size", "count"]) == "; there is 'count', 'size'"
     assert suggest("x", []) == "; there is none"
+    assert suggest("x", map(str, range(600))).endswith("'131', '132', '133' and 560 more")
 
 
 @pytest.mark.parametrize(

@@ -217,11 +217,12 @@ def _tags(value: Tags) -> Sequence[tuple[str, str]]:
 
 
 def _moment(value: Moment, zone: tzinfo) -> datetime:
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            raise BadRequestError(f"not an ISO 8601 date or time: {value!r}") from None
-    if not isinstance(value, datetime):
-        value = datetime.combine(value, time())
-    return value.replace(tzinfo=zone) if value.tzinfo is None else value
+    found: Any = value
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else value
+        found = found if isinstance(found, datetime) else datetime.combine(found, time())
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found != found:  # as NaT of pandas, which is a datetime
+        raise BadRequestError(f"not an ISO 8601 date or time: {value!r}")
+    return found.replace(tzinfo=zone) if found.tzinfo is None else found

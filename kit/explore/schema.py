@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 
 #: Instants in every frame.
 TIME = "datetime64[us, UTC]"
+#: Whole parts of a credit that sums are made of; other services charge in finer steps than ours.
+PARTS = 1_000_000
 
 
 #: Column -> dtype, as pandas names it: texts are ``string``, whole numbers that may be missing

@@ -206,12 +206,12 @@ class CostReports:
             if name not in known:
                 raise ConfigError(f"no such model has a setting {name!r}{suggest(name, known)}")
 
-        def price(made_with: str, given: Mapping[str, Any]) -> int | None:
+        def price(made_with: str, given: Mapping[str, Any]) -> Decimal | None:
             model = target or models.get(made_with)
             if model is None or (model.pricing and any(u.medium for u in model.pricing.units)):
                 return None  # what a file's length costs is not known from its settings
             quote = self._today(model, {**given, **changes})
-            return None if quote is None else pricing.millicredits(quote.total)
+            return None if quote is None else quote.total
 
         return costs.reprice((yield from spending), _priced_settings(meant), price)
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
@@ -118,7 +119,7 @@ def test_a_day_begins_where_the_time_zone_is() -> None:
 
 def test_a_trend_goes_on_where_clocks_are_changed() -> None:
     rows = [{"created_at": datetime(2026, 3, day, 12, tzinfo=UTC)} for day in (28, 31)]
-    spending = spent(*rows, timezone="Europe/Berlin")
+    spending = spent(*rows, timezone=ZoneInfo("Europe/Berlin"))
 
     assert costs.trend(spending)["net"].tolist() == [0.1, 0, 0, 0.1]
     assert costs.trend(spending, "hour")["net"].sum() == 0.2
@@ -135,17 +136,35 @@ def test_an_unknown_charge_is_counted_and_is_not_zero() -> None:
     assert frame[["count", "unknown", "net", "mean"]].to_numpy().tolist() == [[2, 1, 0.5, 0.5]]
 
 
+def test_a_column_that_is_named_twice_is_there_once() -> None:
+    assert list(costs.by(spent({}), "model", ["status", "model"]))[:3] == [
+        "model",
+        "status",
+        "count",
+    ]
+
+
 def test_a_column_that_there_is_not_names_the_closest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'model'"):
         costs.by(spent({}), "modell")
 
 
+def test_prices_in_finer_steps_than_ours_are_compared_as_they_are() -> None:
+    past = spent({"credits": 0.0004}, {"credits": 0.0004})
+
+    found = costs.reprice(past, (), lambda *_: Decimal("0.0001"))
+
+    assert found[["charged", "repriced", "difference"]].to_numpy().tolist() == [
+        [0.0008, 0.0002, -0.0006]
+    ]
+
+
 @trying(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 10**7), min_size=1, max_size=60))
-def test_sums_agree_to_the_millicredit(amounts: list[int]) -> None:
-    frame = costs.by(spent(*({"credits": amount / 1000} for amount in amounts)))
+def test_sums_agree_to_the_millionth_of_a_credit(amounts: list[int]) -> None:
+    frame = costs.by(spent(*({"credits": amount / 10**6} for amount in amounts)))
 
-    assert round(frame["net"].iloc[0] * 1000) == sum(amounts)
+    assert round(frame["net"].iloc[0] * 10**6) == sum(amounts)
 
 
 def test_titles_and_scripts_come_out_of_the_ledger() -> None:

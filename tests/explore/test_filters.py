@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -72,8 +74,11 @@ def test_the_query_holds_what_a_service_may_know() -> None:
 def test_a_wrong_choice_is_named() -> None:
     with pytest.raises(TypeError, match="no filter 'modle'; did you mean 'model'"):
         parse_filter(modle="a")
-    with pytest.raises(BadRequestError, match="not an ISO 8601 date or time: 'soon'"):
-        parse_filter(since="soon")
+    for none in ("soon", pd.NaT, pd.Period("2026-03"), 7):
+        with pytest.raises(
+            BadRequestError, match=re.escape(f"not an ISO 8601 date or time: {none!r}")
+        ):
+            parse_filter(since=none)
 
 
 def test_the_filters_of_types_are_those_that_there_are() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kit.errors import ConfigError
 from kit.explore import costs
+from kit.explore.schema import PARTS
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
@@ -28,7 +29,7 @@ def spending(daily: Days, model: str = "poster") -> pd.DataFrame:
         {
             "model_id": pd.Series([model] * len(daily), dtype="string"),
             "day": pd.Series(days, dtype="datetime64[us, UTC]"),
-            "net": pd.Series(np.round(daily * 1000).astype("int64"), dtype="Int64"),
+            "net": pd.Series(np.round(daily * PARTS).astype("int64"), dtype="Int64"),
         }
     )
     return frame[frame["net"] > 0]

@@ -1,6 +1,6 @@
 """Costs: what was spent on what, when, and what it will come to; asked of a `Spending`.
 
-Sums are made of whole millicredits, so they agree with the ledger to the last digit.
+Sums are made of whole parts of a credit, so they agree with the ledger to the last digit.
 """
 
 from __future__ import annotations

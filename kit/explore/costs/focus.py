@@ -15,7 +15,7 @@ from kit import wire
 from kit.errors import ConfigError
 from kit.explore.costs.rates import worth
 from kit.explore.costs.spending import Spending
-from kit.pricing import MILLI
+from kit.explore.schema import PARTS
 
 #: The units of what is paid for, by its kind.
 _UNITS = {"generation": "Generations", "title": "Titles", "script": "Scripts"}
@@ -81,7 +81,7 @@ def focus(
     days = rows["day"].dt.tz_convert("UTC")
     months = days.dt.tz_localize(None).dt.to_period("M").dt.to_timestamp()
     amounts, rates = rows["amount"].astype("float64"), rows["rate"].astype("float64")
-    credits, price, cost = amounts / MILLI, (rates * MILLI).round(9), (amounts * rates).round(9)
+    credits, price, cost = amounts / PARTS, (rates * PARTS).round(9), (amounts * rates).round(9)
     unit = rows["kind"].map(_UNITS)
     columns: dict[str, Any] = {
         "BilledCost": cost,

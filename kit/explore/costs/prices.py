@@ -12,7 +12,7 @@ from kit import wire
 from kit.errors import ConfigError
 from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits
-from kit.explore.schema import OBJECTS
+from kit.explore.schema import OBJECTS, PARTS
 
 _EXPLAINED = {
     "term": "string",
@@ -124,7 +124,7 @@ def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote |
 
 
 def reprice(
-    spent: Spending, names: Iterable[str], price: Callable[[str, Mapping[str, Any]], int | None]
+    spent: Spending, names: Iterable[str], price: Callable[[str, Mapping[str, Any]], Decimal | None]
 ) -> CostFrame:
     """Return what completed generations were charged, beside another price.
 
@@ -133,7 +133,7 @@ def reprice(
     names : iterable of str
         The settings that a price depends on; generations that agree in them are priced at once.
     price : callable
-        Takes the model and these settings; returns millicredits, or None where there is no price.
+        Takes the model and these settings; returns credits, or None where there is no price.
 
     Returns
     -------
@@ -149,7 +149,8 @@ def reprice(
         price(row["model_id"], {s: row[n] for n, s in settings.items() if not pd.isna(row[n])})
         for row in groups.to_dict("records")
     ]
-    each = pd.Series(amounts, index=groups.index, dtype="Int64")
+    parts = [None if amount is None else round(amount * PARTS) for amount in amounts]
+    each = pd.Series(parts, index=groups.index, dtype="Int64")
     priced = each.notna()
     table = pd.DataFrame(
         {

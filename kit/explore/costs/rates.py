@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from kit.errors import ConfigError
 from kit.explore.filters import Moment, parse_filter
-from kit.pricing import MILLI
+from kit.explore.schema import PARTS
 from kit.private import JsonLines
 
 _CURRENCY = re.compile("[A-Z]{3}")
@@ -91,22 +91,22 @@ class Rates:
 
 
 def money(rates: Mapping[str, Sequence[Rate]]) -> str:
-    """Return columns of a query: ``net`` millicredits in each currency, null before its first rate.
+    """Return columns of a query: ``net`` in each currency, null before its first rate.
 
     Examples
     --------
     >>> money({"EUR": [Rate(None, Decimal("0.012"))]})
-    ', net * case when true then 0.000012000000::decimal(18, 12) end as "EUR"'
+    ', net * case when true then 0.000000012000000::decimal(18, 15) end as "EUR"'
     """
     return "".join(f', net * {worth(dated)} as "{name}"' for name, dated in rates.items())
 
 
 def worth(dated: Sequence[Rate]) -> str:
-    """Return the expression of what a millicredit is worth at ``created_at``."""
+    """Return the expression of what a part of a credit is worth at ``created_at``."""
     cases = []
     for since, amount in dated:
         when = f"created_at >= '{since.isoformat()}'::timestamptz" if since else "true"
-        cases.append(f"when {when} then {amount / MILLI:.12f}::decimal(18, 12)")
+        cases.append(f"when {when} then {amount / PARTS:.15f}::decimal(18, 15)")
     return f"case {' '.join(cases)} end"
 
 

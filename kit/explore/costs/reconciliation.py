@@ -1,6 +1,6 @@
 """Reconciling: ledger, balance, receipts and generations held against each other.
 
-All amounts are compared as whole millicredits; a difference of one is a difference. What cannot be
+All amounts are compared exactly, to a millionth of a credit. What cannot be
 checked at a service is said, and counts neither as right nor as wrong.
 """
 # ruff: noqa: S608 - the queries are made of names of their own
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kit.explore.charts import Chart, CostFrame, with_chart
-from kit.pricing import MILLI
+from kit.explore.schema import PARTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,10 +31,10 @@ _COLUMNS = {
     "note": "string",
 }
 _ALL = "all"
-_LINES = """
+_LINES = f"""
 lines as (
-    select id, created_at, kind, generation_id, (credits * 1000)::bigint as units,
-        (balance_after * 1000)::bigint as after
+    select id, created_at, kind, generation_id, (credits * {PARTS})::bigint as units,
+        (balance_after * {PARTS})::bigint as after
     from usage
 )"""
 #: What the ledger says in all. Sums of hashes tell in one look and without memory whether two sets
@@ -51,10 +51,10 @@ select count(*) as entries, coalesce(sum(units), 0)::bigint as total,
         where kind = 'refund' and units <> 0 and generation_id is not null), 0) as refund
 from lines
 """
-_SAID = """
+_SAID = f"""
 said as (
-    select id, (credits_refunded * 1000)::bigint as refund,
-        case when credits_source = 'service' then (credits * 1000)::bigint end as charge
+    select id, (credits_refunded * {PARTS})::bigint as refund,
+        case when credits_source = 'service' then (credits * {PARTS})::bigint end as charge
     from generations
 )"""
 #: What the service says of all generations, to be compared with the same of the ledger.
@@ -212,7 +212,7 @@ def _check_without_ledger(
     yield _cannot_check("balance", note, found)
     yield from _compare(archive, "receipt", _UNBOOKED, receipts=_table(receipts))
     [silent] = archive.ask(
-        "select count(*) as count, sum(round(credits * 1000)::bigint) as total from generations "
+        f"select count(*) as count, sum((credits * {PARTS})::bigint) as total from generations "
         "where credits_source = 'receipt'"
     ).to_pylist()
     if silent["count"]:
@@ -220,7 +220,7 @@ def _check_without_ledger(
             f"the service does not say what {silent['count']:,} generations were charged: the "
             "receipts of their starts are all that is known"
         )
-        yield _cannot_check("charge", note, float(silent["total"]) / MILLI)
+        yield _cannot_check("charge", note, float(silent["total"]) / PARTS)
     yield _cannot_check("refund", "without a ledger nothing says what was refunded")
 
 
@@ -237,7 +237,7 @@ def _table(receipts: Mapping[str, Decimal]) -> pa.Table:
 
 
 def _row(check: str, subject: str, expected: int, found: int) -> Row:
-    figures = (expected / MILLI, found / MILLI, (found - expected) / MILLI)
+    figures = (expected / PARTS, found / PARTS, (found - expected) / PARTS)
     return (check, subject, *figures, expected == found, None)
 
 
@@ -246,5 +246,4 @@ def _cannot_check(check: str, note: str, found: float | None = None) -> Row:
 
 
 def _units(credits: Decimal) -> int:
-    """Return whole millicredits; another service may charge in finer steps."""
-    return int((credits * MILLI).to_integral_value())
+    return int((credits * PARTS).to_integral_value())

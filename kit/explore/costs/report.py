@@ -21,7 +21,7 @@ from kit.explore.charts import REST
 from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.spending import Spending
 from kit.explore.costs.totals import EVERYTHING, by, total, unusual
-from kit.pricing import MILLI
+from kit.explore.schema import PARTS
 
 #: Rows of a table before the rest is one of them, and tags that have a table of their own.
 _ROWS, _TAGS = 8, 4
@@ -146,7 +146,7 @@ class _Facts:
 
     @cached_property
     def _net(self) -> float:
-        return int(self._whole["net"]) / MILLI
+        return int(self._whole["net"]) / PARTS
 
     @cached_property
     def _ahead(self) -> Forecast | str:
@@ -186,7 +186,7 @@ class _Facts:
         found = [
             ("Spent", _credits(self._net), " · ".join(beside)),
             ("Results", f"{done:,}", f"{_credits(self._net / done)} credits each" if done else ""),
-            ("Refunded", _credits(refunded / MILLI), share if refunded else ""),
+            ("Refunded", _credits(refunded / PARTS), share if refunded else ""),
         ]
         if end := self._end:
             band = f"{_credits(end.low)} to {_credits(end.high)} in four of five cases"
@@ -254,7 +254,7 @@ class _Facts:
 
     def chart(self) -> dict[str, Any]:
         """Return the days with the places of their columns, and what the colors mean."""
-        spent = self.daily.groupby("day")["net"].sum() / MILLI
+        spent = self.daily.groupby("day")["net"].sum() / PARTS
         future: Any = self._future.set_index("day")
         hot = set(self.unusual.loc[self.unusual["model_id"] == EVERYTHING, "day"])
         ends = pd.Timestamp(self.month.first), pd.Timestamp(self.month.end)

@@ -1,4 +1,4 @@
-"""Spending: one row for each thing that was paid for, in whole millicredits, asked in SQL.
+"""Spending: one row for each thing that was paid for, in whole parts of a credit, asked in SQL.
 
 Generations come from the history; titles and scripts only stand in the ledger, so a service
 without one has none of them here. Nothing is read into memory but the answer: groups and sums are
@@ -15,9 +15,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from kit.errors import ConfigError
 from kit.explore.costs.rates import Rate, money
-from kit.explore.schema import grouped, pointer, split_key
+from kit.explore.schema import PARTS, grouped, pointer, split_key
 from kit.parameters import suggest
-from kit.pricing import MILLI
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,21 +25,21 @@ if TYPE_CHECKING:
     from kit.explore.archive import Archive
     from kit.explore.filters import HistoryFilter
 
-#: The query behind the table ``spending``; charges become whole millicredits once, here: the cast
+#: The query behind the table ``spending``; charges become whole numbers once, here: the cast
 #: takes the nearest.
-_SPENDING = """
+_SPENDING = f"""
 select *, charged - refunded as net from (
     select id, 'generation' as kind, model_id, asset_type, status, created_at,
-        (credits * 1000)::bigint as charged,
-        coalesce((credits_refunded * 1000)::bigint, 0) as refunded,
+        (credits * {PARTS})::bigint as charged,
+        coalesce((credits_refunded * {PARTS})::bigint, 0) as refunded,
         credits_source as source, prompt, error, parameters, tags, settings
     from all_generations
     union all
     select id, kind, kind, 'text', 'completed', created_at,
-        -(credits * 1000)::bigint, 0, 'service', null, null, null, null, null
+        -(credits * {PARTS})::bigint, 0, 'service', null, null, null, null, null
     from usage where kind in ('title', 'script')
 )
-"""
+"""  # noqa: S608
 #: What costs can be grouped by -> its expression; a clock's time where the days are is put in.
 _GROUPS: Mapping[str, str] = {
     "model": "model_id",
@@ -92,7 +91,7 @@ class Spending:
         self._values = choice.values if choice else []
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pd.DataFrame:
-        """Return what a query finds in ``spending`` and other tables, in millicredits."""
+        """Return what a query finds in ``spending`` and other tables, in parts of a credit."""
         from kit.explore import arrow
 
         # the values of the choice come first in the text, so they come first in the list
@@ -188,15 +187,15 @@ def find_timezone(name: str) -> ZoneInfo:
     'Europe/Berlin'
     """
     try:
-        return ZoneInfo(name)
+        return ZoneInfo(str(name))  # of pandas and Python, zones are objects, too
     except (ZoneInfoNotFoundError, ValueError, OSError):
         near = suggest(name, sorted(available_timezones()))
         raise ConfigError(f"there is no time zone {name!r}{near}") from None
 
 
 def credits(amounts: Any) -> Any:
-    """Return millicredits as float credits, rounded to the third decimal."""
-    return (amounts.astype("float64") / MILLI).round(3)
+    """Return parts of a credit as float credits, rounded to the sixth decimal."""
+    return (amounts.astype("float64") / PARTS).round(6)
 
 
 def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
@@ -207,7 +206,7 @@ def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
     ConfigError
         There is no such column; the message names the closest.
     """
-    names = list(chain.from_iterable([c] if isinstance(c, str) else c for c in columns))
+    names = [*dict.fromkeys(chain.from_iterable([c] if isinstance(c, str) else c for c in columns))]
     for name in names:
         if name not in _GROUPS and split_key(name)[0] not in ("parameters", "tags"):
             known = [*_GROUPS, "parameters.NAME", "tag.KEY"]

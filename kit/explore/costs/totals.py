@@ -15,7 +15,7 @@ import pandas as pd
 from kit.errors import ConfigError
 from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits, groups, instants
-from kit.pricing import MILLI
+from kit.explore.schema import PARTS
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 #: Days with spending without which nothing can be called usual.
@@ -73,8 +73,8 @@ def by(
 
 
 def total(spent: Spending) -> float:
-    """Return the net of everything, in credits, exact to the millicredit."""
-    return int(spent.sums(())["net"].iloc[0]) / MILLI
+    """Return the net of everything, in credits, exact."""
+    return int(spent.sums(())["net"].iloc[0]) / PARTS
 
 
 def charges(spent: Spending) -> CostFrame:
@@ -142,7 +142,7 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
         filled = ["count", "unknown", "charged", "refunded", "net", "share", *spent.currencies]
         sums.loc[sums["count"].isna(), filled] = 0
         sums = sums.astype({"count": "int64", "unknown": "int64"})
-    sums["running"] = sums["net"].cumsum().round(3)
+    sums["running"] = sums["net"].cumsum().round(6)
     title = f"Credits each {every}"
     return with_chart(sums, Chart(kind="columns", x=every, y="net", title=title))
 
@@ -247,7 +247,7 @@ def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str])
     whole = int(sums["net"].sum())
     known = sums["known"].astype("float64")
     # half a millicredit more or less does not matter in a mean
-    mean = (sums["charged"].astype("float64") / known.where(known > 0) / MILLI).round(4)
+    mean = (sums["charged"].astype("float64") / known.where(known > 0) / PARTS).round(4)
     share = (sums["net"].astype("float64") / whole).round(4) if whole else 0.0
     sums.insert(list(sums).index("count") + 1, "unknown", sums["count"] - sums["known"])
     sums = sums.astype({"count": "int64", "unknown": "int64"})
@@ -278,7 +278,7 @@ def _outliers(days: pd.DataFrame) -> pd.DataFrame:
             "model_id": used.loc[far, "model_id"],
             "net": far_above,
             "usual": usual,
-            "excess": (far_above - usual).round(3),
+            "excess": (far_above - usual).round(6),
             "times": (far_above / usual).round(1),
         }
     )

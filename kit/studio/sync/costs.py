@@ -231,7 +231,7 @@ class Costs(BaseCosts):
         return self._ask(lambda on: self._reports.reprice(model, parameters, spending(on)))
 
     def reconcile(self, *, sync: bool = True) -> CostFrame:
-        """Hold ledger, balance, receipts and generations against each other, to the millicredit.
+        """Hold ledger, balance, receipts and generations against each other, exactly.
 
         Where a service has no ledger, it says what can be checked and what cannot; see
         `kit.explore.costs.reconcile`.
