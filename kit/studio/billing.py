@@ -115,19 +115,19 @@ class Billing:
         self._learn_history(model)
         return self.book.quote(model, values)
 
-    def hold(self, request: Request) -> Flow[Hold]:
+    def hold(self, request: Request, times: int = 1) -> Flow[Hold]:
         """Set the price of a request aside in the open budgets, with its error if it has one.
 
-        A start that would pass a budget, or whose price is not known, is a `BudgetError`.
+        Starts that would pass a budget, or whose price is not known, are a `BudgetError`.
         """
-        what = f"a start of {request.model.id}"
+        what = f"{'a start' if times == 1 else f'{times} starts'} of {request.model.id}"
         if not self.budgets:
             return self.budgets.hold(Decimal(0), what)
         try:
             quote = yield from self.price(request)
         except errors.ConfigError as error:
             raise errors.BudgetError(f"{error}; inside a budget it is not started") from None
-        return self.budgets.hold(most_expected(quote), what)
+        return self.budgets.hold(times * most_expected(quote), what)
 
     def count_payment(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
         """Count a receipt; where a model has no price rule, the price book learns from it."""

@@ -136,6 +136,16 @@ class Operations:
         """Upload, start, write it into the journal, and return what is known so far."""
         return (yield from self.start_checked((yield from wanted)))
 
+    def start_many(self, wanted: Flow[Request], count: int) -> Flow[list[wire.Generation]]:
+        """Start a request so many times, if the open budgets allow all of them; see `start`."""
+        request = yield from wanted
+        with (yield from self.billing.hold(request, count)):
+            files = yield from self.upload(request)
+        begun = []
+        for _ in range(count):
+            begun.append((yield from self.start_checked(request, references=files)))
+        return begun
+
     def generate(
         self,
         wanted: Flow[Request],

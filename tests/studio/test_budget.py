@@ -39,6 +39,18 @@ def test_a_start_that_would_pass_a_budget_is_never_sent(studio: Studio, other: S
     assert starts(other) == 1
 
 
+def test_several_of_one_request_are_sent_together_or_not_at_all(
+    studio: Studio, other: Server
+) -> None:
+    with studio.budget(credits="0.6", warn_at=1) as budget:
+        with pytest.raises(BudgetError, match=r"3 starts of paint for 0\.75 .* nothing was sent"):
+            studio.generate("paint", "a", n=3)
+        assert starts(other) == 0
+        assert len(studio.generate("paint", "a", n=2)) == 2
+
+    assert budget.spent == Decimal("0.5")
+
+
 def test_what_was_made_before_costs_no_budget(studio: Studio) -> None:
     studio.generate("paint", "a")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -15,6 +15,7 @@ from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.ratings import Ratings
+from kit.parameters import Request
 from kit.private import JsonLines
 from kit.studio import completion, recreation
 from kit.studio.aio.costs import AsyncCosts, AsyncUsage
@@ -251,8 +252,8 @@ class AsyncStudio:
         """
         given = merge_parameters(parameters, settings)
         if n != 1:
-            shared: Any = {"media": media, "tags": tags, "metadata": metadata, "parameters": given}
-            return await self._several(n, partial(self.start, model, prompt, **shared), timeout)
+            wanted = self.session.operations.request(model, prompt, media, given, tags, metadata)
+            return await self._several(n, wanted, timeout)
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
             request = self.session.operations.request(model, prompt, media, given, tags, metadata)
@@ -274,7 +275,7 @@ class AsyncStudio:
                 raise
 
     async def _several(
-        self, count: int, begin: Callable[[], Awaitable[AsyncGeneration]], timeout: float | None
+        self, count: int, wanted: Flow[Request], timeout: float | None
     ) -> list[AsyncGeneration]:
         """Start so many equal requests and return them finished."""
         if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
@@ -282,8 +283,8 @@ class AsyncStudio:
                 f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
                 "name is given as parameters={'n': ...}"
             )
-        begun = [await begin() for _ in range(count)]
-        return [await generation.wait(timeout) for generation in begun]
+        begun = await self._run(self.session.operations.start_many(wanted, count))
+        return [await self.session.hold(generation).wait(timeout) for generation in begun]
 
     read = staticmethod(recreation.read_file)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -14,6 +14,7 @@ from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import KitError, ParameterError, show_own_lines
 from kit.explore.ratings import Ratings
+from kit.parameters import Request
 from kit.private import JsonLines
 from kit.studio import completion, recreation
 from kit.studio.catalog import Models
@@ -250,8 +251,8 @@ class Studio:
         """
         given = merge_parameters(parameters, settings)
         if n != 1:
-            shared: Any = {"media": media, "tags": tags, "metadata": metadata, "parameters": given}
-            return self._several(n, partial(self.start, model, prompt, **shared), timeout)
+            wanted = self.session.operations.request(model, prompt, media, given, tags, metadata)
+            return self._several(n, wanted, timeout)
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
             request = self.session.operations.request(model, prompt, media, given, tags, metadata)
@@ -273,7 +274,7 @@ class Studio:
                 raise
 
     def _several(
-        self, count: int, begin: Callable[[], Generation], timeout: float | None
+        self, count: int, wanted: Flow[Request], timeout: float | None
     ) -> list[Generation]:
         """Start so many equal requests and return them finished."""
         if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
@@ -281,8 +282,8 @@ class Studio:
                 f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
                 "name is given as parameters={'n': ...}"
             )
-        begun = [begin() for _ in range(count)]
-        return [generation.wait(timeout) for generation in begun]
+        begun = self._run(self.session.operations.start_many(wanted, count))
+        return [self.session.hold(generation).wait(timeout) for generation in begun]
 
     read = staticmethod(recreation.read_file)
 
