@@ -19,6 +19,8 @@ from kit.client.addresses import check_address, check_key
 from kit.errors import ConfigError
 from kit.private import make_folder, write_private
 
+#: The name that stands for the embedded service.
+EMBEDDED = "embedded"
 _APP = "creative-studio-kit"
 _log = logging.getLogger("kit")
 
@@ -65,6 +67,8 @@ def save(
     path = file() if path is None else path
     address = check_address(base_url)
     check_key(api_key)
+    if name == EMBEDDED:
+        raise ConfigError(f"{EMBEDDED!r} stands for the embedded service: choose another name")
     vault, refusal = _keyring(path) if vault is None else (vault, "")
     entry: dict[str, Any] = {"base_url": address}
     if vault is not None:

@@ -16,8 +16,6 @@ from kit.client.addresses import ServiceLocation, check_address, check_key, mask
 from kit.errors import ConfigError
 
 _APP = "creative-studio-kit"
-#: The profile that is the embedded service, unless one was saved under this name.
-_EMBEDDED = "embedded"
 _OF_EVERY_SERVICE = ("KIT_DATA", "KIT_PROGRESS", "KIT_PRIVATE_MEDIA")
 _OFF = frozenset({"0", "false", "no", "off"})
 
@@ -120,7 +118,7 @@ def embedded_settings(
     env = {k: v for k, v in os.environ.items() if k in _OF_EVERY_SERVICE}
     settings = resolve(base_url, api_key, data=data, environment=env)
     assert settings is not None  # noqa: S101 - both arguments are given
-    return replace(settings, name=_EMBEDDED, moves=moves)
+    return replace(settings, name=saved_profiles.EMBEDDED, moves=moves)
 
 
 def data_folder(
@@ -167,7 +165,7 @@ def _pair(base_url: str | None, api_key: str | None, advice: str) -> tuple[str, 
 
 def _from_profile(path: Path | None, name: str, *, asked_for: bool) -> tuple[str, str] | None:
     found = saved_profiles.find(name, path=path)
-    if found is None and asked_for and name != _EMBEDDED:
+    if found is None and asked_for and name != saved_profiles.EMBEDDED:
         known = ", ".join(repr(each.name) for each in saved_profiles.list_profiles(path=path))
         raise ConfigError(
             f"there is no saved profile {name!r}; "

@@ -178,7 +178,10 @@ def _picture() -> str:
 
     kinds = {name: type(engine).__module__ for name, engine in installed().items()}
     ours = {name for name, module in kinds.items() if module.startswith("kit.engines.models.")}
-    with tempfile.TemporaryDirectory() as folder, kit.connect(data=folder) as studio:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        kit.connect(data=folder, profile="embedded") as studio,  # no other service is to be paid
+    ):
         try:
             # others may need more than is here
             fit = [m for m in studio.models.values() if m.id in ours and m.prompt_required]

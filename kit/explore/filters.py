@@ -217,10 +217,10 @@ def _tags(value: Tags) -> Sequence[tuple[str, str]]:
 
 
 def _moment(value: Moment, zone: tzinfo) -> datetime:
-    found: Any = value
+    found: datetime | None
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else value
-        found = found if isinstance(found, datetime) else datetime.combine(found, time())
+        day = datetime.fromisoformat(value) if isinstance(value, str) else value
+        found = day if isinstance(day, datetime) else datetime.combine(day, time())
     except (TypeError, ValueError):
         found = None
     if found is None or found != found:  # as NaT of pandas, which is a datetime

@@ -175,4 +175,6 @@ def test_a_forgotten_profile_leaves_nothing(path: Path) -> None:
 def test_what_cannot_be_right_is_not_saved(path: Path) -> None:
     with pytest.raises(ConfigError):
         profiles.save("studio.test", KEY, path=path)
+    with pytest.raises(ConfigError, match="stands for the embedded service"):
+        profiles.save(URL, KEY, name="embedded", path=path)
     assert not path.exists()

@@ -10,7 +10,11 @@ from kit.service import settings as service_settings
 from tests.commands.conftest import Kit
 
 
-def test_the_doctor_finds_nothing_wrong(kit: Kit) -> None:
+def test_the_doctor_finds_nothing_wrong_and_asks_no_other_service(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIT_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("KIT_API_KEY", "cs_test_abc")
     findings = doctor.examine(service_settings.load(), lambda place: Listing(survey(place).engines))
 
     assert [finding for finding in findings if not finding.ok] == []

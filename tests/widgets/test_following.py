@@ -5,16 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from ipywidgets import HTML
 
 from kit import wire
+from kit.errors import ParameterError
 from kit.explore.archive import search_rows
 from kit.widgets.account.panel import AccountPanel, Facts
 from kit.widgets.background import Throttled
 from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
-from tests.widgets.forming import Shop, Stage, price
+from tests.widgets.forming import Shop, Stage, model, price
 from tests.widgets.table.histories import history
 from tests.widgets.tree import every
 
@@ -60,6 +62,13 @@ def test_a_form_shows_the_balance_after_a_start_elsewhere(
     stage.wait(0.9)
 
     assert "balance afterwards 4.4" in price(form)
+
+
+def test_a_form_that_was_refused_follows_nothing(shop: Shop, stage: Stage) -> None:
+    with pytest.raises(ParameterError, match="no_such"):
+        Form(model(), {"parameters": {"no_such": 1}}, service=shop, background=stage.background)
+
+    assert shop.followers == []
 
 
 def test_a_table_shows_what_is_new_and_keeps_what_was_chosen(stage: Stage) -> None:

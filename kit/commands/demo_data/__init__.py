@@ -67,7 +67,7 @@ def command(
     write_private(config.data / _DEMO, json.dumps({"accountId": account, "key": key}))
     typer.echo(
         f"{count:,} generations, {balance / MILLI:,.2f} credits left; "
-        f"kit.connect(data={str(folder)!r}) opens it"
+        f'kit.connect(profile="embedded", data={str(folder)!r}) opens it'
     )
 
 

@@ -98,12 +98,11 @@ class Form(SnapshotBox):
         #: What was started here last, the newest at the end: as many runs as are shown.
         self.runs: list[Run] = []
         super().__init__((), "kit-form", background)
-        if service is not None:
-            self.follow(service.subscribe, self._prices.refresh)
         self._script.on_msg(self._receive)
         self._known = {model.id: (model, presets)}
-        self._open(model.id, initial or {})
+        self._open(model.id, initial or {})  # it may refuse what is given
         if service is not None:
+            self.follow(service.subscribe, self._prices.refresh)
             self.background.begin(self._prices.learn_balance)
 
     def _open(self, model_id: str, initial: Mapping[str, Any]) -> None:
