@@ -59,7 +59,7 @@ def roughness(pixels: np.ndarray) -> float:
 
 @pytest.mark.parametrize(("model", "place"), [*STILLS, *OTHERS])
 def test_a_night_is_darker_than_a_day(model: str, place: str, painted: Painted) -> None:
-    night, day = (seen_in(painted(model, f"{place} at {hour}")) for hour in ("night", "noon"))
+    night, day = (seen_in(painted(model, f"clear {place} at {hour}")) for hour in ("night", "noon"))
 
     assert light(night) < light(day)
 

@@ -27,7 +27,7 @@ def patches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def clip(patches: Path, tmp_path: Path) -> Callable[..., list[np.ndarray]]:
-    """Return the frames of a clip of a second."""
+    """Return the frames of a short clip."""
 
     def frames(model: str, **values: object) -> list[np.ndarray]:
         how: dict[str, object] = {"prompt": PAINTED.get(model, ""), **values}
@@ -69,7 +69,7 @@ def test_what_is_seen_moves_against_the_camera(
     model: str, ways: tuple[str, str], clip: Frames
 ) -> None:
     first, second = (
-        shift(clip(model, camera=f"pan_{way}", motion=1)[6::12])[way in ("up", "down")]
+        shift(clip(model, camera=f"pan_{way}", motion=1)[3::6])[way in ("up", "down")]
         for way in ways
     )
 

@@ -209,7 +209,7 @@ def captioned(folder: Path, text: str, **values: Any) -> list[np.ndarray]:
 def test_captions_stand_where_they_were_asked_to_inside_the_frame(
     tmp_path: Path, position: str, rows: int, style: str, text: str
 ) -> None:
-    shown = captioned(tmp_path, text, caption_style=style, caption_position=position)
+    shown = captioned(tmp_path, text, caption_style=style, caption_position=position, seconds=1)
 
     where = lettered(shown[10])
     assert where[rows : rows + 60].sum() > 0.9 * where.sum() > 100

@@ -13,9 +13,8 @@ from tests.conftest import ALL_SCOPES, Service
 from tests.service.test_logs import upload
 from tests.waiting import GENERATIONS, balance, finished, read, running, started, until
 
-pytestmark = any_pool(1)
 
-
+@any_pool(1)
 def test_whatever_happens_to_one_the_others_are_done(http: httpx.Client, service: Service) -> None:
     does = ["works", "crashes", "fails", "works", "raises", "works"]
     made = [started(http, does=what) for what in does]
@@ -69,6 +68,7 @@ def test_a_start_that_is_refused_leaves_the_process_free(
     assert (done["status"], waited(done) < timedelta(seconds=0.2)) == ("completed", True)
 
 
+@any_pool(1)
 def test_a_job_whose_input_is_gone_fails_at_once_and_is_refunded(
     http: httpx.Client, service: Service
 ) -> None:
@@ -81,6 +81,7 @@ def test_a_job_whose_input_is_gone_fails_at_once_and_is_refunded(
     assert balance(http) == 100
 
 
+@any_pool(1)
 def test_scratch_is_empty_when_the_work_is_done(http: httpx.Client, service: Service) -> None:
     for does in ("works", "fails", "crashes"):
         finished(http, started(http, does=does))
@@ -109,6 +110,7 @@ def test_a_job_that_takes_too_long_fails_and_is_refunded(
         assert balance(http) == 100
 
 
+@any_pool(1)
 def test_a_cancel_frees_the_process_for_the_next(http: httpx.Client) -> None:
     hanging, waiting = started(http, does="hangs"), started(http)
     running(http, hanging)
@@ -118,6 +120,7 @@ def test_a_cancel_frees_the_process_for_the_next(http: httpx.Client) -> None:
     assert read(http, hanging)["status"] == "canceled"
 
 
+@any_pool(1)
 def test_progress_is_told_while_it_runs(http: httpx.Client) -> None:
     hanging = started(http, does="hangs")
     told = until(lambda: read(http, hanging), lambda it: it["progress"] > 0)
@@ -126,6 +129,7 @@ def test_progress_is_told_while_it_runs(http: httpx.Client) -> None:
     assert told["progress"] == 0.5
 
 
+@any_pool(1)
 def test_another_service_takes_over_what_one_hands_back(
     start_service: Callable[..., Service],
 ) -> None:
@@ -155,6 +159,7 @@ def test_a_service_without_workers_leaves_the_work_to_another(
     assert httpx.get(done["outputUrl"], verify=False).content.startswith(b"\x89PNG")
 
 
+@any_pool(1)
 def test_a_cancel_at_one_service_reaches_the_worker_of_another(
     start_service: Callable[..., Service],
 ) -> None:

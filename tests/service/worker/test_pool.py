@@ -88,7 +88,7 @@ def test_a_failure_that_an_engine_tells_keeps_the_process_warm(
 
 @pytest.mark.parametrize(("does", "kind"), [("raises", "RuntimeError"), ("quits", "SystemExit")])
 def test_after_a_failure_that_nobody_foresaw_the_process_is_not_used_again(
-    with_pool: WithPool, tmp_path: Path, does: str, kind: str
+    tmp_path: Path, does: str, kind: str
 ) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError) as caught:
@@ -97,7 +97,7 @@ def test_after_a_failure_that_nobody_foresaw_the_process_is_not_used_again(
         await pool.run("b", task(tmp_path), silent)
         return caught.value
 
-    error = with_pool(work)
+    error = in_pool(work, tmp_path / "scratch")
 
     assert (str(error), error.code) == (f"the engine failed ({kind})", "engine_failed")
 
@@ -162,35 +162,33 @@ def test_closing_ends_every_process(tmp_path: Path) -> None:
     assert in_pool(work, tmp_path) == -signal.SIGKILL
 
 
-def test_a_job_may_not_use_more_memory_than_allowed(with_pool: WithPool, tmp_path: Path) -> None:
+def test_a_job_may_not_use_more_memory_than_allowed(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(LostError):
             await pool.run("a", task(tmp_path), silent)
 
-    with_pool(work, memory=1 << 20)
+    in_pool(work, tmp_path / "scratch", memory=1 << 20)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_a_job_that_uses_up_its_processor_time_is_ended(
-    with_pool: WithPool, tmp_path: Path
-) -> None:
+def test_a_job_that_uses_up_its_processor_time_is_ended(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError, match="more than 1 s of processor time") as raised:
             await pool.run("a", task(tmp_path, "burns"), silent)
         assert raised.value.code == "timed_out"
         return await pool.run("b", task(tmp_path), silent)
 
-    assert with_pool(work, cpu_seconds=1)["width"] == 1
+    assert in_pool(work, tmp_path / "scratch", cpu_seconds=1)["width"] == 1
 
 
 def test_a_file_outside_the_folder_of_its_job_stays_where_it_is(
-    with_pool: WithPool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError):
             await pool.run("a", task(tmp_path, "strays"), silent)
 
-    with_pool(work)
+    in_pool(work, tmp_path / "scratch")
 
     stray = tmp_path / "scratch" / "pixel.png"
     assert stray.exists()
@@ -198,14 +196,14 @@ def test_a_file_outside_the_folder_of_its_job_stays_where_it_is(
     assert "flat: the engine's result cannot be used: its file lies" in capfd.readouterr().err
 
 
-def test_what_an_engine_leaves_behind_is_removed(with_pool: WithPool, tmp_path: Path) -> None:
+def test_what_an_engine_leaves_behind_is_removed(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         with pytest.raises(JobError):
             await pool.run("a", task(tmp_path, "fails"), silent)
         await pool.run("b", task(tmp_path), silent)
         return [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]
 
-    assert with_pool(work) == []
+    assert in_pool(work, tmp_path / "scratch") == []
 
 
 def test_what_an_engine_says_goes_to_the_log_where_there_is_one(
