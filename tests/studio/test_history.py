@@ -177,7 +177,8 @@ def test_no_cost_is_unseen_beside_a_short_list(
         studio.generate("paint", f"{number}")
 
     assert studio.costs.by("model")[["count", "net"]].to_numpy().tolist() == [[32, 8.0]]
-    assert len(studio.history.frame()) == 32
+    assert len(studio.history.frame()) == len(studio.history) == 32
+    assert studio.history[-1].prompt == "0"
     assert studio.history.sql("select sum(net) s from generations")["s"].tolist() == [8.0]
     assert "lists only its newest generations: 12 of those" in caplog.text
     checks = studio.costs.reconcile()

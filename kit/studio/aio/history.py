@@ -57,7 +57,10 @@ class AsyncHistory:
     def __getitem__(
         self, which: str | int | slice
     ) -> Awaitable[AsyncGeneration | builtins.list[AsyncGeneration]]:
-        """Return the generation of an id, or those of positions, the newest being the first."""
+        """Return the generation of an id, or those of positions, the newest being the first.
+
+        Positions from the end, such as ``[-1]`` and ``[-3:]``, are those of the history here.
+        """
         return self._get(which) if isinstance(which, str) else self._at(which)
 
     async def __aiter__(self) -> AsyncIterator[AsyncGeneration]:
@@ -67,15 +70,22 @@ class AsyncHistory:
 
     async def _at(self, which: int | slice) -> AsyncGeneration | builtins.list[AsyncGeneration]:
         if isinstance(which, slice):
+            if which.stop is which.step is None and (which.start or 0) < 0:
+                return [await self._get(each) for each in (await self._ids())[which]]
             ends = which.stop
             steps = (which.start, which.stop, which.step)
             forward = ends is not None and all(step is None or step >= 0 for step in steps)
             return (await self.list(ends if forward else None))[which]
-        found = await self.list(which + 1 if which >= 0 else None)
+        found = (await self.list(which + 1)) if which >= 0 else (await self._ids())
         try:
-            return found[which]
+            one = found[which]
         except IndexError:
             raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
+        return await self._get(one) if isinstance(one, str) else one
+
+    async def _ids(self) -> builtins.list[str]:
+        """Return all ids, newest first, without a list of so many pages from the service."""
+        return (await self.frame(columns=["status"])).index.tolist()
 
     async def list(
         self, limit: int | None = 50, **filters: Unpack[Filters]

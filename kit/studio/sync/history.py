@@ -54,7 +54,10 @@ class History:
     @overload
     def __getitem__(self, which: slice) -> builtins.list[Generation]: ...
     def __getitem__(self, which: str | int | slice) -> Generation | builtins.list[Generation]:
-        """Return the generation of an id, or those of positions, the newest being the first."""
+        """Return the generation of an id, or those of positions, the newest being the first.
+
+        Positions from the end, such as ``[-1]`` and ``[-3:]``, are those of the history here.
+        """
         return self._get(which) if isinstance(which, str) else self._at(which)
 
     def __iter__(self) -> Iterator[Generation]:
@@ -63,15 +66,22 @@ class History:
 
     def _at(self, which: int | slice) -> Generation | builtins.list[Generation]:
         if isinstance(which, slice):
+            if which.stop is which.step is None and (which.start or 0) < 0:
+                return [self._get(each) for each in (self._ids())[which]]
             ends = which.stop
             steps = (which.start, which.stop, which.step)
             forward = ends is not None and all(step is None or step >= 0 for step in steps)
             return (self.list(ends if forward else None))[which]
-        found = self.list(which + 1 if which >= 0 else None)
+        found = (self.list(which + 1)) if which >= 0 else (self._ids())
         try:
-            return found[which]
+            one = found[which]
         except IndexError:
             raise IndexError(f"there are {len(found)} generations, and none at {which}") from None
+        return self._get(one) if isinstance(one, str) else one
+
+    def _ids(self) -> builtins.list[str]:
+        """Return all ids, newest first, without a list of so many pages from the service."""
+        return (self.frame(columns=["status"])).index.tolist()
 
     def list(self, limit: int | None = 50, **filters: Unpack[Filters]) -> builtins.list[Generation]:
         """Return the newest generations, at most `limit`; None asks for all.
