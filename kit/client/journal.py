@@ -40,7 +40,7 @@ class JournalEntry:
 
     Equal requests have equal hashes in `request`. `credits` are decimal text. `shown` is a hash of
     what the service shows in the end, because ids may begin anew, with other things. Not every
-    service keeps `tags`.
+    service keeps `tags`. `by` is a hash of the key that paid: accounts share a journal.
     """
 
     id: str
@@ -53,6 +53,7 @@ class JournalEntry:
     shown: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
     inputs: Sequence[str] = ()
+    by: str = ""
 
     @property
     def charged(self) -> Decimal | None:
@@ -92,15 +93,16 @@ class Journal:
     (['gen_1'], {'gen_1': Decimal('0.05')})
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, by: str = "") -> None:
         self._lines = JsonLines(path)
+        self._by = by
         self._lock = threading.Lock()
         self._contents = _JournalContents()
 
     @classmethod
     def of(cls, settings: Settings) -> Journal:
         """Return the journal of a service, whether it has been written to or not."""
-        return cls(records.file(settings, "journal"))
+        return cls(records.file(settings, "journal"), records.digest(settings.api_key))
 
     def add_intent(
         self,
@@ -139,6 +141,7 @@ class Journal:
             key=key,
             tags=dict(tags),
             inputs=list(inputs),
+            by=self._by,
         )
         self._lines.append(asdict(start))
 

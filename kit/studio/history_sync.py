@@ -171,7 +171,8 @@ class HistorySync:
         """Log where a list is shorter than what was asked for and what was started here."""
         if limit is not None and len(listed) >= limit:
             return
-        started = {entry.id for entry in self._journal.entries() if self._has_one_account()}
+        mine = self._own_keys()
+        started = {entry.id for entry in self._journal.entries() if entry.by in mine}
         if missing := len(started.difference(listed)):
             _log.warning(_SHORT, len(listed), f"{missing:,}")
 
@@ -196,7 +197,7 @@ class HistorySync:
         """Return what this computer has started at the service, after one of them."""
         from kit.explore.syncing import Start
 
-        alone = self._has_one_account()
+        mine = self._own_keys()
         return [
             Start(
                 id=entry.id,
@@ -204,14 +205,16 @@ class HistorySync:
                 model_id=entry.model_id,
                 credits=None if entry.credits is None else Decimal(entry.credits),
                 state=None if entry.state == "processing" else entry.state,
-                mine=alone,
+                mine=entry.by in mine,
             )
             for entry in self._journal.entries(after)
         ]
 
-    def _has_one_account(self) -> bool:
-        """Whether the journal is certain to be of this account."""
-        return len(set(_read(_accounts(self._settings)).values())) == 1
+    def _own_keys(self) -> set[str]:
+        """Return hashes of the keys that are certain to be of this account."""
+        known = _read(_accounts(self._settings))
+        own = records.digest(self._settings.api_key)
+        return {own, *(key for key, account in known.items() if account == known.get(own))}
 
     def one(self, generation_id: str) -> Flow[bytes]:
         """Ask for a generation and return the bytes of the answer."""

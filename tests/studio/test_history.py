@@ -290,6 +290,25 @@ def own(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
         yield studio
 
 
+def test_a_history_holds_nothing_that_another_account_has_started_here(
+    own: Studio, service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    theirs = Settings(
+        service.url,
+        service.key(service.account(name="Bob"), "creative:generate"),
+        data=own.client.settings.data,
+        progress=False,
+    )
+    own.generate("flat", "x")
+
+    with Studio(theirs) as other:
+        made = other.generate("flat", "y")
+        assert other.history.frame().index.tolist() == [made.id]
+        assert other.costs.reconcile().attrs["agrees"]
+    assert len(own.history) == 1
+    assert caplog.text == ""
+
+
 def test_the_whole_ledger_is_the_balance(own: Studio) -> None:
     own.generate("flat", "x")
     own.titles.suggest("SPACE")
