@@ -16,9 +16,9 @@ from kit.errors import KitError
 from kit.studio.generation import Session
 
 _IDENTIFIER = "kit"
-#: Calls that begin with a model.
+#: What begins with a model: calls, and the models themselves.
 _CALL = re.compile(
-    r"(?P<studio>[^\W\d]\w*)\.(generate|start|estimate|form|sweep)\((?P<given>[^()]*)$"
+    r"(?P<studio>[^\W\d]\w*)\.((generate|start|estimate|form|sweep)\(|models\[)(?P<given>[^()]*)$"
 )
 _MODEL = re.compile(r"""\s*(model\s*=\s*)?["'](?P<begun>[^"'\n]*)$""")
 _AFTER_MODEL = re.compile(

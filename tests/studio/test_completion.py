@@ -18,6 +18,7 @@ from tests.client.third_party import Answer, Server
     [
         ('studio.generate("', "", ["paint", "retouch"]),
         ("x = studio.form('pa", "pa", ["paint"]),
+        ("studio.models['pa", "pa", ["paint"]),
         ('studio.sweep("paint", "a lake", st', "st", ["style=", "steps="]),
         ('studio.generate("paint", style="o', "o", ["oil"]),
         ('studio.generate("paint", steps=3, ', "", ["size=", "style="]),
