@@ -173,6 +173,15 @@ def service(start_service: Callable[..., Service]) -> Service:
     return start_service()
 
 
+@pytest.fixture(scope="module")
+def lasting_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The same for all tests of a file, for one that names it `service`: they need no other."""
+    given = settings.load({}, data=tmp_path_factory.mktemp("service") / "data", workers=1)
+    one = server.start(given)
+    yield Service(one.url, one.app.state.context, given, one.stop)
+    one.stop()
+
+
 @pytest.fixture
 def account(service: Service) -> str:
     """An account with 100 credits."""

@@ -8,10 +8,12 @@ import pytest
 
 from kit.service.domain import uploads
 from kit.service.storage.keys import upload_key
-from tests.conftest import Service
+from tests.conftest import Service, lasting_service
 from tests.service import forged
 from tests.uploading import png, put, ticket, uploaded, wav
 from tests.waiting import GENERATIONS, balance, finished
+
+service = lasting_service
 
 ESTIMATES = "/v1/creative-studio/estimates"
 SOUNDS: dict[str, tuple[str, str, str, Callable[[bytes, int], bytes]]] = {

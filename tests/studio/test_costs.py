@@ -22,8 +22,10 @@ from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
 from kit.widgets import preview, prices
 from tests.client.third_party import Answer, Server, ThirdParty
-from tests.conftest import Service
+from tests.conftest import Service, lasting_service
 from tests.studio.progress_lines import ShownLine
+
+service = lasting_service
 
 
 @pytest.fixture

@@ -17,7 +17,9 @@ from kit.explore.bucket import open_archive
 from kit.studio import AsyncStudio, Studio
 from tests.buckets import KEYS, S3Server
 from tests.client.third_party import Answer, Seen, Server, ThirdParty
-from tests.conftest import Service
+from tests.conftest import Service, lasting_service
+
+service = lasting_service
 
 LIST = "/v1/creative-studio/generations"
 

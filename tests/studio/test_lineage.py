@@ -10,8 +10,10 @@ import kit
 from kit import file_metadata
 from kit.errors import ConfigError
 from kit.studio import Studio
-from tests.conftest import Service
+from tests.conftest import Service, lasting_service
 from tests.uploading import png
+
+service = lasting_service
 
 
 @pytest.fixture

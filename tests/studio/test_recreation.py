@@ -13,7 +13,9 @@ from kit.errors import BudgetError, ConfigError, ParameterError
 from kit.file_metadata import ALGORITHMIC, ENHANCED
 from kit.studio import Studio
 from tests.client.third_party import Server
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import ALL_SCOPES, Service, lasting_service
+
+service = lasting_service
 
 SMALL = {"size": 512, "palette": "ember"}
 

@@ -19,8 +19,10 @@ from kit.studio.starts import StartTrace
 from tests.client import third_party
 from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server, png
-from tests.conftest import Service
+from tests.conftest import Service, lasting_service
 from tests.studio.broken import Canceled, Punctual, Stopped
+
+service = lasting_service
 
 START = "/v1/creative-studio/generations"
 Open = Callable[..., Studio]

@@ -13,7 +13,9 @@ from kit.client.settings import Settings
 from kit.errors import BadRequestError, ConfigError, NoAnswerError, ParameterError
 from kit.studio import Studio
 from tests.client.third_party import Answer, Server
-from tests.conftest import Service
+from tests.conftest import Service, lasting_service
+
+service = lasting_service
 
 LIST = "/v1/creative-studio/generations"
 WINTER = {"campaign": "winter", "team": "print"}

@@ -13,8 +13,10 @@ from kit import file_metadata, pricing
 from kit.engines.base import Asset, CanceledError, Engine, Progress
 from kit.engines.remote.services import services as engines
 from kit.errors import ConfigError, EngineError
-from tests.conftest import Service
+from tests.conftest import Service, lasting_service
 from tests.engines.remote.conftest import Answer, Jobs, Server, canceled_while_asked, png
+
+service = lasting_service
 
 MODELS = ("GET", "/v1/creative-studio/models")
 START = ("POST", "/v1/creative-studio/generations")

@@ -9,7 +9,9 @@ from kit.errors import ApiError
 from kit.service.http.docs.page import example, prose, type_of
 from kit.service.http.openapi import BODIES as BODY_MODELS
 from kit.service.http.openapi import words
-from tests.conftest import Service
+from tests.conftest import Service, lasting_service
+
+service = lasting_service
 
 
 class Page(HTMLParser):
