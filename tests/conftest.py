@@ -46,8 +46,7 @@ ALL_SCOPES = ("scripts:generate", "creative:generate")
 @pytest.fixture(autouse=True)
 def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let render processes find the plug-ins too; the kernels of the notebooks do not."""
-    known = os.environ.get("PYTHONPATH")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (PLUGINS, known))))
+    monkeypatch.setenv("PYTHONPATH", PLUGINS, prepend=os.pathsep)
 
 
 @pytest.fixture(scope="session")
@@ -178,7 +177,9 @@ def lasting_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servic
     """The same for all tests of a file, for one that names it `service`: they need no other."""
     given = settings.load({}, data=tmp_path_factory.mktemp("service") / "data", workers=1)
     one = server.start(given)
-    yield Service(one.url, one.app.state.context, given, one.stop)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", PLUGINS, prepend=os.pathsep)
+        yield Service(one.url, one.app.state.context, given, one.stop)
     one.stop()
 
 

@@ -97,9 +97,7 @@ def test_a_result_is_signed_and_says_by_whom(signing: Studio, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("storage_settings", "database_url"),
-    [("s3", ""), ("s3", "postgresql"), ("cluster", "postgresql")],
-    indirect=True,
+    ("storage_settings", "database_url"), [("s3", ""), ("cluster", "postgresql")], indirect=True
 )
 def test_a_result_is_signed_wherever_it_is_rendered_and_kept(signing: Studio) -> None:
     lake = signing.generate("poster", "a lake", **SMALL)

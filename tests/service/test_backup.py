@@ -47,23 +47,23 @@ def used(service: Service, http: httpx.Client) -> str:
     return generation_id
 
 
-@pytest.mark.parametrize("name", ["copy.tar.gz", "copy.tgz", "copy"])
 def test_what_comes_back_is_what_was_there(
-    service: Service, used: str, key: str, start_service: Start, tmp_path: Path, name: str
+    service: Service, used: str, key: str, start_service: Start, tmp_path: Path
 ) -> None:
     with service.client(key) as http:
         before = read(http, used)
         balance = http.get("/v1/account").json()
         content = httpx.get(before["outputUrl"]).content
-    made = backup(service.settings, tmp_path / name)
-    back = elsewhere(tmp_path)
+    for name in ("copy.tar.gz", "copy.tgz", "copy"):
+        made = backup(service.settings, tmp_path / name)
+        back = settings.load({}, data=tmp_path / f"restored-{name}")
 
-    report = restore(tmp_path / name, back)
+        report = restore(tmp_path / name, back)
+
+        assert report == made
+        assert (report.files, report.unfinished, report.missing) == (2, 0, [])
+        assert files(back.objects) == files(service.settings.objects)
     again = start_service(data=back.data)
-
-    assert report == made
-    assert (report.files, report.unfinished, report.missing) == (2, 0, [])
-    assert files(back.objects) == files(service.settings.objects)
     with again.client(key) as http:
         after = read(http, used)
         assert http.get("/v1/account").json() == balance
@@ -203,28 +203,23 @@ def altered(source: Path, target: Path, name: str, content: bytes | None) -> Pat
     return target
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "sentence"),
-    [
+@pytest.mark.usefixtures("used")
+def test_a_damaged_backup_is_refused_and_leaves_nothing(service: Service, tmp_path: Path) -> None:
+    backup(service.settings, tmp_path / "copy.tar.gz")
+    back = elsewhere(tmp_path)
+
+    for name, content, sentence in (
         (".png", PIXEL + b"x", "is damaged: its SHA-256 is"),
         (".png", None, "is not in the backup"),
         ("kit.db", None, "it has no kit.db"),
         ("kit.db", b"not a database at all" * 1000, "the database of the backup is damaged|cannot"),
-    ],
-)
-@pytest.mark.usefixtures("used")
-def test_a_damaged_backup_is_refused_and_leaves_nothing(
-    service: Service, tmp_path: Path, name: str, content: bytes | None, sentence: str
-) -> None:
-    backup(service.settings, tmp_path / "copy.tar.gz")
-    broken = altered(tmp_path / "copy.tar.gz", tmp_path / "broken.tar.gz", name, content)
-    back = elsewhere(tmp_path)
+    ):
+        broken = altered(tmp_path / "copy.tar.gz", tmp_path / "broken.tar.gz", name, content)
+        with pytest.raises(ConfigError, match=sentence):
+            restore(broken, back)
 
-    with pytest.raises(ConfigError, match=sentence):
-        restore(broken, back)
-
-    assert not back.data.exists()
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+        assert not back.data.exists()
+        assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
 def test_books_that_are_wrong_are_refused(service: Service, account: str, tmp_path: Path) -> None:

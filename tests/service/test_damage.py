@@ -25,14 +25,21 @@ from tests.waiting import GENERATIONS, balance, finished, started, until
 MEGABYTE = 1 << 20
 
 
-@pytest.fixture
-def left(start_service: Callable[..., Service]) -> ServiceSettings:
+@pytest.fixture(scope="module")
+def used(lasting_service: Service) -> Path:
     """A data folder that a service has used and left."""
-    service = start_service()
-    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+    key = lasting_service.key(lasting_service.account(), *ALL_SCOPES)
+    with lasting_service.client(key) as http:
         finished(http, started(http))
-    service.stop()
-    return service.settings
+    lasting_service.stop()
+    return lasting_service.settings.data
+
+
+@pytest.fixture
+def left(used: Path, config: ServiceSettings) -> ServiceSettings:
+    """A copy of it."""
+    shutil.copytree(used, config.data)
+    return config
 
 
 def reopened(config: ServiceSettings) -> None:

@@ -2,8 +2,10 @@
 
 import asyncio
 import hashlib
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import pytest
@@ -18,9 +20,10 @@ from tests.conftest import ALL_SCOPES, Service, sql, write_alone
 from tests.waiting import GENERATIONS, finished, started
 
 
-@pytest.fixture
-def used(service: Service) -> tuple[ServiceSettings, str]:
-    """The settings of a service that was used and stopped, and a key."""
+@pytest.fixture(scope="module")
+def original(lasting_service: Service) -> tuple[Path, str]:
+    """The data folder of a service that was used and stopped, and a key."""
+    service = lasting_service
     account = service.account()
     key = service.key(account, *ALL_SCOPES, cap=50_000)
     with service.client(key) as http:
@@ -30,7 +33,15 @@ def used(service: Service) -> tuple[ServiceSettings, str]:
         http.post("/v1/scripts/title", json={"topic": "SPACE"}, headers=headers)
     service.stop()
     write_alone(service.settings, sql("INSERT INTO removals VALUES ('outputs/ü', 1)"))
-    return service.settings, key
+    return service.settings.data, key
+
+
+@pytest.fixture
+def used(original: tuple[Path, str], config: ServiceSettings) -> tuple[ServiceSettings, str]:
+    """The settings of a copy of it, and the key."""
+    folder, key = original
+    shutil.copytree(folder, config.data)
+    return config, key
 
 
 def test_everything_is_there_afterwards_and_the_service_goes_on(

@@ -152,7 +152,6 @@ def test_what_an_engine_says_is_cut_to_what_can_be_shown(done: Done) -> None:
     [
         ("hoards", "bad_result", "its metadata is longer than 64 KB"),
         ("says nonsense", "worker_lost", "the render process was lost 3 times"),
-        ("hangs up", "worker_lost", "the render process was lost 3 times"),
     ],
 )
 def test_mischief_fails_and_is_refunded(
