@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.axe import violations
 from tests.browser.contrast import faint
 from tests.browser.lab import Lab
-from tests.browser.notebook import Notebook, browsing
+from tests.browser.notebook import Notebook, browsing, sharing
 
 # A browser, a server and a kernel share few processors with each other in a test run.
 expect.set_options(timeout=30_000)
@@ -20,37 +20,55 @@ WIDE, NARROW, TALL = 1400, 720, 1800
 
 
 @contextmanager
-def opened(lab: Lab, browser: Browser, *cells: str, script: str = "") -> Iterator[Notebook]:
-    """Open a notebook of these cells, and see that it asks nobody else and breaks nothing.
-
-    Parameters
-    ----------
-    script : str
-        What its page runs before anything else.
-    """
+def opened(
+    lab: Lab, browser: Browser, *cells: str, script: str = "", alone: bool = False
+) -> Iterator[Notebook]:
+    """Open a notebook of these cells as `shown` does."""
     made = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
     nbformat.write(made, lab.root / "test.ipynb")
-    with browsing(browser) as (context, refused):
+    with shown(lab, browser, "test.ipynb", script=script, alone=alone) as notebook:
+        yield notebook
+
+
+@contextmanager
+def shown(
+    lab: Lab, browser: Browser, path: str, *, script: str = "", alone: bool = False
+) -> Iterator[Notebook]:
+    """Open a notebook, and see that it asks nobody else and breaks nothing.
+
+    Parameters
+    ----------
+    script : str
+        What its page runs before anything else; then it has one of its own.
+    alone : bool
+        Whether it has a page of its own: where a test changes the page itself, or has set what is
+        read when one is loaded.
+    """
+    alone = alone or bool(script)
+    with (browsing if alone else sharing)(browser) as (context, refused):
         if script:
             context.add_init_script(script)
-        notebook = Notebook(context, lab, "test.ipynb")
+        notebook = Notebook(context, lab, path)
         yield notebook
         assert not refused, refused
         assert not notebook.console, notebook.console
+        if not alone:
+            notebook.leave()
 
 
 def look(notebook: Notebook, name: str, part: str) -> None:
     """See that nothing is wrong with a part of the page by day and by night, or covers it.
 
     Pictures of it are kept where somebody wants to look at them: wide and narrow, in both themes.
-    The page is as before afterwards.
+    The page has the other theme afterwards.
     """
-    page, theme, size = notebook.page, notebook.theme(), notebook.page.viewport_size
+    page, size = notebook.page, notebook.page.viewport_size
     folder = os.environ.get("KIT_TEST_SCREENSHOTS")
-    for dress in ("Light", "Dark"):
+    themes = ("Light", "Dark") if "Light" in notebook.theme() else ("Dark", "Light")
+    for dress in themes:
         notebook.dress(f"JupyterLab {dress}")
         shown = notebook.bring(part)
         found = [*faint(shown), *violations(shown)]
@@ -59,6 +77,5 @@ def look(notebook: Notebook, name: str, part: str) -> None:
             page.set_viewport_size({"width": width, "height": TALL})
             notebook.bring(part)
             page.screenshot(path=f"{folder}/{name}-{dress.lower()}-{width}.png")
-    notebook.dress(theme)
     if folder and size:
         page.set_viewport_size(size)

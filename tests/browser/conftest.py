@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.cells import shown
 from tests.browser.lab import Lab, room, serving
-from tests.browser.notebook import CHROMIUM, Notebook, browsing, chromium
+from tests.browser.notebook import CHROMIUM, Notebook, chromium
 from tests.isolation import notebook_variables
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -37,10 +38,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
+def program() -> Iterator[Browser]:
     """The browser of this process."""
     with chromium() as browser:
         yield browser
+
+
+@pytest.fixture
+def browser(program: Browser, request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """The browser of this process; what a failed test leaves in it is closed."""
+    failed = request.session.testsfailed
+    yield program
+    if request.session.testsfailed > failed:
+        for context in program.contexts:
+            context.close()
 
 
 @pytest.fixture
@@ -64,6 +75,5 @@ def lab(server: Lab, tmp_path: Path, environment: dict[str, str]) -> Iterator[La
 @pytest.fixture
 def quickstart(lab: Lab, browser: Browser) -> Iterator[Notebook]:
     """The first tutorial, open in a browser that may not leave this machine."""
-    with browsing(browser) as (context, refused):
-        yield Notebook(context, lab, "01_quickstart.ipynb")
-        assert refused == []
+    with shown(lab, browser, "01_quickstart.ipynb") as notebook:
+        yield notebook

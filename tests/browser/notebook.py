@@ -13,16 +13,21 @@ from typing import Any
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Error,
     Locator,
     Page,
     Request,
+    ViewportSize,
     expect,
     sync_playwright,
 )
 
 from tests.browser.lab import Lab
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
+#: The first takes a sixth less processor time: it has no window of its own to draw.
+_PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, _PROGRAMS)), "")
+SIZE: ViewportSize = {"width": 1400, "height": 1000}
 _ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -46,11 +51,14 @@ _SEEN = """part => {
     const there = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 60));
     return part.contains(there);
 }"""
+_CLOSED = """() => {
+    for (const widget of [...jupyterapp.shell.widgets('main')]) widget.dispose();
+    localStorage.clear();
+    sessionStorage.clear();
+}"""
 _OPENED = """async path => {
-    const { commands, shell } = jupyterapp;
-    for (const widget of [...shell.widgets('main')]) widget.dispose();
-    await commands.execute('docmanager:open', { path });
-    await shell.currentWidget.context.ready;
+    await jupyterapp.commands.execute('docmanager:open', { path });
+    await jupyterapp.shell.currentWidget.context.ready;
 }"""
 # What a widget leaves behind follows it a second later: then there is more to save.
 _SAVED = """() => {
@@ -76,42 +84,84 @@ def chromium() -> Iterator[Browser]:
 @contextmanager
 def browsing(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
     """Open a window that reaches this machine only, and the list of what else it asked for."""
+    context = browser.new_context(viewport=SIZE)
+    try:
+        with _refusing(context) as refused:
+            yield context, refused
+    finally:
+        context.close()
+
+
+@contextmanager
+def sharing(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
+    """Open the window that a test before has used, or one: JupyterLab takes seconds to load.
+
+    A test that fails or changes the page itself leaves none; see `Notebook.leave` for what the
+    others leave.
+    """
+    context = next(iter(browser.contexts), None) or browser.new_context(viewport=SIZE)
+    try:
+        with _refusing(context) as refused:
+            yield context, refused
+    except BaseException:
+        context.close()
+        raise
+
+
+@contextmanager
+def _refusing(context: BrowserContext) -> Iterator[list[str]]:
     refused: list[str] = []
-    context = browser.new_context(viewport={"width": 1400, "height": 1000})
 
     def look(request: Request) -> None:
         if not request.url.startswith(_LOCAL):
             refused.append(request.url)
 
     context.on("request", look)
-    try:
-        yield context, refused
-    finally:
-        context.close()
+    yield refused
+    context.remove_listener("request", look)
 
 
 class Notebook:
-    """One notebook, open in JupyterLab."""
+    """One notebook, open in JupyterLab: in the page that is there, or in a new one."""
 
     KERNEL = "jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel"
 
     def __init__(self, context: BrowserContext, lab: Lab, path: str) -> None:
         self.lab = lab
         self.path = path
-        self.page: Page = context.new_page()
+        loaded = bool(context.pages)
+        self.page: Page = context.pages[0] if loaded else context.new_page()
         self.console: list[str] = []
-        self.page.on("pageerror", lambda error: self.console.append(str(error)))
-        self.page.goto(lab.address(path), timeout=90_000)
+        self.page.on("pageerror", self._keep)
+        if loaded:
+            self.open(lab, path)
+        else:
+            self._load()
+
+    def _keep(self, error: Error) -> None:
+        self.console.append(str(error))
+
+    def _load(self) -> None:
+        self.page.goto(self.lab.address(self.path), timeout=90_000)
         self.page.wait_for_function("() => window.jupyterapp && jupyterapp.started")
         self.page.evaluate("async () => { await jupyterapp.started; await jupyterapp.restored; }")
         self.page.locator(".jp-NotebookPanel .jp-Notebook").wait_for(timeout=90_000)
         self.wait_idle()
 
     def open(self, lab: Lab, path: str) -> None:
-        """Open another notebook in its place: JupyterLab itself takes longer to load than most."""
+        """Open a notebook, or the same one anew, in place of what is open."""
         self.lab, self.path = lab, path
+        self.page.evaluate(_CLOSED)
         self.page.evaluate(_OPENED, (lab.root / path).relative_to(lab.base).as_posix())
         self.wait_idle()
+
+    def leave(self) -> None:
+        """Leave the page as a new one is, without a notebook."""
+        self.page.remove_listener("pageerror", self._keep)
+        self.page.evaluate(_CLOSED)
+        self.dress("JupyterLab Light")
+        self.page.set_viewport_size(SIZE)
+        self.page.mouse.move(0, 0)
 
     def wait_idle(self, seconds: float = 90) -> None:
         """Wait until the kernel has nothing to do."""

@@ -81,7 +81,7 @@ def test_the_panel_goes_over_to_a_profile_and_no_key_is_saved_with_all_widget_st
     lab: Lab, browser: Browser, own: Server, neighbor: Server
 ) -> None:
     saving_state(lab)
-    with opened(lab, browser, *PANEL) as notebook:
+    with opened(lab, browser, *PANEL, alone=True) as notebook:
         notebook.run_all()
         page = notebook.page
         top, here = page.locator(".kit-top"), page.locator(".kit-page:visible")
@@ -136,7 +136,7 @@ def test_a_form_signs_in_and_the_next_cell_has_the_studio(
         f'import kit\nlogin = kit.login("{neighbor.url}", profile="", form=True)\nlogin',
         "print(login.studio.account.name)",
     )
-    with opened(lab, browser, *cells) as notebook:
+    with opened(lab, browser, *cells, alone=True) as notebook:
         page = notebook.page
         notebook.command("notebook:run-cell-and-select-next")
         field, address = page.get_by_label("API key"), page.get_by_label("Address")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from kit import wire
 from kit.commands.gallery.page import Card, CardMedium, page
@@ -51,9 +51,11 @@ def opened(browser: Browser, written: Path) -> Iterator[Open]:
     """Open the page; it must ask nobody and break nothing."""
     said: list[str] = []
     asks: list[str] = []
+    contexts: list[BrowserContext] = []
 
     def visit(width: int = 1400, *, part: str = "", **how: object) -> Page:
         context = browser.new_context(viewport={"width": width, "height": 900}, **how)  # type: ignore[arg-type]
+        contexts.append(context)
         shown = context.new_page()
         shown.on("console", lambda message: said.append(message.text))
         shown.on("pageerror", lambda error: said.append(str(error)))
@@ -62,7 +64,7 @@ def opened(browser: Browser, written: Path) -> Iterator[Open]:
         return shown
 
     yield visit
-    for context in browser.contexts:
+    for context in contexts:
         context.close()
     assert said == []
     assert {address.partition(":")[0] for address in asks} <= {"file", "data"}

@@ -31,7 +31,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def test_the_end_of_a_run_is_told_when_that_is_wanted(lab: Lab, browser: Browser) -> None:
-    with opened(lab, browser, *CELLS) as notebook:
+    with opened(lab, browser, *CELLS, alone=True) as notebook:
         page = notebook.page
         page.add_script_tag(content=_BROWSER)
         notebook.run_all()

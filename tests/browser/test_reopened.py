@@ -49,7 +49,7 @@ WATCH = """(() => {
 def test_what_was_typed_is_there_without_a_kernel_and_without_trust(
     lab: Lab, browser: Browser
 ) -> None:
-    with opened(lab, browser, *CELLS) as notebook:
+    with opened(lab, browser, *CELLS, alone=True) as notebook:
         notebook.run_all()
         page = notebook.page
         snapshots = page.locator("[class^=kit-snapshot]")

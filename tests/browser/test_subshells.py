@@ -47,7 +47,7 @@ def test_a_click_waits_for_the_cell_and_leaves_its_figure_alone(lab: Lab, browse
     overrides = json.loads((SETTINGS / "default_setting_overrides.json").read_text("utf-8"))
     for plugin, values in overrides.items():
         lab.set(plugin, values)
-    with opened(lab, browser, *CELLS) as notebook:
+    with opened(lab, browser, *CELLS, alone=True) as notebook:
         page = notebook.page
 
         def run(cell: int) -> None:

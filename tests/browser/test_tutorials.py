@@ -2,63 +2,38 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.cells import shown
 from tests.browser.conftest import NOTEBOOKS
 from tests.browser.lab import Lab
-from tests.browser.notebook import Notebook, browsing
+from tests.browser.notebook import Notebook
 
 pytestmark = pytest.mark.browser
 
 TUTORIALS = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
 
 
-Show: TypeAlias = Callable[[Lab, str], Notebook]
-
-
-@pytest.fixture(scope="module")
-def show(browser: Browser) -> Iterator[Show]:
-    """Open a notebook in a window that all of them share."""
-    shown: list[Notebook] = []
-
-    with browsing(browser) as (context, refused):
-
-        def show(lab: Lab, name: str) -> Notebook:
-            if shown:
-                shown[0].open(lab, name)
-            else:
-                shown.append(Notebook(context, lab, name))
-            return shown[0]
-
-        yield show
-        assert refused == []
-
-
 @pytest.mark.parametrize("name", TUTORIALS)
-def test_all_cells_queued_at_once_run_and_nothing_is_lost_by_a_reload(
-    name: str, lab: Lab, show: Show
+def test_all_cells_queued_at_once_run_and_nothing_is_lost_when_it_is_opened_again(
+    name: str, lab: Lab, browser: Browser
 ) -> None:
-    notebook = show(lab, name)
-    notebook.run_all()
-    assert notebook.errors() == []
-    assert "*" not in "".join(notebook.page.locator(".jp-InputPrompt").all_inner_texts())
-    saved = notebook.save()
-    assert "widgets" not in saved["metadata"]
-    assert not re.search(r"cs_(test|live)_\w{8}|signature=", str(saved))
-    assert str(lab.root) not in str(saved)
-    keep_screenshots(notebook, name)
+    with shown(lab, browser, name) as notebook:
+        notebook.run_all()
+        assert notebook.errors() == []
+        assert "*" not in "".join(notebook.page.locator(".jp-InputPrompt").all_inner_texts())
+        saved = notebook.save()
+        assert "widgets" not in saved["metadata"]
+        assert not re.search(r"cs_(test|live)_\w{8}|signature=", str(saved))
+        assert str(lab.root) not in str(saved)
+        keep_screenshots(notebook, name)
 
-    notebook.page.reload()
-    notebook.page.locator(".jp-NotebookPanel .jp-Notebook").wait_for(timeout=90_000)
-    notebook.wait_idle()
-    see_no_error(notebook.page)
-    assert notebook.errors() == []
-    assert notebook.console == []
+        notebook.open(lab, name)
+        see_no_error(notebook.page)
+        assert notebook.errors() == []
 
 
 def see_no_error(page: Page) -> None:

@@ -72,9 +72,7 @@ def test_they_work_with_and_without_trust(lab: Lab, browser: Browser) -> None:
         assert (lab.root / notebook.path).stat().st_size < 500_000
         sent["cells"][0]["source"] += "\n# changed"
         (lab.root / "sent.ipynb").write_text(json.dumps(sent))
-        notebook.page.goto(lab.address("sent.ipynb"))
-        notebook.page.locator(".jp-NotebookPanel .jp-Notebook").wait_for()
-        notebook.wait_idle()
+        notebook.open(lab, "sent.ipynb")
         assert notebook.page.locator(".jp-mod-trusted").count() == 0
         is_seen(notebook)
         expect(notebook.output(2).get_by_text("≠ prompt")).to_be_visible()
