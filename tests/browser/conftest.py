@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.cells import shown
 from tests.browser.lab import Lab, room, serving
-from tests.browser.notebook import CHROMIUM, Notebook, chromium
+from tests.browser.notebook import CHROMIUM, chromium
 from tests.isolation import notebook_variables
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -70,10 +69,3 @@ def lab(server: Lab, tmp_path: Path, environment: dict[str, str]) -> Iterator[La
         shutil.copy(path, root)
     with room(server, root, environment) as lab:
         yield lab
-
-
-@pytest.fixture
-def quickstart(lab: Lab, browser: Browser) -> Iterator[Notebook]:
-    """The first tutorial, open in a browser that may not leave this machine."""
-    with shown(lab, browser, "01_quickstart.ipynb") as notebook:
-        yield notebook

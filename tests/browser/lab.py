@@ -45,6 +45,21 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
 }
+#: What no test looks at, and each page would load.
+_DISABLED = (
+    "@voila-dashboards/jupyterlab-preview",
+    "@jupyterlab/apputils-extension:announcements",
+    "@jupyterlab/notebook-extension:export",
+    *(
+        f"@jupyterlab/{name}-extension"
+        for name in (
+            *("celltags", "console", "csvviewer", "debugger", "documentsearch", "extensionmanager"),
+            *("help", "htmlviewer", "hub", "imageviewer", "inspector", "javascript", "json"),
+            *("launcher", "logconsole", "lsp", "markdownviewer", "mermaid", "metadataform", "pdf"),
+            *("running", "settingeditor", "terminal", "toc", "tooltip", "vega5", "workspaces"),
+        )
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -98,6 +113,10 @@ def serving(base: Path, own: Path) -> Iterator[Lab]:
     for name in _FOLDERS:
         variables[name] = str(own / name.lower())
         Path(variables[name]).mkdir(parents=True)
+    config = own / "jupyter_config_dir" / "labconfig"
+    config.mkdir()
+    disabled = {"disabledExtensions": dict.fromkeys(_DISABLED, True)}
+    (config / "page_config.json").write_text(json.dumps(disabled))
     variables["JUPYTER_PREFER_ENV_PATH"] = "0"  # else the kernels of the environment come first
     port = free_port()
     lab = Lab(f"http://127.0.0.1:{port}{BELOW}", secrets.token_hex(16), base, base, own)

@@ -108,7 +108,7 @@ def test_a_form_is_used(notebook: Notebook) -> None:
     look(notebook, "form", ".kit-form")
 
 
-def test_forms_take_files_show_videos_and_outlive_a_reload(notebook: Notebook) -> None:
+def test_forms_take_files_show_videos_and_are_there_when_opened_again(notebook: Notebook) -> None:
     clay, poster, drift = form(notebook, 1), form(notebook, 2), form(notebook, 3)
 
     # two forms side by side run at once, and a video plays where it is shown
@@ -133,7 +133,7 @@ def test_forms_take_files_show_videos_and_outlive_a_reload(notebook: Notebook) -
     saved = (notebook.lab.root / notebook.path).read_text(encoding="utf-8")
     assert "a lake" in saved
     assert "cs_test_" not in saved
-    notebook.page.reload()
+    notebook.open(notebook.lab, notebook.path)
     notebook.page.locator(".kit-form").nth(3).wait_for()
     generate(poster)
     expect(poster.locator("img")).to_have_count(2, timeout=20_000)

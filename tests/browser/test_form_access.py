@@ -137,7 +137,7 @@ def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
 
         # whatever is drawn anew has its names again
         notebook.save()
-        page.reload()
+        notebook.open(lab, notebook.path)
         page.locator(".kit-form").nth(2).wait_for()
         page.locator(".kit-form").nth(1).get_by_role("button", name="Advanced").click()
         is_named(page.locator(".kit-form").nth(1))

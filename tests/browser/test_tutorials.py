@@ -14,26 +14,61 @@ from tests.browser.notebook import Notebook
 
 pytestmark = pytest.mark.browser
 
-TUTORIALS = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
+FIRST, *OTHERS = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
 
 
-@pytest.mark.parametrize("name", TUTORIALS)
+def test_the_first_shows_a_form_and_a_picture_in_the_first_screen_and_a_video(
+    lab: Lab, browser: Browser
+) -> None:
+    with shown(lab, browser, FIRST) as notebook:
+        page = notebook.page
+        page.set_viewport_size({"width": 1280, "height": 720})  # a laptop
+        kept = page.locator(".jp-OutputArea img").first  # as it is opened that was not run
+        expect(kept).to_be_in_viewport(ratio=0.95)
+
+        notebook.run_all()
+        page.locator(".jp-WindowedPanel-outer").evaluate("part => part.scrollTo(0, 0)")
+
+        form = page.locator(".kit-form").first
+        expect(form.get_by_label("prompt")).to_be_in_viewport(ratio=1)
+        expect(form.locator("img").first).to_be_in_viewport(ratio=0.95)
+        expect(kept).to_be_hidden()
+        picture = page.locator(".jp-OutputArea img").first
+        assert picture.evaluate("image => image.naturalWidth") >= 320
+        video = page.locator(".jp-OutputArea video").first
+        video.evaluate("video => { video.muted = true; return video.play(); }")
+        page.wait_for_function(
+            "() => document.querySelector('.jp-OutputArea video').currentTime > 0.2"
+        )
+        assert video.evaluate("video => [video.videoWidth, video.videoHeight]") == [640, 360]
+        assert video.evaluate("video => video.duration") == pytest.approx(3, abs=0.1)
+        see_that_nothing_is_lost(notebook)
+
+
+@pytest.mark.parametrize("name", OTHERS)
 def test_all_cells_queued_at_once_run_and_nothing_is_lost_when_it_is_opened_again(
     name: str, lab: Lab, browser: Browser
 ) -> None:
     with shown(lab, browser, name) as notebook:
         notebook.run_all()
-        assert notebook.errors() == []
-        assert "*" not in "".join(notebook.page.locator(".jp-InputPrompt").all_inner_texts())
-        saved = notebook.save()
-        assert "widgets" not in saved["metadata"]
-        assert not re.search(r"cs_(test|live)_\w{8}|signature=", str(saved))
-        assert str(lab.root) not in str(saved)
-        keep_screenshots(notebook, name)
+        see_that_nothing_is_lost(notebook)
 
-        notebook.open(lab, name)
-        see_no_error(notebook.page)
-        assert notebook.errors() == []
+
+def see_that_nothing_is_lost(notebook: Notebook) -> None:
+    page = notebook.page
+    assert notebook.errors() == []
+    assert "*" not in "".join(page.locator(".jp-InputPrompt").all_inner_texts())
+    saved = notebook.save()
+    assert "widgets" not in saved["metadata"]
+    assert not re.search(r"cs_(test|live)_\w{8}|signature=", str(saved))
+    assert str(notebook.lab.root) not in str(saved)
+    keep_screenshots(notebook)
+
+    notebook.open(notebook.lab, notebook.path)
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(len(saved["cells"]))
+    expect(page.get_by_text("Loading widget")).to_have_count(0)
+    see_no_error(page)
+    assert notebook.errors() == []
 
 
 def see_no_error(page: Page) -> None:
@@ -42,7 +77,7 @@ def see_no_error(page: Page) -> None:
             expect(lost).to_be_hidden()
 
 
-def keep_screenshots(notebook: Notebook, name: str) -> None:
+def keep_screenshots(notebook: Notebook) -> None:
     """Keep pictures of the whole page where somebody wants to look at them."""
     folder = os.environ.get("KIT_TEST_SCREENSHOTS")
     if not folder:
@@ -53,4 +88,4 @@ def keep_screenshots(notebook: Notebook, name: str) -> None:
     notebook.page.locator(".jp-WindowedPanel-outer").evaluate("part => part.scrollTo(0, 0)")
     for dress in ("Light", "Dark"):
         notebook.dress(f"JupyterLab {dress}")
-        notebook.page.screenshot(path=Path(folder, f"{name}-{dress.lower()}.png"))
+        notebook.page.screenshot(path=Path(folder, f"{notebook.path}-{dress.lower()}.png"))

@@ -115,14 +115,14 @@ def test_a_picture_of_a_gallery_a_sheet_or_a_comparison_opens_in_a_form(
 
         # without its kernel nothing is offered that would not work
         notebook.save()
-        notebook.page.reload()
+        notebook.open(lab, notebook.path)
         expect(notebook.output(2).get_by_role("button", name="Open", exact=True)).to_have_count(4)
         notebook.page.evaluate(
             "() => jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
         )
         expect(notebook.output(2).get_by_role("button", name="Open", exact=True)).to_have_count(0)
         expect(notebook.output(2).locator("img")).to_have_count(4)
-        notebook.page.reload()
+        notebook.open(lab, notebook.path)
         expect(notebook.output(2).locator("img")).to_have_count(4)
         expect(notebook.page.get_by_text("Error displaying widget")).to_be_hidden()
         notebook.wait_idle()
