@@ -58,7 +58,10 @@ _PACKAGES = {
 #: What some tests need -> the programs or modules that will do, and how to get them.
 _TEST_NEEDS = {
     "tests": (("pytest", "playwright"), "pip install -e '.[test]'"),
-    "a browser for widgets": (("chromium", "google-chrome"), "apt-get install chromium"),
+    "a browser for widgets": (
+        ("chromium-headless-shell", "chromium", "google-chrome"),
+        "apt-get install chromium-headless-shell",
+    ),
     "the proxy's configuration": (("nginx",), "apt-get install nginx-light"),
     "certificates": (("openssl",), "apt-get install openssl"),
     "the systemd unit": (("systemd-analyze",), "apt-get install systemd"),

@@ -89,6 +89,6 @@ def test_the_doctor_names_what_tests_need(kit: Kit, tmp_path: Path) -> None:
     assert found["a browser for widgets"] == {
         "name": "a browser for widgets",
         "ok": False,
-        "found": "no chromium or google-chrome; tests of it are skipped",
-        "remedy": "apt-get install chromium",
+        "found": "no chromium-headless-shell or chromium or google-chrome; tests of it are skipped",
+        "remedy": "apt-get install chromium-headless-shell",
     }
