@@ -287,6 +287,28 @@ def test_the_safe_choice_comes_to_lie_under_the_pointer(background: BackgroundRu
     assert seen() == ["Revoke"]
 
 
+def test_what_takes_the_focus_is_there_before_what_has_it_goes(
+    background: BackgroundRunner,
+) -> None:
+    panel = AccountPanel(facts, keys=Ring(), background=background)
+    names = ("Revoke", "Yes, revoke", "Keep")
+    parts = [buttons(panel, name)[0] for name in names]
+    seen: list[list[str]] = []
+
+    def look(_: object) -> None:
+        seen.append([one.description for one in parts if one.layout.display != "none"])
+
+    for part in parts:
+        part.layout.observe(look, "display")
+    parts[0].click()
+    parts[2].click()
+
+    assert seen[1] == list(names), "all are there before Revoke goes"
+    assert seen[2] == ["Yes, revoke", "Keep"]
+    assert seen[3] == list(names), "all are there before Keep goes"
+    assert seen[-1] == ["Revoke"]
+
+
 def test_what_goes_wrong_is_said_in_the_panel(background: BackgroundRunner) -> None:
     panel = AccountPanel(facts, keys=Ring(), background=background)
     buttons(panel, "Create key")[0].click()

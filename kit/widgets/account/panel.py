@@ -147,8 +147,12 @@ class KeyList(ipywidgets.VBox):
             return ipywidgets.HBox((line,))
 
         def ask_back(asking: bool) -> None:
-            for one, shown in ((ask, not asking), (yes, asking), (keep, asking)):
-                one.layout.display = None if shown else "none"
+            # What had the focus goes last: then what takes it over is there.
+            asked, question = (yes, keep), (ask,)
+            for one in asked if asking else question:
+                one.layout.display = None
+            for one in question if asking else asked:
+                one.layout.display = "none"
             if asking and key.in_use:
                 self._show_problem("This notebook works with that key and will be shut out.")
 
