@@ -42,16 +42,15 @@ def shown(
     Parameters
     ----------
     script : str
-        What its page runs before anything else; then it has one of its own.
+        What the page runs before the notebook is opened; see `change` there.
     alone : bool
-        Whether it has a page of its own: where a test changes the page itself, or has set what is
-        read when one is loaded.
+        Whether it has a page of its own, where the test has set what is read when one is loaded.
     """
-    alone = alone or bool(script)
     with (browsing if alone else sharing)(browser) as (context, refused):
-        if script:
-            context.add_init_script(script)
         notebook = Notebook(context, lab, path)
+        if script:
+            notebook.page.evaluate(script)
+            notebook.open(lab, path)
         yield notebook
         assert not refused, refused
         assert not notebook.console, notebook.console

@@ -4,17 +4,19 @@ from playwright.sync_api import Locator
 
 #: Milliseconds to the kernel, and as many back.
 FAR = 700
-#: What such a page runs before anything else; it is near until `away`.
-HOLDS_BACK = """(() => {
+#: What such a page runs before it has a kernel; it is near until `away`.
+HOLDS_BACK = """() => {
     window.far = 0;
     const { prototype } = WebSocket;
     const { send } = prototype;
     const heard = Object.getOwnPropertyDescriptor(prototype, "onmessage");
-    prototype.send = function (data) { setTimeout(() => send.call(this, data), window.far); };
-    Object.defineProperty(prototype, "onmessage", { ...heard, set(hear) {
+    change(prototype, "send", { value(data) {
+        setTimeout(() => send.call(this, data), window.far);
+    } });
+    change(prototype, "onmessage", { ...heard, set(hear) {
         heard.set.call(this, event => setTimeout(() => hear.call(this, event), window.far));
     } });
-})()"""
+}"""
 
 
 def away(part: Locator, milliseconds: int = FAR) -> None:

@@ -51,6 +51,19 @@ _SEEN = """part => {
     const there = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 60));
     return part.contains(there);
 }"""
+#: With `change` a test changes what belongs to the page; the next one has it as it was.
+_CHANGE = """
+window.changes = [];
+window.change = (holder, name, property) => {
+    const before = Object.getOwnPropertyDescriptor(holder, name);
+    Object.defineProperty(holder, name, { configurable: true, ...property });
+    changes.unshift(() => {
+        delete holder[name];
+        if (before) Object.defineProperty(holder, name, before);
+    });
+};
+"""
+_UNDONE = "() => changes.splice(0).forEach(undo => undo())"
 _CLOSED = """() => {
     for (const widget of [...jupyterapp.shell.widgets('main')]) widget.dispose();
     localStorage.clear();
@@ -84,7 +97,7 @@ def chromium() -> Iterator[Browser]:
 @contextmanager
 def browsing(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
     """Open a window that reaches this machine only, and the list of what else it asked for."""
-    context = browser.new_context(viewport=SIZE)
+    context = _window(browser)
     try:
         with _refusing(context) as refused:
             yield context, refused
@@ -96,16 +109,21 @@ def browsing(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
 def sharing(browser: Browser) -> Iterator[tuple[BrowserContext, list[str]]]:
     """Open the window that a test before has used, or one: JupyterLab takes seconds to load.
 
-    A test that fails or changes the page itself leaves none; see `Notebook.leave` for what the
-    others leave.
+    A test that fails leaves none; see `Notebook.leave` for what the others leave.
     """
-    context = next(iter(browser.contexts), None) or browser.new_context(viewport=SIZE)
+    context = next(iter(browser.contexts), None) or _window(browser)
     try:
         with _refusing(context) as refused:
             yield context, refused
     except BaseException:
         context.close()
         raise
+
+
+def _window(browser: Browser) -> BrowserContext:
+    context = browser.new_context(viewport=SIZE)
+    context.add_init_script(_CHANGE)
+    return context
 
 
 @contextmanager
@@ -157,8 +175,10 @@ class Notebook:
 
     def leave(self) -> None:
         """Leave the page as a new one is, without a notebook."""
+        expect(self.page.locator(".jp-Dialog")).to_have_count(0)
         self.page.remove_listener("pageerror", self._keep)
         self.page.evaluate(_CLOSED)
+        self.page.evaluate(_UNDONE)
         self.dress("JupyterLab Light")
         self.page.set_viewport_size(SIZE)
         self.page.mouse.move(0, 0)

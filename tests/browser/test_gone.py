@@ -59,9 +59,9 @@ def test_a_form_whose_kernel_is_gone_says_so(lab: Lab, browser: Browser) -> None
         run(notebook, 1)
         rests(form)
 
-        # opened again, it has what the notebook keeps of it
+        # loaded anew, the page has what the notebook keeps of it
         notebook.save()
-        notebook.open(lab, notebook.path)
+        page.reload()
         expect(notebook.output(0)).to_contain_text("This brings it back")
         expect(form).to_have_count(0)
         look(notebook, "form-gone-kept", ".jp-OutputArea")

@@ -13,15 +13,15 @@ pytestmark = pytest.mark.browser
 PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = ("import kit\nstudio = kit.connect()", 'studio.form("flat", "a lake")')
 #: A browser without a screen has no notifications: what would be told is kept.
-_BROWSER = """
-window.told = [];
-window.Notification = class {
-    static permission = "default";
-    static async requestPermission() { return (this.permission = "granted"); }
-    constructor(text) { told.push(text); }
-};
-"""
-_HIDE = "Object.defineProperty(document, 'hidden', { value: true, configurable: true })"
+_BROWSER = """() => {
+    window.told = [];
+    change(window, 'Notification', { value: class {
+        static permission = "default";
+        static async requestPermission() { return (this.permission = "granted"); }
+        constructor(text) { told.push(text); }
+    } });
+}"""
+_HIDE = "() => change(document, 'hidden', { value: true })"
 
 
 @pytest.fixture
@@ -31,9 +31,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def test_the_end_of_a_run_is_told_when_that_is_wanted(lab: Lab, browser: Browser) -> None:
-    with opened(lab, browser, *CELLS, alone=True) as notebook:
+    with opened(lab, browser, *CELLS) as notebook:
         page = notebook.page
-        page.add_script_tag(content=_BROWSER)
+        page.evaluate(_BROWSER)
         notebook.run_all()
         form = page.locator(".kit-form")
         results = form.get_by_role("button", name="New seed")

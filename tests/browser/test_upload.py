@@ -27,13 +27,13 @@ DROP = """(zone, [name, type, content]) => {
         zone.dispatchEvent(new DragEvent(kind, options));
     }
 }"""
-#: A disk that takes a second for each piece: what is broken off in time was under way.
+#: A disk that takes its time for each piece: what is broken off in time was under way.
 SLOW = """() => {
     const read = Blob.prototype.arrayBuffer;
-    Blob.prototype.arrayBuffer = async function () {
-        await new Promise(resolve => setTimeout(resolve, 1000));
+    change(Blob.prototype, 'arrayBuffer', { async value() {
+        await new Promise(resolve => setTimeout(resolve, 2500));
         return read.call(this);
-    };
+    } });
 }"""
 WIDEST = """zone => {
     const card = zone.closest('.kit-form');
@@ -62,7 +62,7 @@ def files(tmp_path: Path) -> Path:
     """The user's own folder."""
     folder = tmp_path / "home"
     folder.mkdir()
-    for name, megabytes in (("short.wav", 12), ("long.wav", 60)):
+    for name, megabytes in (("short.wav", 12), ("long.wav", 24)):
         (folder / name).write_bytes(os.urandom(megabytes * 1_000_000))
     with (folder / "huge.png").open("wb") as file:
         file.truncate(51_000_000)
@@ -140,7 +140,7 @@ def test_an_upload_that_breaks_off_says_so_and_leaves_nothing(
     page.evaluate(SLOW)
 
     choose(notebook, "voice", files / "long.wav")
-    expect(voice).to_contain_text("4.2 of 60.0 MB · 6 %")
+    expect(voice).to_contain_text("4.2 of 24.0 MB · 17 %")
     look(notebook, "upload-running", ".kit-form")
     voice.get_by_role("button", name="Cancel").click()
     expect(voice.get_by_role("alert")).to_have_text("Canceled.")
