@@ -6,6 +6,7 @@ for `pytest notebooks/01_quickstart.ipynb` alone, too.
 
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ NOTEBOOK = pytest.StashKey[Path]()
 #: One more than processors, for much of the suite waits for browsers, servers and timers.
 PROCESSES = min((os.cpu_count() or 1) + 1, 4)
 
+# Takes a second to import, with jsonschema, and checks international addresses: there are none.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 # Before anything reads it: what the user has set is not what is tested.
 for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" not in name]:
     del os.environ[_name]

@@ -15,6 +15,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.lab import START
 from tests.browser.notebook import browsing
 from tests.ports import free_port
 
@@ -40,8 +41,8 @@ def page_of(cell: str, folder: Path, environment: dict[str, str]) -> Iterator[st
     nbformat.write(made, folder / "app.ipynb")
     port = free_port()
     command = [
-        *(sys.executable, "-m", "voila", "app.ipynb", "--no-browser", f"--port={port}"),
-        *("--Voila.ip=127.0.0.1", "--theme=dark"),
+        *(sys.executable, "-c", START.format("voila.app"), "app.ipynb"),
+        *("--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", "--theme=dark"),
     ]
     with (folder / "voila.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=variables, stdout=log, stderr=log)
