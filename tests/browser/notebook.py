@@ -183,6 +183,10 @@ class Notebook:
         self.page.set_viewport_size(SIZE)
         self.page.mouse.move(0, 0)
 
+    def forget_unanswered(self) -> None:
+        """Forget what JupyterLab itself says of requests that a kernel did not live to answer."""
+        self.console[:] = [said for said in self.console if "Canceled future for " not in said]
+
     def wait_idle(self, seconds: float = 90) -> None:
         """Wait until the kernel has nothing to do."""
         self.page.wait_for_function(

@@ -16,8 +16,6 @@ pytestmark = pytest.mark.browser
 
 PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = ("import kit\nstudio = kit.connect()\nstudio.panel()",)
-#: What JupyterLab itself says of requests that a kernel did not live to answer.
-UNANSWERED = "Canceled future for "
 #: Presses Cancel as soon as it is there: a person could, by chance.
 CANCELS = """() => ({ pressed: new Promise(done => {
     const watcher = new MutationObserver(() => {
@@ -108,4 +106,4 @@ def test_what_is_changed_while_a_change_is_on_its_way_is_as_it_was_left(notebook
     expect(panel.locator("[aria-busy=true], [aria-disabled=true]")).to_have_count(0)
     expect(panel.locator("[data-kit-pending]")).to_have_count(0)
     notebook.wait_idle()
-    notebook.console[:] = [said for said in notebook.console if UNANSWERED not in said]
+    notebook.forget_unanswered()

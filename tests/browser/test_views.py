@@ -126,3 +126,4 @@ def test_a_picture_of_a_gallery_a_sheet_or_a_comparison_opens_in_a_form(
         expect(notebook.output(2).locator("img")).to_have_count(4)
         expect(notebook.page.get_by_text("Error displaying widget")).to_be_hidden()
         notebook.wait_idle()
+        notebook.forget_unanswered()
