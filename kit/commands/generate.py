@@ -53,7 +53,11 @@ def command(
         if name is None:
             raise ConfigError("name a model, or with --from a file that says by which it was made")
         definition = studio.models[name]
-        values = typed.parse_values(definition, typed.parse_pairs(parameter or (), "-p"))
+        given = typed.parse_pairs(parameter or (), "-p")
+        for medium in definition.media_parameters:
+            if medium.name in given:
+                raise ConfigError(f"{medium.name} takes a file: --media {medium.name}=FILE")
+        values = typed.parse_values(definition, given)
         files = read_media(definition, media or ()) or None
         tags = {name: texts[-1] for name, texts in typed.parse_pairs(tag or (), "--tag").items()}
         how: Any = {"media": files, "again": again, "tags": tags}

@@ -100,6 +100,7 @@ def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
         (("flat", "x", "-p", "count=11"), "must be at most 10, not 11"),
         (("flat", "x", "-p", "size=huge"), "must be one of 'small', 'big', not 'huge'"),
         (("flat",), "prompt: is required"),
+        (("clay", "x", "-p", "portrait=a.png"), "takes a file: --media portrait=FILE"),
         (("clay", "x", "--media", "portrait=no.png"), "there is no file 'no.png'"),
         (("clay", "x", "--media", "face=no.png"), "has no medium 'face'"),
         (("flat", "x", "-o", "no/such/a.png"), "no/such does not exist"),

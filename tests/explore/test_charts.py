@@ -76,7 +76,9 @@ def test_the_kinds_of_pandas_are_beside_our_chart() -> None:
 
     assert len(some.plot.bar(x="model", y="net").patches) == 3
     assert len(some.plot(kind="barh", x="model", y="net").patches) == 3
-    assert some.plot().axes[0].get_title(loc="left") == "Credits by model"
+    ours = some.plot(figsize=(5, 3))
+    assert ours.axes[0].get_title(loc="left") == "Credits by model"
+    assert ours.get_size_inches().tolist() == [5, 3]
 
 
 @pytest.mark.parametrize("chart", [DAYS, BAND], ids=lambda chart: chart.kind)

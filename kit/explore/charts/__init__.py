@@ -75,8 +75,8 @@ class CostPlot(PlotAccessor):
             ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair, drawn
             without a network, and interactive.
         **options
-            For the engine: ``width`` and ``height`` in inches (matplotlib) or pixels (altair). Any
-            of ``kind``, ``x`` and ``y`` means pandas' own plot.
+            For the engine: ``width`` and ``height`` in inches (matplotlib, also as ``figsize``) or
+            pixels (altair). Any of ``kind``, ``x`` and ``y`` means pandas' own plot.
 
         Raises
         ------

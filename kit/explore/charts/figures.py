@@ -45,7 +45,12 @@ class ChartPicture(Figure):
 
 
 def draw(
-    chart: Chart, frame: pd.DataFrame, *, width: float = 7.2, height: float | None = None
+    chart: Chart,
+    frame: pd.DataFrame,
+    *,
+    width: float = 7.2,
+    height: float | None = None,
+    figsize: tuple[float, float] | None = None,
 ) -> ChartPicture:
     """Return a chart as a figure.
 
@@ -53,7 +58,11 @@ def draw(
     ----------
     width, height : float
         Inches; the height follows from the number of bars where it is not given.
+    figsize : tuple of float, optional
+        Both, as pandas takes them.
     """
+    if figsize:
+        width, height = figsize
     rows = rows_to_draw(chart, frame)
     if height is None:
         height = 1.4 + 0.3 * max(2, rows["x"].nunique()) if chart.kind == "bars" else 3.6
