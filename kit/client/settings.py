@@ -128,7 +128,7 @@ def data_folder(
     env = os.environ if environment is None else environment
     given = data or env.get("KIT_DATA")
     if given:
-        return Path(given).expanduser()
+        return Path(given).expanduser().absolute()  # wherever the notebook goes later
     from platformdirs import user_data_path
 
     return user_data_path(_APP)

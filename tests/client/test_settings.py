@@ -152,7 +152,9 @@ def test_a_broken_profiles_file_is_a_sentence(profiles: Path) -> None:
         resolve(environment={}, profiles=profiles)
 
 
-def test_data_goes_where_it_is_told(tmp_path: Path) -> None:
+def test_data_goes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert data_folder("here") == tmp_path / "here"
     assert data_folder(tmp_path, environment={"KIT_DATA": "/x"}) == tmp_path
     assert data_folder(environment={"KIT_DATA": str(tmp_path)}) == tmp_path
     assert data_folder(environment={}).name == "creative-studio-kit"
