@@ -7,13 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from kit.service.worker.pool import JobError, LostError, Pool
 from tests.service.worker.conftest import in_pool
 from tests.service.worker.test_pool import alive, silent, task
-from tests.waiting import balance, finished, started, until
+from tests.waiting import until
 
 Done = Callable[..., list[Any]]
 PLUGINS = Path(__file__).parent / "plugins"
@@ -147,24 +146,6 @@ def test_what_an_engine_says_is_cut_to_what_can_be_shown(done: Done) -> None:
     assert str(error).startswith("no  [31m no")
 
 
-@pytest.mark.parametrize(
-    ("mischief", "code", "sentence"),
-    [
-        ("hoards", "bad_result", "its metadata is longer than 64 KB"),
-        ("says nonsense", "worker_lost", "the render process was lost 3 times"),
-    ],
-)
-def test_mischief_fails_and_is_refunded(
-    http: httpx.Client, mischief: str, code: str, sentence: str
-) -> None:
-    bad = finished(http, started(http, modelId="unruly", prompt=mischief, parameters={}))
-    good = finished(http, started(http, modelId="unruly", prompt="behaves", parameters={}))
-
-    assert (bad["status"], bad["errorCode"]) == ("failed", code)
-    assert sentence in bad["error"]
-    assert (good["status"], balance(http)) == ("completed", 99.5)
-
-
 def test_an_engine_that_asks_is_not_waited_for(done: Done) -> None:
     asked, good = done("asks", "behaves")
 
@@ -223,6 +204,7 @@ def test_an_odd_end_of_a_job_is_told_in_a_clear_sentence(done: Done) -> None:
         "cleans up too much": ("bad_result", "cannot be used: its file is missing"),
         "gives up": ("engine_failed", "the engine failed (CanceledError)"),
         "raises an odd name": ("engine_failed", "the engine failed (Too [31m Dry"),
+        "hoards": ("bad_result", "its metadata is longer than 64 KB"),
         "fails without a word": ("render_failed", "the engine gives no reason"),
     }
     *errors, good = done(*odd, "behaves")
