@@ -61,7 +61,7 @@ def played(browser: Browser) -> Iterator[Play]:
 def film(folder: Path, kind: str) -> tuple[bytes, str]:
     image = saved(np.full((180, 320, 3), COLOR, np.uint8), folder / "picture.png")
     media = {"image": image, "soundtrack": recorded(tone(0.5), folder / "tone.wav")}
-    asset = render("ken-burns", folder / "job", media=media, format=kind)
+    asset = render("ken-burns", folder / "job", media=media, format=kind, duration=1)
     return asset.path.read_bytes(), asset.content_type
 
 
