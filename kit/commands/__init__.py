@@ -31,7 +31,7 @@ COMMANDS = {
     "login": "Save the address of a service and a key for it.",
     "logout": "Forget a saved profile and its key.",
     "profiles": "List the saved services, without their keys.",
-    "backup": "Copy database, files and secret.",
+    "backup": "Copy all of a data folder that counts.",
     "restore": "Bring a backup back.",
     "migrate": "Bring the database up to this version.",
     "move": "Copy the accounts, history and ledger of a data folder into PostgreSQL.",

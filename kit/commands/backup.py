@@ -24,7 +24,7 @@ def command(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Copy database, files and secret; whoever has the copy can read everything."""
+    """Copy all of a data folder that counts; whoever has the copy can read everything."""
     settings = settings_of(data, database)
     report = backup.backup(settings, target, skip_missing=skip_missing)
     facts = {"files": report.files, "missing": len(report.missing) or None}

@@ -59,7 +59,7 @@ def instant(text: str) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ConfigError(
-            f"--expires must be an ISO 8601 time such as 2030-01-31T12:00:00Z, not {text!r}"
+            f"a time must be in ISO 8601, such as 2030-01-31T12:00:00Z, not {text!r}"
         ) from None
     moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
     return int(moment.timestamp() * 1000)

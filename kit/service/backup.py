@@ -213,10 +213,23 @@ def _add_private(add: Add, settings: ServiceSettings, draft: Path, report: Repor
     secret.touch(mode=0o600)
     secret.write_bytes(settings.secret())
     add(_SECRET, secret)
-    if (settings.data / _DEMO).is_file():
-        add(_DEMO, settings.data / _DEMO)
+    for path in _find_beside(settings.data):
+        with suppress(FileNotFoundError):
+            add(path.relative_to(settings.data).as_posix(), path)
     note.write_text(json.dumps({"version": __version__, **asdict(report)}, indent=1))
     add(_NOTE, note)
+
+
+def _find_beside(data: Path) -> Iterator[Path]:
+    """Yield what else lies in a data folder and comes from nowhere else: models, the demo's key.
+
+    And what notebooks keep: which request led to what, ratings, rates, presets.
+    """
+    yield from (data / name for name in (_DEMO, "engines.toml"))
+    for path in sorted((data / "notebook").rglob("*")):
+        of_the_service = path.relative_to(data).parts[1] in ("history", "outputs")
+        if path.is_file() and not of_the_service:
+            yield path
 
 
 def _run_on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:

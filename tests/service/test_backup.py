@@ -74,6 +74,21 @@ def test_what_comes_back_is_what_was_there(
     }
 
 
+def test_what_notebooks_keep_comes_back_but_for_what_the_service_has(
+    service: Service, tmp_path: Path
+) -> None:
+    kept = {"engines.toml", "notebook/journal/embedded.jsonl", "notebook/presets/poster.json"}
+    for name in (*kept, "notebook/outputs/a.png", "notebook/history/a/b/c.parquet"):
+        file = service.settings.data / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+
+    backup(service.settings, tmp_path / "copy.tar.gz")
+    restore(tmp_path / "copy.tar.gz", elsewhere(tmp_path))
+
+    assert files(tmp_path / "restored").keys() - {"kit.db", "secret"} == kept
+
+
 def modes(folder: Path) -> set[int]:
     return {
         stat.S_IMODE(path.stat().st_mode) & (0o077 if path.is_dir() else 0o177)
