@@ -256,7 +256,7 @@ def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitab
 
     # A notebook's cell has an event loop already, and this needs one of its own.
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, with_database(settings, work)).result()
+        return pool.submit(lambda: asyncio.run(with_database(settings, work))).result()
 
 
 async def _make(database: Database, settings: ServiceSettings, path: Path) -> str:

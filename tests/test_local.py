@@ -230,6 +230,21 @@ def test_of_two_notebooks_that_lose_their_host_one_becomes_it(data: Path) -> Non
     assert hosts + other_hosts == 1
 
 
+def test_who_asks_at_the_very_end_leaves_no_warning_of_python(data: Path) -> None:
+    code = (
+        "import atexit, sys\n"
+        "from kit.local import demo_key\n"
+        "from kit.service import settings\n"
+        "atexit.register(demo_key, settings.load(data=sys.argv[1]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(data)], capture_output=True, text=True, check=False
+    )
+
+    assert "after interpreter shutdown" in done.stderr
+    assert "never awaited" not in done.stderr
+
+
 def test_what_was_stopped_here_on_purpose_is_not_started_again(data: Path) -> None:
     url, key = local.start_embedded(data)
     follow = local.follower(data, key)
