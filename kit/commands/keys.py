@@ -18,7 +18,7 @@ from kit.commands.options import (
     show_json,
     show_table,
 )
-from kit.service.domain import keys
+from kit.service.domain import accounts, keys
 from kit.service.http.context import format_time, to_credits
 from kit.service.machine import clock
 
@@ -66,7 +66,10 @@ def list_keys(
     as_json: Json = False,
 ) -> None:
     """List the keys, without their secrets."""
-    rows = read(settings_of(data, database), keys.list_keys(account))
+    config = settings_of(data, database)
+    if account is not None:
+        read(config, accounts.get(account))  # a name that is mistyped has no empty list
+    rows = read(config, keys.list_keys(account))
     if as_json:
         show_json([key_data(row) for row in rows])
     else:

@@ -8,7 +8,7 @@ import typer
 
 from kit.commands.database import actor, read, settings_of, transact
 from kit.commands.options import Account, Data, DatabaseUrl, Json, group, show_json, show_table
-from kit.service.domain import webhooks
+from kit.service.domain import accounts, webhooks
 from kit.service.http.webhooks import describe, describe_all
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
@@ -23,7 +23,9 @@ def list_webhooks(
     account: Account, data: Data = None, database: DatabaseUrl = None, as_json: Json = False
 ) -> None:
     """List an account's webhooks, and how many messages wait for them or were given up."""
-    found = read(settings_of(data, database), describe_all(account))
+    config = settings_of(data, database)
+    read(config, accounts.get(account))  # a name that is mistyped has no empty list
+    found = read(config, describe_all(account))
     if as_json:
         show_json(found)
     else:

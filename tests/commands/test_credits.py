@@ -24,8 +24,11 @@ def test_a_grant_that_is_none_is_refused(kit: Kit, account: str, amount: str) ->
     assert kit("accounts", "list", "--json").json[0]["credits"] == 5
 
 
-def test_an_unknown_account_gets_no_credits(kit: Kit) -> None:
-    done = kit("credits", "grant", "--account", "acc_nobody", "--amount", 1)
+@pytest.mark.parametrize(
+    "words", [("credits", "grant", "--amount", "1"), ("keys", "list"), ("webhooks", "list")]
+)
+def test_an_account_that_there_is_not_is_no_empty_answer(kit: Kit, words: tuple[str, ...]) -> None:
+    done = kit(*words, "--account", "acc_nobody")
 
     assert (done.code, done.err) == (1, "kit: there is no account 'acc_nobody'\n")
 
