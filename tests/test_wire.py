@@ -13,6 +13,8 @@ from pydantic.alias_generators import to_camel
 
 from kit import wire
 from kit.wire import Generation, Model, Receipt, StartGeneration, WireShape, WriteScripts
+from kit.wire.uploads import Ticket
+from kit.wire.webhooks import Webhook
 
 KINDS = [
     kind
@@ -121,6 +123,16 @@ def test_instants_are_utc_with_milliseconds(milliseconds: int, hours: int) -> No
     assert text.endswith("Z")
     assert len(text) == 24
     assert datetime.fromisoformat(text) == instant
+
+
+def test_what_opens_a_file_or_signs_is_not_shown() -> None:
+    given = {"id": "1", "url": "u", "upload_id": "1"}
+    hidden = dict.fromkeys(("output_url", "upload_url", "secret"), "hidden")
+    hidden |= {"media_urls": {"image": "hidden"}, "output": {"thumbnail_url": "hidden"}}
+
+    for kind in (Generation, Ticket, Webhook):
+        assert "hidden" in kind(**given, **hidden).model_dump_json()
+        assert "hidden" not in repr(kind(**given, **hidden))
 
 
 def test_a_time_without_a_zone_is_utc() -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Field,
     PlainSerializer,
     ValidationError,
     model_validator,
@@ -19,6 +20,11 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticSerializationError, to_json
 
 from kit.wire import reading
+
+T = TypeVar("T")
+
+#: A secret, or an address that opens a file for whoever has it: not shown with what holds it.
+Hidden = Annotated[T, Field(repr=False)]
 
 
 def _number(value: Decimal) -> float | int:

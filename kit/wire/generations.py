@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from kit.wire.base import Body, Credits, Instant, Wire, WireShape
+from kit.wire.base import Body, Credits, Hidden, Instant, Wire, WireShape
 from kit.wire.bounds import ADDRESS, ITEMS, TEXT, AtMost, Id, Reference, Tags
 from kit.wire.words import FINISHED
 
@@ -61,7 +61,7 @@ class Output(WireShape):
     duration_seconds: float | None = None
     size_bytes: int | None = None
     sha256: str | None = None
-    thumbnail_url: str | None = None
+    thumbnail_url: Hidden[str | None] = None
     expires_at: Instant | None = None
     metadata: dict[str, Any] | None = None
 
@@ -90,8 +90,8 @@ class Generation(WireShape):
     model_name: str | None = None
     prompt: str | None = None
     parameters: dict[str, Any] | None = None
-    media_urls: dict[str, Any] | None = None
-    output_url: str | None = None
+    media_urls: Hidden[dict[str, Any] | None] = None
+    output_url: Hidden[str | None] = None
     error: Annotated[str | None, BeforeValidator(_sentence)] = None
     created_at: Instant | None = None
     updated_at: Instant | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from kit.wire.base import Body, Instant, Wire
+from kit.wire.base import Body, Hidden, Instant, Wire
 from kit.wire.bounds import FILE_NAME, Id
 from kit.wire.words import CONTENT_TYPES
 
@@ -30,7 +30,7 @@ class Ticket(Wire):
     """Permission to send one file. Source: API document, "Media upload ticket"."""
 
     upload_id: str
-    upload_url: str
+    upload_url: Hidden[str]
     method: str = "PUT"
     required_headers: dict[str, str] = Field(default_factory=dict)
     expires_at: Instant | None = None

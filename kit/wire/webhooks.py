@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from kit.wire.base import Body, Instant, Wire
+from kit.wire.base import Body, Hidden, Instant, Wire
 from kit.wire.bounds import ADDRESS
 
 
@@ -23,6 +23,6 @@ class Webhook(Wire):
     url: str
     created_at: Instant | None = None
     disabled_at: Instant | None = None
-    secret: str | None = None
+    secret: Hidden[str | None] = None
     pending: int = 0
     failed: int = 0
