@@ -92,10 +92,14 @@ def rgb(frame: Any, width: int, height: int) -> Bytes:
     return np.asarray(cv2.multiply(color, cover, scale=1 / 255))
 
 
-def planes(frame: Any, width: int, height: int) -> Bytes | None:
-    """Return a frame as I420 of an even size, as clips have them; None where RGB is needed."""
-    if frame.format.name not in ("yuv420p", "yuvj420p", "nv12") or frame.color_trc in CURVES:
-        return None
+def is_plain(frame: Any) -> bool:
+    """Tell whether a frame becomes I420 without being RGB on the way."""
+    kind = frame.format.name
+    return kind in ("yuv420p", "yuvj420p", "nv12") and frame.color_trc not in CURVES
+
+
+def planes(frame: Any, width: int, height: int) -> Bytes:
+    """Return a plain frame as I420 of an even size, as clips have them."""
     asked = _matrix(frame)
     if asked or (frame.colorspace, frame.color_range) == (_BT709, _LIMITED):
         asked = {}  # asked for what it has, FFmpeg takes twice the time

@@ -16,9 +16,9 @@ import cv2
 import numpy as np
 
 from kit.containers import measure_film, open_media, shown_stream
-from kit.engines.media.clip import rgb_frame
+from kit.engines.media.clip import rgb_frame, turned
 from kit.engines.media.color import Bytes
-from kit.engines.media.decoding import boxed, decoded, inner_size, planes, quick, woven
+from kit.engines.media.decoding import boxed, decoded, inner_size, is_plain, planes, quick, woven
 from kit.engines.media.hdr import tones_of
 from kit.engines.media.inspection import check_pixels, undecodable
 from kit.engines.media.lengths import check_complete, check_priced, check_unbroken
@@ -49,6 +49,7 @@ class Footage:
     fps: float  # nominal, 1 to 240; a varying rate's mean
     quick: float  # frames per second where a varying rate is fast
     has_sound: bool
+    plain: bool  # whether its pictures become I420 without being RGB on the way
 
     def __init__(self, path: Path, *, check: Callable[[], None] = lambda: None) -> None:
         self._path = path
@@ -134,6 +135,7 @@ class Footage:
         if stream.base_rate and abs(float(stream.base_rate) / rate - 1) > _EVEN:
             self.quick = quick(container, stream, _EVEN) or self.fps
         self.has_sound = bool(container.streams.audio)
+        self.plain = is_plain(frame)
         self._light = int(frame.color_trc), int(frame.color_primaries)
         self._told = float(stream.duration * stream.time_base) if stream.duration else None
         self.seconds, end = measure_film(container, stream)
@@ -198,10 +200,9 @@ class Footage:
         if self._turn in (90, 270):
             width, height = height, width
         whole = inner_size(frame, width, height, self._shape) == (width, height)
-        if i420 and whole and tones is None and not self._turn:
+        if i420 and whole and tones is None and is_plain(frame):
             ready = planes(frame, width, height)
-            if ready is not None:
-                return ready
+            return turned(ready, width, height, _TURNS[self._turn]) if self._turn else ready
         pixels = boxed(frame, width, height, self._shape)
         if tones is not None:
             pixels = tones(pixels)

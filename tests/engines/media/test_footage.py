@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
+from kit.engines.media.clip import rgb_of
 from kit.engines.media.footage import Footage
 from kit.errors import EngineError
 from tests.engines.films import WHOLE, clicks, filmed, picture, turned, woven
@@ -81,9 +82,10 @@ def test_a_video_that_a_phone_filmed_sideways_stands_upright(tmp_path: Path, deg
     upright = np.rot90(picture(64, 48, RED), -degrees // 90)
 
     with Footage(path) as footage:
-        (frame, *_) = footage.frames(30)
+        (frame, *_), (planes, *_) = footage.frames(30), footage.frames(30, i420=True)
         assert (footage.height, footage.width) == frame.shape[:2] == upright.shape[:2]
-    assert np.abs(frame.astype(int) - upright).mean() < 6
+    for shown in (frame, rgb_of(planes)):
+        assert np.abs(shown.astype(int) - upright).mean() < 6
 
 
 @pytest.mark.parametrize(("tags", "matrix"), [((1, 1, 1, 1), 1), ((6, 1, 1, 13), 5)])

@@ -42,8 +42,8 @@ def edit(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     with Footage(job.media["video"][0], check=progress.check) as footage:
         plan = plan_of(values, footage)
-        frame = frame_of((footage.width, footage.height), plan.size, values["fit"])
         steady = values["stabilize"]
+        frame = frame_of(footage, plan.size, values["fit"], steady=steady)
         looks = 2 if steady or frame.room != (0, 0) else 1
         read = [(footage, looks * (plan.end - plan.start))]
         check_work(read, plan.frames, plan.size, steady=steady)

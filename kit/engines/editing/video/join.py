@@ -111,7 +111,7 @@ def _joined(job: Job, films: Sequence[Footage], progress: Progress) -> Asset:
     fps = Fraction(values.get("fps") or common_rate([smooth_rate(film) for film in films]))
     counts = [max(1, round(film.seconds * fps)) for film in films]
     joints = [0, *_joints(counts, values, fps), 0]
-    shapes = [frame_of((film.width, film.height), size, values["fit"]) for film in films]
+    shapes = [frame_of(film, size, values["fit"]) for film in films]
     pieces = [
         ClipPiece(*each) for each in zip(films, counts, shapes, joints, joints[1:], strict=False)
     ]
