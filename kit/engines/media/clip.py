@@ -18,7 +18,7 @@ import av
 import cv2
 import numpy as np
 
-from kit.engines.media.color import RGB, YUV, Bytes, Floats
+from kit.engines.media.color import RGB, YUV, Bytes
 from kit.engines.media.encoding import FORMATS, SoundTrack, container_at, picture_stream
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
@@ -182,13 +182,13 @@ def rgb_frame(pixels: Bytes) -> Bytes:
     return out
 
 
-def rgb_of(frame: Bytes, mix: Floats | None = None) -> Bytes:
-    """Return an I420 frame as an RGB picture, its colors mixed by a matrix, shape (3, 3)."""
+def rgb_of(frame: Bytes) -> Bytes:
+    """Return an I420 frame as an RGB picture."""
     rows, width = frame.shape
     luma, *chromas = views(frame, width, rows * 2 // 3)
     size = luma.shape[::-1]
     planes = (luma, *(cv2.resize(c, size, interpolation=cv2.INTER_LINEAR) for c in chromas))
-    return np.asarray(cv2.transform(cv2.merge(planes), RGB if mix is None else mix @ RGB))
+    return np.asarray(cv2.transform(cv2.merge(planes), RGB))
 
 
 def turned(frame: Bytes, width: int, height: int, way: int) -> Bytes:

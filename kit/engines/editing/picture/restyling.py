@@ -51,8 +51,9 @@ def restyle(job: Job, progress: Progress) -> Asset:
     if manner != "none":
         pixels = redraw(pixels, manner)
     progress.report(0.6)
-    pixels = grade(pixels, look) if look != Look() or pixels is still.pixels else pixels
-    pixels = _mix(still.pixels, pixels, values["strength"], manner, gray=not look.saturation)
+    # What shows through flat inks dirties them, so less of it does.
+    share = 1.0 - (1.0 - values["strength"]) ** (2.5 if manner == "poster" else 1.0)
+    _grade(still.pixels, pixels, look, share)
     progress.report(0.75)
     words = {"used": list(style.used), "unused": list(style.unused)}
     facts = {"look": name, "stylize": manner, "words": words}
@@ -66,35 +67,29 @@ def restyle(job: Job, progress: Progress) -> Asset:
     return write_result(job, progress, "restyle", pixels, alpha=alpha, facts=facts)
 
 
-def _mix(old: Bytes, new: Bytes, strength: float, manner: str, *, gray: bool) -> Bytes:
-    """Return the new picture with some of the old one, in the memory of the new one.
+def _grade(old: Bytes, new: Bytes, look: Look, share: float) -> None:
+    """Bring the new picture into a look and mix it with the old one, in place, which may be it.
 
-    What shows through flat inks dirties them, so less of it does; and what shows through a look
-    without colors must not bring them back: from half of its strength on it has none.
+    What shows through a look without colors must not bring them back: from half of its strength on
+    it has none.
     """
-    share = 1.0 - (1.0 - strength) ** (2.5 if manner == "poster" else 1.0)
-    matrix = color_matrix(max(0.0, 1.0 - 2 * share) if gray else 1.0)
+    size, table, gray = (new.shape[1], new.shape[0]), tables(look), not look.saturation
+    matrix, below = color_matrix(look.saturation), color_matrix(max(0.0, 1.0 - 2 * share))
+    light = None
+    if look.glow:
+        small = cv2.transform(scaled(new, *fit_size(new.shape, _GLOW_SIDE)), matrix)
+        light = veil(cv2.LUT(small, table), look.glow, size)
+    shade = vignette(size, look.vignette) if look.vignette else None
     for rows, _, _ in bands(len(new), _ROWS):
-        below = cv2.transform(old[rows], matrix) if gray else old[rows]
-        cv2.addWeighted(new[rows], share, below, 1.0 - share, 0.0, dst=new[rows])
-    return new
-
-
-def grade(pixels: Bytes, look: Look) -> Bytes:
-    """Return a picture in a look, shape (height, width, 3), RGB."""
-    # Colors first, so that a look without color can still be toned by the tables.
-    out = tone(cv2.transform(pixels, color_matrix(look.saturation)), look)
-    if look.vignette:
-        mask = vignette((out.shape[1], out.shape[0]), look.vignette)
-        for band, _, _ in bands(len(out), _ROWS):
-            cv2.multiply(out[band], cv2.merge([mask[band]] * 3), dst=out[band], scale=1 / 255)
-    return out
-
-
-def tone(pixels: Any, look: Look) -> Bytes:
-    """Return a picture of which the colors are mixed in the tones and the glow of a look."""
-    out = cv2.LUT(pixels, _tables(look), dst=pixels)
-    return _glow(out, look.glow) if look.glow else np.asarray(out)
+        # Colors first, so that a look without color can still be toned by the tables.
+        part = cv2.transform(new[rows], matrix)
+        cv2.LUT(part, table, dst=part)
+        if light is not None:
+            screen(part, light[rows])
+        if shade is not None:
+            cv2.multiply(part, cv2.merge([shade[rows]] * 3), dst=part, scale=1 / 255)
+        rest = cv2.transform(old[rows], below) if gray else old[rows]
+        cv2.addWeighted(part, share, rest, 1.0 - share, 0.0, dst=new[rows])
 
 
 def vignette(size: tuple[int, int], amount: float) -> Bytes:
@@ -111,7 +106,8 @@ def color_matrix(saturation: float) -> Floats:
     return np.asarray(own + (1 - saturation) * np.tile(_LUMA, (3, 1)), np.float32)
 
 
-def _tables(look: Look) -> Bytes:
+def tables(look: Look) -> Bytes:
+    """Return what the tones of red, green and blue become, shape (1, 256, 3)."""
     tone = np.linspace(0.0, 1.0, 256)
     shifts = (look.warmth + look.tint / 2, -look.tint, -look.warmth + look.tint / 2)
     channels = []
@@ -127,20 +123,20 @@ def _tables(look: Look) -> Bytes:
     return np.asarray(np.rint(np.stack(channels, axis=1) * 255).clip(0, 255), np.uint8)[None]
 
 
-def _glow(pixels: Bytes, amount: float) -> Bytes:
-    size = fit_size(pixels.shape, _GLOW_SIDE)
-    small = scaled(pixels, *size).astype(np.float32) / 255
+def veil(pixels: Bytes, amount: float, size: tuple[int, int]) -> Bytes:
+    """Return the light that spreads from the brightest places of a picture, in a size."""
+    small = scaled(pixels, *fit_size(pixels.shape, _GLOW_SIDE)).astype(np.float32) / 255
     light = small * smooth_step(0.35, 0.95, small @ _LUMA)[..., None]
     far = scaled(light, *fit_size(light.shape, _GLOW_SIDE // 4))
     far = cv2.GaussianBlur(far, (0, 0), 0.045 * _GLOW_SIDE / 4)
-    soft = cv2.GaussianBlur(light, (0, 0), 0.012 * _GLOW_SIDE) + cv2.resize(far, size)
-    veil = cv2.resize(cv2.convertScaleAbs(soft, alpha=255 * amount), pixels.shape[1::-1])
-    # Screen: light adds up but never clips.
-    for rows, _, _ in bands(len(pixels), _ROWS):
-        part = pixels[rows]
-        light = cv2.multiply(veil[rows], cv2.bitwise_not(part), scale=1 / 255)
-        cv2.add(part, light, dst=part)
-    return np.asarray(pixels)
+    soft = cv2.GaussianBlur(light, (0, 0), 0.012 * _GLOW_SIDE)
+    soft += cv2.resize(far, light.shape[1::-1])
+    return np.asarray(cv2.resize(cv2.convertScaleAbs(soft, alpha=255 * amount), size))
+
+
+def screen(pixels: Bytes, light: Bytes) -> None:
+    """Add light to a picture or a plane, in place, so that it never clips."""
+    cv2.add(pixels, cv2.multiply(light, cv2.bitwise_not(pixels), scale=1 / 255), dst=pixels)
 
 
 def redraw(pixels: Bytes, manner: str) -> Bytes:

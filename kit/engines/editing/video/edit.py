@@ -13,15 +13,15 @@ import cv2
 import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
-from kit.engines.editing.picture.looks import LOOKS
-from kit.engines.editing.picture.restyling import color_matrix, tone, vignette
+from kit.engines.editing.picture.looks import LOOKS, Look
+from kit.engines.editing.picture.restyling import color_matrix, screen, tables, veil, vignette
 from kit.engines.editing.video.captions import Captions, timed
 from kit.engines.editing.video.checks import caption_words
 from kit.engines.editing.video.framing import Frame, Motion, frame_of, framed, motion_of
 from kit.engines.editing.video.plan import EditPlan, check_work, fades, plan_of
 from kit.engines.film.filming import write_film
-from kit.engines.media.clip import rgb_frame, rgb_of, views
-from kit.engines.media.color import Bytes
+from kit.engines.media.clip import views
+from kit.engines.media.color import RGB, YUV, Bytes
 from kit.engines.media.footage import Footage
 from kit.engines.media.sound import Sound, cut, fit_length, mix, normalize, stretch
 from kit.engines.media.soundfile import open_sound
@@ -97,8 +97,7 @@ def _frames(
     check: Callable[[], None],
 ) -> Iterator[Bytes]:
     look = LOOKS.get(job.parameters["look"])
-    shade = vignette(plan.size, look.vignette) if look else None
-    mix = color_matrix(look.saturation) if look else None
+    grade = _grader(look, plan.size) if look else None
     fade_in, fade_out = fades(job.parameters, plan.seconds)
     last = (plan.frames - 1) / float(plan.fps)
     read = footage.frames(
@@ -107,14 +106,48 @@ def _frames(
     for number, planes in zip(range(plan.frames), read, strict=False):
         moment = float(number / plan.fps)
         shown = framed(planes, frame, motion(number) if motion else None)
-        if look is not None and shade is not None:
-            shown = rgb_frame(tone(rgb_of(shown, mix), look))
-            luma = views(shown, *plan.size)[0]
-            cv2.multiply(luma, shade, dst=luma, scale=1 / 255)
+        if grade is not None:
+            grade(shown)
         captions.draw(shown, moment)
         rise = moment / fade_in if fade_in else 1.0
         fall = (last - moment) / fade_out if fade_out else 1.0
         yield faded(shown, min(rise, fall))
+
+
+def _grader(look: Look, size: tuple[int, int]) -> Callable[[Bytes], None]:
+    """Return what brings I420 frames of a size into a look, in place.
+
+    Colors have half the size in a video: by them luma becomes at half the size as well what it does
+    in RGB, and all of it at once what gray would become, and by how much that is off there.
+    """
+    shade, table = vignette(size, look.vignette), tables(look)
+    mix, half = color_matrix(look.saturation) @ RGB, (size[0] // 2, size[1] // 2)
+    grays = cv2.merge(
+        [np.arange(256, dtype=np.uint8)[None], *[np.full((1, 256), 128, np.uint8)] * 2]
+    )
+    tones = cv2.transform(grays, RGB)
+    gray = cv2.transform(cv2.LUT(tones, table), YUV)[..., 0]
+
+    def grade(frame: Bytes) -> None:
+        luma, *chromas = views(frame, *size)
+        small = cv2.resize(luma, half, interpolation=cv2.INTER_AREA)
+        near, rough = cv2.LUT(luma, gray, dst=luma), cv2.LUT(small, gray)
+        small = cv2.transform(cv2.merge((small, *chromas)), mix)
+        cv2.LUT(small, table, dst=small)
+        if look.glow:
+            light = veil(small, look.glow, half)
+            screen(small, light)
+            light = cv2.cvtColor(light, cv2.COLOR_RGB2GRAY)
+            screen(rough, light)
+            screen(near, cv2.resize(light, size))
+        exact, *colors = cv2.split(cv2.transform(small, YUV))
+        off = cv2.subtract(exact, rough, dtype=cv2.CV_16S)
+        cv2.add(near, cv2.resize(off, size), dst=near, dtype=cv2.CV_8U)
+        cv2.multiply(near, shade, dst=near, scale=1 / 255)
+        for chroma, color in zip(chromas, colors, strict=True):
+            chroma[:] = color
+
+    return grade
 
 
 def faded(frame: Bytes, light: float) -> Bytes:
