@@ -23,7 +23,7 @@ from kit.engines.media.encoding import FORMATS, SoundTrack, container_at, pictur
 from kit.engines.media.sound import Sound
 from kit.errors import EngineError
 
-__all__ = ["CONTENT_TYPE", "FORMATS", "Clip", "Frame", "rgb_frame", "rgb_of", "turned", "views"]
+__all__ = ["CONTENT_TYPE", "FORMATS", "Clip", "Frame", "rgb_frame", "rgb_of", "views"]
 
 #: Luma at full size, the two chromas at half size; views into one I420 frame.
 Frame: TypeAlias = tuple[Bytes, Bytes, Bytes]
@@ -189,16 +189,6 @@ def rgb_of(frame: Bytes) -> Bytes:
     size = luma.shape[::-1]
     planes = (luma, *(cv2.resize(c, size, interpolation=cv2.INTER_LINEAR) for c in chromas))
     return np.asarray(cv2.transform(cv2.merge(planes), RGB))
-
-
-def turned(frame: Bytes, width: int, height: int, way: int) -> Bytes:
-    """Return an I420 frame of a size turned in one of OpenCV's ways."""
-    size = width, height
-    width, height = size if way == cv2.ROTATE_180 else size[::-1]
-    out = np.empty((height * 3 // 2, width), np.uint8)
-    for source, target in zip(views(frame, *size), views(out, width, height), strict=True):
-        cv2.rotate(source, way, dst=target)
-    return out
 
 
 def _picture(frame: Bytes) -> Any:

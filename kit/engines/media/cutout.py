@@ -138,9 +138,8 @@ def _fit_box(pixels: Bytes, small: Bytes, box: Box, found: Bytes, enough: float)
     """Return 1 for the subject in a box of a picture: what is bounded by it best.
 
     That is what was `found` without the box; or, where that overlaps it by less than `enough`, what
-    the network sees when it is shown nothing else,
-    or, where neither has about the size of the box, what differs in color from all around it; where
-    nothing does, what is in the middle of it.
+    the network sees when it is shown nothing else; or, where neither has about the size of the box,
+    what differs in color from all around it; where nothing does, what is in the middle of it.
     """
     height, width = small.shape[:2]
     rows, columns = (

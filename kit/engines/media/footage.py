@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from kit.containers import measure_film, open_media, shown_stream
-from kit.engines.media.clip import rgb_frame, turned
+from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.decoding import boxed, decoded, inner_size, is_plain, planes, quick, woven
 from kit.engines.media.hdr import tones_of
@@ -196,13 +196,17 @@ class Footage:
     ) -> Bytes:
         if isinstance(frame, np.ndarray):
             return frame
-        width, height = size or (self.width, self.height)
-        if self._turn in (90, 270):
-            width, height = height, width
+        shown = size or (self.width, self.height)
+        width, height = shown[::-1] if self._turn in (90, 270) else shown
         whole = inner_size(frame, width, height, self._shape) == (width, height)
         if i420 and whole and tones is None and is_plain(frame):
             ready = planes(frame, width, height)
-            return turned(ready, width, height, _TURNS[self._turn]) if self._turn else ready
+            if not self._turn:
+                return ready
+            out = np.empty((shown[1] * 3 // 2, shown[0]), np.uint8)
+            for plane, target in zip(views(ready, width, height), views(out, *shown), strict=True):
+                cv2.rotate(plane, _TURNS[self._turn], dst=target)
+            return out
         pixels = boxed(frame, width, height, self._shape)
         if tones is not None:
             pixels = tones(pixels)

@@ -6,7 +6,7 @@ from typing import Any
 
 import cv2
 
-_FINE = 3.0  # deviation of the widest blur that is made in full size, in pixels
+_FINE = 2.0  # deviation of the widest blur that is made in full size, in pixels
 
 
 def scaled(pixels: Any, width: int, height: int) -> Any:

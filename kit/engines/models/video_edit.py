@@ -2,12 +2,7 @@
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Progress
 from kit.engines.editing.picture.looks import LOOKS
-from kit.engines.editing.video.checks import (
-    LONGEST_TEXT,
-    caption_problems,
-    edit_faults,
-    edit_seconds,
-)
+from kit.engines.editing.video import checks
 from kit.engines.models import settings
 from kit.engines.models.settings import choice, medium, number, switch
 from kit.engines.sizes import LONGEST, SHAPES, SIDES
@@ -46,7 +41,7 @@ class Edit(Engine):
             choice("resolution", ("keep", *SIDES), "The shorter side; keep: its own, up to 1080"),
             switch("stabilize", False, "Take the shake out; it costs a little of the edges"),
             choice("look", ("none", *LOOKS), "Color grade"),
-            Parameter(name="captions", description=_CAPTIONS, max_length=LONGEST_TEXT),
+            Parameter(name="captions", description=_CAPTIONS, max_length=checks.LONGEST_TEXT),
             choice("caption_style", ("bold", "clean", "karaoke"), "How the captions look"),
             choice("caption_position", ("bottom", "middle", "top"), "Where the captions stand"),
             number("fade_in", 0, 0, 5, "Seconds from black at the start"),
@@ -68,12 +63,12 @@ class Edit(Engine):
     def check(self, order: Order) -> settings.Problems:
         """Yield that there is no such part, nothing to set the captions, or no sound."""
         whole, *_ = [*order.seconds.get("video", ()), None]
-        faults = list(edit_faults(order.parameters, whole))
+        faults = list(checks.edit_faults(order.parameters, whole))
         yield from ((fault.field, fault.sentence) for fault in faults)
         known = whole is not None and not faults
-        seconds = edit_seconds(order.parameters, whole) if known else None
+        seconds = checks.edit_seconds(order.parameters, whole) if known else None
         captions, style = order.parameters.get("captions"), order.parameters["caption_style"]
-        yield from caption_problems("captions", captions or "", style, seconds)
+        yield from checks.caption_problems("captions", captions or "", style, seconds)
         yield from settings.sound_problems(order)
 
     def render(self, job: Job, progress: Progress) -> Asset:

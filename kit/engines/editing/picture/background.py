@@ -9,13 +9,7 @@ import numpy as np
 
 from kit.engines.base import Asset, Job, Progress
 from kit.engines.editing.attending import keep_reporting
-from kit.engines.editing.picture.files import (
-    color_of,
-    composite,
-    read_mask,
-    read_picture,
-    write_result,
-)
+from kit.engines.editing.picture import files
 from kit.engines.media.color import Bytes, dither, encode, lab_of, linear, paint
 from kit.engines.media.cutout import LEAST, Box, cut_out
 from kit.engines.media.edges import clean_rim
@@ -47,8 +41,8 @@ def change_background(job: Job, progress: Progress) -> Asset:
     operation, feather = job.parameters["operation"], job.parameters["feather"]
     # The one that is not looked at first, alone: to decode a picture takes most of the memory.
     given = operation == "replace" and bool(job.media.get("backdrop"))
-    backdrop = read_picture(job, "backdrop").flatten() if given else None
-    still = read_picture(job)
+    backdrop = files.read_picture(job, "backdrop").flatten() if given else None
+    still = files.read_picture(job)
     near = _read_hint(job, still.pixels.shape[:2])
     progress.report(0.1)
     alpha, sure = _find_subject(still, near, blurs=operation == "blur")
@@ -65,24 +59,26 @@ def change_background(job: Job, progress: Progress) -> Asset:
         cv2.add(pixels, (255, 255, 255, 0), dst=pixels, mask=cv2.compare(alpha, 0, cv2.CMP_EQ))
     elif operation == "replace":
         back, kept = _make_backdrop(job, alpha, backdrop, progress), None
-        pixels = composite(back, clean_rim(pixels, alpha), alpha)
+        pixels = files.composite(back, clean_rim(pixels, alpha), alpha)
     elif strength:
         radius = max(1.0, _WIDEST * strength * max(alpha.shape))
         back = _defocus(pixels, alpha, radius)
-        pixels = composite(back, clean_rim(pixels, alpha), alpha)
+        pixels = files.composite(back, clean_rim(pixels, alpha), alpha)
     progress.report(0.8)
     facts = {"operation": operation, "subjectShare": round(float(alpha.mean()) / 255, 3)}
     if sure is not None:
         facts["certainty"] = round(float(sure), 2)
         if sure < _UNSURE:
             facts["note"] = f"the subject may be cut out roughly here: {_HELP}"
-    return write_result(job, progress, "background", pixels, alpha=kept, facts=facts)
+    return files.write_result(job, progress, "background", pixels, alpha=kept, facts=facts)
 
 
 def _read_hint(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
     """Return a mask of where the user says the subject is, or a box, None where nothing is said."""
     if job.media.get("mask"):
-        return read_mask(job, shape, _POINTED, "about where the subject is and black elsewhere")
+        return files.read_mask(
+            job, shape, _POINTED, "about where the subject is and black elsewhere"
+        )
     if any(job.parameters.get(name) is None for name in BOX):
         return None
     (x, y, wide, high), (height, width) = (float(job.parameters[name]) for name in BOX), shape
@@ -128,7 +124,7 @@ def _make_backdrop(job: Job, alpha: Bytes, backdrop: Bytes | None, progress: Pro
         return np.asarray(scaled(crop(backdrop, width / height), width, height))
     if job.prompt.strip():
         return paint_backdrop(job.prompt, width, height, job.seed, progress)
-    return np.full((height, width, 3), color_of(job.parameters["color"]), np.uint8)
+    return np.full((height, width, 3), files.color_of(job.parameters["color"]), np.uint8)
 
 
 def _defocus(pixels: Bytes, alpha: Bytes, radius: float) -> Bytes:
@@ -147,8 +143,8 @@ def _defocus(pixels: Bytes, alpha: Bytes, radius: float) -> Bytes:
     layers = np.dstack([small * small * weight, weight])
     total = cv2.filter2D(layers, -1, kernel / kernel.sum(), borderType=cv2.BORDER_REFLECT)
     soft = np.sqrt(np.maximum(total[..., :3] / total[..., 3:], 0.0))
-    large = cv2.resize(soft, alpha.shape[::-1], interpolation=cv2.INTER_CUBIC)
-    return np.asarray(cv2.convertScaleAbs(large, alpha=255))
+    soft = cv2.convertScaleAbs(soft, alpha=255)
+    return np.asarray(cv2.resize(soft, alpha.shape[::-1], interpolation=cv2.INTER_CUBIC))
 
 
 def paint_backdrop(words: str, width: int, height: int, seed: int, progress: Progress) -> Bytes:

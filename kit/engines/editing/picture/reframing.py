@@ -66,8 +66,8 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
     box = (round(left * share), round(top * share), round(wide * share), round(tall * share))
     cv2.rectangle(shade, box, 0.55, -1)
     tiny *= cv2.GaussianBlur(shade, (0, 0), max(0.8, _SHADOW * _SMALL))[..., None]
+    tiny = cv2.convertScaleAbs(np.maximum(tiny, 0.0))
     frame = cv2.resize(tiny, (width, height), interpolation=cv2.INTER_CUBIC)
-    frame = np.rint(frame.clip(0, 255)).astype(np.uint8)
     frame[top : top + tall, left : left + wide] = inner
     return np.asarray(frame)
 

@@ -74,21 +74,22 @@ def _grade(old: Bytes, new: Bytes, look: Look, share: float) -> None:
     it has none.
     """
     size, table, gray = (new.shape[1], new.shape[0]), tables(look), not look.saturation
-    matrix, below = color_matrix(look.saturation), color_matrix(max(0.0, 1.0 - 2 * share))
     light = None
     if look.glow:
-        small = cv2.transform(scaled(new, *fit_size(new.shape, _GLOW_SIDE)), matrix)
+        small = _saturate(scaled(new, *fit_size(new.shape, _GLOW_SIDE)), look.saturation)
         light = veil(cv2.LUT(small, table), look.glow, size)
     shade = vignette(size, look.vignette) if look.vignette else None
     for rows, _, _ in bands(len(new), _ROWS):
-        # Colors first, so that a look without color can still be toned by the tables.
-        part = cv2.transform(new[rows], matrix)
-        cv2.LUT(part, table, dst=part)
+        part = new[rows]
+        if look != Look():
+            # Colors first, so that a look without color can still be toned by the tables.
+            part = _saturate(part, look.saturation)
+            cv2.LUT(part, table, dst=part)
         if light is not None:
             screen(part, light[rows])
         if shade is not None:
             cv2.multiply(part, cv2.merge([shade[rows]] * 3), dst=part, scale=1 / 255)
-        rest = cv2.transform(old[rows], below) if gray else old[rows]
+        rest = _saturate(old[rows], max(0.0, 1.0 - 2 * share)) if gray else old[rows]
         cv2.addWeighted(part, share, rest, 1.0 - share, 0.0, dst=new[rows])
 
 
@@ -104,6 +105,12 @@ def color_matrix(saturation: float) -> Floats:
     """Return what red, green and blue become: 1 leaves them, 0 makes them one gray."""
     own = saturation * np.eye(3, dtype=np.float32)
     return np.asarray(own + (1 - saturation) * np.tile(_LUMA, (3, 1)), np.float32)
+
+
+def _saturate(pixels: Bytes, saturation: float) -> Bytes:
+    """Return a picture as `color_matrix` makes it, in a quarter of the time."""
+    gray = cv2.merge([cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)] * 3)
+    return np.asarray(cv2.addWeighted(pixels, saturation, gray, 1 - saturation, 0.0, dst=gray))
 
 
 def tables(look: Look) -> Bytes:
@@ -203,10 +210,10 @@ def _sketch(pixels: Bytes) -> Bytes:
     lines, fine = (
         np.minimum(calm / np.maximum(blur(calm, wide * unit), 1.0), 1.0) for wide in (9, 2.2)
     )
-    ink = np.clip(1.06 * lines * fine**2.5, 0.0, 1.0)
+    ink = np.clip(1.06 * lines * cv2.pow(fine, 2.5), 0.0, 1.0)
     tone = _hatch(calm / 255.0, unit)
     paper = 1.0 + 0.018 * field(np.random.default_rng(12), *gray.shape, cells=(160, 160), octaves=3)
-    page = np.clip(ink**1.6 * tone * paper, 0.0, 1.0)[..., None]
+    page = np.clip(cv2.pow(ink, 1.6) * tone * paper, 0.0, 1.0)[..., None]
     graphite, white = np.array([[52, 50, 54], [249, 246, 238]], np.float32)
     return np.asarray(np.rint(graphite + page * (white - graphite)).clip(0, 255), np.uint8)
 
@@ -222,9 +229,10 @@ def _hatch(tone: Floats, unit: float) -> Floats:
         grain = cv2.GaussianBlur(grain, (1, 0), sigmaX=0.1, sigmaY=max(0.6, 0.9 * unit))
         turn = cv2.getRotationMatrix2D((reach / 2, reach / 2), angle, 1.0)
         turn[:, 2] -= ((reach - width) / 2, (reach - height) / 2)
+        grain = cv2.convertScaleAbs(np.clip(0.55 + 0.6 * grain, 0.0, 1.0), alpha=255)
         strokes = cv2.warpAffine(grain, turn, (width, height), borderMode=cv2.BORDER_REFLECT)
         amount = np.clip((dark - tone) / dark, 0.0, 1.0)
-        shade *= 1.0 - 0.55 * amount * np.clip(0.55 + 0.6 * strokes, 0.0, 1.0)
+        shade *= 1.0 - np.float32(0.55 / 255) * amount * strokes
     return np.asarray(shade, np.float32)
 
 

@@ -184,7 +184,7 @@ def sharpen(pixels: Bytes, reach: float, amount: float) -> Bytes:
     crisp = cv2.addWeighted(pixels, 1.0 + amount, soft, -amount, 0.0)
     size = 2 * max(1, round(reach)) + 1
     near = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
-    slack = np.full(4, 4 + 10 * amount)
+    slack = np.full_like(pixels, round(4 + 10 * amount))  # a number takes ten times as long
     high = cv2.add(cv2.dilate(pixels, near), slack)
     low = cv2.subtract(cv2.erode(pixels, near), slack)
     return np.asarray(np.minimum(np.maximum(crisp, low), high))

@@ -222,7 +222,10 @@ def grouped(words: Sequence[Word], style: CaptionStyle) -> list[Group]:
     parts: list[tuple[Sequence[Word], bool]] = []
     for sentence in _split(words, lambda last, _: last.text.endswith(_STOPS)):
         left = is_leftward(" ".join(word.text for word in sentence))
-        for phrase in _split(sentence, _parted):
+        for phrase in _split(
+            sentence,
+            lambda a, b: a.ends_line or a.text.endswith(_ENDS) or b.start - a.end > _BREATH,
+        ):
             parts += [(part, left) for part in _divided(phrase, style)]
     groups = []
     for number, (part, left) in enumerate(parts):
@@ -231,10 +234,6 @@ def grouped(words: Sequence[Word], style: CaptionStyle) -> list[Group]:
         shown = following if following - end < _BRIDGE else end + _LINGER
         groups.append(Group(tuple(part), part[0].start, shown, left))
     return groups
-
-
-def _parted(last: Word, word: Word) -> bool:
-    return last.ends_line or last.text.endswith(_ENDS) or word.start - last.end > _BREATH
 
 
 def _split(words: Sequence[Word], between: Callable[[Word, Word], bool]) -> list[Sequence[Word]]:

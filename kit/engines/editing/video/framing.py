@@ -31,10 +31,9 @@ Motion: TypeAlias = Callable[[int], Line] | None
 
 #: How much smaller the blurred copy is worked out, and its brightness and color.
 _TINY, _DIM, _FADE = 16, 0.6, 0.9
-#: Shapes that differ by less than this are the same; the picture is stretched by a hair.
-_SAME = 0.012
-#: A picture that is reduced by more than this needs no cubic weights, of four times the work.
-_REDUCED = 1.1
+#: Shapes that differ by less than this are the same, and the picture is stretched by a hair; one
+#: that is reduced by more than this needs no cubic weights, of four times the work.
+_SAME, _REDUCED = 0.012, 1.1
 _SIDE = 320  # pixels of the first look
 #: Mean difference of two small gray frames above which a new shot may begin, and how many times
 #: larger than the differences around it that of a cut is.
@@ -209,7 +208,8 @@ def motion_of(
     for number, planes in zip(range(frames), small, strict=False):
         gray = views(planes, *size)[0]
         if before is not None:
-            changes[number] = _change(before, gray)
+            tiny = [cv2.resize(it, (48, 27), interpolation=cv2.INTER_AREA) for it in (before, gray)]
+            changes[number] = cv2.absdiff(*tiny).mean()
             moves[number] = _move(before, gray) if steady else 0.0
         look = number % every == 0 or changes[number] > _CUT or number == frames - 1
         if look and frame.room != (0, 0):
@@ -230,11 +230,6 @@ def motion_of(
         return lambda number: np.column_stack([np.eye(2), -corners[number]])
     corrections, zoom = _steadied(moves, shots, frame, fps)
     return lambda number: _turned(frame, corrections[number], zoom, corners[number])
-
-
-def _change(one: Bytes, other: Bytes) -> float:
-    small = [cv2.resize(gray, (48, 27), interpolation=cv2.INTER_AREA) for gray in (one, other)]
-    return float(cv2.absdiff(*small).mean())
 
 
 def _shots(changes: Line) -> list[slice]:

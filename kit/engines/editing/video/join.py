@@ -37,10 +37,6 @@ _LAST_FADE = 0.01
 Blend: TypeAlias = Callable[[Bytes, Bytes, int, float], Bytes]
 
 
-def _crossfade(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
-    return np.asarray(cv2.addWeighted(one, 1 - share, other, share, 0.0))
-
-
 def _slide(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
     """Return a plane pushed out to the left by the second one, by whole pixels of chroma."""
     gone = round(one.shape[1] * step * _eased(share) / 2) * 2 // step
@@ -57,7 +53,11 @@ def _wipe(one: Bytes, other: Bytes, step: int, share: float) -> Bytes:
 
 
 #: Transitions in which both clips are seen at once; the others have none of it.
-_BLENDS: Mapping[str, Blend] = {"crossfade": _crossfade, "slide": _slide, "wipe": _wipe}
+_BLENDS: Mapping[str, Blend] = {
+    "crossfade": lambda one, other, _, share: cv2.addWeighted(one, 1 - share, other, share, 0.0),
+    "slide": _slide,
+    "wipe": _wipe,
+}
 
 
 def _eased(share: float) -> float:

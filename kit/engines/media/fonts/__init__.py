@@ -14,18 +14,8 @@ from pathlib import Path
 
 from kit.errors import EngineError
 
-__all__ = [
-    "FACES",
-    "able",
-    "drawn",
-    "fallbacks",
-    "glyphs",
-    "letters",
-    "path_of",
-    "table_of",
-    "width_of",
-    "with_letters",
-]
+__all__ = ["FACES", "able", "drawn", "fallbacks", "glyphs"]
+__all__ += ["letters", "path_of", "table_of", "width_of", "with_letters"]
 
 #: Name -> file in this folder.
 FACES = {
