@@ -42,7 +42,7 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
 
     One that marks not between two shares of the picture is refused; it must be white `where`.
     """
-    given, (height, width) = read_picture(job, "mask", most=MOST // 2), shape
+    given, (height, width) = read_picture(job, "mask"), shape
     tall, wide = given.pixels.shape[:2]
     if abs(wide / tall / (width / height) - 1.0) > _SHAPES:
         mask_of, picture = (origin(job.media[name][0]) for name in ("mask", "image"))
