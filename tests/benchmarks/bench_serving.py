@@ -1,11 +1,13 @@
-"""The service beside the smallest one of its kind, both up at once and asked in turn.
+"""The service beside the smallest one of its kind and a bare loop, all up at once, in turn.
 
     python tests/benchmarks/bench_serving.py [--rounds N] [--write]
 
-Both draw the same picture and are asked by the same callers. Ours keeps each job through a power
-cut, charges it and renders it in another process; the other (`plugins/smallest_service.py`) does
-none of that. A ratio compares two neighbours in time, on however busy a machine; shown are the
-medians of the rounds, with the least and the most. ``--write`` puts the table into the README.
+All draw the same picture. Ours keeps each job through a power cut, charges it and renders it in
+another process; the smallest service (`plugins/smallest_service.py`), asked by the same callers,
+does none of that. The loop (`plugins/bare_loop.py`) is asked by nobody and does only what no
+durable job goes without: two commits, a picture, one flush of its file. A ratio compares two
+neighbours in time, on however busy a machine; shown are the medians of the rounds, with the least
+and the most. ``--write`` puts the table into the README.
 """
 
 import argparse
@@ -23,7 +25,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -58,38 +60,25 @@ ROWS = {
 }
 
 
-class Peer:
-    """A service in a process of its own, and how it is asked.
+class Program:
+    """A program in a process of its own, started anew as often as wanted.
 
     Parameters
     ----------
-    orders : iterator of dict
-        What is ordered, one after the other.
+    command : list of str
+        Python's arguments; ``{port}`` and ``{data}`` are a free port and an empty folder.
     """
 
-    def __init__(
-        self,
-        ends: ExitStack,
-        command: list[str],
-        path: str,
-        orders: Iterator[dict[str, Any]],
-        key: str = "",
-    ) -> None:
+    def __init__(self, ends: ExitStack, command: list[str]) -> None:
         self._folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
-        self._command, self.path, self._orders = command, path, orders
-        self._headers = f"Authorization: Bearer {key}\r\n" if key else ""
+        self._command = command
         ends.callback(self.stop)
-
-    def body(self) -> bytes:
-        """Return the next order."""
-        return json.dumps(next(self._orders)).encode()
 
     async def start(self) -> dict[str, float]:
         """Start it anew and return what a first result took."""
         self.port = free_port()
         data = Path(tempfile.mkdtemp(dir=self._folder))
-        if self.path == OURS:
-            shutil.copytree(self._folder.parent / "template", data, dirs_exist_ok=True)
+        self.prepare(data)
         paths = os.pathsep.join((str(ROOT), str(PLUGINS)))
         given = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         many = str(10**8)
@@ -98,29 +87,29 @@ class Peer:
         self.process = psutil.Popen(
             [sys.executable, *(word.format(port=self.port, data=data) for word in self._command)],
             env=given | limits | {"PYTHONPATH": paths},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
-        while True:
-            try:
-                caller = await self.connect()
-                break
-            except OSError:
-                await asyncio.sleep(0.002)
-        await finish(caller, self, 0.002)
+        await self.answer()
+        await self.do(1, 1)
         return {"start": time.perf_counter() - began}
+
+    def prepare(self, data: Path) -> None:
+        """Put into its folder what it needs."""
+
+    async def answer(self) -> None:
+        """Wait until it can be asked."""
+
+    async def do(self, callers: int, jobs: int) -> list[float]:
+        """Have jobs done by so many callers at a time and return the seconds that each took."""
+        raise NotImplementedError
 
     def stop(self) -> None:
         """Stop it and what it started."""
         process = getattr(self, "process", None)
         if process and process.is_running():
             process.terminate()
-            process.wait(30)
-
-    async def connect(self) -> "Connection":
-        """Return a connection of its own."""
-        loop = asyncio.get_running_loop()
-        head = f"Host: 127.0.0.1:{self.port}\r\n{self._headers}"
-        _, made = await loop.create_connection(lambda: Connection(head), "127.0.0.1", self.port)
-        return made
+            process.communicate(timeout=30)
 
     def _processes(self) -> Iterator[psutil.Process]:
         yield self.process
@@ -137,6 +126,74 @@ class Peer:
     def memory(self) -> list[float]:
         """Return the MiB of each of its processes, shared pages by share."""
         return [one.memory_full_info().pss / 2**20 for one in self._processes()]
+
+
+class BareLoop(Program):
+    """The loop, which has no callers."""
+
+    async def do(self, callers: int, jobs: int) -> list[float]:
+        self.process.stdin.write(f"{callers} {jobs}\n".encode())
+        self.process.stdin.flush()
+        times: list[float] = json.loads(self.process.stdout.readline())
+        return times
+
+
+class Peer(Program):
+    """A service, and how it is asked.
+
+    Parameters
+    ----------
+    orders : iterator of dict
+        What is ordered, one after the other.
+    """
+
+    def __init__(
+        self,
+        ends: ExitStack,
+        command: list[str],
+        path: str,
+        orders: Iterator[dict[str, Any]],
+        key: str = "",
+    ) -> None:
+        super().__init__(ends, command)
+        self.path, self._orders = path, orders
+        self._headers = f"Authorization: Bearer {key}\r\n" if key else ""
+
+    def body(self) -> bytes:
+        """Return the next order."""
+        return json.dumps(next(self._orders)).encode()
+
+    def prepare(self, data: Path) -> None:
+        if self.path == OURS:
+            shutil.copytree(self._folder.parent / "template", data, dirs_exist_ok=True)
+
+    async def answer(self) -> None:
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                writer.close()
+                return
+            except OSError:
+                await asyncio.sleep(0.002)
+
+    async def do(self, callers: int, jobs: int) -> list[float]:
+        left, times = iter(range(jobs)), []
+
+        async def work(caller: Connection) -> None:
+            for _ in left:
+                began = time.perf_counter()
+                await finish(caller, self, 0.02 if callers > 1 else 0.002)
+                times.append(time.perf_counter() - began)
+
+        await together(self, callers, work)
+        return times
+
+    async def connect(self) -> "Connection":
+        """Return a connection of its own."""
+        loop = asyncio.get_running_loop()
+        head = f"Host: 127.0.0.1:{self.port}\r\n{self._headers}"
+        _, made = await loop.create_connection(lambda: Connection(head), "127.0.0.1", self.port)
+        return made
 
 
 class Connection(asyncio.Protocol):
@@ -198,30 +255,17 @@ async def together(peer: Peer, callers: int, work: Callable[[Connection], Awaita
     return took
 
 
-async def many_jobs(peer: Peer) -> dict[str, float]:
-    left = iter(range(JOBS))
-
-    async def work(caller: Connection) -> None:
-        for _ in left:
-            await finish(caller, peer, 0.02)
-
-    before = peer.cpu()
-    took = await together(peer, CALLERS, work)
-    return {"jobs": JOBS / took, "cpu": 1000 * (peer.cpu() - before) / JOBS}
+async def many_jobs(program: Program) -> dict[str, float]:
+    before, began = program.cpu(), time.perf_counter()
+    await program.do(CALLERS, JOBS)
+    took = time.perf_counter() - began
+    return {"jobs": JOBS / took, "cpu": 1000 * (program.cpu() - before) / JOBS}
 
 
-async def one_caller(peer: Peer) -> dict[str, float]:
-    times = []
-
-    async def work(caller: Connection) -> None:
-        for _ in range(JOBS_ALONE):
-            began = time.perf_counter()
-            await finish(caller, peer, 0.002)
-            times.append(1000 * (time.perf_counter() - began))
-
-    await together(peer, 1, work)
-    times.sort()
-    return {"p50": times[JOBS_ALONE // 2], "p99": times[int(JOBS_ALONE * 0.99) - 1]}
+async def one_caller(program: Program) -> dict[str, float]:
+    times = sorted(await program.do(1, JOBS_ALONE))
+    middle, late = times[JOBS_ALONE // 2], times[int(JOBS_ALONE * 0.99) - 1]
+    return {"p50": 1000 * middle, "p99": 1000 * late}
 
 
 async def many_orders(peer: Peer) -> dict[str, float]:
@@ -288,7 +332,7 @@ Figures = dict[str, list[dict[str, float]]]
 
 
 async def measure(rounds: int) -> Figures:
-    """Return what each round found, of ours and of the other."""
+    """Return what each round found, of ours and of the others."""
     figures: Figures = defaultdict(list)
     with ExitStack() as ends:
         smallest = [str(PLUGINS / "smallest_service.py"), "{port}", "{data}"]
@@ -301,32 +345,47 @@ async def measure(rounds: int) -> Figures:
             "ours": await our_service(ends, ours),
             "smallest": Peer(ends, smallest, "/generations", orders),
         }
-        for peer in peers.values():
-            await peer.start()  # writes the bytecode that others have
-        for _ in range(rounds):
-            for name, peer in peers.items():
-                peer.stop()
-                figures[name].append(await peer.start())
+        loop = BareLoop(ends, [str(PLUGINS / "bare_loop.py"), "{data}"])
+        programs = {**peers, "loop": loop}
+        for program in programs.values():
+            await program.start()  # writes the bytecode that others have
+        for _, (name, program) in product(range(rounds), programs.items()):
+            program.stop()
+            figures[name].append(await program.start())
         await asyncio.sleep(2)
-        idle = {name: {"memory": sum(peer.memory())} for name, peer in peers.items()}
+        idle = {name: {"memory": sum(one.memory())} for name, one in programs.items()}
         for number in range(rounds):
-            for take in (one_caller, many_jobs, many_orders, many_reads):
-                for name, peer in peers.items():
-                    figures[name][number] |= await take(peer) | idle[name]
+            for take, (name, program) in product((one_caller, many_jobs), programs.items()):
+                figures[name][number] |= await take(program) | idle[name]
+            for ask, (name, peer) in product((many_orders, many_reads), peers.items()):
+                figures[name][number] |= await ask(peer)
     return figures
 
 
 def table(figures: Figures) -> str:
     """Return the table, and a line with the date and the machine."""
-    ours, other = figures["ours"], figures["smallest"]
+    ours = figures["ours"]
     text = f"Measured {datetime.now(UTC):%Y-%m-%d} on {_machine()}; medians of {len(ours)} rounds"
-    lines = [f"{text}, with the least and the most.", "", "| | ours | ratio |", "|---|---|---|"]
+    lines = [
+        f"{text}, with the least and the most.",
+        "",
+        "| | ours | beside the smallest service | beside the bare loop |",
+        "|---|---|---|---|",
+    ]
     for name, (row, form) in ROWS.items():
-        ratios = sorted(a[name] / b[name] for a, b in zip(ours, other, strict=True))
-        spread = f" ({ratios[0]:.2f} to {ratios[-1]:.2f})" if ratios[0] != ratios[-1] else ""
         mine = form.format(statistics.median(one[name] for one in ours))
-        lines.append(f"| {row} | {mine} | {statistics.median(ratios):.2f}{spread} |")
+        others = (_ratio(name, ours, figures[other]) for other in ("smallest", "loop"))
+        lines.append(f"| {row} | {mine} | {' | '.join(others)} |")
     return "\n".join(lines)
+
+
+def _ratio(name: str, ours: list[dict[str, float]], other: list[dict[str, float]]) -> str:
+    """Return the ratio of a figure, with the least and the most; "" where the other has none."""
+    if name not in other[0]:
+        return ""
+    ratios = sorted(a[name] / b[name] for a, b in zip(ours, other, strict=True))
+    spread = f" ({ratios[0]:.2f} to {ratios[-1]:.2f})" if ratios[0] != ratios[-1] else ""
+    return f"{statistics.median(ratios):.2f}{spread}"
 
 
 def _machine() -> str:
