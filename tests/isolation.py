@@ -21,6 +21,9 @@ PROCESSES = min((os.cpu_count() or 1) + 1, 4)
 
 # Takes a second to import, with jsonschema, and checks international addresses: there are none.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+#: Where the user's own modules lie. Tests add plug-ins of theirs, which notebooks do not have.
+PYTHONPATH = os.environ.get("PYTHONPATH")
+
 # Before anything reads it: what the user has set is not what is tested.
 for _name in [name for name in os.environ if name.startswith("KIT_") and "TEST" not in name]:
     del os.environ[_name]
@@ -95,7 +98,7 @@ def notebook_variables(folder: str) -> dict[str, str]:
         "XDG_CONFIG_HOME": str(Path(folder, "config")),
         "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         "PIP_TARGET": packages,
-        "PYTHONPATH": os.pathsep.join(filter(None, (packages, os.environ.get("PYTHONPATH")))),
+        "PYTHONPATH": os.pathsep.join(filter(None, (packages, PYTHONPATH))),
     }
 
 
