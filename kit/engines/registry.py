@@ -80,6 +80,7 @@ def engine_for(model_id: str, source: ModelSource | None = None) -> Engine:
     raise ConfigError(f"no engine for the model {model_id!r} is installed here")
 
 
+@cache
 def software_of(model_id: str) -> str:
     """Return the package that a model's engine comes from, with its version."""
     point = next(iter(_find_points(model_id)), None)
@@ -88,7 +89,6 @@ def software_of(model_id: str) -> str:
     return f"{point.dist.name} {point.dist.version}"
 
 
-@cache
 def _find_points(model_id: str) -> list[EntryPoint]:
     return sorted(entry_points(group=GROUP, name=model_id), key=plugins.rank)
 

@@ -32,10 +32,8 @@ def embed(path: Path, metadata: FileMetadata) -> bool:
     A file of another format, one that has another program's XMP and one that is signed stay byte
     for byte.
     """
-    if formats.is_signed(path):
-        return False
-    remove(path)  # of an input that was passed on
-    return formats.insert(path, xmp.write(metadata), xmp.summarize(metadata))
+    packet, text = xmp.write(metadata), xmp.summarize(metadata)
+    return formats.insert(path, packet, text, xmp.is_own)  # own: of an input that was passed on
 
 
 def remove(path: Path) -> None:

@@ -5,6 +5,7 @@ Source: PNG, third edition, 11.3.3; XMP part 3, "JPEG", "PNG", "WebP", "MPEG-4";
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -36,15 +37,29 @@ class _Part(NamedTuple):
     end: int
 
 
-def insert(path: Path, packet: bytes, text: str) -> bool:
-    """Write XMP, and into a PNG a text ``parameters``, into a file; return whether it was done."""
-    if len(packet) > _SEGMENT:
-        return False
-    return _rewrite(
-        path,
-        lambda file: _append_to_mp4(file, packet),
-        lambda data, kind: _WRITERS[kind](data, packet, text),
-    )
+def insert(path: Path, packet: bytes, text: str, is_own: Callable[[str], bool]) -> bool:
+    """Write XMP, and into a PNG a text ``parameters``, into a file; return whether it was done.
+
+    XMP that is our own makes room for it; what has any other, or is signed, is left as it is.
+    """
+    fits = len(packet) <= _SEGMENT
+
+    def append(file: IO[bytes]) -> None:
+        if _is_signed_mp4(file):
+            raise _LeaveAloneError
+        if is_own(_decode(_mp4_packet(file))):
+            _blank_in_mp4(file)
+        if fits:
+            _append_to_mp4(file, packet)
+
+    def change(data: bytes, kind: str) -> bytes:
+        if _is_signed_picture(data, kind):
+            raise _LeaveAloneError
+        if is_own(_decode(_picture_texts(data, kind)[0])):
+            data = _without_packet(data, kind)
+        return _WRITERS[kind](data, packet, text) if fits else data
+
+    return _rewrite(path, append, change) and fits
 
 
 def remove(path: Path) -> bool:
@@ -67,7 +82,7 @@ def _rewrite(
             file.write(made)  # a second file in its place would cost twenty times as much
             if len(made) < len(data):
                 file.truncate()
-    except (_LeaveAloneError, struct.error, IndexError, KeyError):
+    except (_LeaveAloneError, struct.error, IndexError, KeyError, zlib.error):
         return False
     return True
 
@@ -89,20 +104,17 @@ def _without_packet(data: bytes, kind: str) -> bytes:
 
 def extract(path: Path) -> tuple[str, dict[str, str]]:
     """Return the XMP of a file and its texts by name, as far as there are any."""
-    packet, texts = b"", {}
+    packet, texts = b"", dict[str, str]()
     try:
         with path.open("rb") as file:
             kind = _format(_head(file))
             if kind == "mp4":
                 packet = _mp4_packet(file)
-            elif kind == "png":
-                texts = _png_texts(_read_picture(file))
-                packet = texts.pop(_XMP_PNG.decode(), "").encode()
             elif kind:
-                packet = _picture_packet(_read_picture(file), kind)
+                packet, texts = _picture_texts(_read_picture(file), kind)
     except (_LeaveAloneError, struct.error, IndexError, zlib.error):
         pass
-    return packet[:_TEXT].decode("utf-8", "replace"), texts
+    return _decode(packet), texts
 
 
 def is_signed(path: Path) -> bool:
@@ -111,11 +123,30 @@ def is_signed(path: Path) -> bool:
         with path.open("rb") as file:
             kind = _format(_head(file))
             if kind == "mp4":
-                return any(_holds(file, box, _SIGNED_MP4) for box in _boxes(file))
-            parts = _PARTS_OF[kind](_read_picture(file))
-            return any(part.name == _SIGNED[kind] for part in parts)
+                return _is_signed_mp4(file)
+            return _is_signed_picture(_read_picture(file), kind)
     except (_LeaveAloneError, struct.error, IndexError, KeyError):
         return False
+
+
+def _is_signed_mp4(file: IO[bytes]) -> bool:
+    return any(_holds(file, box, _SIGNED_MP4) for box in _boxes(file))
+
+
+def _is_signed_picture(data: bytes, kind: str) -> bool:
+    return any(part.name == _SIGNED[kind] for part in _PARTS_OF[kind](data))
+
+
+def _decode(packet: bytes) -> str:
+    return packet[:_TEXT].decode("utf-8", "replace")
+
+
+def _picture_texts(data: bytes, kind: str) -> tuple[bytes, dict[str, str]]:
+    """Return the XMP of a picture, and its other texts by name."""
+    if kind != "png":
+        return _picture_packet(data, kind), {}
+    texts = _png_texts(data)
+    return texts.pop(_XMP_PNG.decode(), "").encode(), texts
 
 
 def _picture_packet(data: bytes, kind: str) -> bytes:
@@ -141,10 +172,9 @@ def _format(head: bytes) -> str:
 
 
 def _read_picture(file: IO[bytes]) -> bytes:
-    data = file.read(_PICTURE + 1)
-    if len(data) > _PICTURE:
+    if os.fstat(file.fileno()).st_size > _PICTURE:
         raise _LeaveAloneError
-    return data
+    return file.read()
 
 
 # PNG
