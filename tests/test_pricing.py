@@ -159,6 +159,18 @@ def test_a_quote_names_what_caused_each_term() -> None:
     assert [t.credits for t in terms] == [Decimal(x) for x in ("0.1", "0.1", "0.111", "0.009")]
 
 
+def test_units_are_counted_exactly_of_a_fraction_and_of_all_files_of_a_medium() -> None:
+    each = Decimal("0.02")
+    rule = Rule(units=[UnitPrice(parameter="ratio", credits=each)])
+    rule.units.append(UnitPrice(medium="voice", credits=each))
+    voices = [Medium("audio", Fraction(3, 2)), Medium("audio", Fraction(8))]
+    quote = price(rule, {"ratio": 2.5}, {"voice": voices})
+
+    assert [(t.parameter, t.value) for t in quote.terms[:2]] == [("ratio", 2.5), ("voice", 9.5)]
+    assert [t.credits for t in quote.terms[:2]] == [Decimal("0.05"), Decimal("0.19")]
+    assert quote.total == Decimal("0.24")
+
+
 @pytest.mark.parametrize(
     ("value", "key"), [(True, "true"), (False, "false"), (2, "2"), (2.0, "2"), (2.5, "2.5")]
 )
