@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from kit import wire
-from kit.client import downloads, file_types
+from kit.client import downloads, file_types, records
 from kit.client.addresses import absolute_url
 from kit.client.calls import Flow
 from kit.errors import ConfigError, KitError, NoAnswerError
@@ -226,7 +227,7 @@ def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Cal
 
         target = Path(file).expanduser()
         if target.is_dir():
-            target /= f"{generation.id}{path.suffix}"
+            target /= f"{_file_name(generation.id)}{path.suffix}"
         elif not target.suffix:
             target = target.with_name(f"{target.name}{path.suffix}")
         asked = file_types.guess_type(target.name)
@@ -250,6 +251,12 @@ def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Cal
         return target
 
     return save
+
+
+def _file_name(generation_id: str) -> str:
+    """Return an id as the name of a file; one that might lead out of its folder is hashed."""
+    plain = re.fullmatch(r"[\w-][\w.-]{0,99}", generation_id)
+    return generation_id if plain else records.digest(generation_id, 32)
 
 
 def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | None:

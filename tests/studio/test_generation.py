@@ -32,6 +32,19 @@ def test_an_output_is_saved_where_it_is_wanted(studio: Studio, tmp_path: Path) -
     assert made.output.path() != tmp_path / "lake.png"
 
 
+def test_an_id_that_leads_elsewhere_stays_in_the_folder(
+    studio: Studio, party: ThirdParty, tmp_path: Path
+) -> None:
+    party.facts = lambda _: {"id": "../elsewhere"}
+    folder = tmp_path / "mine"
+    folder.mkdir()
+
+    saved = studio.generate("paint", "a fox").output.save(folder)
+
+    assert [*folder.iterdir()] == [saved]
+    assert not (tmp_path / "elsewhere.png").exists()
+
+
 def test_an_output_is_fetched_once(studio: Studio, media: Server) -> None:
     made = studio.generate("paint", "a lake")
     for _ in range(3):
