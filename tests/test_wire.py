@@ -141,6 +141,16 @@ def test_a_time_without_a_zone_is_utc() -> None:
     assert told.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
+@pytest.mark.parametrize("odd", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_stands_for_none_is_missing(odd: str) -> None:
+    assert Generation.model_validate({"id": "1", "completedAt": odd}).completed_at is None
+
+
+@pytest.mark.parametrize("odd", ["1e99999999", "-1e-99999999", 1e300])
+def test_an_amount_that_no_account_has_is_missing(odd: Any) -> None:
+    assert Generation.model_validate({"id": "1", "creditsCharged": odd}).credits_charged is None
+
+
 def test_the_lists_of_words_are_those_of_the_documents() -> None:
     assert wire.SCOPES == ("read", "scripts:generate", "creative:generate")
     assert wire.CATEGORIES["image"] == ("Generation", "Editing", "Fast", "Low Cost")

@@ -26,6 +26,7 @@ from kit import wire
 from kit.errors import ApiError
 from kit.explore.arrow import GENERATIONS, TIME, USAGE
 from kit.explore.malformed import EMPTY, MalformedValues
+from kit.wire.base import YEARS
 
 #: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
 #: processor's cache.
@@ -343,9 +344,13 @@ def _instants(values: Sequence[Any]) -> pa.Array:
     """Return instants; a service that forgets the zone means UTC."""
     texts = pa.array(values, pa.string())
     try:
-        return texts.cast(TIME)
+        found = texts.cast(TIME)
     except pa.ArrowInvalid:
-        return texts.cast(pa.timestamp("us")).cast(TIME)
+        found = texts.cast(pa.timestamp("us")).cast(TIME)
+    years = pc.min_max(pc.year(found)).as_py()
+    if any(year is not None and year not in YEARS for year in years.values()):
+        raise pa.ArrowInvalid("read one by one")
+    return found
 
 
 _STATES = {**wire.FINISHED, "processing": "processing"}

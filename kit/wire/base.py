@@ -65,10 +65,17 @@ for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
     setattr(Amount, _name, _with_floats(_name))
 
 
+def _amount(value: Decimal) -> Amount:
+    """Refuse what no account has and no page shows: written out, 1e99999999 has a hundred MB."""
+    if value and not -400 < value.adjusted() < 18:
+        raise ValueError("must be an amount of credits")
+    return Amount(value)
+
+
 #: An amount of credits: a Decimal in Python, a JSON number on the wire, never a float between.
 Credits = Annotated[
     Decimal,
-    AfterValidator(Amount),
+    AfterValidator(_amount),
     PlainSerializer(_number, return_type=int | float, when_used="json"),
 ]
 
@@ -79,8 +86,13 @@ def timestamp(instant: datetime) -> str:
 
 
 def _aware(instant: datetime) -> datetime:
+    if instant.year not in YEARS:  # some services send the year 1, or 9999, for no time at all
+        raise ValueError(f"must be of the years {YEARS[0]} to {YEARS[-1]}")
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
 
+
+#: Years in which something can be made, changed or ended.
+YEARS = range(1900, 2200)
 
 #: A moment, always aware; a service that forgets the zone means UTC.
 Instant = Annotated[

@@ -252,6 +252,13 @@ def test_a_record_that_is_none_is_left_out_and_counted(
     assert "left out (1)" in sentence
 
 
+@pytest.mark.parametrize("odd", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_a_time_that_stands_for_none_is_missing(odd: str) -> None:
+    row = with_a_fine_one({"id": "a", "status": "done", "createdAt": odd, "completedAt": odd})[0]
+
+    assert (row["created_at"], row["completed_at"], row["seconds"]) == (None, None, None)
+
+
 def test_one_warning_names_all_that_was_odd(caplog: pytest.LogCaptureFixture) -> None:
     malformed = [{"id": f"{n}", "createdAt": "soon", "creditsCharged": "x"} for n in range(3)]
     bodies = [json.dumps(page).encode() for page in (malformed, [*malformed[:1], None], [FINE])]
