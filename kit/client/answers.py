@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from html import unescape
 from http import HTTPStatus
 from typing import Any, TypeVar
+
+from pydantic_core import from_json
 
 from kit import errors
 from kit.client.calls import GENERATIONS, Call, NoReply, Reply
@@ -96,7 +99,7 @@ def next_link(header: str | None) -> str | None:
 def _read_envelope(reply: Reply) -> tuple[str, str, Any]:
     """Return code, message and details, from the document's envelope or what comes close to it."""
     try:
-        body = json.loads(reply.content)
+        body = from_json(reply.content.removeprefix(BOM_UTF8))  # nested without end: a ValueError
     except ValueError:
         return "", _storage_reason(reply.content), None
     body = body if isinstance(body, Mapping) else {}

@@ -28,6 +28,8 @@ MODELS = "/v1/creative-studio/models"
 UPLOADS = "/v1/creative-studio/media-uploads"
 GENERATIONS = "/v1/creative-studio/generations"
 ESTIMATES = "/v1/creative-studio/estimates"
+#: Bytes of an output: more than a disk has to spare for one.
+MOST_OF_FILE = 10_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,12 +211,14 @@ class DownloadFile:
 
     The API key is sent to its own origin only. With a `tag` it goes on where the file ends, as long
     as the other side still has what carries this ETag; an empty one goes on without that question.
+    More than `most` bytes are not taken.
     """
 
     url: str
     target: Path
     with_key: bool = False
     tag: str | None = None
+    most: int = MOST_OF_FILE
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,21 @@ from urllib.parse import urljoin
 from kit import wire
 from kit.client import calls, file_types, flows, records
 from kit.client.addresses import absolute_url, origin
-from kit.client.calls import DownloadFile, Flow, NoReply, NotWritten, Reply, not_written
+from kit.client.calls import (
+    MOST_OF_FILE,
+    DownloadFile,
+    Flow,
+    NoReply,
+    NotWritten,
+    Reply,
+    not_written,
+)
 from kit.client.flows import PATIENT, Attempts, Policy
 from kit.errors import KitError, NoAnswerError
 
 _REDIRECTS = 5
+#: Bytes of the picture that stands for a video.
+_MOST_OF_POSTER = 20_000_000
 _STALE = frozenset({401, 403, 404, 410})
 
 
@@ -102,7 +112,9 @@ def poster(cache: Cache, generation: wire.Generation) -> Flow[bytes | None]:
     if not address or _is_newer(path, generation):
         return path.read_bytes() if path.exists() else None
     try:
-        outcome = yield from _fetch_verified(cache, address, path, Attempts(PATIENT))
+        outcome = yield from _fetch_verified(
+            cache, address, path, Attempts(PATIENT), most=_MOST_OF_POSTER
+        )
     except OSError:
         return None  # there is no room for it: its place stays empty
     return path.read_bytes() if isinstance(outcome, Reply) and outcome.fine else None
@@ -144,7 +156,13 @@ def _download_error(generation_id: str, why: str, *, gone: bool = False) -> NoAn
 
 
 def _fetch_verified(
-    cache: Cache, url: str, path: Path, tries: Attempts, *, sha256: str | None = None
+    cache: Cache,
+    url: str,
+    path: Path,
+    tries: Attempts,
+    *,
+    sha256: str | None = None,
+    most: int = MOST_OF_FILE,
 ) -> Flow[Reply | NoReply]:
     """Fetch to a part file, verify it and put it in place; try again where that may help.
 
@@ -155,7 +173,7 @@ def _fetch_verified(
     tag = "" if sha256 else None
     try:
         while True:
-            outcome = yield from _follow(cache, absolute_url(cache.base_url, url), part, tag)
+            outcome = yield from _follow(cache, absolute_url(cache.base_url, url), part, tag, most)
             if isinstance(outcome, Reply) and outcome.fine:
                 if outcome.sha256 and sha256 in (None, outcome.sha256):
                     part.replace(path)
@@ -194,17 +212,19 @@ def _keep_or_remove(part: Path, path: Path, sha256: str | None) -> None:
         part.unlink(missing_ok=True)
 
 
-def _follow(cache: Cache, url: str, part: Path, tag: str | None) -> Flow[Reply | NoReply]:
-    outcome: Reply | NoReply = yield DownloadFile(url, part, tag=tag)
+def _follow(
+    cache: Cache, url: str, part: Path, tag: str | None, most: int
+) -> Flow[Reply | NoReply]:
+    outcome: Reply | NoReply = yield DownloadFile(url, part, tag=tag, most=most)
     own = origin(url) == origin(cache.base_url)
     if isinstance(outcome, Reply) and outcome.status == 401 and own:
-        outcome = yield DownloadFile(url, part, with_key=True, tag=tag)
+        outcome = yield DownloadFile(url, part, with_key=True, tag=tag, most=most)
     for _ in range(_REDIRECTS):
         target = isinstance(outcome, Reply) and outcome.headers.get("location")
         if not target or not isinstance(outcome, Reply) or not 300 <= outcome.status < 400:
             break
         url = urljoin(url, target)
-        outcome = yield DownloadFile(url, part, tag=tag)
+        outcome = yield DownloadFile(url, part, tag=tag, most=most)
     return outcome
 
 

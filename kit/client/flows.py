@@ -264,7 +264,7 @@ def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoA
     if not reading and call.key is None:
         return False
     if isinstance(outcome, NoReply):
-        return reading or call.free or outcome.harmless
+        return not outcome.lasting and (reading or call.free or outcome.harmless)
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
     if still_running and not reading:
         return True

@@ -84,6 +84,12 @@ def test_an_error_carries_details_and_request_id() -> None:
     assert (error.details, error.request_id) == (details, "req_7")
 
 
+def test_an_error_that_is_nested_without_end_is_one_of_its_status() -> None:
+    error = answers.find_error(Reply(403, {}, b"[" * 1_000_000))
+
+    assert isinstance(error, errors.InsufficientScopeError)
+
+
 def test_an_endless_message_is_cut() -> None:
     error = answers.find_error(reply(400, {"error": {"message": "x" * 10_000}}))
 

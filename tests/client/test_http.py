@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import zlib
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,28 @@ def test_a_proxy_is_not_asked_for_what_is_here(
 
     with Client(settings) as client:
         assert client.run(flows.ask(calls.get_account())).id == "a1"
+
+
+def test_an_answer_that_unpacks_to_too_much_is_not_read(client: Client, other: Server) -> None:
+    packer, blanks = zlib.compressobj(1, wbits=31), b" " * 1_000_000
+    packed = b"".join([*(packer.compress(blanks) for _ in range(101)), packer.flush()])
+    other.first("GET", "/v1/account", Answer(200, packed, {"Content-Encoding": "gzip"}))
+
+    with pytest.raises(NoAnswerError, match="was not read: it is larger than 100 MB"):
+        client.run(flows.ask(calls.get_account()))
+
+    assert len(other.requests("GET", "/v1/account")) == 1
+
+
+def test_a_file_without_an_end_takes_no_room(client: Client, media: Server, tmp_path: Path) -> None:
+    target = tmp_path / "a.png"
+    media.first("GET", "/a.png", Answer(200, b"x" * 3000))
+
+    outcome = client.perform(DownloadFile(f"{media.url}/a.png", target, most=2000))
+
+    assert isinstance(outcome, NoReply)
+    assert "larger than" in outcome.message
+    assert target.stat().st_size == 0
 
 
 def test_facts_of_the_last_answer_are_kept(client: Client, other: Server) -> None:

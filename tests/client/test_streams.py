@@ -27,7 +27,7 @@ def test_both_ways_of_reading_give_the_whole_file(size: int) -> None:
 
 
 def test_what_is_received_is_hashed(tmp_path: Path) -> None:
-    with FileWriter(tmp_path / "new" / "file") as sink:
+    with FileWriter(tmp_path / "new" / "file", 1_000_000) as sink:
         sink.write(b"ab")
         sink.write(b"c")
 
@@ -38,7 +38,7 @@ def test_what_is_received_is_hashed(tmp_path: Path) -> None:
 def test_what_is_received_later_is_hashed_with_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"ab")
-    with FileWriter(path, more=True) as sink:
+    with FileWriter(path, 1_000_000, more=True) as sink:
         sink.write(b"c")
 
     assert path.read_bytes() == b"abc"

@@ -114,6 +114,17 @@ def certificates() -> ssl.SSLContext:
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
 _AGENT = f"creative-studio-kit/{__version__}"
 FAILURES = (httpx.HTTPError, httpx.InvalidURL)
+#: Bytes of an answer, unpacked: a page of a thousand generations seldom has a hundredth of it.
+MOST_OF_ANSWER = 100_000_000
+
+
+class TooLongError(httpx.HTTPError):
+    """What comes has more bytes than are taken."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"it is larger than {most / 1e6:,.0f} MB")
+
+
 #: After one of these nothing has left.
 _UNSENT = (
     httpx.ConnectError,
@@ -191,7 +202,9 @@ class Exchange(Generic[C]):
         headers = {**action.headers, **length}
         return httpx.Request("PUT", url, headers=headers, content=content, extensions=_TIMEOUT)
 
-    def reply(self, request: httpx.Request, response: httpx.Response, began: float) -> Reply:
+    def reply(
+        self, request: httpx.Request, response: httpx.Response, content: bytes, began: float
+    ) -> Reply:
         """Read an answer, note its facts, and make sure that it cannot repeat the key."""
         status, headers = response.status_code, dict(response.headers)
         self.last_response = LastResponse(
@@ -202,7 +215,6 @@ class Exchange(Generic[C]):
             time.monotonic() - began,
         )
         self._honors_keys = self._honors_keys or answers.honors_keys(headers)
-        content = response.content
         if status >= 400:
             key = self._settings.api_key
             content = content.replace(key.encode(), mask(key).encode())
@@ -223,6 +235,9 @@ class Exchange(Generic[C]):
             refused = there if own and isinstance(error, httpx.ConnectError) else ""
             never = isinstance(error, (httpx.InvalidURL, httpx.UnsupportedProtocol))
             return NoReply(sentence, tag, harmless=True, sent=False, refused=refused, lasting=never)
+        if isinstance(error, TooLongError):
+            sentence = f"what {where} answered was not read: {error}{found_out}"
+            return NoReply(sentence, lasting=True)
         if isinstance(error, (httpx.ReadTimeout, httpx.WriteTimeout)):
             return NoReply(f"{where} took the request and did not answer in time{found_out}", tag)
         sentence = f"the connection to {where} broke ({reason}){found_out or f': {_CHECK}'}"
@@ -269,8 +284,9 @@ CHUNK = 1 << 18
 class FileWriter:
     """A file that is being received; the folders above it are made, and bytes are counted in."""
 
-    def __init__(self, path: Path, *, more: bool = False) -> None:
+    def __init__(self, path: Path, most: int, *, more: bool = False) -> None:
         self._path = path
+        self._most = self._left = most
         self._more = more
         self._hash = hashlib.sha256()
 
@@ -280,6 +296,7 @@ class FileWriter:
             with self._path.open("rb") as file:
                 for chunk in iter(lambda: file.read(CHUNK), b""):
                     self._hash.update(chunk)
+                    self._left -= len(chunk)
         self._path.touch(mode=0o600)
         self._file = self._path.open("ab" if self._more else "wb")
         return self
@@ -288,7 +305,11 @@ class FileWriter:
         self._file.close()
 
     def write(self, chunk: bytes) -> None:
-        """Take the next bytes."""
+        """Take the next bytes; a file that is too large is emptied."""
+        self._left -= len(chunk)
+        if self._left < 0:
+            self._file.truncate(0)
+            raise TooLongError(self._most)
         self._hash.update(chunk)
         self._file.write(chunk)
 

@@ -42,8 +42,8 @@ class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
             request = self.request(action, url)
             async with async_borrow(self.pool, url) as transport:
                 response = await transport.handle_async_request(request)
-                await response.aread()
-            return self.reply(request, response, began)
+                content = await async_read(response)
+            return self.reply(request, response, content, began)
         except http.FAILURES as error:
             return self.no_reply(error, url, call=action.call)
 
@@ -56,7 +56,7 @@ class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
                     reader = http.FileReader(file, action.on_sent)
                     request = self.upload_request(action, url, reader.async_chunks())
                     response = await transport.handle_async_request(request)
-                    return http.to_reply(response, await response.aread(), reader.sha256)
+                    return http.to_reply(response, await async_read(response), reader.sha256)
         except http.FAILURES as error:
             return self.no_reply(error, url)
 
@@ -69,9 +69,10 @@ class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
                 response = await transport.handle_async_request(request)
                 try:
                     if not http.body_follows(response, here):
-                        return http.to_reply(response, await response.aread())
+                        return http.to_reply(response, await async_read(response))
                     tag = http.strong_tag(response)
-                    with http.FileWriter(action.target, more=response.status_code == 206) as writer:
+                    more = response.status_code == 206
+                    with http.FileWriter(action.target, action.most, more=more) as writer:
                         async for chunk in response.aiter_bytes():
                             writer.write(chunk)
                     return http.to_reply(response, b"", writer.sha256)
@@ -86,6 +87,20 @@ class AsyncSender(http.Exchange[httpx.AsyncHTTPTransport]):
         """Close all connections, those in use after their request; a later one opens its own."""
         for transport in self.pool.close():
             await transport.aclose()
+
+
+async def async_read(response: httpx.Response) -> bytes:
+    """Return the body of an answer; one without an end, or that unpacks to too much, is none."""
+    chunks, left = [], http.MOST_OF_ANSWER
+    try:
+        async for chunk in response.aiter_bytes():
+            chunks.append(chunk)
+            left -= len(chunk)
+            if left < 0:
+                raise http.TooLongError(http.MOST_OF_ANSWER)
+    finally:
+        await response.aclose()
+    return b"".join(chunks)
 
 
 @asynccontextmanager

@@ -42,8 +42,8 @@ class Sender(http.Exchange[httpx.HTTPTransport]):
             request = self.request(action, url)
             with borrow(self.pool, url) as transport:
                 response = transport.handle_request(request)
-                response.read()
-            return self.reply(request, response, began)
+                content = read(response)
+            return self.reply(request, response, content, began)
         except http.FAILURES as error:
             return self.no_reply(error, url, call=action.call)
 
@@ -55,7 +55,7 @@ class Sender(http.Exchange[httpx.HTTPTransport]):
                 reader = http.FileReader(file, action.on_sent)
                 request = self.upload_request(action, url, reader.chunks())
                 response = transport.handle_request(request)
-                return http.to_reply(response, response.read(), reader.sha256)
+                return http.to_reply(response, read(response), reader.sha256)
         except http.FAILURES as error:
             return self.no_reply(error, url)
 
@@ -68,9 +68,10 @@ class Sender(http.Exchange[httpx.HTTPTransport]):
                 response = transport.handle_request(request)
                 try:
                     if not http.body_follows(response, here):
-                        return http.to_reply(response, response.read())
+                        return http.to_reply(response, read(response))
                     tag = http.strong_tag(response)
-                    with http.FileWriter(action.target, more=response.status_code == 206) as writer:
+                    more = response.status_code == 206
+                    with http.FileWriter(action.target, action.most, more=more) as writer:
                         for chunk in response.iter_bytes():
                             writer.write(chunk)
                     return http.to_reply(response, b"", writer.sha256)
@@ -85,6 +86,20 @@ class Sender(http.Exchange[httpx.HTTPTransport]):
         """Close all connections, those in use after their request; a later one opens its own."""
         for transport in self.pool.close():
             transport.close()
+
+
+def read(response: httpx.Response) -> bytes:
+    """Return the body of an answer; one without an end, or that unpacks to too much, is none."""
+    chunks, left = [], http.MOST_OF_ANSWER
+    try:
+        for chunk in response.iter_bytes():
+            chunks.append(chunk)
+            left -= len(chunk)
+            if left < 0:
+                raise http.TooLongError(http.MOST_OF_ANSWER)
+    finally:
+        response.close()
+    return b"".join(chunks)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ import httpcore
 import httpx
 
 from kit.client.file_types import sniff_type
-from kit.client.http import FAILURES, FileWriter, certificates
+from kit.client.http import FAILURES, FileWriter, TooLongError, certificates
 from kit.errors import ParameterError
 from kit.internet import is_public
 
@@ -69,6 +69,9 @@ class Web:
             return part.replace(target)
         except _RefusedError as error:
             raise ParameterError(f"the medium {shown!r} {error}") from None
+        except TooLongError as error:
+            sentence = str(error).removeprefix("it ")
+            raise ParameterError(f"the medium {shown!r} {sentence}") from None
         except (*FAILURES, OSError) as error:
             why = str(error) or type(error).__name__
             raise ParameterError(f"the medium {shown!r} could not be fetched: {why}") from None
@@ -103,16 +106,13 @@ class Web:
         """Write a file and return its hash."""
         if response.status_code != 200:
             raise _RefusedError(f"is not there: the answer is {response.status_code}")
-        head, size = b"", 0
-        with FileWriter(part) as writer:
+        head = b""
+        with FileWriter(part, self.most) as writer:
             for chunk in response.iter_bytes():
-                size += len(chunk)
                 if len(head) < 64:
                     head += chunk[:64]
                     if len(head) >= 64:
                         _check_kind(head, response)
-                if size > self.most:
-                    raise _RefusedError(f"is larger than {self.most / 1e6:,.0f} MB")
                 writer.write(chunk)
         _check_kind(head, response)
         return writer.sha256
