@@ -71,7 +71,10 @@ def write_pages() -> dict[str, str]:
         "settings": _format_table("Settings of the service", list_settings()),
         "limits": _format_table("Limits", list_limits()),
         "security": (manual / "security.md").read_text("utf-8"),
-        "operation": (manual / "operation.md").read_text("utf-8"),
+        # Read in the project, its link leads to the file that the next page is made of.
+        "operation": (manual / "operation.md")
+        .read_text("utf-8")
+        .replace("../deploy/CAPACITY.md", "capacity.html"),
         "capacity": (deploy / "CAPACITY.md").read_text("utf-8"),
     }
 
