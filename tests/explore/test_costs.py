@@ -125,6 +125,23 @@ def test_a_trend_goes_on_where_clocks_are_changed() -> None:
     assert costs.trend(spending, "hour")["net"].sum() == 0.2
 
 
+def test_a_day_without_a_midnight_is_a_day_as_others_are() -> None:
+    begins = datetime(2026, 4, 23, 22, tzinfo=UTC)  # 1:00 in Cairo, whose midnight was left out
+    cairo, now = ZoneInfo("Africa/Cairo"), begins + 15 * DAY + timedelta(hours=11)
+    rows = [{"created_at": begins + n * DAY, "credits": n % 3} for n in range(16)]
+    days = costs.trend(spent(*rows, timezone=cairo))
+    whole = costs.Month.parse("2026-04", now, cairo)
+    daily = spent(*rows, timezone=cairo).daily()
+    page = costs.report(
+        whole, *[spent(*rows, timezone=cairo)] * 2, daily, now=now, owner="Ada"
+    ).html
+
+    assert days["net"].tolist() == [n % 3 for n in range(16)]
+    assert costs.forecast(daily, now=now, timezone=cairo.key).total.expected > 0
+    assert "24 Apr: 0.00 credits" in page
+    assert "26 Apr: 2.00 credits" in page
+
+
 def test_a_time_zone_that_there_is_not_names_the_closest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'Europe/Berlin'"):
         spent(timezone="Europe/Berln")

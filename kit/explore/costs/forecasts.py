@@ -270,7 +270,7 @@ def _student(freedom: float, share: float) -> float:
 
 def _daily(frame: pd.DataFrame, today: pd.Timestamp, window: int) -> Days:
     """Return the net of each whole day of the window, in credits."""
-    clock = frame["day"].dt.tz_localize(None)
+    clock = frame["day"].dt.tz_localize(None).dt.normalize()
     past = frame[clock < today]
     first = today if past.empty else clock.min()
     known = (today - first).days

@@ -19,7 +19,7 @@ from jinja2 import Environment, StrictUndefined
 from kit.errors import ConfigError
 from kit.explore.charts import REST
 from kit.explore.costs.forecasts import Band, Forecast, forecast
-from kit.explore.costs.spending import Spending
+from kit.explore.costs.spending import Spending, instants
 from kit.explore.costs.totals import EVERYTHING, by, total, unusual
 from kit.explore.schema import PARTS
 
@@ -257,8 +257,9 @@ class _Facts:
         spent = self.daily.groupby("day")["net"].sum() / PARTS
         future: Any = self._future.set_index("day")
         hot = set(self.unusual.loc[self.unusual["model_id"] == EVERYTHING, "day"])
-        ends = pd.Timestamp(self.month.first), pd.Timestamp(self.month.end)
-        clock = pd.date_range(*ends, freq="D", inclusive="left")
+        first, end = (edge.replace(tzinfo=None) for edge in self.month)
+        dates = pd.Series(pd.date_range(first, end, freq="D", inclusive="left"))
+        clock = pd.Index(instants(dates, self.spent.timezone))
         net = spent.reindex(clock).fillna(0.0)
         highest = max(float(net.max()), float(future["high"].max()) if len(future) else 0.0)
         if highest <= 0:

@@ -135,7 +135,11 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
         raise ConfigError(f"a trend is by {', '.join(_PERIODS)}, not by {every!r}")
     sums = _in_credits(spent.sums((every,)).dropna(subset=every), [every], spent.currencies)
     if len(sums):
-        first, last = (edge.tz_localize(None) for edge in (sums[every].min(), sums[every].max()))
+        # a day that begins at one o'clock, as its midnight was left out, is no beat for the others
+        first, last = (
+            edge.tz_localize(None).floor("h" if every == "hour" else "D")
+            for edge in (sums[every].min(), sums[every].max())
+        )
         clock = pd.Series(pd.date_range(first, last, freq=_PERIODS[every]), name=every)
         periods = instants(clock, spent.timezone).drop_duplicates()
         sums = sums.set_index(every).reindex(pd.Index(periods)).reset_index()
