@@ -193,12 +193,17 @@ class Archive:
         if kind == ".xlsx":
             write_excel(self.frame(choice, columns), target)
             return target
-        names = ", ".join(Columns(columns).stored)
+        names = ", ".join(f'"{name}"' for name in Columns(columns).names)
         query = f"select id, {names} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         copy = f"copy ({query}) to '{_quote(draft)}' {_FORMATS[kind]}"
+
+        def write(base: duckdb.DuckDBPyConnection) -> None:
+            _expand(base, query)
+            base.execute(copy, choice.values)
+
         try:
-            self._ask(lambda base: base.execute(copy, choice.values), copy)
+            self._ask(write, query)
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)

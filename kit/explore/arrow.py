@@ -102,10 +102,10 @@ class Columns:
     def __init__(
         self, names: Sequence[str] | None = None, parameters: bool = False, media: bool = False
     ) -> None:
-        self._asked = names
+        self.names = list(dict.fromkeys(names or schema.GENERATIONS))
         self._whole = {"parameters": parameters, "media": media, "tags": False}
         self._keys: dict[str, list[str]] = {column: [] for column in OBJECTS}
-        chosen = dict.fromkeys(map(self._column, names or schema.GENERATIONS))
+        chosen = dict.fromkeys(map(self._column, self.names))
         self.stored = [*chosen, *(c for c, w in self._whole.items() if w and c not in chosen)]
 
     @property
@@ -122,8 +122,7 @@ class Columns:
                 before = len(table.column_names)
                 table = expand_json(table, column, None if self._whole[column] else keys)
                 added += table.column_names[before:]
-        names = [*(self._asked or schema.GENERATIONS)]
-        return frame(table.select([*dict.fromkeys(["id", *names, *added])]))
+        return frame(table.select([*dict.fromkeys(["id", *self.names, *added])]))
 
     def _column(self, name: str) -> str:
         """Return the column of the store that a column of the frame comes from."""

@@ -142,6 +142,18 @@ def test_an_export_holds_what_was_asked_for(archive: Archive, tmp_path: Path, su
     assert sorted(path.name for path in tmp_path.iterdir()) == ["it's here", target.name]
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_an_export_has_a_parameter_as_a_column_of_its_own(
+    archive: Archive, tmp_path: Path, suffix: str
+) -> None:
+    columns = ["net", "parameters.size", "tag.campaign", "net"]
+    written = archive.export(tmp_path / f"out{suffix}", columns=columns)
+    frame = (pd.read_csv if suffix == ".csv" else pd.read_parquet)(written)
+
+    assert frame.columns.tolist() == ["id", *columns[:3]]
+    assert frame["parameters.size"].tolist() == [1024, 512] * 5
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [("out.ods", r"to a \.parquet, \.csv or \.xlsx file"), ("nowhere/out.csv", "is no folder")],
