@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ALL = HistoryFilter()
-_FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format csv, header)"}
+#: Instants in a CSV are all of one form: a column of two is read as texts.
+_FORMATS = {
+    ".parquet": "(format parquet, compression zstd)",
+    ".csv": "(format csv, header, timestampformat '%Y-%m-%dT%H:%M:%S.%fZ')",
+}
 _NEWEST_FIRST = "order by created_at desc nulls last, id desc"
 _KEY = re.compile(r'"((?:parameters|media|tag)\.[^"]+)"')
 #: Table -> what of its files is of no use to who asks.

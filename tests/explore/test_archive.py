@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
 from tests.buckets import KEYS, S3Server
 from tests.clusters import serve_cluster
-from tests.explore.pretending import Service, archive_of, driven
+from tests.explore.pretending import Service, archive_of, driven, made, table_of
 
 MIXED = ["net", "parameters.size", "parameters.none", "model_id"]
 
@@ -152,6 +153,15 @@ def test_an_export_has_a_parameter_as_a_column_of_its_own(
 
     assert frame.columns.tolist() == ["id", *columns[:3]]
     assert frame["parameters.size"].tolist() == [1024, 512] * 5
+
+
+def test_instants_of_an_export_are_read_as_instants(tmp_path: Path) -> None:
+    whole = datetime(2026, 11, 17, 4, 52, 46, tzinfo=UTC)
+    moments = [whole, whole.replace(microsecond=123000)]
+    archive = archive_of(table_of(made(n, created_at=at) for n, at in enumerate(moments)))
+    written = archive.export(tmp_path / "out.csv", columns=["created_at"])
+
+    assert pd.read_csv(written, parse_dates=["created_at"])["created_at"].tolist() == moments[::-1]
 
 
 @pytest.mark.parametrize(
