@@ -85,6 +85,14 @@ def test_a_report_has_total_days_models_tags_failures_and_what_is_expected() -> 
     assert page.count('<rect class="hot"') == 1
 
 
+def test_what_still_runs_is_no_result_of_a_report() -> None:
+    running = made(99, 0.5, status="processing", created_at=NOW)
+    shown = text_of(report([*spending(3), running]).html)
+
+    assert "Spent 2.80 " in shown
+    assert "Results 2 1.40 credits each" in shown
+
+
 def test_a_report_asks_nobody_and_everything_in_it_is_escaped() -> None:
     page = report(spending(60)).html
 

@@ -182,7 +182,7 @@ class _Facts:
             beside.append(f"{change} on the month before")
         refunded = int(self._whole["refunded"])
         share = f"{refunded / max(int(self._whole['charged']), 1):.1%} of what was charged"
-        done = int(self._whole["count"]) - sum(row["number"] for row in self.failed)
+        done = int(by(self.spent, "status").set_index("status")["count"].get("completed", 0))
         found = [
             ("Spent", _credits(self._net), " · ".join(beside)),
             ("Results", f"{done:,}", f"{_credits(self._net / done)} credits each" if done else ""),
