@@ -166,6 +166,12 @@ def test_a_column_that_there_is_not_names_the_closest() -> None:
         costs.by(spent({}), "modell")
 
 
+def test_another_price_is_of_all_whose_charge_is_known() -> None:
+    found = costs.reprice(spent({}, {"credits": None}, {}), (), lambda *_: Decimal("0.3"))
+
+    assert found[["count", "charged", "repriced"]].to_numpy().tolist() == [[2, 0.2, 0.6]]
+
+
 def test_prices_in_finer_steps_than_ours_are_compared_as_they_are() -> None:
     past = spent({"credits": 0.0004}, {"credits": 0.0004})
 

@@ -142,7 +142,7 @@ def reprice(
         such price and are left out of the rest; ``charged``, ``repriced`` and ``difference``.
     """
     settings = {OBJECTS["parameters"] + name: name for name in names}
-    groups = spent.sums(["model_id", "kind", "status", *settings])
+    groups = spent.sums(["model_id", "kind", "status", "source", *settings])
     made = (groups["kind"] == "generation") & (groups["status"] == "completed")
     groups = groups[made & (groups["known"] == groups["count"])]
     amounts = [
