@@ -73,7 +73,7 @@ def cost_page(
         draw.columns("Day by day", days, doubts),
     ]
     shown = models.head(MODELS)
-    rows = zip(shown["model"], shown["net"], shown["count"], strict=True)
+    rows = zip(shown["model"].fillna("none"), shown["net"], shown["count"], strict=True)
     most = [(str(name), _credits(amount), f"× {count}") for name, amount, count in rows]
     bars = draw.bars("By model", most, doubts)
     return "".join([*parts, bars] if len(models) else parts[:1])

@@ -76,6 +76,12 @@ def test_thirty_days_end_today_whatever_was_spent_when() -> None:
     assert "2026-03-10: 0 credits" in days
 
 
+def test_a_generation_without_a_model_is_one_of_none() -> None:
+    html = report(spent({"charged": 100, "model_id": None}), None)
+
+    assert "<span>none</span>" in html
+
+
 def test_nothing_spent_is_a_page_too() -> None:
     html = report(spent(), Decimal(10), today=TODAY)
 
