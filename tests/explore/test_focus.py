@@ -172,6 +172,8 @@ def test_csv_and_parquet_hold_the_same(frame: costs.FocusFrame, tmp_path: Path) 
     back = pd.read_csv(io.StringIO(text), parse_dates=moments)
     assert back["BilledCost"].sum() == pytest.approx(frame["BilledCost"].sum())
     check(pd.read_parquet(tmp_path / "focus.parquet"))
+    frame.to_excel(tmp_path / "focus.xlsx", index=False)
+    assert pd.read_excel(tmp_path / "focus.xlsx").columns.tolist() == sorted(RULES)
 
 
 def test_a_credit_must_be_worth_something_known() -> None:

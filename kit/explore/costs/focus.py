@@ -13,6 +13,7 @@ import pandas as pd
 
 from kit import wire
 from kit.errors import ConfigError
+from kit.explore.charts import CostFrame
 from kit.explore.costs.rates import worth
 from kit.explore.costs.spending import Spending
 from kit.explore.schema import PARTS
@@ -34,7 +35,7 @@ order by day, sku, tags nulls first, what, rate
 """
 
 
-class FocusFrame(pd.DataFrame):
+class FocusFrame(CostFrame):
     """A frame that is written to CSV as FOCUS wants it: moments in UTC with a ``Z``, no index."""
 
     @property
