@@ -24,10 +24,8 @@ _THERE = (
     f"(contains(asked_prompt, {_ASKED}) or contains(asked_rest, {_ASKED}) "
     "or starts_with(lower(id), lower(?)))"
 )
-_WHOLE = (
-    rf"(case when regexp_matches(asked_prompt, '\b' || regexp_escape({_ASKED}) || '\b') "
-    "then 1.0 else 0.5 end)"
-)
+#: Where a word ends, in any script; ``\\b`` is three times as fast and knows ASCII alone.
+_END = r"(^|$|[^\pL\pM\pN_])"
 
 #: Cells of a picture each way, and what the light and the two colors of each are compared with.
 _CELLS = 8
@@ -66,7 +64,7 @@ class SearchQuery:
 
     def select(self, table: str, where: str = "") -> str:
         """Return the query; `values` fill its question marks."""
-        score = " + ".join(_WHOLE for _ in self.words)
+        score = " + ".join(map(_score, self.words))
         found = " and ".join(_THERE for _ in self.words)
         inner = f"select *, {_PROMPT} asked_prompt, {_REST} asked_rest from {table} {where}"  # noqa: S608
         return f"select *, ({score}) / {len(self.words)} as score from ({inner}) where {found}"  # noqa: S608
@@ -74,6 +72,13 @@ class SearchQuery:
     def values(self, inner: Sequence[Any] = ()) -> list[Any]:
         """Return the values of `select`, those of its condition among them."""
         return [*self.words, *inner, *(word for word in self.words for _ in range(3))]
+
+
+def _score(word: str) -> str:
+    """Return what counts a word: 1 where it is a whole one of the prompt."""
+    end = r"\b" if word.isascii() else _END
+    whole = f"regexp_matches(asked_prompt, '{end}' || regexp_escape({_ASKED}) || '{end}')"
+    return f"(case when {whole} then 1.0 else 0.5 end)"
 
 
 def hash_picture(file: Path | IO[bytes]) -> bytes:

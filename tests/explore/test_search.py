@@ -15,7 +15,7 @@ from kit.explore.filters import parse_filter
 from kit.explore.search import hash_picture, likeness
 from kit.explore.store import Store
 from kit.explore.syncing import sync_generations
-from tests.explore.pretending import Service, driven
+from tests.explore.pretending import Service, archive_of, driven, made, table_of
 
 PROMPTS = (
     "a snowy lake at dawn",
@@ -67,6 +67,14 @@ def test_all_words_occur_and_whole_words_of_the_prompt_come_first(
 def test_the_score_says_how_many_are_whole_words_of_the_prompt(archive: Archive) -> None:
     assert archive.search("lake snowy")["score"].tolist() == [1.0, 0.75]
     assert archive.search("mood=snowy")["score"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize("word", ["лес", "森", "two"])
+def test_a_whole_word_is_one_in_any_script(word: str) -> None:
+    prompts = ["лес у озера, 森 \ntwo", "полесье, 森林, twofold"]
+    archive = archive_of(table_of(made(n, prompt=prompt) for n, prompt in enumerate(prompts)))
+
+    assert archive.search(word)["score"].tolist() == [1.0, 0.5]
 
 
 def test_a_search_may_be_narrowed(archive: Archive) -> None:
