@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit.errors import ConfigError
@@ -64,7 +65,8 @@ class Ratings:
             raise ConfigError(f"a rating is a whole number from 0 to {BEST}, not {rating!r}")
         name = generation if isinstance(generation, str) else generation.id
         at = datetime.now(UTC).isoformat()
-        self._lines.append({"id": name, "rating": rating, "note": note, "at": at})
+        whole = None if rating is None else int(rating)
+        self._lines.append({"id": name, "rating": whole, "note": note, "at": at})
 
     def all(self) -> dict[str, dict[str, Any]]:
         """Return every rating by generation id; the file is read again when it has changed."""
@@ -147,4 +149,4 @@ def rank(names: Sequence[str], choices: Sequence[Choice]) -> pd.DataFrame:
 
 
 def _is_rating(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= BEST
+    return not isinstance(value, bool) and isinstance(value, Integral) and 0 <= int(value) <= BEST

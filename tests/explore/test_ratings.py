@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +61,13 @@ def test_what_is_no_rating_is_not_one(file: Path, rating: Any) -> None:
     file.write_text(json.dumps({"id": "a", "rating": rating, "at": "2026-03-10"}) + "\n")
 
     assert Ratings(JsonLines(file)).frame().empty
+
+
+def test_whole_numbers_of_frames_are_ratings(file: Path) -> None:
+    ratings = Ratings(JsonLines(file))
+    ratings.rate("a", pd.Series([4])[0])
+
+    assert ratings["a"] == 4
 
 
 def test_the_last_rating_counts_and_may_be_taken_away(file: Path) -> None:
