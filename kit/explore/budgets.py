@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 import warnings
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from types import TracebackType
 from typing import Final
 
@@ -158,8 +158,13 @@ class Budgets:
         warn_at : number
             Share, 0 to 1, of it that gives a warning once it is spent.
         """
-        limit, share = parse_credits(credits, "a budget"), Decimal(str(warn_at))
-        if not 0 <= share <= 1:
+        limit = parse_credits(credits, "a budget")
+        try:
+            share = Decimal(str(warn_at))
+            fits = 0 <= share <= 1
+        except InvalidOperation:
+            fits = False
+        if not fits:
             raise ConfigError(f"warn_at is a share from 0 to 1, not {warn_at}")
         return Budget(limit, share, self)
 

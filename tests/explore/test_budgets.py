@@ -178,6 +178,7 @@ def test_a_budget_is_an_amount(budget: Budgets, credits: float) -> None:
         budget(credits=credits)
 
 
-def test_a_share_is_a_share(budget: Budgets) -> None:
+@pytest.mark.parametrize("share", [80, "four fifths", float("nan")])
+def test_a_share_is_a_share(budget: Budgets, share: float | str) -> None:
     with pytest.raises(ConfigError, match="from 0 to 1"):
-        budget(credits=1, warn_at=80)
+        budget(credits=1, warn_at=share)
