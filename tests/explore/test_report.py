@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -127,9 +128,15 @@ def test_a_month_begins_where_days_begin() -> None:
 
 @pytest.mark.parametrize(
     ("month", "said"),
-    [("2026-13", "such as 2026-11"), ("November", "such as"), ("2026-12", "has not begun")],
+    [
+        ("2026-13", "such as 2026-11"),
+        ("November", "such as"),
+        ("0001-01", "such as"),
+        (date(2026, 11, 1), "such as 2026-11"),
+        ("2026-12", "has not begun"),
+    ],
 )
-def test_what_is_no_month_is_a_sentence(month: str, said: str) -> None:
+def test_what_is_no_month_is_a_sentence(month: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         costs.Month.parse(month, NOW, UTC)
 

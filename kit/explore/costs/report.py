@@ -52,8 +52,8 @@ class Month(NamedTuple):
         1
         """
         text = f"{now.astimezone(zone):%Y-%m}" if text is None else text
-        found = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", text)
-        if not found or found[1] == "0000":
+        found = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", str(text))
+        if not found or found[1] < "1970":
             raise ConfigError(f"a month is a text such as 2026-11, not {text!r}")
         first = datetime(int(found[1]), int(found[2]), 1, tzinfo=zone)
         if first > now:
