@@ -158,9 +158,9 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
     >>> expand_json(table, "parameters")["parameters.seed"].to_pylist()
     [7, None, 8]
     """
-    found = {name: _array(values) for name, values in _values(table[column], names).items()}
-    for name, values in found.items():
-        table = table.append_column(f"{OBJECTS[column]}{name}", values)
+    for name, values in _values(table[column], names).items():
+        made = pa.array(values, pa.int64()) if column == "media" else _array(values)
+        table = table.append_column(f"{OBJECTS[column]}{name}", made)
     return table
 
 

@@ -74,6 +74,10 @@ def test_columns_are_chosen_in_the_order_given_and_all_parameters_on_request(
     assert frame["parameters.size"].tolist()[:2] == [1024, 512]
 
 
+def test_the_number_of_files_is_a_whole_number_where_there_are_none(archive: Archive) -> None:
+    assert str(archive.frame(columns=["media.image"])["media.image"].dtype) == "Int64"
+
+
 def test_a_column_that_is_not_there_is_named(archive: Archive) -> None:
     with pytest.raises(BadRequestError, match="no column 'modle_id'; did you mean 'model_id'"):
         archive.frame(columns=["modle_id"])
