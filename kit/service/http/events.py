@@ -87,16 +87,17 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     """
     context, caller = get_context(request), get_caller(request)
     watchers = context.dispatcher.watchers
+    read = _make_reader(context, generation_id, caller, get_base_url(request))
+    events, last = await read(), parse_last_id(request.headers.get("last-event-id", ""))
+    if events[-1].final and events[-1].id <= last:
+        return Response(status_code=204)  # tells an EventSource not to come again
+    # Nothing is waited for from here on: so many that come at once are counted one by one.
     if watchers.is_full_for(caller.account_id):
         after = {"Retry-After": "5"}
         if watchers.full:
             raise UnavailableError("too many are watching just now; poll instead", headers=after)
         sentence = "this account has as many streams and waiting requests as it may; poll instead"
         raise RateLimitError(sentence, headers=after)
-    read = _make_reader(context, generation_id, caller, get_base_url(request))
-    events, last = await read(), parse_last_id(request.headers.get("last-event-id", ""))
-    if events[-1].final and events[-1].id <= last:
-        return Response(status_code=204)  # tells an EventSource not to come again
     watch = partial(watchers.watch, generation_id, caller.account_id)
     chunks = stream_events(watchers, watch, read, last, context.settings.heartbeat_seconds)
     return StreamingResponse(chunks, headers=_HEADERS)

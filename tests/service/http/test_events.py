@@ -1,6 +1,7 @@
 import asyncio
 import itertools
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -317,6 +318,24 @@ def test_a_crowd_of_watchers_is_asked_to_poll(
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (of_the_account, "5")
     assert refused.json()["error"]["code"] in ("rate_limited", "unavailable")
+
+
+def test_a_crowd_that_comes_at_once_is_counted_one_by_one(start_service: Start) -> None:
+    service = start_service(workers=0, watchers_per_account=3)
+    with ExitStack() as open_ones:
+        key = service.key(service.account(), *ALL_SCOPES)
+        http = open_ones.enter_context(service.client(key))
+        path, where = f"{GENERATIONS}/{started(http)}/events", http.base_url
+        lines = [
+            open_ones.enter_context(socket.create_connection((where.host, where.port), 20))
+            for _ in range(30)
+        ]
+        head = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n".encode()
+        for line in lines:
+            line.sendall(head)
+        answers = [line.recv(12) for line in lines]
+
+    assert answers.count(b"HTTP/1.1 200") == 3
 
 
 def test_a_finished_generation_is_at_its_end_whatever_its_worker_said_last(
