@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from ipaddress import ip_address
-from socket import SOCK_STREAM
+from socket import SOCK_STREAM, getaddrinfo
 from typing import Any
 
 import httpcore
@@ -29,9 +31,14 @@ _FAILURES = (
 Resolve = Callable[[str, int], Awaitable[Iterable[str]]]
 
 
+#: Threads that wait for name servers: not those that write files, which a slow one would hold.
+_LOOKUPS = ThreadPoolExecutor(32, thread_name_prefix="kit-lookups")
+
+
 async def resolve(host: str, port: int) -> list[str]:
     """Return the addresses of a name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=SOCK_STREAM)
+    look = partial(getaddrinfo, host, port, type=SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_LOOKUPS, look)
     return [str(each[4][0]) for each in found]
 
 

@@ -1,9 +1,11 @@
 """Webhooks: real receivers on loopback are told of every end, signed, and again where need be."""
 
+import asyncio
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +17,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from kit.service.domain import webhooks
-from kit.service.http.delivery_sender import SECONDS, CheckedBackend, DeliverySender
+from kit.service.http.delivery_sender import SECONDS, CheckedBackend, DeliverySender, resolve
 from kit.service.store.database import Transaction
 from kit.service.store.statements import Statement
 from tests.conftest import Service, awaited, both_databases, sql
@@ -279,6 +281,20 @@ def test_a_name_is_looked_up_and_checked_with_each_connection(address: str) -> N
 
     with pytest.raises(httpcore.ConnectError, match="private network"):
         awaited(backend.connect_tcp("ends.example", 443))
+
+
+def test_a_slow_name_server_takes_no_thread_that_writes_files() -> None:
+    async def look() -> list[str]:
+        loop, found = asyncio.get_running_loop(), threading.Event()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        writing = loop.run_in_executor(None, found.wait)
+        try:
+            return await asyncio.wait_for(resolve("127.0.0.1", 80), 5)
+        finally:
+            found.set()
+            await writing
+
+    assert asyncio.run(look()) == ["127.0.0.1"]
 
 
 def test_what_was_checked_is_what_is_connected_to(receiver: Receiver) -> None:
