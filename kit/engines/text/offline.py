@@ -95,7 +95,7 @@ def write_scripts(order: ScriptOrder, *, seed: int) -> list[str]:
     drawn = f"{seed} Order({repr(order).partition('(')[2]}"
     rng = random.Random(drawn)  # noqa: S311 - no secret
     source = bank(order.topic)
-    title, angle = clean(order.title), clean(order.hook_angle or "")
+    title, angle = clean(order.title)[:300], clean(order.hook_angle or "")[:300]  # ligatures grow
     lead = find_lead(order.topic, title)
     texts: list[str] = []
     told: set[str] = set()

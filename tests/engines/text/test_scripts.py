@@ -3,6 +3,7 @@
 import dataclasses
 import random
 import re
+import time
 from collections import Counter
 from typing import Any
 
@@ -46,6 +47,14 @@ def orders(draw: st.DrawFn) -> ScriptOrder:
         use_ragebait=draw(st.booleans()),
         variations=2,
     )
+
+
+def test_a_title_of_ligatures_is_written_in_time() -> None:
+    began = time.process_time()
+
+    assert script("SPACE", "\ufdfa" * 200, 180, use_hook=True, hook_angle="\ufdfa" * 300)
+
+    assert time.process_time() - began < 2.0, "each is 18 letters, and once took 5 s"
 
 
 @given(orders(), st.integers(0, 2**32))
