@@ -128,6 +128,11 @@ def _options(
     """Do nothing before a command."""
 
 
+def plain(text: str) -> str:
+    """Return what a service said without what commands a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+
+
 def _exit(sentence: str, code: int) -> None:
-    typer.echo(f"kit: {sentence}", err=True)
+    typer.echo(f"kit: {plain(sentence)}", err=True)
     raise SystemExit(code)

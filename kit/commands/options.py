@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kit.commands import plain
 from kit.errors import ConfigError
 from kit.pricing import millicredits
 
@@ -72,7 +73,7 @@ def show_json(value: Any) -> None:
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print rows under their columns, as wide as they are."""
-    cells = [[str(cell) for cell in row] for row in [columns, *rows]]
+    cells = [[plain(str(cell)) for cell in row] for row in [columns, *rows]]
     widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
     for row in cells:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))

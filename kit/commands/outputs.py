@@ -8,6 +8,7 @@ import typer
 
 import kit
 from kit import wire
+from kit.commands import plain
 from kit.commands.options import Data, Json, group, show_json
 
 app = group()
@@ -27,4 +28,4 @@ def delete(
         rows = [{"id": name, "outputsDeletedAt": at and wire.timestamp(at)} for name, at in moments]
         show_json(rows)
     for one in [] if as_json else gone:
-        typer.echo(f"{one.id}: {one.facts.deletion or 'had no file'}")
+        typer.echo(f"{plain(one.id)}: {one.facts.deletion or 'had no file'}")

@@ -9,6 +9,7 @@ import typer
 
 from kit import logins
 from kit.client import profiles
+from kit.commands import plain
 from kit.commands.options import Data, Json, show_json, show_table
 from kit.errors import ConfigError
 
@@ -31,7 +32,9 @@ def login(
         account = studio.account
     kept = next(saved for saved in profiles.list_profiles() if saved.name == profile)
     where = "the keyring" if kept.in_keyring else str(profiles.file())
-    typer.echo(f"{account.name or account.id} at {kept.base_url}: saved as {profile!r} in {where}")
+    typer.echo(
+        f"{plain(account.name or account.id)} at {kept.base_url}: saved as {profile!r} in {where}"
+    )
 
 
 def logout(

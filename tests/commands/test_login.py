@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.fixtures import media, other, party
-from tests.client.third_party import KEY, Server
+from tests.client.third_party import KEY, Answer, Server, problem
 from tests.commands.conftest import Kit
 
 __all__ = ["media", "other", "party"]
@@ -31,6 +31,22 @@ def test_a_service_is_saved_listed_and_forgotten(
     assert listed.json == [{"name": "work", "baseUrl": other.url, "key": "file"}]
     assert kit("profiles").out.startswith("There are no saved services")
     assert KEY not in login.out + listed.out
+
+
+def test_what_a_service_says_commands_no_terminal(
+    kit: Kit, other: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evil = "\x1b]0;evil\x07\x9b31m"
+    monkeypatch.setenv("KIT_BASE_URL", other.url)
+    monkeypatch.setenv("KIT_API_KEY", KEY)
+    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": [{"id": evil}]}))
+    listed = kit("models")
+    other.first("GET", "/v1/creative-studio/models", problem(403, "insufficient_scope", evil))
+    refused = kit("models")
+
+    assert "]0;evil" in listed.out
+    assert "]0;evil" in refused.err
+    assert not {"\x1b", "\x07", "\x9b"} & {*listed.out, *refused.err}
 
 
 def test_no_key_on_standard_input_is_a_sentence(
