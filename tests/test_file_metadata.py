@@ -4,6 +4,7 @@ import io
 import json
 import random
 import struct
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,18 @@ def test_a_file_of_automatic1111_is_read(tmp_path: Path) -> None:
         "strength": 0.4,
     }
     assert found.unread == ["Sampler: Euler a", "Lora hashes: a: 1, b: 2", "lora:mist:0.8", "{odd}"]
+
+
+@pytest.mark.parametrize("text", [" " * 900_000, "a lake\nSeed: 1, " + " ," * 400_000])
+def test_a_text_of_blanks_is_read_in_time(tmp_path: Path, text: str) -> None:
+    path, info = tmp_path / "a.png", PngImagePlugin.PngInfo()
+    info.add_text("parameters", text, zip=True)
+    Image.new("RGB", (8, 8)).save(path, pnginfo=info)
+    began = time.process_time()
+
+    read(path)
+
+    assert time.process_time() - began < 5.0, "it once took minutes"
 
 
 def test_what_is_not_read_of_a_file_has_a_bound(tmp_path: Path) -> None:

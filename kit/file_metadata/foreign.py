@@ -18,7 +18,8 @@ _NAMES = {
     "steps": "num_inference_steps",
     "clip skip": "clip_skip",
 }
-_PAIR = re.compile(r'\s*([A-Za-z][\w /-]{0,60}):\s*("(?:\\.|[^"\\])*"|[^,]*)(?:,|$)')
+#: One of the settings, which commas separate: looked for there only, so that blanks cost nothing.
+_PAIR = re.compile(r'(?:^|(?<=,))\s*([A-Za-z][\w /-]{0,60}):\s*("(?:\\.|[^"\\])*"|[^,]*)(?:,|$)')
 #: A network that a prompt of AUTOMATIC1111 loads.
 _NETWORK = re.compile(r"<(\w{1,20}:[^<>]{1,200})>")
 #: Nodes of ComfyUI that are read, and what is named of those that are not: entries, characters.
