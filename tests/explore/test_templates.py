@@ -61,6 +61,7 @@ def test_a_variant_knows_what_was_chosen() -> None:
         ("{" * 20 + "a" + "}" * 20, "at most 8 levels"),
         ("{15$$" + "|".join(map(str, range(30))) + "}", "ways to pick"),
         ("a" * 30_000, "at most 20,000"),
+        ("{a|b}" * 70, "more prompts than can be counted"),
     ],
 )
 def test_what_makes_no_sense_is_said(text: str, sentence: str) -> None:

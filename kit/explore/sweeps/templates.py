@@ -11,6 +11,7 @@ import itertools
 import math
 import random
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,7 +177,10 @@ def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise ConfigError(f"a template is a text of at most {_LONGEST:,} characters")
     reader = _Reader(text, {name: list(found) for name, found in lists.items()}, folder)
-    return PromptTemplate(text, reader.read())
+    parts = reader.read()
+    if parts.count > sys.maxsize:
+        raise ConfigError("the template stands for more prompts than can be counted")
+    return PromptTemplate(text, parts)
 
 
 class _Reader:
