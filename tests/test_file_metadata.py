@@ -219,6 +219,15 @@ def test_a_file_of_automatic1111_is_read(tmp_path: Path) -> None:
     assert found.unread == ["Sampler: Euler a", "Lora hashes: a: 1, b: 2", "lora:mist:0.8", "{odd}"]
 
 
+@pytest.mark.parametrize("begun", ["<dc:description>", "<rdf:li", "xmp:CreatorTool>"])
+def test_a_packet_of_beginnings_is_read_in_time(begun: str) -> None:
+    began = time.process_time()
+
+    xmp.read(f"<dc:description>{begun * 60_000}")
+
+    assert time.process_time() - began < 5.0, "it once took a quarter of an hour"
+
+
 @pytest.mark.parametrize("text", [" " * 900_000, "a lake\nSeed: 1, " + " ," * 400_000])
 def test_a_text_of_blanks_is_read_in_time(tmp_path: Path, text: str) -> None:
     path, info = tmp_path / "a.png", PngImagePlugin.PngInfo()

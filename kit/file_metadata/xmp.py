@@ -80,9 +80,11 @@ def read(packet: str) -> FileMetadata | None:
         return None
     if not isinstance(request, Mapping):
         return None
-    tool = re.search(r'\bxmp:CreatorTool(?:="([^"]*)"|>([^<]*)<)', packet)
+    # Nothing is looked for from many places: a packet of beginnings would take minutes.
+    tool = re.search(r'\bxmp:CreatorTool(?:="|>)([^"<]*)', packet)
     source = find_source_type(packet)
-    described = re.search(r"<dc:description>.*?<rdf:li[^>]*>([^<]*)<", packet, re.DOTALL)
+    item = packet.partition("<dc:description>")[2].partition("<rdf:li")[2]
+    described = re.match(r"[^>]*>([^<]*)<", item)
     if not (request or source):
         return None
     parameters, inputs = request.get("parameters"), request.get("inputs")
@@ -92,7 +94,7 @@ def read(packet: str) -> FileMetadata | None:
         parameters=parameters if isinstance(parameters, Mapping) else {},
         generation_id=_text(request.get("generationId")),
         service=_text(request.get("service")),
-        software=html.unescape(tool[1] or tool[2] or "") or None if tool else None,
+        software=html.unescape(tool[1]) or None if tool else None,
         source_type=source,
         inputs=[str(one) for one in inputs] if isinstance(inputs, list) else (),
     )
