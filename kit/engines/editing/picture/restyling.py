@@ -28,7 +28,7 @@ from kit.errors import EngineError
 #: Which ink each pixel has.
 Areas: TypeAlias = NDArray[np.integer[Any]]
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
-_ROWS = 256  # of a band
+_ROWS = 64  # of a band
 _GLOW_SIDE = 320  # pixels a side of the copy that is blurred for a glow
 _DRAWN_SIDE = 1600  # pixels a side at which is drawn: strokes keep their size in the picture
 
@@ -73,24 +73,43 @@ def _grade(old: Bytes, new: Bytes, look: Look, share: float) -> None:
     What shows through a look without colors must not bring them back: from half of its strength on
     it has none.
     """
-    size, table, gray = (new.shape[1], new.shape[0]), tables(look), not look.saturation
-    light = None
+    kept = 1.0 if look.saturation else max(0.0, 1.0 - 2 * share)
+    if look != Look():
+        _put_on(new, look, share if new is old else 1.0, kept)
+    for rows, _, _ in bands(len(new), _ROWS) if new is not old else ():
+        rest = old[rows] if kept == 1 else cv2.transform(old[rows], color_matrix(kept))
+        cv2.addWeighted(new[rows], share, rest, 1.0 - share, 0.0, dst=new[rows])
+
+
+def _put_on(pixels: Bytes, look: Look, share: float, kept: float) -> None:
+    """Put a share of a look on a picture, in place, over what is kept of its colors."""
+    table, few = tables(look), fit_size(pixels.shape, _GLOW_SIDE)
+    size, light = pixels.shape[1::-1], None
+    shade = vignette(few, share * look.vignette)
     if look.glow:
-        small = _saturate(scaled(new, *fit_size(new.shape, _GLOW_SIDE)), look.saturation)
-        light = veil(cv2.LUT(small, table), look.glow, size)
-    shade = vignette(size, look.vignette) if look.vignette else None
-    for rows, _, _ in bands(len(new), _ROWS):
-        part = new[rows]
-        if look != Look():
-            # Colors first, so that a look without color can still be toned by the tables.
-            part = _saturate(part, look.saturation)
-            cv2.LUT(part, table, dst=part)
-        if light is not None:
-            screen(part, light[rows])
+        small = cv2.transform(scaled(pixels, *few), color_matrix(look.saturation))
+        light = cv2.bitwise_not(veil(cv2.LUT(small, table), share * look.glow, few))
+        light = cv2.resize(cv2.multiply(light, cv2.merge([shade] * 3), scale=1 / 255), size)
+    shade = cv2.resize(shade, size) if look.glow or look.vignette else None
+    # The rest of the picture is mixed in by the tables; its colors as strongly as they are steep.
+    steep = share * float(np.ptp(table[0, 96:161], axis=0).mean()) / 64
+    saturation = (steep * look.saturation + (1 - share) * kept) / (steep + 1 - share)
+    table = cv2.addWeighted(table, share, tables(Look()), 1 - share, 0.0)
+    ways = cv2.split(table if light is None else cv2.bitwise_not(table))
+    for rows, _, _ in bands(len(pixels), _ROWS):
+        part = pixels[rows]
+        # Colors first, so that a look without color can still be toned by the tables. Plane by
+        # plane they take half the time.
+        if saturation:
+            planes = cv2.split(cv2.transform(part, color_matrix(saturation)))
+        else:
+            planes = [cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)] * 3
+        cv2.merge([cv2.LUT(p, way) for p, way in zip(planes, ways, strict=True)], dst=part)
         if shade is not None:
-            cv2.multiply(part, cv2.merge([shade[rows]] * 3), dst=part, scale=1 / 255)
-        rest = _saturate(old[rows], max(0.0, 1.0 - 2 * share)) if gray else old[rows]
-        cv2.addWeighted(part, share, rest, 1.0 - share, 0.0, dst=new[rows])
+            edge = cv2.cvtColor(shade[rows], cv2.COLOR_GRAY2RGB)
+            cv2.multiply(part, edge if light is None else light[rows], dst=part, scale=1 / 255)
+            if light is not None:  # they were turned around, so that light never clips
+                cv2.subtract(edge, part, dst=part)
 
 
 def vignette(size: tuple[int, int], amount: float) -> Bytes:
@@ -105,12 +124,6 @@ def color_matrix(saturation: float) -> Floats:
     """Return what red, green and blue become: 1 leaves them, 0 makes them one gray."""
     own = saturation * np.eye(3, dtype=np.float32)
     return np.asarray(own + (1 - saturation) * np.tile(_LUMA, (3, 1)), np.float32)
-
-
-def _saturate(pixels: Bytes, saturation: float) -> Bytes:
-    """Return a picture as `color_matrix` makes it, in a quarter of the time."""
-    gray = cv2.merge([cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)] * 3)
-    return np.asarray(cv2.addWeighted(pixels, saturation, gray, 1 - saturation, 0.0, dst=gray))
 
 
 def tables(look: Look) -> Bytes:
