@@ -218,35 +218,42 @@ def _sketch(pixels: Bytes) -> Bytes:
     unit = max(pixels.shape) / 1024
     gray = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     gray = cv2.createCLAHE(2.0, (4, 4)).apply(gray)
-    calm = cv2.bilateralFilter(gray, 7, 40, 5).astype(np.float32)
+    calm = cv2.bilateralFilter(gray, 7, 40, 5)
     # Dividing by the surroundings leaves lines where the tone changes, as a pencil draws them.
+    soft = calm.astype(np.float32)
     lines, fine = (
-        np.minimum(calm / np.maximum(blur(calm, wide * unit), 1.0), 1.0) for wide in (9, 2.2)
+        cv2.divide(soft, blur(soft, wide * unit), scale=255, dtype=cv2.CV_8U) for wide in (9, 2.2)
     )
-    ink = np.clip(1.06 * lines * cv2.pow(fine, 2.5), 0.0, 1.0)
-    tone = _hatch(calm / 255.0, unit)
-    paper = 1.0 + 0.018 * field(np.random.default_rng(12), *gray.shape, cells=(160, 160), octaves=3)
-    page = np.clip(cv2.pow(ink, 1.6) * tone * paper, 0.0, 1.0)[..., None]
+    share = np.arange(256, dtype=np.float32) / 255
+    page = cv2.multiply(cv2.LUT(lines, (1.06 * share) ** 1.6), cv2.LUT(fine, share**4))
+    paper = field(np.random.default_rng(12), *gray.shape, cells=(160, 160), octaves=3)
+    page = cv2.multiply(cv2.min(page, 1.0, dst=page), 1.0 + 0.018 * paper, dst=page)
+    page = cv2.multiply(page, _hatch(calm, unit), dtype=cv2.CV_8U)
     graphite, white = np.array([[52, 50, 54], [249, 246, 238]], np.float32)
-    return np.asarray(np.rint(graphite + page * (white - graphite)).clip(0, 255), np.uint8)
+    inks = cv2.convertScaleAbs(graphite + share[:, None] * (white - graphite))
+    return np.asarray(cv2.merge([cv2.LUT(page, ink) for ink in inks.T]))
 
 
-def _hatch(tone: Floats, unit: float) -> Floats:
+def _hatch(calm: Bytes, unit: float) -> Bytes:
     """Shade dark places with strokes that lean to the right, crossed where it is darkest."""
-    height, width = tone.shape
-    reach, shade = int(np.hypot(height, width)) + 2, np.ones_like(tone)
+    height, width = calm.shape
+    reach, shade = int(np.hypot(height, width)) + 2, np.full_like(calm, 255)
+    tone, across = np.arange(256) / 255, max(2, reach // 26)
     for number, (angle, dark) in enumerate(((55.0, 0.62), (40.0, 0.40), (-50.0, 0.24))):
         rng = np.random.default_rng(20 + number)
-        grain = rng.standard_normal((reach, max(2, reach // 26)), np.float32)
-        grain = cv2.resize(grain, (reach, reach), interpolation=cv2.INTER_LINEAR)
+        grain = rng.standard_normal((reach, across), np.float32)
         grain = cv2.GaussianBlur(grain, (1, 0), sigmaX=0.1, sigmaY=max(0.6, 0.9 * unit))
         turn = cv2.getRotationMatrix2D((reach / 2, reach / 2), angle, 1.0)
         turn[:, 2] -= ((reach - width) / 2, (reach - height) / 2)
-        grain = cv2.convertScaleAbs(np.clip(0.55 + 0.6 * grain, 0.0, 1.0), alpha=255)
-        strokes = cv2.warpAffine(grain, turn, (width, height), borderMode=cv2.BORDER_REFLECT)
-        amount = np.clip((dark - tone) / dark, 0.0, 1.0)
-        shade *= 1.0 - np.float32(0.55 / 255) * amount * strokes
-    return np.asarray(shade, np.float32)
+        # Its columns are strokes long; pixel centers stand at halves.
+        turn[:, 2] += 0.5 * turn[:, 0] * (reach / across - 1)
+        turn[:, 0] *= reach / across
+        size, grain = (width, height), 255 * (0.55 + 0.6 * grain)
+        strokes = np.maximum(cv2.warpAffine(grain, turn, size, borderMode=cv2.BORDER_REFLECT), 0)
+        amount = cv2.LUT(calm, 0.55 * ((dark - tone) / dark).clip(0, 1).astype(np.float32))
+        dimmed = cv2.multiply(cv2.min(strokes, 255), amount, dtype=cv2.CV_8U)
+        shade = cv2.multiply(shade, cv2.bitwise_not(dimmed), scale=1 / 255)
+    return np.asarray(shade)
 
 
 _PRINT_SIDE = 720  # pixels a side of the copy in which areas are found
@@ -278,9 +285,9 @@ def _find_inks(lab: Floats) -> Floats:
     """Return the centers of clusters of colors, rare and vivid colors counting for more."""
     colors = lab[::2, ::2].reshape(-1, 3)
     keys = np.floor(colors / _CELL).astype(np.int64) @ np.array([4096, 64, 1])
-    _, number, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    sums = np.stack([np.bincount(number, channel) for channel in colors.T], axis=1)
-    means = sums / counts[:, None]
+    counts = np.bincount(keys)
+    sums = np.stack([np.bincount(keys, channel) for channel in colors.T], axis=1)
+    means, counts = sums[counts > 0] / counts[counts > 0, None], counts[counts > 0]
     vivid = np.hypot(*(means[:, 1:] - 128 * _SCALE[1:]).T)
     weights = np.sqrt(counts) * (1.0 + vivid / 60.0) * (counts > 0.0002 * len(colors))
     found = np.repeat(means, np.rint(weights).astype(int), axis=0).astype(np.float32)
@@ -293,7 +300,7 @@ def _find_inks(lab: Floats) -> Floats:
 def _even_out(which: Areas, calm: Bytes, lab: Floats, inks: Floats) -> None:
     """Give large areas without steps one ink, or a gradient would become stripes."""
     slope = cv2.morphologyEx(calm, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
-    even = cv2.compare(slope.max(axis=2), _EVEN, cv2.CMP_LE)
+    even = cv2.compare(reduce(cv2.max, cv2.split(slope)), _EVEN, cv2.CMP_LE)
     count, areas, facts, _ = cv2.connectedComponentsWithStats(even)
     for number in range(1, count):
         if facts[number, cv2.CC_STAT_AREA] > _PLAIN * which.size:
@@ -331,21 +338,21 @@ def _mix_inks(inks: Floats) -> Floats:
 
 def _fill_areas(which: Areas, colors: Floats, size: Sequence[int]) -> Bytes:
     used = np.unique(which)
+    shares = np.empty((size[1], len(used), size[0]), np.uint8)
+    for place, number in enumerate(used):
+        share = cv2.GaussianBlur(255 * np.float32(which == number), (0, 0), 1.5)
+        share = cv2.convertScaleAbs(share)
+        shares[:, place] = cv2.resize(share, size, interpolation=cv2.INTER_CUBIC)
     # Steep around the outline: two inks mix over about one pixel.
-    steep = 9.0 * min(1.0, which.shape[0] / size[1])
-    shares = [cv2.GaussianBlur(np.float32(which == number), (0, 0), 1.5) for number in used]
-    large = [cv2.resize(share, size, interpolation=cv2.INTER_CUBIC) for share in shares]
+    near = 255 / (9.0 * min(1.0, which.shape[0] / size[1]))
+    mix = np.column_stack([colors[used], np.ones(len(used))]).T.astype(np.float32)
     out = np.empty((size[1], size[0], 3), np.uint8)
     for rows, _, _ in bands(size[1], _ROWS):
-        part = [share[rows] for share in large]
-        best = reduce(cv2.max, part)
-        weights = [np.maximum(1.0 + steep * (share - best), 0.0) for share in part]
-        whole = reduce(cv2.add, weights)
-        for channel, plane in enumerate(colors[used].T):
-            total = np.zeros_like(best)
-            for weight, color in zip(weights, plane, strict=True):
-                total = cv2.scaleAdd(weight, float(color), total)
-            out[rows, :, channel] = cv2.divide(total, whole, dtype=cv2.CV_8U)
+        part = shares[rows]
+        least = cv2.subtract(part.max(axis=1), near)[:, None]
+        total = mix @ (np.maximum(part, least) - least).astype(np.float32)
+        planes = [cv2.divide(total[:, n], total[:, 3], dtype=cv2.CV_8U) for n in range(3)]
+        cv2.merge(planes, dst=out[rows])
     return out
 
 
