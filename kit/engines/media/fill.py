@@ -45,7 +45,10 @@ POOR = 0.35
 def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     """Fill a picture, in place, with what surrounds it where a mask is 255."""
     grown = max(3, round(max(mask.shape) / 250)) | 1
-    mask = cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown)))
+    near, (x, y, width, height) = grown // 2, cv2.boundingRect(mask)
+    box = np.s_[max(0, y - near) : y + height + near, max(0, x - near) : x + width + near]
+    ring = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown))
+    mask[box] = cv2.dilate(mask[box], ring)
     x, y, width, height = cv2.boundingRect(mask)
     reach = round(_AROUND * max(width, height)) + 16
     rows, columns = (
@@ -63,7 +66,7 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     filled, moves, fit = _fill(small, gap, closed, np.random.default_rng([seed, 31]), progress)
     if filled.shape != part.shape:
         filled = cv2.resize(filled, part.shape[1::-1], interpolation=cv2.INTER_CUBIC)
-        _add_grain(filled, part, hole, moves)
+        _add_grain(filled, part, small, hole, moves)
     x, y, width, height = cv2.boundingRect(hole)
     box = np.s_[max(0, y - _RIM) : y + height + _RIM, max(0, x - _RIM) : x + width + _RIM]
     part, hole = part[box], hole[box]
@@ -81,13 +84,12 @@ def _shrink(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:
     return np.asarray(small), np.where(gap > 0, np.uint8(255), np.uint8(0))
 
 
-def _add_grain(filled: Bytes, part: Bytes, hole: Bytes, moves: Places) -> None:
+def _add_grain(filled: Bytes, part: Bytes, small: Bytes, hole: Bytes, moves: Places) -> None:
     """Give each pixel of the hole the finest texture of where it was taken from."""
-    (height, width), small = hole.shape, moves.shape[1:]
-    soft = cv2.resize(part, small[::-1], interpolation=cv2.INTER_AREA)
-    soft = cv2.resize(soft, (width, height), interpolation=cv2.INTER_CUBIC)
+    height, width = hole.shape
+    soft = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
     at = np.nonzero(hole)
-    scale = np.array([[height / small[0]], [width / small[1]]])
+    scale = np.array([[height / len(small)], [width / small.shape[1]]])
     near = (at / scale).astype(np.int64)
     there = at + np.rint(moves[:, near[0], near[1]] * scale).astype(np.int64)
     rows, columns = there.clip(0, [[height - 1], [width - 1]])

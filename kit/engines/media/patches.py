@@ -17,7 +17,6 @@ from itertools import product
 
 import cv2
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from kit.engines.base import Progress
@@ -43,9 +42,11 @@ _SEEN_EDGE, _HIDING = 30.0, 4.0  # a step in tone that is seen; differences that
 
 def _patches(canvas: Floats, places: Places) -> Floats:
     """Return the pixels around places that a whole patch fits around, shape (n, pixels, 3)."""
-    depth = canvas.shape[2]
+    height, width, depth = canvas.shape
     # A row of a patch is one stretch of memory.
-    rows = sliding_window_view(canvas.reshape(len(canvas), -1), (_SIZE, _SIZE * depth))[:, ::depth]
+    shape = (height - _SIZE + 1, width - _SIZE + 1, _SIZE, _SIZE * depth)
+    steps = (*canvas.strides[:2], canvas.strides[0], canvas.itemsize)
+    rows: Floats = np.ndarray(shape, canvas.dtype, np.ascontiguousarray(canvas), 0, steps)
     found = rows[places[0] - _RADIUS, places[1] - _RADIUS]
     return np.asarray(found.reshape(-1, _SIZE * _SIZE, depth))
 
@@ -135,7 +136,13 @@ class Search:
             progress.report(start / len(cost))
             part = slice(start, start + _BLOCK)
             pixels, weight = own[0][part].reshape(-1, _SIZE * _SIZE * 3), own[1][part]
-            off = np.hstack([weight[:, ::3], -2 * weight * pixels]) @ both
+            left = np.hstack([weight[:, ::3], -2 * weight * pixels])
+            off = np.empty((len(left), known.shape[1]), np.float32)
+            # In parts so small that BLAS has no threads wait for each other.
+            left = left.reshape(-1, math.gcd(len(left), 16), len(both))
+            for first in range(0, known.shape[1], 80):
+                to = off.reshape(*left.shape[:2], -1)[..., first : first + 80]
+                np.matmul(left, both[:, first : first + 80], out=to)
             off += (weight * pixels * pixels).sum(axis=1, keepdims=True)
             off += self.move_cost(at[:, part, None], known[:, None])
             which = off.argmin(axis=1)

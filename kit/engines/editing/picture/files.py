@@ -54,9 +54,10 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
     # The brightest channel: what is painted over in red or blue is meant as well.
     gray = reduce(cv2.max, cv2.split(given.flatten(0)))
     gray = cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR)
-    share = float(np.count_nonzero(gray > 127)) / gray.size
+    mask = cv2.compare(gray, 127, cv2.CMP_GT)
+    share = cv2.countNonZero(mask) / mask.size
     if shares[0] < share < shares[1]:
-        return np.asarray(gray > 127, np.uint8) * np.uint8(255)
+        return np.asarray(mask)
     sentence = f"the mask covers {share:.0%} of the picture; it must be white {where}"
     if share > shares[0]:
         sentence += f", on less than {shares[1]:.0%}: turn black and white around if black marks it"

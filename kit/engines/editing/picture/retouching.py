@@ -195,11 +195,14 @@ def _work_in_bands(
 ) -> Still:
     if not job.parameters["strength"]:
         return still
-    pixels = np.empty_like(still.pixels)
+    pixels = still.pixels
+    above = pixels[:0]  # the last rows of the band before, as they were: all is done in place
     for read, written, part in bands(len(pixels), _ROWS, overlap):
-        pixels[written] = work(still.pixels[read], part)
+        band = np.concatenate([above, pixels[written.start : read.stop]])
+        above = band[max(0, part.stop - overlap) : part.stop]
+        pixels[written] = work(band, part)
         progress.report(written.stop / len(pixels))
-    return Still(pixels, still.alpha)
+    return still
 
 
 def _upscale(job: Job, still: Still, progress: Progress) -> Still:
