@@ -45,17 +45,14 @@ POOR = 0.35
 def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     """Fill a picture, in place, with what surrounds it where a mask is 255."""
     grown = max(3, round(max(mask.shape) / 250)) | 1
-    near, (x, y, width, height) = grown // 2, cv2.boundingRect(mask)
-    box = np.s_[max(0, y - near) : y + height + near, max(0, x - near) : x + width + near]
     ring = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown))
-    mask[box] = cv2.dilate(mask[box], ring)
     x, y, width, height = cv2.boundingRect(mask)
-    reach = round(_AROUND * max(width, height)) + 16
+    reach = round(_AROUND * (max(width, height) + grown - 1)) + 16 + grown // 2
     rows, columns = (
         slice(max(0, at - reach), min(side, at + size + reach))
         for at, size, side in ((y, height, mask.shape[0]), (x, width, mask.shape[1]))
     )
-    part, hole = pixels[rows, columns], mask[rows, columns]
+    part, hole = pixels[rows, columns], cv2.dilate(mask[rows, columns], ring)
     # No face is copied into a hole.
     barred = np.zeros(mask.shape, np.uint8)
     for face in faces.find(pixels):
@@ -127,13 +124,9 @@ def _fill(
                 stretch = level.part(done / rounds, (done + 1) / rounds)
                 canvas = np.where(known, canvas, search.paint(canvas, rng, stretch))
             canvas = _join_tones(canvas, gap, search)
-    if search is None:
-        return _to_bytes(canvas), np.zeros((2, *hole.shape), np.int64), 0.0
-    return _to_bytes(canvas), search.moves(), search.fit(canvas, gap)
-
-
-def _to_bytes(canvas: Floats) -> Bytes:
-    return np.rint(canvas).clip(0, 255).astype(np.uint8)
+    out = np.rint(canvas).clip(0, 255).astype(np.uint8)
+    nothing = np.zeros((2, *hole.shape), np.int64), 0.0
+    return out, *((search.moves(), search.fit(canvas, gap)) if search else nothing)
 
 
 _SOFT, _HARD = 6.0, 16.0  # steps in tone that are evened out, and that stay an edge

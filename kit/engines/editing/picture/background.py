@@ -76,9 +76,8 @@ def change_background(job: Job, progress: Progress) -> Asset:
 def _read_hint(job: Job, shape: tuple[int, int]) -> Bytes | Box | None:
     """Return a mask of where the user says the subject is, or a box, None where nothing is said."""
     if job.media.get("mask"):
-        return files.read_mask(
-            job, shape, _POINTED, "about where the subject is and black elsewhere"
-        )
+        where = "about where the subject is and black elsewhere"
+        return files.read_mask(job, shape, _POINTED, where)
     if any(job.parameters.get(name) is None for name in BOX):
         return None
     (x, y, wide, high), (height, width) = (float(job.parameters[name]) for name in BOX), shape

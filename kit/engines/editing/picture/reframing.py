@@ -54,12 +54,9 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
     # The shadow around the picture is as soft as its copy: both are drawn small.
     share = _SMALL / max(width, height)
     size = max(8, round(width * share)), max(8, round(height * share))
-    part = (
-        max(1, min(columns, round(rows * width / height))),
-        max(1, min(rows, round(columns * height / width))),
-    )
-    tiny = cv2.getRectSubPix(pixels, part, ((columns - 1) / 2, (rows - 1) / 2))
-    tiny = scaled(tiny, *size)
+    part = np.rint([rows * width / height, columns * height / width])
+    part = part.clip(1, (columns, rows)).astype(int).tolist()
+    tiny = scaled(cv2.getRectSubPix(pixels, part, ((columns - 1) / 2, (rows - 1) / 2)), *size)
     tiny = cv2.GaussianBlur(np.float32(tiny), (0, 0), 0.04 * _SMALL, borderType=cv2.BORDER_REFLECT)
     tiny = cv2.transform(tiny, _DIM * color_matrix(1.15))
     shade = np.full(size[::-1], 1.0, np.float32)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any
 
 import cv2
 import numpy as np
@@ -25,8 +25,6 @@ from kit.engines.prompt.styles import read_style
 from kit.engines.sizes import MOST, MOST_IN_BANDS
 from kit.errors import EngineError
 
-#: Which ink each pixel has.
-Areas: TypeAlias = NDArray[np.integer[Any]]
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 _ROWS = 64  # of a band
 _GLOW_SIDE = 320  # pixels a side of the copy that is blurred for a glow
@@ -85,7 +83,7 @@ def _put_on(pixels: Bytes, look: Look, share: float, kept: float) -> None:
     """Put a share of a look on a picture, in place, over what is kept of its colors."""
     table, few = tables(look), fit_size(pixels.shape, _GLOW_SIDE)
     size, light = pixels.shape[1::-1], None
-    shade = vignette(few, share * look.vignette)
+    shade: Any = vignette(few, share * look.vignette)
     if look.glow:
         small = cv2.transform(scaled(pixels, *few), color_matrix(look.saturation))
         light = cv2.bitwise_not(veil(cv2.LUT(small, table), share * look.glow, few))
@@ -96,14 +94,13 @@ def _put_on(pixels: Bytes, look: Look, share: float, kept: float) -> None:
     saturation = (steep * look.saturation + (1 - share) * kept) / (steep + 1 - share)
     table = cv2.addWeighted(table, share, tables(Look()), 1 - share, 0.0)
     ways = cv2.split(table if light is None else cv2.bitwise_not(table))
+    mix = color_matrix(saturation)
     for rows, _, _ in bands(len(pixels), _ROWS):
         part = pixels[rows]
         # Colors first, so that a look without color can still be toned by the tables. Plane by
         # plane they take half the time.
-        if saturation:
-            planes = cv2.split(cv2.transform(part, color_matrix(saturation)))
-        else:
-            planes = [cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)] * 3
+        colors = cv2.transform(part, mix) if saturation else cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
+        planes = cv2.split(colors) if saturation else [colors] * 3
         cv2.merge([cv2.LUT(p, way) for p, way in zip(planes, ways, strict=True)], dst=part)
         if shade is not None:
             edge = cv2.cvtColor(shade[rows], cv2.COLOR_GRAY2RGB)
@@ -122,8 +119,7 @@ def vignette(size: tuple[int, int], amount: float) -> Bytes:
 
 def color_matrix(saturation: float) -> Floats:
     """Return what red, green and blue become: 1 leaves them, 0 makes them one gray."""
-    own = saturation * np.eye(3, dtype=np.float32)
-    return np.asarray(own + (1 - saturation) * np.tile(_LUMA, (3, 1)), np.float32)
+    return np.asarray(saturation * np.eye(3) + (1 - saturation) * _LUMA, np.float32)
 
 
 def tables(look: Look) -> Bytes:
@@ -147,10 +143,7 @@ def veil(pixels: Bytes, amount: float, size: tuple[int, int]) -> Bytes:
     """Return the light that spreads from the brightest places of a picture, in a size."""
     small = scaled(pixels, *fit_size(pixels.shape, _GLOW_SIDE)).astype(np.float32) / 255
     light = small * smooth_step(0.35, 0.95, small @ _LUMA)[..., None]
-    far = scaled(light, *fit_size(light.shape, _GLOW_SIDE // 4))
-    far = cv2.GaussianBlur(far, (0, 0), 0.045 * _GLOW_SIDE / 4)
-    soft = cv2.GaussianBlur(light, (0, 0), 0.012 * _GLOW_SIDE)
-    soft += cv2.resize(far, light.shape[1::-1])
+    soft = blur(light, 0.012 * _GLOW_SIDE) + blur(light, 0.045 * _GLOW_SIDE)
     return np.asarray(cv2.resize(cv2.convertScaleAbs(soft, alpha=255 * amount), size))
 
 
@@ -161,8 +154,7 @@ def screen(pixels: Bytes, light: Bytes) -> None:
 
 def redraw(pixels: Bytes, manner: str) -> Bytes:
     """Return a picture drawn in a manner, ``painting``, ``sketch`` or ``poster``."""
-    size = fit_size(pixels.shape, _DRAWN_SIDE, least=8)
-    small = scaled(pixels, *size)
+    small = scaled(pixels, *fit_size(pixels.shape, _DRAWN_SIDE, least=8))
     drawn = _MANNERS[manner](small)
     return np.asarray(cv2.resize(drawn, pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC))
 
@@ -196,9 +188,8 @@ def _smear(pixels: Bytes, radius: int) -> Bytes:
     # several times as long over colors.
     (height, width), side, corner = pixels.shape[:2], (radius + 1, radius + 1), (0, 0)
     gray = cv2.cvtColor(wide, cv2.COLOR_RGB2GRAY)
-    first, second = (
-        way(gray, cv2.CV_32F, side, anchor=corner) for way in (cv2.boxFilter, cv2.sqrBoxFilter)
-    )
+    first = cv2.boxFilter(gray, cv2.CV_32F, side, anchor=corner)
+    second = cv2.sqrBoxFilter(gray, cv2.CV_32F, side, anchor=corner)
     rough = 1.0 + np.maximum(second - first * first, 0.0)
     rough *= rough
     weight = 1.0 / (rough * rough)
@@ -216,8 +207,7 @@ def _smear(pixels: Bytes, radius: int) -> Bytes:
 
 def _sketch(pixels: Bytes) -> Bytes:
     unit = max(pixels.shape) / 1024
-    gray = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    gray = cv2.createCLAHE(2.0, (4, 4)).apply(gray)
+    gray = cv2.createCLAHE(2.0, (4, 4)).apply(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY))
     calm = cv2.bilateralFilter(gray, 7, 40, 5)
     # Dividing by the surroundings leaves lines where the tone changes, as a pencil draws them.
     soft = calm.astype(np.float32)
@@ -297,7 +287,7 @@ def _find_inks(lab: Floats) -> Floats:
     return np.asarray(inks[np.argsort(inks[:, 0])])
 
 
-def _even_out(which: Areas, calm: Bytes, lab: Floats, inks: Floats) -> None:
+def _even_out(which: NDArray[Any], calm: Bytes, lab: Floats, inks: Floats) -> None:
     """Give large areas without steps one ink, or a gradient would become stripes."""
     slope = cv2.morphologyEx(calm, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
     even = cv2.compare(reduce(cv2.max, cv2.split(slope)), _EVEN, cv2.CMP_LE)
@@ -336,12 +326,11 @@ def _mix_inks(inks: Floats) -> Floats:
     return np.asarray(cv2.cvtColor(exact[None], cv2.COLOR_LAB2RGB)[0], np.float32)
 
 
-def _fill_areas(which: Areas, colors: Floats, size: Sequence[int]) -> Bytes:
+def _fill_areas(which: Bytes, colors: Floats, size: Sequence[int]) -> Bytes:
     used = np.unique(which)
     shares = np.empty((size[1], len(used), size[0]), np.uint8)
     for place, number in enumerate(used):
-        share = cv2.GaussianBlur(255 * np.float32(which == number), (0, 0), 1.5)
-        share = cv2.convertScaleAbs(share)
+        share = cv2.GaussianBlur(cv2.compare(which, int(number), cv2.CMP_EQ), (0, 0), 1.5)
         shares[:, place] = cv2.resize(share, size, interpolation=cv2.INTER_CUBIC)
     # Steep around the outline: two inks mix over about one pixel.
     near = 255 / (9.0 * min(1.0, which.shape[0] / size[1]))
@@ -356,8 +345,4 @@ def _fill_areas(which: Areas, colors: Floats, size: Sequence[int]) -> Bytes:
     return out
 
 
-_MANNERS: dict[str, Callable[[Bytes], Bytes]] = {
-    "painting": _paint,
-    "sketch": _sketch,
-    "poster": _print,
-}
+_MANNERS = {"painting": _paint, "sketch": _sketch, "poster": _print}

@@ -195,8 +195,7 @@ def _work_in_bands(
 ) -> Still:
     if not job.parameters["strength"]:
         return still
-    pixels = still.pixels
-    above = pixels[:0]  # the last rows of the band before, as they were: all is done in place
+    pixels, above = still.pixels, still.pixels[:0]  # what is above a band, as it was
     for read, written, part in bands(len(pixels), _ROWS, overlap):
         band = np.concatenate([above, pixels[written.start : read.stop]])
         above = band[max(0, part.stop - overlap) : part.stop]

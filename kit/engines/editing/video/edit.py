@@ -122,10 +122,7 @@ def _grader(look: Look, size: tuple[int, int]) -> Callable[[Bytes], None]:
     """
     shade, table = vignette(size, look.vignette), tables(look)
     mix, half = color_matrix(look.saturation) @ RGB, (size[0] // 2, size[1] // 2)
-    grays = cv2.merge(
-        [np.arange(256, dtype=np.uint8)[None], *[np.full((1, 256), 128, np.uint8)] * 2]
-    )
-    tones = cv2.transform(grays, RGB)
+    tones = cv2.transform(np.array([[(n, 128, 128) for n in range(256)]], np.uint8), RGB)
     gray = cv2.transform(cv2.LUT(tones, table), YUV)[..., 0]
 
     def grade(frame: Bytes) -> None:
