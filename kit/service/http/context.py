@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+from asyncio import Semaphore
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 import orjson
 from fastapi import Request, Response
@@ -84,6 +86,8 @@ class Context:
     responses: ResponseCache = field(default_factory=ResponseCache)
     #: Uploads whose file is just coming in.
     arriving: set[str] = field(default_factory=set)
+    #: The turns of accounts whose texts are just written.
+    writing: WeakValueDictionary[str, Semaphore] = field(default_factory=WeakValueDictionary)
 
     def __repr__(self) -> str:
         return "<Context>"

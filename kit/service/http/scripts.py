@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -27,6 +28,8 @@ from kit.service.store.database import Transaction
 
 #: Times that a text is written for one order; each loss means that a racing order was served.
 _TRIES = 32
+#: Texts of an account that are written at once: others take turns with it.
+_OF_ACCOUNT = 4
 
 router = APIRouter(prefix="/v1/scripts", tags=["scripts"])
 
@@ -85,26 +88,32 @@ async def _answer_once(
     request: Request, content: bytes, work: Callable[[], Awaitable[Transaction[Answer]]]
 ) -> Response:
     """Write a text and deliver it once for an idempotency key; a failure releases the key."""
-    context = get_context(request)
+    context, account_id = get_context(request), get_caller(request).account_id
+    turns = context.writing.get(account_id) or asyncio.Semaphore(_OF_ACCOUNT)
+    context.writing[account_id] = turns
     label = get_request_label(request, content)
     if label is None:
-        return make_response(await _deliver(context, None, work))
+        return make_response(await _deliver(context, turns, None, work))
     note = idempotency.begin(label, context.clock(), context.dispatcher.name)
     if known := await context.database.write(note):
         return make_response(known)
     try:
-        return make_response(await _deliver(context, label, work))
+        return make_response(await _deliver(context, turns, label, work))
     except BaseException:
         await context.database.write(idempotency.release(label))
         raise
 
 
 async def _deliver(
-    context: Context, label: RequestLabel | None, work: Callable[[], Awaitable[Transaction[Answer]]]
+    context: Context,
+    turns: asyncio.Semaphore,
+    label: RequestLabel | None,
+    work: Callable[[], Awaitable[Transaction[Answer]]],
 ) -> Answer:
     """Write, and write again when a racing order was given the same; then charge and keep."""
     for _ in range(_TRIES):
-        delivery = await work()
+        async with turns:
+            delivery = await work()
         try:
             return await context.database.write(_keep_answer(label, delivery))
         except TitleTakenError:

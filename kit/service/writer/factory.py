@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from kit.errors import UnavailableError
@@ -42,15 +44,21 @@ class BuiltInWriter:
     """Writes from the built-in collection of texts, without a network."""
 
     rate: float
+    #: Writing is work for a processor: more threads would only keep others from answering.
+    _thread: Executor = field(
+        default_factory=partial(ThreadPoolExecutor, 1, "kit-writer"), repr=False, compare=False
+    )
 
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
         """Return a title of a topic that is not among `avoid` while there are others."""
-        title = await asyncio.to_thread(self._title, topic, seed, avoid)
+        loop = asyncio.get_running_loop()
+        title = await loop.run_in_executor(self._thread, self._title, topic, seed, avoid)
         return title.model_copy(update={"writer": OFFLINE})
 
     async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
         """Return one draft a variation."""
-        return await asyncio.to_thread(self._scripts, brief, seed)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._scripts, brief, seed)
 
     def _title(self, topic: str, seed: int, avoid: Sequence[str]) -> Title:
         from kit.engines.text import offline  # loads its collection; a service starts without it

@@ -1,7 +1,11 @@
 """The writer that a service has by its settings, seen through its answers."""
 
+import asyncio
 import logging
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +14,8 @@ from kit.service import settings
 from kit.service.writer.factory import BuiltInWriter, FallbackWriter, create_writer
 from kit.service.writer.model import ModelWriter
 from tests.conftest import ALL_SCOPES, Service
-from tests.service.writer.conftest import KEY, Answer, Model, scripted, text_of, titled
-from tests.waiting import balance
+from tests.service.writer.conftest import KEY, Answer, Model, completion, scripted, text_of, titled
+from tests.waiting import balance, until
 
 TITLE, SCRIPTS = "/v1/scripts/title", "/v1/scripts"
 BRIEF = {"topic": "SPACE", "title": "Ten facts", "duration": "30"}
@@ -100,6 +104,40 @@ def test_the_built_in_writer_steps_in_where_that_is_wished(
 
     assert title["writer"] == "offline"
     assert [script["writer"] for script in scripts] == ["offline", "offline"]
+
+
+def test_texts_of_an_account_are_written_four_at_a_time(start_service: Start, model: Model) -> None:
+    service, written = start_service(**wish(model)), threading.Event()
+    model.app = lambda _: replace(completion(scripted(text_of(30))), waits=written)
+    one, other = (service.key(service.account(), *ALL_SCOPES) for _ in range(2))
+    with (
+        service.client(one) as http,
+        service.client(other) as stranger,
+        ThreadPoolExecutor(9) as pool,
+    ):
+        orders = [pool.submit(http.post, SCRIPTS, json=BRIEF) for _ in range(8)]
+        until(lambda: len(model.asked) == 4)
+        orders.append(pool.submit(stranger.post, SCRIPTS, json=BRIEF))
+        until(lambda: len(model.asked) == 5)
+        written.set()
+        answers = [order.result() for order in orders]
+
+    assert [answer.status_code for answer in answers] == [201] * 9
+
+
+def test_the_built_in_writer_takes_no_thread_that_writes_files() -> None:
+    async def write() -> str:
+        loop, written = asyncio.get_running_loop(), threading.Event()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        file = loop.run_in_executor(None, written.wait)
+        try:
+            title = await asyncio.wait_for(BuiltInWriter(4.35).title("SPACE", seed=1, avoid=()), 20)
+            return title.title
+        finally:
+            written.set()
+            await file
+
+    assert asyncio.run(write())
 
 
 def test_without_credits_no_model_is_asked(start_service: Start, model: Model) -> None:
