@@ -59,16 +59,16 @@ class Face:
         return self.x + self.width / 2, self.y + self.height / 2
 
 
-def find(pixels: Bytes) -> list[Face]:
-    """Return the faces in a picture, which may be gray, the largest and clearest first.
+def find(pixels: Bytes, whole: tuple[int, ...] = ()) -> list[Face]:
+    """Return the faces in a picture, or in a small copy of one of the shape `whole`, largest first.
 
     Source: Wu, Peng and Yu, "YuNet: a tiny millisecond-level face detector" (2023).
     """
     close = np.asarray(scaled(pixels, *fit_size(pixels.shape, _SIDES[0])))
     sides = {min(side, max(close.shape[:2])) for side in _SIDES}
-    rows = [row for side in sorted(sides) for row in _detect(close, pixels.shape, side)]
+    rows = [row for side in sorted(sides) for row in _detect(close, whole or pixels.shape, side)]
     for side, blur in _LAST:
-        rows = rows or _detect(close, pixels.shape, side, blur)
+        rows = rows or _detect(close, whole or pixels.shape, side, blur)
     rows.sort(key=lambda row: -row[-1])
     kept: list[list[float]] = []
     for row in rows:

@@ -128,7 +128,7 @@ def find(pixels: Bytes, *, people: bool = True, found: Sequence[Face] | None = N
         first = float(inside[0]) * height / size[1]
         top = (first, first + _UPPER * tall * height / size[1])
     if found is None:
-        found = faces.find(pixels) if people else ()
+        found = faces.find(near, pixels.shape) if people else ()
     for face in found:
         x, y = (at * size[0] / width for at in face.center)
         reach = _HEADROOM * face.width * size[0] / width

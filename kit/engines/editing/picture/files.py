@@ -53,8 +53,7 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
         )
     # The brightest channel: what is painted over in red or blue is meant as well.
     gray = reduce(cv2.max, cv2.split(given.flatten(0)))
-    gray = cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR)
-    mask = cv2.compare(gray, 127, cv2.CMP_GT)
+    mask = cv2.compare(cv2.resize(gray, (width, height)), 127, cv2.CMP_GT)
     share = cv2.countNonZero(mask) / mask.size
     if shares[0] < share < shares[1]:
         return np.asarray(mask)

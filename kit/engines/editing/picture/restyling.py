@@ -305,9 +305,7 @@ def _find_lines(calm: Bytes) -> NDArray[np.bool_]:
     gray = cv2.cvtColor(calm, cv2.COLOR_RGB2GRAY).astype(np.float32)
     dark = cv2.GaussianBlur(gray, (0, 0), 3.2) - cv2.GaussianBlur(gray, (0, 0), 1.1)
     _, parts, facts, _ = cv2.connectedComponentsWithStats((dark > _LINE).astype(np.uint8))
-    long = facts[:, cv2.CC_STAT_AREA] >= _SHORTEST
-    long[0] = False
-    return np.asarray(long[parts])
+    return np.asarray((facts[parts, cv2.CC_STAT_AREA] >= _SHORTEST) & (parts > 0))
 
 
 def _mix_inks(inks: Floats) -> Floats:
