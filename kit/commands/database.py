@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +19,9 @@ from kit.service.store.database import Transaction
 from kit.service.store.sqlite.file import RESTORE, damage
 
 T = TypeVar("T")
+
+#: What services of one database share; names of variables, and how some begin.
+_SHARED = ("KIT_DATABASE_URL", "KIT_STORAGE_URL", "KIT_SECRET_FILE", "KIT_CLUSTER")
 
 
 def settings_of(data: Path | None, database: str | None = None, **given: Any) -> ServiceSettings:
@@ -36,6 +42,16 @@ def read(settings: ServiceSettings, work: Transaction[T]) -> T:
 def actor() -> str:
     """Return who gives an order here, for the audit."""
     return f"cli:{machine.user()}"
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Have embedded services keep everything in their folder, whatever others share."""
+    shared = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith(_SHARED)}
+    try:
+        yield
+    finally:
+        os.environ.update(shared)
 
 
 def check_database(settings: ServiceSettings) -> str:

@@ -24,7 +24,7 @@ import typer
 
 import kit
 from kit.client import profiles
-from kit.commands.database import check_database
+from kit.commands.database import apart, check_database
 from kit.commands.options import Data, Json, show_json
 from kit.engines.configured.place import Listing, ModelSource
 from kit.engines.registry import installed, survey
@@ -182,6 +182,7 @@ def _picture() -> str:
     kinds = {name: type(engine).__module__ for name, engine in installed().items()}
     ours = {name for name, module in kinds.items() if module.startswith("kit.engines.models.")}
     with (
+        apart(),
         tempfile.TemporaryDirectory() as folder,
         kit.connect(data=folder, profile="embedded") as studio,  # no other service is to be paid
     ):

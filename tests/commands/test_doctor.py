@@ -20,6 +20,19 @@ def test_the_doctor_finds_nothing_wrong_and_asks_no_other_service(
     assert [finding for finding in findings if not finding.ok] == []
 
 
+def test_a_picture_made_for_a_look_leaves_nothing_where_services_share(
+    kit: Kit, account: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIT_DATABASE_URL", f"sqlite:///{tmp_path}/data/kit.db")
+    monkeypatch.setenv("KIT_STORAGE_URL", f"file://{tmp_path}/shared")
+
+    kit("doctor")
+    kit("models", "--gallery", tmp_path / "page.html", "--model", "clay")
+
+    assert [one["id"] for one in kit("accounts", "list", "--json").json] == [account]
+    assert [path for path in (tmp_path / "shared").rglob("*") if path.is_file()] == []
+
+
 def test_the_doctor_lists_a_plug_in_that_is_left_out_and_says_why(kit: Kit) -> None:
     found = kit("doctor", "--json")
 

@@ -20,6 +20,7 @@ from PIL import Image
 
 import kit
 from kit import local, wire
+from kit.commands.database import apart
 from kit.commands.gallery.page import Card, CardMedium, page
 from kit.commands.gallery.plan import Example, plan
 from kit.commands.options import check_folder
@@ -64,7 +65,7 @@ def make(
         There is no such model, or the page cannot be written there.
     """
     check_folder(target)
-    with tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:
+    with apart(), tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:
         folder = Path(scratch)
         distant = copy_configured(service_settings.load(data=data), folder / "data", say)
         service = local.start_embedded(folder / "data")
