@@ -13,8 +13,10 @@ HOLDS_BACK = """() => {
     change(prototype, "send", { value(data) {
         setTimeout(() => send.call(this, data), window.far);
     } });
+    // Heard by whoever hears when it arrives, who may be another than when it was sent.
     change(prototype, "onmessage", { ...heard, set(hear) {
-        heard.set.call(this, event => setTimeout(() => hear.call(this, event), window.far));
+        this.hear = hear;
+        heard.set.call(this, event => setTimeout(() => this.hear?.(event), window.far));
     } });
 }"""
 

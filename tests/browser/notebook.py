@@ -172,6 +172,7 @@ class Notebook:
         self.page.evaluate(_CLOSED)
         self.page.evaluate(_OPENED, (lab.root / path).relative_to(lab.base).as_posix())
         self.wait_idle()
+        self.forget_unanswered()  # what was open may have asked something a moment before
 
     def leave(self) -> None:
         """Leave the page as a new one is, without a notebook."""
