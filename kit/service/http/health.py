@@ -44,7 +44,8 @@ async def readyz(request: Request) -> Response:
     context = get_context(request)
     await context.readiness.probe()
     waiting = await context.database.read(queue.count_waiting())
-    return json_response({"status": "ok", "queued": waiting, "workers": context.settings.workers})
+    workers = context.dispatcher.slots
+    return json_response({"status": "ok", "queued": waiting, "workers": workers})
 
 
 @router.get("/metrics")
@@ -69,7 +70,7 @@ async def update_metrics(context: Context) -> None:
         metrics.jobs.set(number, state)
     metrics.queued.set(jobs["queued"])
     metrics.jobs_here.set(context.dispatcher.running)
-    metrics.workers.set(context.settings.workers)
+    metrics.workers.set(context.dispatcher.slots)
     metrics.streams.set(context.dispatcher.watchers.count)
     if metrics.ledger_read != before:
         return  # another request has counted the same entries meanwhile

@@ -113,9 +113,14 @@ class Dispatcher:
         return len(self._jobs)
 
     @property
+    def slots(self) -> int:
+        """Jobs that are rendered for this process at a time; 0 while its cluster is gone."""
+        return self._renders.slots
+
+    @property
     def _free(self) -> int:
         """How many processes have neither a job nor a reservation."""
-        return 0 if self._stopping else self._renders.slots - len(self._jobs) - self._reserved
+        return 0 if self._stopping else self.slots - len(self._jobs) - self._reserved
 
     @property
     def _waiting_models(self) -> frozenset[str]:

@@ -141,6 +141,23 @@ def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
         assert finished(http, started(http))["status"] == "completed"
 
 
+def test_a_service_tells_how_many_jobs_its_cluster_renders(
+    parts: Parts, start_service: Start
+) -> None:
+    parts.run(parts.scheduler())
+    service = start_service(**parts.places(), workers=2)
+
+    def told(jobs: int) -> bool:
+        metrics = httpx.get(f"{service.url}/metrics").text
+        ready = httpx.get(f"{service.url}/readyz").json()["workers"]
+        return ready == jobs and f"kit_workers {jobs}.0" in metrics
+
+    assert told(0)
+    with parts.worker("one", "--workers", "3").run():
+        until(lambda: told(3))
+    until(lambda: told(0))
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
     tmp_path: Path, parts: Parts, start_service: Start, monkeypatch: pytest.MonkeyPatch
