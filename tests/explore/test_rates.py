@@ -69,7 +69,8 @@ def test_sums_of_money_are_exact(amounts: list[int], rate: int) -> None:
     worth = {"EUR": [Rate(None, Decimal(rate) / 10**6)]}
     found = costs.by(spent(*(str(Decimal(n) / 1000) for n in amounts), rates=worth))["EUR"].iloc[0]
 
-    assert found == round(float(Decimal(sum(amounts)) * rate / 10**9), 6)
+    exact = Decimal(sum(amounts)) * rate / 10**9
+    assert abs(Decimal(str(found)) - exact) <= Decimal("0.0000005")
 
 
 def test_the_last_rate_of_a_day_counts_and_may_be_taken_away(rates: Rates) -> None:

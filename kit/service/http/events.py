@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -100,7 +100,15 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
         raise RateLimitError(sentence, headers=after)
     watch = partial(watchers.watch, generation_id, caller.account_id)
     chunks = stream_events(watchers, watch, read, last, context.settings.heartbeat_seconds)
-    return StreamingResponse(chunks, headers=_HEADERS)
+    first = await anext(chunks)  # from here on it counts, and not only once it is sent
+    return StreamingResponse(_chain(first, chunks), headers=_HEADERS)
+
+
+async def _chain(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+    async with aclosing(rest):
+        yield first
+        async for chunk in rest:
+            yield chunk
 
 
 def parse_last_id(text: str) -> int:
@@ -127,15 +135,15 @@ def events_of(
 
 async def stream_events(
     watchers: Watchers, watch: Watch, read: ReadEvents, last: int, heartbeat: float
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Yield what is newer than the id `last` until the generation is finished or the service stops.
 
     After `heartbeat` seconds of silence a comment shows proxies that the line is in use.
     """
     loop = asyncio.get_running_loop()
-    yield b"retry: %d\n\n" % _RETRY_MS
     sent, progressed = loop.time(), 0.0
     with watch() as changed:
+        yield b"retry: %d\n\n" % _RETRY_MS
         while not watchers.closed:
             changed.clear()
             try:
