@@ -23,7 +23,7 @@ from tests.client.third_party import KEY, Answer, Server, png
 
 FILE = uploads.source(png())
 EXPIRED = Reply(403, {}, b"<Error><Code>X</Code><Message>Request has expired</Message></Error>")
-PAST, FUTURE = "2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"
+PAST, FUTURE = "2020-01-01T00:00:00Z", "2199-01-01T00:00:00Z"
 
 
 def ticket(expires: str | None = None, **headers: str) -> Reply:

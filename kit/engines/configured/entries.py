@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from kit.engines.configured.place import ID, ID_WORDS
 from kit.errors import ConfigError
 from kit.parameters import suggest
-from kit.wire import Parameter, Rule
+from kit.wire import Credits, Parameter, Rule
 
 #: Longest text of the file that is repeated: a longer one may be a key in the wrong place.
 _SHORT = 16
@@ -74,20 +74,20 @@ class Unit(FileTable):
 
     parameter: str | None = None
     medium: str | None = None
-    credits: Decimal
+    credits: Credits
 
 
 class Factor(FileTable):
     """A factor on the price that depends on the value of a parameter."""
 
     parameter: str
-    values: dict[str, Decimal]
+    values: dict[str, Credits]
 
 
 class PriceTable(FileTable):
     """A price rule, as the file has it. Source: contract, "Pricing"."""
 
-    base: Decimal = Decimal(0)
+    base: Credits = Decimal(0)
     units: list[Unit] = Field(default_factory=list)
     multipliers: list[Factor] = Field(default_factory=list)
 

@@ -316,7 +316,7 @@ def test_the_definition_says_where_jobs_are_sent() -> None:
         ({"url": "https://[::1"}, "no address that can be"),
         ({"url": "https://x y"}, "without spaces"),
         ({"url": "https://x/v1/images/generations"}, "must end before the paths of the API"),
-        ({"price": 1e30}, "comes to no number that can be charged"),
+        ({"price": 1e30}, "must be an amount of credits"),
         ({"always": {"since": date(2026, 1, 2)}}, "'since' cannot be sent as JSON"),
         ({"always": {"cfg": math.nan}}, "'cfg' cannot be sent as JSON"),
     ],
