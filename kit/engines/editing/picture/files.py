@@ -53,7 +53,7 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
         )
     # The brightest channel: what is painted over in red or blue is meant as well.
     gray = reduce(cv2.max, cv2.split(given.flatten(0)))
-    mask = cv2.compare(cv2.resize(gray, (width, height)), 127, cv2.CMP_GT)
+    _, mask = cv2.threshold(cv2.resize(gray, (width, height)), 127, 255, cv2.THRESH_BINARY)
     share = cv2.countNonZero(mask) / mask.size
     if shares[0] < share < shares[1]:
         return np.asarray(mask)
