@@ -15,6 +15,7 @@ from kit.errors import GenerationFailedError
 from kit.studio import AsyncStudio, Studio
 from tests.client.fixtures import client, clock, media, other, party, policy, settings
 from tests.client.third_party import KEY, Answer, Server, ThirdParty, png, serving
+from tests.conftest import NO_HISTORY
 from tests.studio.conftest import studio
 
 __all__ = ["client", "clock", "media", "other", "party", "policy", "settings", "studio"]
@@ -25,8 +26,7 @@ MODELS = "/v1/creative-studio/models"
 @pytest.fixture
 def shell(studio: Studio) -> Iterator[Any]:
     """IPython with the extension, and a studio in its variables."""
-    shell = InteractiveShell()
-    shell.history_manager.enabled = False
+    shell = InteractiveShell(config=NO_HISTORY)
     shell.run_line_magic("load_ext", "kit")
     shell.user_ns["studio"] = studio
     yield shell

@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from kit.studio import Studio
 from kit.studio.completion import complete_call, register
 from tests.client.third_party import Answer, Server
+from tests.conftest import NO_HISTORY
 
 
 @pytest.mark.parametrize(
@@ -35,8 +36,7 @@ def test_models_parameters_and_values_are_completed(
 
 
 def test_ipython_completes_them(studio: Studio) -> None:
-    shell = InteractiveShell()
-    shell.history_manager.enabled = False
+    shell = InteractiveShell(config=NO_HISTORY)
     register(shell)
     register(shell)
     shell.user_ns["studio"] = studio
