@@ -19,6 +19,20 @@ def read(kind: type[wire.WireShape], **odd: Any) -> Any:
     return kind.model_validate_json(json.dumps({"id": "x", **odd}))
 
 
+def test_half_a_character_at_the_end_of_a_clipped_text_costs_nothing_else() -> None:
+    content = b'{"id": "g1", "status": "succeeded", "prompt": "a cat \\ud83d", "progress": "soon"}'
+
+    found = Generation.model_validate_json(content)
+
+    assert (found.id, found.prompt, found.progress) == ("g1", "a cat ?", None)
+
+
+@pytest.mark.parametrize("content", [b"{" + b'"a":[' * 100_000, b'{"id": "g1", "prompt": "a'])
+def test_what_is_not_json_is_said_to_be_none(content: bytes) -> None:
+    with pytest.raises(ValidationError, match="Invalid JSON"):
+        Generation.model_validate_json(content)
+
+
 @pytest.mark.parametrize(
     ("field", "odd"),
     [

@@ -7,6 +7,7 @@ read once more.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -49,11 +50,18 @@ def read_leniently(
     ValidationError
         The answer as a whole cannot be read: it is the error of the first reading.
     """
+    found = error
     try:
         body = from_json(content)
     except ValueError:
-        raise error from None
-    found = error
+        try:
+            content = _replace_halves(content)
+            return read(content)
+        except ValidationError as another:
+            found = another
+        except (ValueError, RecursionError):
+            raise error from None
+        body = from_json(content)
     for _ in range(_READINGS):
         if not _repair(body, found, frozenset(essential)):
             break
@@ -62,6 +70,12 @@ def read_leniently(
         except ValidationError as another:
             found = another
     raise error
+
+
+def _replace_halves(content: str | bytes | bytearray) -> bytes:
+    """Put a question mark for half a character, as clipped texts end with."""
+    body = json.loads(content)
+    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
 def _repair(body: Any, error: ValidationError, essential: frozenset[str]) -> bool:
