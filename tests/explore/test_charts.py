@@ -83,10 +83,21 @@ def test_the_kinds_of_pandas_are_beside_our_chart() -> None:
 
 @pytest.mark.parametrize("chart", [DAYS, BAND], ids=lambda chart: chart.kind)
 def test_a_day_is_drawn_where_its_own_clock_has_it(chart: Chart) -> None:
-    some = frame(chart)
+    some = frame(chart, 4)
     far = with_chart(some.assign(day=some["day"].dt.tz_localize("Asia/Tokyo")), chart)
 
     assert rows_to_draw(chart, far)["x"].tolist() == some["day"].tolist()
+
+
+def test_days_are_named_without_hours_in_a_legend_and_where_there_are_few() -> None:
+    pytest.importorskip("matplotlib")
+    days = pd.to_datetime(["2026-01-01", "2026-01-02"]).tz_localize("Asia/Tokyo")
+    rows = pd.DataFrame({"model": ["clay", "flat"], "day": days, "net": [2.0, 1.0]})
+    few = draw(replace(DAYS, color=None), rows).axes[0]
+    legend = draw(replace(BARS, color="day"), rows).axes[0].get_legend()
+
+    assert [text.get_text() for text in few.get_xticklabels()] == ["2026-01-01", "2026-01-02"]
+    assert [text.get_text() for text in legend.get_texts()] == ["2026-01-01", "2026-01-02"]
 
 
 def test_many_bars_and_colors_become_few() -> None:
@@ -187,17 +198,17 @@ def test_altair_stacks_columns_and_reads_times_as_utc() -> None:
     pytest.importorskip("altair")
     rows = pd.DataFrame(
         {
-            "day": pd.to_datetime(["2026-01-01", "2026-01-01", "2026-01-02"], utc=True),
-            "model": ["small", "large", "large"],
-            "net": [1.0, 5.0, 2.0],
+            "day": pd.to_datetime([f"2026-01-0{day}" for day in (1, 1, 2, 3, 4)], utc=True),
+            "model": ["small", "large", "large", "large", "large"],
+            "net": [1.0, 5.0, 2.0, 2.0, 2.0],
         }
     )
     found = draw(DAYS, rows, "altair").to_dict()
 
     (lines,) = found["datasets"].values()
-    stacks = [(line["color"], line["low"], line["high"]) for line in lines]
+    stacks = [(line["color"], line["low"], line["high"]) for line in lines[:3]]
     assert stacks == [("large", 0, 5), ("small", 5, 6), ("large", 0, 2)]
-    assert [line["when"] for line in lines] == ["2026-01-01", "2026-01-01", "2026-01-02"]
+    assert [line["when"] for line in lines[:3]] == ["2026-01-01", "2026-01-01", "2026-01-02"]
     assert found["encoding"]["x"]["scale"] == {"type": "utc"}
 
 

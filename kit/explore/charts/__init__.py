@@ -22,6 +22,8 @@ from kit.explore.frames import write_excel
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#595959")
 #: Groups with colors of their own, and bars, before the rest is one of them.
 SERIES, BARS = len(PALETTE) - 1, 24
+#: Times that are named one by one: an axis of so few would show hours between days.
+TIMES = 3
 REST = "the rest"
 #: What all of the numbers are.
 UNIT = "credits"
@@ -159,6 +161,8 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
         if chart.ranked:
             rows["x"] = [f"{place}. {name}" for place, name in enumerate(rows["x"], 1)]
         rows["x"] = _keep(rows, "x", BARS)
+    elif rows["x"].nunique() <= TIMES:
+        rows["x"] = _name_values(rows["x"])
     rows["color"] = _keep(rows, "color", SERIES)
     groups = rows.groupby(["x", "color"], sort=chart.kind == "columns")
     sums = groups["y"].sum().reset_index()
@@ -212,8 +216,17 @@ def number(value: float) -> str:
     return "0" if text in ("-0", "") else text
 
 
+def name_times(moments: pd.Series[Any]) -> pd.Series[Any]:
+    """Return times as text, the hours only where there are any."""
+    whole = (moments == moments.dt.normalize()).where(moments.notna(), True).all()
+    words: pd.Series[Any] = moments.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M")
+    return words
+
+
 def _name_values(values: pd.Series[Any]) -> pd.Series[Any]:
     """Return values as texts that fit beside a bar."""
+    if pd.api.types.is_datetime64_any_dtype(values):
+        values = name_times(values)
     texts = values.astype("object").where(values.notna(), "none").astype(str)
     return texts.map(lambda text: text if len(text) <= 36 else f"{text[:35]}…")
 

@@ -126,6 +126,7 @@ def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
         _dates(axes)
     else:
         axes.set_xticks(places, list(table.index))
+        axes.set_xlim(-0.6, max(len(table), 3) - 0.4)
 
 
 def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:

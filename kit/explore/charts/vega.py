@@ -14,6 +14,7 @@ from kit.explore.charts import (
     UNIT,
     Chart,
     empty,
+    name_times,
     number,
     room,
     rows_to_draw,
@@ -108,13 +109,13 @@ def _columns(chart: Chart, rows: pd.DataFrame) -> Any:
     step = moments.diff().min() if len(moments) > 1 else pd.Timedelta(days=1)
     half = step * wide(len(moments)) / 2
     rows["begin"], rows["end"] = rows["x"] - half, rows["x"] + half
-    rows["when"] = _days(rows["x"])
+    rows["when"] = name_times(rows["x"])
     whole = alt.Chart(rows).mark_bar()
     return whole.encode(x=_time("begin"), x2="end:T", **rest, tooltip=_tooltip(chart, "when:N"))
 
 
 def _band(chart: Chart, rows: pd.DataFrame) -> Any:
-    rows = rows.assign(when=_days(rows["x"]))
+    rows = rows.assign(when=name_times(rows["x"]))
     whole, x = alt.Chart(rows), _time("x")
     area = whole.mark_area(opacity=0.22, color=PALETTE[0]).encode(
         x=x, y=alt.Y("low:Q", title=UNIT, axis=alt.Axis(tickCount=6)), y2="high:Q"
@@ -152,13 +153,6 @@ def _time(name: str) -> Any:
     """Return an axis of times; they are UTC wherever the browser is."""
     axis = alt.Axis(tickCount=8, labelOverlap=True, grid=False)
     return alt.X(f"{name}:T", title=None, scale=alt.Scale(type="utc"), axis=axis)
-
-
-def _days(moments: pd.Series[Any]) -> pd.Series[Any]:
-    """Return times as text, the hours only where there are any."""
-    whole = (moments == moments.dt.normalize()).all()
-    words: pd.Series[Any] = moments.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M")
-    return words
 
 
 def _rank(rows: pd.DataFrame) -> pd.DataFrame:
