@@ -13,7 +13,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kit.engines.base import Engine
 from kit.engines.configured.place import ModelSource
@@ -109,8 +109,14 @@ class _Application(FastAPI):
         self._middleware = ApiMiddleware(super().__call__)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_startup(message: Message) -> None:
+            """Leave the trace out where the sentence of `failure` says enough."""
+            known = message["type"] == "lifespan.startup.failed" and hasattr(self.state, "failure")
+            await send({"type": message["type"]} if known else message)
+
         scope["app"] = self
-        await self._middleware(scope, receive, send)
+        lifespan = scope["type"] == "lifespan"
+        await self._middleware(scope, receive, send_startup if lifespan else send)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Return the routes without the framework's layers, all of which answer errors."""

@@ -70,12 +70,22 @@ _COLLECT_AFTER = (20_000, 20, 100)
 
 
 def serve(settings: ServiceSettings, listener: socket.socket) -> None:
-    """Serve until a signal says stop, in this thread."""
+    """Serve until a signal says stop, in this thread.
+
+    Raises
+    ------
+    KitError
+        It cannot start.
+    """
+    server = _Server(settings)
     # What is loaded by now stays: looking through it again and again only makes answers late.
     gc.freeze()
     gc.set_threshold(*_COLLECT_AFTER)
     with suppress(KeyboardInterrupt):  # raised again by the server once it has stopped
-        _Server(settings).run(sockets=[listener])
+        try:
+            server.run(sockets=[listener])
+        except SystemExit:  # it has not started
+            raise getattr(server.app.state, "failure", None) or SystemExit(1) from None
 
 
 def start(settings: ServiceSettings, listener: socket.socket | None = None) -> Running:

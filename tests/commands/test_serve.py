@@ -48,6 +48,19 @@ def test_a_database_that_is_unknown_is_said(kit: Kit) -> None:
     assert "'oracle'" in done.err
 
 
+def test_a_bucket_that_does_not_answer_is_said(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("obstore")
+    monkeypatch.setenv("KIT_STORAGE_URL", "s3://media?endpoint=http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AK")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+
+    done = kit("serve", "--port", 0)
+
+    assert done.code == 2
+    assert "kit: the storage s3://media cannot be written" in done.err
+    assert "Traceback" not in done.err
+
+
 def test_settings_are_printed_as_variables_without_secrets(
     kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

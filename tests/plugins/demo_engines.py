@@ -1,5 +1,6 @@
 """Engines for tests, installed the way a plug-in is: by an entry point."""
 
+import errno
 import os
 import signal
 import struct
@@ -60,6 +61,7 @@ class Flat(Engine):
                     "quits",
                     "strays",
                     "persists",
+                    "overflows",
                 ],
             ),
             seed_parameter(),
@@ -161,6 +163,10 @@ def _quit(progress: Progress) -> None:
     raise SystemExit(1)
 
 
+def _overflow(progress: Progress) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device", "/home/someone/job.png")
+
+
 _DEEDS = {
     "works": _work,
     "dawdles": _dawdle,
@@ -174,4 +180,5 @@ _DEEDS = {
     "quits": _quit,
     "strays": _work,
     "persists": _persist,
+    "overflows": _overflow,
 }

@@ -351,3 +351,19 @@ def test_a_data_folder_that_cannot_be_written_ends_with_a_sentence(
     assert done.code == 2
     assert "Traceback" not in done.err
     assert "cannot be opened" in done.err
+    assert "its folder must be one that can be written" in done.err
+    assert "kit restore" not in done.err
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", 0), ("ledger", "verify"), ("doctor",)])
+def test_a_full_disk_is_not_taken_for_damage(
+    small_disk: Path, left: ServiceSettings, kit: Any, command: tuple[str, ...]
+) -> None:
+    data = shutil.copytree(left.data, small_disk / "data")
+    fill(small_disk)
+    done = kit(*command, "--data", data)
+
+    assert done.code != 0
+    assert "with room on the disk" in done.out + done.err
+    assert "damaged" not in done.out + done.err
+    assert "kit restore" not in done.out + done.err

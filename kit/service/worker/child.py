@@ -6,6 +6,7 @@ knows of accounts, credits or databases.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -269,6 +270,8 @@ def _unexpected_error(error: BaseException) -> dict[str, Any]:
     The trace goes to the log; the message may hold paths and stays out of the answer.
     """
     traceback.print_exception(error, file=sys.stderr)
+    if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+        return {"error": "there is no room for the result; try again later", "code": "not_stored"}
     kind = " ".join(_printable(type(error).__name__, _NAME).split())
     return {"error": f"the engine failed ({kind})", "code": "engine_failed"}
 

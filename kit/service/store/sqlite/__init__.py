@@ -14,12 +14,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from kit.errors import UnavailableError
+from kit.errors import ConfigError, UnavailableError
 from kit.service.store.database import (
     DuplicateError,
     Examination,
@@ -29,15 +30,13 @@ from kit.service.store.database import (
     begin,
     row_maker,
 )
-from kit.service.store.sqlite.file import NAME, damage, migrate, open_connection
+from kit.service.store.sqlite.file import DAMAGED, NAME, damage, migrate, open_connection
 from kit.service.store.statements import Statement, Step
 
 T = TypeVar("T")
 _log = logging.getLogger("kit.store")
 
-#: What is wrong with the file itself, and what may pass: a full disk, another's lock, a folder that
-#: was made read-only.
-_DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+#: What may pass: a full disk, another's lock, a folder that was made read-only.
 _STUCK = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
 #: At most so many callers share one commit.
 _BATCH = 256
@@ -124,16 +123,25 @@ class SQLite:
         found: asyncio.Future[Examination] = loop.create_future()
 
         def look() -> None:
-            wrong = damage(self._path, _resting(self._closed))
-            examination = Examination(wrong, time.thread_time())
+            end: Callable[[], None]
+            try:
+                wrong = damage(self._path, _resting(self._closed))
+                end = partial(found.set_result, Examination(wrong, time.thread_time()))
+            except ConfigError as error:
+                _log.warning("%s", error)
+                told = UnavailableError("the database cannot be examined just now")
+                end = partial(found.set_exception, told)
             if not loop.is_closed():
-                loop.call_soon_threadsafe(found.set_result, examination)
+                loop.call_soon_threadsafe(end)
 
         thread = threading.Thread(target=look, name="kit-sqlite-examiner", daemon=True)
         self._examiners.append(thread)
         thread.start()
-        examination = await asyncio.shield(found)
-        self._examiners.remove(thread)
+        try:
+            examination = await asyncio.shield(found)
+        finally:
+            if found.done():
+                self._examiners.remove(thread)
         self.damage = examination.wrong
         return examination
 
@@ -228,7 +236,7 @@ class SQLite:
                 apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
             )
             return DuplicateError(str(error)) if duplicate else error
-        if isinstance(error, _DAMAGED):
+        if isinstance(error, DAMAGED):
             self.damage = self.damage or str(error)
             _log.error("the database is damaged: %s", error)
             return UnavailableError("the database is damaged; nothing was charged")

@@ -27,6 +27,12 @@ _VERSIONS = {
 _OWN_TABLE = 8
 #: What to do about a database that is not whole.
 RESTORE = "bring both back with 'kit restore' from a backup"
+#: What is wrong with the file itself; anything else may pass, such as a full disk.
+DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+
+
+class DamageError(ConfigError):
+    """A database file that no other disk and no other rights would help."""
 
 
 def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
@@ -49,7 +55,12 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
         # whenever it gets other ones, which takes several times as long as running it.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     except (apsw.Error, OSError) as error:
-        raise ConfigError(f"the database {path} cannot be opened ({error}); {RESTORE}") from None
+        kind, cure = (
+            (DamageError, RESTORE)
+            if isinstance(error, DAMAGED)
+            else (ConfigError, "its folder must be one that can be written, with room on the disk")
+        )
+        raise kind(f"the database {path} cannot be opened ({error}); {cure}") from None
     return connection
 
 
@@ -127,10 +138,13 @@ def table_reader(
 
 
 def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | None:
-    """Return the first thing that is wrong with a database file, or None."""
+    """Return the first thing that is wrong with a database file, or None.
+
+    One that cannot be looked at just now is a `ConfigError`.
+    """
     try:
         connection = open_connection(path)
-    except ConfigError as error:
+    except DamageError as error:
         return str(error)
     try:
         connection.set_progress_handler(stopped, _ASKED_EVERY)
@@ -138,8 +152,10 @@ def damage(path: Path, stopped: Callable[[], bool] = lambda: False) -> str | Non
         strays = connection.execute("PRAGMA foreign_key_check").fetchall()
     except apsw.InterruptError:
         return None
-    except apsw.Error as error:
+    except DAMAGED as error:
         return str(error)
+    except apsw.Error as error:
+        raise ConfigError(f"the database {path} cannot be looked through ({error})") from None
     finally:
         connection.close()
     if found != "ok":
