@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -171,7 +171,10 @@ class _Pages:
         self.manifest = store.manifest()
         self.waiting: list[pa.Table] = []
         self._on_update = on_update
-        self._known = known = self.listing.top
+        # What a clock that is ahead has dated is still to come: what is made now lies before it.
+        self._now = datetime.now(UTC).isoformat()
+        known = self.listing.top
+        self._known = known = known and min(known, self._now)
         since = None if known is None else (datetime.fromisoformat(known) - OVERLAP).isoformat()
         self.gaps = [Gap(since), *self.listing.gaps]
         self.progress = Synced(rows=self.listing.rows)
@@ -260,7 +263,7 @@ class _Pages:
         ends = pc.min_max(table["created_at"])
         oldest, newest = ends["min"].as_py(), ends["max"].as_py()
         if newest is not None:
-            top = max(filter(None, (self.listing.top, newest.isoformat())))
+            top = min(max(filter(None, (self.listing.top, newest.isoformat()))), self._now)
             self.change(replace(self.listing, top=top))
         waiting = sum(t.num_rows for t in self.waiting)
         fetched = self.progress.fetched + table.num_rows

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,21 @@ def test_a_service_that_cannot_filter_is_read_until_it_is_known(
 
     assert sync(store, service).added == 2
     assert len(service.asked) == 2  # of four pages
+
+
+@pytest.mark.parametrize("filters", [True, False])
+def test_what_a_wrong_clock_has_dated_ahead_hides_nothing(
+    store: Store, service: Service, filters: bool
+) -> None:
+    service.filters = filters
+    service.make(4)
+    now = datetime.now(UTC)
+    service.make(4, createdAt=(now + timedelta(days=1)).isoformat())
+    sync(store, service)
+    new = service.make(4, createdAt=now.isoformat())
+
+    assert sync(store, service).added == 4
+    assert kept(store)[-4:] == new
 
 
 def test_a_service_that_refuses_queries_is_asked_without(store: Store, service: Service) -> None:
