@@ -95,6 +95,7 @@ def create_app(
         docs_url=None,  # it loads its scripts from elsewhere; ours is `kit.service.http.docs`
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,  # as generated clients call it
     )
     for module in _ROUTERS:
         app.include_router(module.router)

@@ -14,6 +14,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -96,7 +97,10 @@ YEARS = range(1900, 2200)
 
 #: A moment, always aware; a service that forgets the zone means UTC.
 Instant = Annotated[
-    datetime, AfterValidator(_aware), PlainSerializer(timestamp, return_type=str, when_used="json")
+    datetime,
+    AfterValidator(_aware),
+    PlainSerializer(timestamp, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
 
 

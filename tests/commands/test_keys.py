@@ -34,7 +34,7 @@ def test_a_revoked_key_is_listed_as_such(kit: Kit, account: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--scope", "write"), "scope: 'write' is none"),
+        (("--scope", "write"), "scope: must be one of read"),
         (("--expires", "tomorrow"), "a time must be in ISO 8601"),
         (("--expires", "2001-01-01"), "expires: must be in the future"),
         (("--cap", "0"), "cap: must be more than 0"),

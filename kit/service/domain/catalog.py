@@ -126,7 +126,7 @@ def select_models(
     if category and category != "All" and category not in valid:
         names = ", ".join(["All", *valid])
         raise BadRequestError.fields(
-            [("category", f"{shorten(category)} is none; there is {names}")]
+            [("category", f"must be one of {names}, not {shorten(category)}")]
         )
     return [
         model

@@ -203,7 +203,7 @@ def _check(wish: KeyRequest, now: int) -> None:
         problems.append(("name", f"must have 1 to {_NAME_LIMIT} characters"))
     for scope in wish.scopes:
         if scope not in SCOPES:
-            problems.append(("scope", f"{scope!r} is none; there is {', '.join(SCOPES)}"))
+            problems.append(("scope", f"must be one of {', '.join(SCOPES)}, not {scope!r}"))
     if wish.expires_at is not None and wish.expires_at <= now:
         problems.append(("expires", "must be in the future"))
     if wish.cap is not None and wish.cap <= 0:

@@ -149,6 +149,20 @@ def test_every_wire_field_is_in_a_schema(
     assert set(schemas[name]["properties"]) == {f.alias for f in kind.model_fields.values()}
 
 
+def test_generated_clients_get_plain_names_and_instants(document: dict[str, Any]) -> None:
+    names = [operation["operationId"] for operation in operations(document).values()]
+
+    assert {"list_models", "start_generation", "get_generation", "write_scripts"} <= set(names)
+    assert len(set(names)) == len(names)
+    for kind, field in (
+        ("Generation", "createdAt"),
+        ("Entry", "createdAt"),
+        ("Ticket", "expiresAt"),
+    ):
+        found = document["components"]["schemas"][kind]["properties"][field]
+        assert "date-time" in [one.get("format") for one in found.get("anyOf", [found])]
+
+
 def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
     def references(part: Any) -> list[str]:
         if isinstance(part, dict):
