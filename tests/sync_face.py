@@ -31,6 +31,7 @@ WORDS = {
     r"\bawait asyncio\.to_thread\(((?:\w+\.)*\w+)(?:, |(?=\)))": r"\1(",
     r"\basync (def|with|for)\b": r"\1",
     r"\bawait ": "",
+    r"\bkit\.aconnect\b": "kit.connect",
     r"\b__a(enter|exit|iter)__\b": r"__\1__",
     r"\basync_(?=\w)": "",
     r"\bhandle_async_request\b": "handle_request",

@@ -92,9 +92,28 @@ class Scripts:
 class Studio:
     """One account at one service: its models, generations, titles, scripts and ledger.
 
+    Attributes
+    ----------
+    history : History
+        Generations so far: as a list, a frame, a table, a gallery, or asked in SQL.
+    costs : Costs
+        What was spent on what, and when; forecasts, reports, exports.
+    sweep : Sweeps
+        ``studio.sweep(model, ...)`` makes many requests that vary in some settings.
+    generate_many : method
+        The same with a row of a frame, a file or a list for each request.
+    budget : Budgets
+        ``with studio.budget(credits=5):`` is a limit that no start passes.
+    titles, scripts : Titles, Scripts
+        ``titles.suggest(topic)`` and ``scripts.write(topic, title)``.
+    ratings : Ratings
+        Marks from 0 to 5 by generation id, kept on this computer.
+    usage : Usage
+        The account's ledger, where the service has one.
+
     Examples
     --------
-    ``studio = kit.aconnect()`` and then ``studio.generate("poster", "a lake at dawn")``
+    ``studio = kit.connect()``, then ``studio.generate("poster", "a lake at dawn")``
     """
 
     def __init__(
