@@ -23,7 +23,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import obstore
-from obstore.exceptions import BaseError
+from obstore.exceptions import BaseError, GenericError
 from obstore.store import S3Store
 
 from kit.errors import BadRequestError, NotFoundError, UnavailableError
@@ -42,6 +42,8 @@ _log = logging.getLogger("kit.service")
 MULTIPART_BYTES, _PART_BYTES = 64 << 20, 16 << 20
 #: Bytes that are written at once while a file is fetched, and how often it is tried.
 _CHUNK_BYTES, _ATTEMPTS = 1 << 20, 3
+#: Between two attempts to store a result, each of which is some requests itself.
+_PAUSE_SECONDS = 1.0
 #: How long the bucket itself lets a file be read; the service leads there anew each time.
 READ_SECONDS = 300
 #: Below the folder of an upload, what a client has sent.
@@ -63,8 +65,8 @@ class S3Storage:
     folder : Path
         On this machine, for the results of render processes on their way to the bucket.
     retry_seconds, read_seconds : float
-        How long a request is repeated while the storage is down or busy, and how long it may send
-        nothing.
+        How long a request is repeated at most, and a result is kept ready, while the storage is
+        down or busy; and how long it may send nothing.
     """
 
     direct = True
@@ -81,6 +83,7 @@ class S3Storage:
         make_folder(folder)
         self._bucket = bucket
         self._clock = clock
+        self._retry_seconds = retry_seconds
         config: S3Config = {
             "endpoint": bucket.address,
             "virtual_hosted_style_request": True,  # the endpoint is the bucket's own address
@@ -105,22 +108,11 @@ class S3Storage:
 
     async def keep(self, files: Mapping[str, Path]) -> None:
         """Move finished files into the bucket."""
-        for key, path in files.items():
-            with _errors():
-                await obstore.put_async(
-                    self._store,
-                    key,
-                    path,
-                    attributes={"Content-Type": content_type(key)},
-                    use_multipart=path.stat().st_size > MULTIPART_BYTES,
-                    chunk_size=_PART_BYTES,
-                    max_concurrency=4,
-                )
-            await asyncio.to_thread(path.unlink)
+        await self._move(files, 0.0)
 
     async def publish(self, keys: Sequence[str]) -> None:
-        """Move results of render processes into the bucket."""
-        await self.keep({key: self.outputs.path(key) for key in keys})
+        """Move results of render processes into the bucket; a short outage is waited out."""
+        await self._move({key: self.outputs.path(key) for key in keys}, self._retry_seconds)
 
     async def local(self, key: str, folder: Path) -> Path:
         """Return a copy of a file in a folder, which is fetched unless it is there."""
@@ -201,6 +193,32 @@ class S3Storage:
         limit = self._clock() - _OLD_SECONDS
         await asyncio.to_thread(_remove_files, self.outputs.folder, limit)
         await asyncio.to_thread(self._abort_uploads, limit)
+
+    async def _move(self, files: Mapping[str, Path], patience: float) -> None:
+        until = time.monotonic() + patience
+        for key, path in files.items():
+            with _errors():
+                await self._put(key, path, until)
+            await asyncio.to_thread(path.unlink)
+
+    async def _put(self, key: str, path: Path, until: float) -> None:
+        while True:
+            try:
+                await obstore.put_async(
+                    self._store,
+                    key,
+                    path,
+                    attributes={"Content-Type": content_type(key)},
+                    use_multipart=path.stat().st_size > MULTIPART_BYTES,
+                    chunk_size=_PART_BYTES,
+                    max_concurrency=4,
+                )
+            except GenericError:  # an outage: what is refused has a class of its own
+                if time.monotonic() >= until:
+                    raise
+                await asyncio.sleep(_PAUSE_SECONDS)
+            else:
+                return
 
     async def _fetch(self, key: str, folder: Path) -> Path:
         """Return a new file in a folder with the whole content of one in the bucket."""

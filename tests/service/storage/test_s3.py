@@ -18,7 +18,8 @@ from kit.service.storage import make_ticket
 from kit.service.storage.s3 import MULTIPART_BYTES, S3Storage
 from kit.service.storage.sigv4 import Bucket, parse_bucket
 from kit.wire import Ticket
-from tests.buckets import KEYS, FailingProxy, Fault, S3Server, answer, cut, stall
+from tests.buckets import KEYS, FailingProxy, Fault, S3Server, answer, cut, server_command, stall
+from tests.ports import free_port
 
 CONTENT = b"0123456789"
 
@@ -235,6 +236,30 @@ def test_a_storage_that_is_gone_is_unavailable_and_says_no_secrets(
     for said in (str(caught.value), caplog.text):
         assert KEYS["AWS_SECRET_ACCESS_KEY"] not in said
         assert "X-Amz" not in said
+
+
+def test_a_result_waits_for_a_storage_that_is_away_for_a_moment(tmp_path: Path) -> None:
+    place = f"127.0.0.1:{free_port()}"
+    storage = S3Storage(parse_bucket(f"s3://kit?endpoint=http://{place}", KEYS), tmp_path / "out")
+    key = "outputs/0/a.png"
+    storage.outputs.path(key).parent.mkdir(parents=True)
+    storage.outputs.path(key).write_bytes(CONTENT)
+    (tmp_path / "server" / "kit").mkdir(parents=True)
+
+    async def publish() -> None:
+        publishing = asyncio.create_task(storage.publish([key]))
+        await asyncio.wait([publishing], timeout=4)
+        assert not publishing.done()
+        server = await asyncio.create_subprocess_exec(*server_command(place, tmp_path / "server"))
+        try:
+            await publishing
+        finally:
+            server.terminate()
+            await server.wait()
+
+    asyncio.run(publish())
+    assert (tmp_path / "server" / "kit" / key).read_bytes() == CONTENT
+    assert not storage.outputs.path(key).exists()
 
 
 def test_a_bucket_that_is_not_there_is_unavailable(s3_server: S3Server, tmp_path: Path) -> None:
