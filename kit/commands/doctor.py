@@ -6,6 +6,7 @@ that it starts: both may be of another environment.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import platform
@@ -28,7 +29,7 @@ from kit.commands.database import apart, check_database
 from kit.commands.options import Data, Json, show_json
 from kit.engines.configured.place import Listing, ModelSource
 from kit.engines.registry import installed, survey
-from kit.errors import KitError
+from kit.errors import ConfigError, KitError
 from kit.private import is_exposed, tighten
 from kit.service import settings as service_settings
 from kit.service.settings import ServiceSettings, prepare
@@ -119,6 +120,10 @@ def examine(
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _privacy(settings)
     yield _checked("database", lambda: check_database(settings), _SEE)
+    if settings.storage_url:
+        yield _checked("storage", lambda: _storage(settings), _SEE)
+    if settings.cluster:
+        yield _checked("cluster", lambda: _cluster(settings), _SEE)
     yield _checked("signing", lambda: describe_signer(settings), _SEE)
     yield _checked("models", lambda: ", ".join(models().engines), "reinstall creative-studio-kit")
     yield from _engines(models)
@@ -173,6 +178,24 @@ def _folder(path: Path) -> str:
     prepare(path)
     with tempfile.TemporaryFile(dir=path):
         return str(path)
+
+
+def _storage(settings: ServiceSettings) -> str:
+    from kit.service.app import create_storage  # it loads the whole service
+
+    place = settings.storage_url.partition("?")[0]
+    if not asyncio.run(create_storage(settings, b"").ready()):
+        raise ConfigError(f"the storage {place} cannot be written")
+    return f"{place} can be written"
+
+
+def _cluster(settings: ServiceSettings) -> str:
+    from kit.service.app import load_cluster
+
+    places = asyncio.run(load_cluster().count_places(settings))
+    if not places:
+        raise ConfigError(f"nothing renders at {settings.cluster}: start `kit worker` for it")
+    return f"{settings.cluster} renders {places} at a time"
 
 
 def _picture() -> str:

@@ -42,6 +42,10 @@ class Count:
         """Replace a number."""
         self._values[labels] = value
 
+    def clear(self) -> None:
+        """Forget every number, as it is not known any more."""
+        self._values.clear()
+
     def samples(self) -> Iterator[tuple[Any, ...]]:
         """Yield what a family of the library's metrics takes."""
         yield from list(self._values.items())
@@ -104,6 +108,7 @@ class ServiceMetrics:
         self.commit_seconds = Histogram("kit_database_commit_seconds", text, _COMMIT)
         text = "Transactions that shared one commit."
         self.commit_size = Histogram("kit_database_commit_transactions", text, _BATCH)
+        self.database = gauge("kit_database_up", "Whether the database answers, 1 or 0.")
         self.jobs = gauge("kit_jobs", "Generations of the database by state.", ["state"])
         self.queued = gauge("kit_queue_depth", "Those that wait.")
         self.jobs_here = gauge("kit_jobs_here", "Jobs that this process has rendered.")

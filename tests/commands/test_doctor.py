@@ -7,7 +7,10 @@ from kit.commands import doctor
 from kit.engines.configured.place import Listing
 from kit.engines.registry import survey
 from kit.service import settings as service_settings
+from tests.buckets import KEYS
+from tests.clusters import scheduler
 from tests.commands.conftest import Kit
+from tests.ports import free_port
 
 
 def test_the_doctor_finds_nothing_wrong_and_asks_no_other_service(
@@ -72,6 +75,22 @@ def test_the_doctor_says_what_to_do(kit: Kit, tmp_path: Path) -> None:
 
     assert done.code == 1
     assert "set KIT_DATA to another folder" in done.out
+
+
+def test_the_doctor_asks_a_bucket_and_a_cluster(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+    monkeypatch.setenv("KIT_CLUSTER", f"tcp://127.0.0.1:{port}")
+    monkeypatch.setenv("KIT_STORAGE_URL", f"s3://media?endpoint=http://127.0.0.1:{free_port()}")
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    with scheduler(port, tmp_path / "log").run():
+        done = kit("doctor")
+
+    assert "FAIL  storage: the storage s3://media cannot be written" in done.out
+    assert f"FAIL  cluster: nothing renders at tcp://127.0.0.1:{port}: start `kit" in done.out
+    assert "ok    a picture" in done.out  # made in a folder of its own
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")

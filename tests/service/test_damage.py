@@ -192,6 +192,7 @@ with httpx.Client(base_url=running.url, headers={"Authorization": f"Bearer {sys.
         file.truncate(0)
     paths = ("/v1/account", "/v1/creative-studio/generations", "/v1/usage", "/readyz", "/healthz")
     print(*(http.get(path).status_code for path in paths))
+    print(http.get("/metrics").text)
 running.stop()
 """
 
@@ -210,7 +211,11 @@ def test_a_service_whose_file_is_cut_short_lives_and_says_so(
     command = [sys.executable, "-c", _CUT_SHORT, str(service.settings.data), key]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["503", "503", "503", "503", "200"]
+    statuses, *counts = done.stdout.splitlines()
+    assert statuses.split() == ["503", "503", "503", "503", "200"]
+    assert "kit_database_up 0.0" in counts
+    assert "kit_workers 0.0" in counts  # what the process itself knows is told
+    assert not [line for line in counts if line.startswith("kit_queue_depth")]
 
 
 def test_a_daily_look_finds_a_corrupt_page(start_service: Callable[..., Service]) -> None:

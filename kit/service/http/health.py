@@ -10,11 +10,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from kit.errors import UnavailableError
 from kit.pricing import MILLI
 from kit.service.domain import credits, queue
 from kit.service.http.context import Context, get_context, json_response
 from kit.service.storage.signing import proof
 
+#: What the database may take to answer; those who ask wait for 10 s as a rule.
+_DATABASE_SECONDS = 5.0
 router = APIRouter(tags=["health"])
 Challenge = Annotated[
     str | None, Query(pattern="^[0-9a-f]{32}$", description="random; answered with `proof`")
@@ -62,16 +65,31 @@ async def read_metrics(request: Request) -> Response:
 
 
 async def update_metrics(context: Context) -> None:
-    """Read what is not counted; its cost does not grow with the history."""
+    """Read what is not counted; its cost does not grow with the history.
+
+    While the database is away, what it knows is left out: old numbers would hide that.
+    """
+    metrics = context.metrics
+    metrics.jobs_here.set(context.dispatcher.running)
+    metrics.workers.set(context.dispatcher.slots)
+    metrics.streams.set(context.dispatcher.watchers.count)
+    try:
+        async with asyncio.timeout(_DATABASE_SECONDS):
+            await _read_database(context)
+        metrics.database.set(1)
+    except (UnavailableError, TimeoutError):
+        metrics.jobs.clear()
+        metrics.queued.clear()
+        metrics.database.set(0)
+
+
+async def _read_database(context: Context) -> None:
     metrics, before = context.metrics, context.metrics.ledger_read
     jobs = await context.database.read(queue.count_states())
     last, sums = await context.database.read(credits.turnover(before, context.clock()))
     for state, number in jobs.items():
         metrics.jobs.set(number, state)
     metrics.queued.set(jobs["queued"])
-    metrics.jobs_here.set(context.dispatcher.running)
-    metrics.workers.set(context.dispatcher.slots)
-    metrics.streams.set(context.dispatcher.watchers.count)
     if metrics.ledger_read != before:
         return  # another request has counted the same entries meanwhile
     metrics.ledger_read = last

@@ -18,6 +18,7 @@ from typing import Any
 
 from distributed import Client, Security, Status, Worker, WorkerPlugin, get_worker
 
+from kit.errors import ConfigError
 from kit.service.settings import ServiceSettings
 from kit.service.worker.pool import JobError, LostError
 from kit.service.worker.progress import REPORT_EVERY
@@ -188,6 +189,26 @@ class Cluster:
         key, fraction = event[1]
         if report := self._reports.get(key):
             report(fraction)
+
+
+async def count_places(settings: ServiceSettings) -> int:
+    """Return how many jobs the cluster renders at a time; a scheduler must answer."""
+    try:
+        async with (
+            asyncio.timeout(2 * _LOOK_SECONDS),  # one that cannot connect ends by itself
+            Client(
+                settings.cluster,
+                asynchronous=True,
+                security=security(settings),
+                set_as_default=False,
+                timeout=_LOOK_SECONDS,
+            ) as client,
+        ):
+            found = await client.run_on_scheduler(_capacity())
+    except Exception as error:  # noqa: BLE001 - a scheduler may be gone in many ways
+        sentence = f"the scheduler {settings.cluster} does not answer ({type(error).__name__})"
+        raise ConfigError(sentence) from None
+    return int(found[RENDER])
 
 
 def _capacity() -> Callable[..., dict[str, int]]:
