@@ -32,7 +32,7 @@ def parse_text(parameter: Parameter, text: str) -> Any:
 
     Raises `ValueError` with a sentence where it cannot be read so.
     """
-    kind = _kind(parameter)
+    kind = known_type(parameter)
     if kind == "string":
         return text
     if not text.strip():
@@ -50,7 +50,7 @@ def parse_text(parameter: Parameter, text: str) -> Any:
 
 def parse_item(parameter: Parameter, line: str) -> Any:
     """Return the item that a line of a list says; text that is no plain line is JSON."""
-    if _kind(parameter) != "string":
+    if known_type(parameter) != "string":
         return parse_text(parameter, line.strip())
     if line.startswith('"') and line.endswith('"'):
         try:
@@ -69,7 +69,7 @@ def format_line(parameter: Parameter, item: Any) -> str:
 
 def format_text(parameter: Parameter, value: Any) -> str:
     """Return the text that `parse_text` reads again."""
-    if isinstance(value, str) and (_kind(parameter) == "string" or _is_text(value)):
+    if isinstance(value, str) and (known_type(parameter) == "string" or _is_text(value)):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)
 
@@ -158,7 +158,8 @@ def _parse_one(parameter: Parameter, text: str, read: Callable[[Parameter, str],
     return read(parameter, text) if found is None else found
 
 
-def _kind(parameter: Parameter) -> str:
+def known_type(parameter: Parameter) -> str:
+    """Return the type of a parameter by the name that it has here, where other services differ."""
     name = parameter.type.lower()
     return _SYNONYMS.get(name, name)
 

@@ -35,6 +35,11 @@ def field(**facts: Any) -> Any:
         ({"max_items": 3}, ipywidgets.Textarea),
         ({"enum": ["a"], "max_items": 3}, ipywidgets.Textarea),
         ({"type": "tensor"}, ipywidgets.Text),
+        ({"type": "float", "default": 1, "minimum": 0, "maximum": 2}, ipywidgets.FloatSlider),
+        ({"type": "int", "default": 5, "minimum": 1, "maximum": 9}, ipywidgets.IntSlider),
+        ({"type": "float", "default": "auto", "minimum": 0, "maximum": 2}, ipywidgets.Text),
+        ({"type": "bool", "default": True}, ipywidgets.Checkbox),
+        ({"type": "bool", "default": "yes"}, ipywidgets.Dropdown),
     ],
 )
 def test_each_control_is_built(facts: dict[str, Any], kind: type) -> None:

@@ -204,3 +204,13 @@ def test_a_slider_gives_back_what_was_set_until_it_is_moved() -> None:
     assert form.value["parameters"] == {"share": 0.3}
     form.reset()
     assert form.value["parameters"] == {"share": 0.1}
+
+
+def test_a_slider_for_a_type_of_another_name_takes_no_word(stage: Stage) -> None:
+    strength = wire.Parameter(name="strength", type="float", default=1, minimum=0, maximum=2)
+    form = Form(
+        model().model_copy(update={"setting_parameters": [strength]}), background=stage.background
+    )
+
+    with pytest.raises(ParameterError, match=r"parameters\.strength: must be a number"):
+        form.value = {"parameters": {"strength": "auto"}}

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kit.parameters import UNKNOWN, problem_with
+from kit.typed import known_type
 from kit.widgets.markup import number
 from kit.wire import MEDIA_TYPES, Parameter
 
@@ -41,6 +42,8 @@ def control(parameter: Parameter) -> str:
     'slider'
     >>> control(Parameter(name="steps", type="integer", minimum=1, maximum=50))
     'number'
+    >>> control(Parameter(name="steps", type="int", default=20, minimum=1, maximum=50))
+    'slider'
     >>> control(Parameter(name="weights", type="tensor"))
     'json'
     """
@@ -50,7 +53,16 @@ def control(parameter: Parameter) -> str:
 def default(parameter: Parameter) -> Any:
     """Return a parameter's default, or None where it has none that it would itself accept."""
     value = parameter.default
-    return None if value is None or problem_with(parameter, value, UNKNOWN) else value
+    return None if value is None or problem_with(_typed(parameter), value, UNKNOWN) else value
+
+
+def as_held(parameter: Parameter) -> Parameter:
+    """Return a parameter with the values that its control holds: a slider has none for a word."""
+    return _typed(parameter) if control(parameter) in ("slider", "switch") else parameter
+
+
+def _typed(parameter: Parameter) -> Parameter:
+    return parameter.model_copy(update={"type": known_type(parameter)})
 
 
 def several(parameter: Parameter) -> bool:
@@ -70,7 +82,7 @@ def step(parameter: Parameter) -> float:
     >>> step(Parameter(name="size", type="integer", minimum=256, maximum=2048, default=1024))
     64
     """
-    if parameter.type == "integer":
+    if known_type(parameter) == "integer":
         ends = (parameter.minimum or 0, parameter.default or 0)
         whole = _span(parameter) >= 8 * PIXELS and all(end % PIXELS == 0 for end in ends)
         return PIXELS if whole else 1
@@ -140,7 +152,7 @@ def blank(parameter: Parameter) -> str:
     """
     if parameter.required or default(parameter):
         return ""
-    return "optional" if parameter.type == "string" else UNSET
+    return "optional" if known_type(parameter) == "string" else UNSET
 
 
 def _range(parameter: Parameter) -> str:
@@ -173,13 +185,12 @@ def _fits_buttons(parameter: Parameter) -> bool:
 
 def _fits_slider(parameter: Parameter) -> bool:
     span = _span(parameter)
-    if parameter.type not in _NUMBERS or default(parameter) is None or not 0 < span < math.inf:
-        return False
-    return span / step(parameter) <= SLIDER_STEPS
+    numbers = known_type(parameter) in _NUMBERS and default(parameter) is not None
+    return numbers and 0 < span < math.inf and span / step(parameter) <= SLIDER_STEPS
 
 
 def _is_prose(parameter: Parameter) -> bool:
-    if parameter.type != "string":
+    if known_type(parameter) != "string":
         return False
     initial = str(parameter.default or "")
     named = any(word in parameter.name.lower() for word in _PROSE)
@@ -192,12 +203,12 @@ _RULES: tuple[tuple[str, Callable[[Parameter], bool]], ...] = (
     ("lines", lambda p: p.max_items is not None),
     ("buttons", _fits_buttons),
     ("dropdown", lambda p: bool(p.enum)),
-    ("switch", lambda p: p.type == "boolean" and default(p) is not None),
-    ("dropdown", lambda p: p.type == "boolean"),
+    ("switch", lambda p: known_type(p) == "boolean" and default(p) is not None),
+    ("dropdown", lambda p: known_type(p) == "boolean"),
     ("slider", _fits_slider),
-    ("count", lambda p: p.type == "integer" and default(p) is not None),
-    ("number", lambda p: p.type in _NUMBERS),
+    ("count", lambda p: known_type(p) == "integer" and default(p) is not None),
+    ("number", lambda p: known_type(p) in _NUMBERS),
     ("prose", _is_prose),
-    ("text", lambda p: p.type == "string"),
+    ("text", lambda p: known_type(p) == "string"),
     ("json", lambda _: True),
 )

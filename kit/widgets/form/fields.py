@@ -15,7 +15,7 @@ from typing import Any
 
 import ipywidgets
 
-from kit.typed import format_line, format_text, parse_item, parse_text
+from kit.typed import format_line, format_text, known_type, parse_item, parse_text
 from kit.widgets import markup
 from kit.widgets.form import controls, parts
 from kit.widgets.form.parts import WidgetFactory
@@ -237,7 +237,7 @@ def _build_switch(parameter: Parameter, stock: WidgetFactory, label: str) -> Par
 
 
 def _build_slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    whole = parameter.type == "integer"
+    whole = known_type(parameter) == "integer"
     traits: dict[str, Any] = {"step": controls.step(parameter)}
     if not whole:
         traits["readout_format"] = f".{controls.decimals(parameter)}f"
@@ -300,7 +300,7 @@ def _build_text(
 def _placeholder(parameter: Parameter) -> str:
     """Return what an empty box says; a number that is left out is its default."""
     initial = controls.default(parameter)
-    number = parameter.type in ("integer", "number") and initial is not None
+    number = known_type(parameter) in ("integer", "number") and initial is not None
     return format_text(parameter, initial) if number else controls.blank(parameter)
 
 
@@ -343,7 +343,7 @@ def _build_picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Part
 
 def _add_seed_button(parameter: Parameter, stock: WidgetFactory, parts: Parts) -> Parts:
     control, control, read, write = parts
-    if parameter.type != "integer" or not parameter.name.lower().endswith("seed"):
+    if known_type(parameter) != "integer" or not parameter.name.lower().endswith("seed"):
         return parts
     low = int(parameter.minimum or 0)
     high = min(_SEEDS - 1 if parameter.maximum is None else int(parameter.maximum), _SEEDS - 1)

@@ -10,6 +10,7 @@ from typing import Any
 from kit import parameters
 from kit.errors import BadRequestError, KitError, ParameterError
 from kit.parameters import Request
+from kit.widgets.form import controls
 from kit.widgets.form.fields import Field
 from kit.widgets.form.service import Variants
 from kit.wire import Model
@@ -170,7 +171,8 @@ def _settings(model: Model, given: Any, _: Any) -> _Read:
     if not isinstance(given, Mapping):
         return {}, [("parameters", "must be values by name")]
     limits = parameters.limits(model)
-    known = {p.name: p.model_copy(update={"required": False}) for p in model.setting_parameters}
+    optional = (p.model_copy(update={"required": False}) for p in model.setting_parameters)
+    known = {p.name: controls.as_held(p) for p in optional}
     found = {name: item for name, item in given.items() if item is not None}
     problems = parameters.settings([*known.values()], found, limits=limits)[1]
     return {f"parameters.{name}": item for name, item in found.items()}, problems

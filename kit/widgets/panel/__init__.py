@@ -73,8 +73,8 @@ def render_panel(place: str, models: Sequence[wire.Model], code: str) -> str:
 def _price(item: wire.Model) -> str:
     usual = markup.figure(item.estimated_credits) or prices.usual(item)
     if usual:
-        return f"usually {usual} credits"
-    return "" if item.credits_from is None else f"from {markup.figure(item.credits_from)} credits"
+        return f"usually {usual} credit{'' if usual == '1' else 's'}"
+    return "" if item.credits_from is None else f"from {markup.credits(item.credits_from)}"
 
 
 #: Seconds that what is saved beside the panel waits for its first page.
