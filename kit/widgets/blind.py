@@ -14,6 +14,7 @@ import ipywidgets
 from kit.errors import ConfigError
 from kit.widgets import markup, media
 from kit.widgets.gallery import GalleryItem, draw_items
+from kit.widgets.snapshots import SnapshotBox
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,7 @@ _ANSWERS = {"Left is better": "left", "No difference": "equal", "Right is better
 _PICTURE = "display:block;width:100%;height:auto;border-radius:4px"
 
 
-class BlindComparison(ipywidgets.VBox):
+class BlindComparison(SnapshotBox):
     """Pairs to choose from, in chance order and on chance sides; `ranking` says what came of it.
 
     Parameters
@@ -44,6 +45,8 @@ class BlindComparison(ipywidgets.VBox):
         size: int = 320,
         seed: int | None = None,
     ) -> None:
+        self._body = ipywidgets.VBox()
+        super().__init__([self._body], "kit-blind")
         self._rank = rank
         self._items = {item.facts.id: item for item in items}
         if len(self._items) < 2:
@@ -67,7 +70,8 @@ class BlindComparison(ipywidgets.VBox):
         self._buttons = [ipywidgets.Button(description=name) for name in _ANSWERS]
         for button in self._buttons:
             button.on_click(lambda clicked: self.choose(_ANSWERS[clicked.description]))
-        super().__init__([self._line, ipywidgets.HBox(self._sides), ipywidgets.HBox(self._buttons)])
+        rows = (ipywidgets.HBox(self._sides), ipywidgets.HBox(self._buttons))
+        self._body.children = [self._line, *rows]
         self._show()
 
     def __repr__(self) -> str:
@@ -98,6 +102,7 @@ class BlindComparison(ipywidgets.VBox):
         first, second = (right, left) if better == "right" else (left, right)
         self._choices.append((first, second, better == "equal"))
         self._show()
+        self.snapshot.follow()
 
     def ranking(self) -> pd.DataFrame:
         """Return the generations in order; with what made them."""
@@ -109,12 +114,17 @@ class BlindComparison(ipywidgets.VBox):
 
     def _show(self) -> None:
         if self.pair is None:
-            self.children = [ipywidgets.HTML(self._result())]
+            self._body.children = [ipywidgets.HTML(self._result())]
             return
         done, count = len(self._choices), len(self._pairs)
         self._line.value = _sentence(f"Which is better? {done + 1} of {count}")
         for side, name in zip(self._sides, self.pair, strict=True):
             side.value = f'<div style="padding:4px">{self._drawn[name]}</div>'
+
+    def _html(self) -> str:
+        """Return the order so far; nothing of what made them before there is one."""
+        done = _sentence(f"{len(self._choices)} of {len(self._pairs)} pairs were compared")
+        return done + self._result() if self._choices else done
 
     def _result(self) -> str:
         rows = (

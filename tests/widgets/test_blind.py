@@ -71,3 +71,14 @@ def test_it_can_be_left_in_the_middle() -> None:
 def test_the_same_twice_is_nothing_to_compare() -> None:
     with pytest.raises(ConfigError, match="two different generations"):
         BlindComparison([ITEMS[0], ITEMS[0]], rank)
+
+
+def test_a_saved_notebook_keeps_the_order_and_before_it_nothing_of_what_made_them() -> None:
+    blind = BlindComparison(ITEMS, rank)
+    assert "0 of 6 pairs were compared" in (before := blind._repr_mimebundle_()["text/html"])
+    assert not any(word in before for word in (WORDS, "gen_", "model-"))
+
+    choose_by_number(blind)
+
+    after = blind._repr_mimebundle_()["text/html"]
+    assert after.index("gen_3") < after.index("gen_0")
