@@ -191,7 +191,9 @@ def list_all(call: Call[list[T]], limit: int | None = None) -> Flow[list[T]]:
     """Fetch page after page until `limit` items are there, or all of them."""
     items: list[T] = []
     following: Call[list[T]] | None = call
-    while following and (limit is None or len(items) < limit):
+    seen: set[str] = set()
+    while following and following.path not in seen and (limit is None or len(items) < limit):
+        seen.add(following.path)  # a list that leads back to itself has no end
         found = yield from fetch_page(following)
         items += found.items
         following = found.following if found.items else None

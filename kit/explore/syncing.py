@@ -242,13 +242,16 @@ class _Pages:
 
     def _fill(self) -> Steps[None]:
         """Fetch a gap from its newest page to its oldest."""
+        seen: set[str | None] = {None}
         while True:
             page = yield from self.fetch(self.gaps[0])
             if page is None:
                 return
             table = self.read(page.content)
             yield from self.take(table)
-            last = page.following is None or not table.num_rows or self._reached(table)
+            # A list that leads back to itself has no end.
+            last = page.following in seen or not table.num_rows or self._reached(table)
+            seen.add(page.following)
             if not last:  # before anything else: an interruption goes on from here
                 self.gaps[0] = replace(self.gaps[0], path=page.following)
             self._see(table)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -95,7 +96,24 @@ class HistorySync:
     def sync(
         self, on_progress: OnProgress = ignore_progress, *, usage: bool = False
     ) -> Flow[Synced]:
-        """Bring the archive up to date."""
+        """Bring the archive up to date.
+
+        Raises
+        ------
+        KitError
+            It cannot be written; what is there stays as it is.
+        """
+        try:
+            return (yield from self._sync(on_progress, usage))
+        except OSError as error:
+            folder = records.folder(self._settings, "history")
+            why = os.strerror(error.errno) if error.errno else records.failure_reason(error)
+            sentence = (
+                f"the history cannot be written to {folder}: {why}; see it as it is with sync=False"
+            )
+            raise KitError(sentence) from None
+
+    def _sync(self, on_progress: OnProgress, usage: bool) -> Flow[Synced]:
         store = (yield from self.archive()).store
         from kit.explore.syncing import sync_generations, sync_usage
 
@@ -119,6 +137,7 @@ class HistorySync:
         query = choice.query(limit, tags=self._settings.ours)
         malformed = MalformedValues()
         path: str | None = None
+        seen: set[str | None] = {None}
         tables = [pages.read_table([])]
         while True:
             page = yield from self.page(query, path)
@@ -130,8 +149,9 @@ class HistorySync:
             tables.append(fitting)
             path = page.following
             enough = sum(t.num_rows for t in tables) >= limit
-            if path is None or enough or not found.num_rows or choice.passed(found):
+            if path in seen or enough or not found.num_rows or choice.passed(found):
                 break
+            seen.add(path)  # a list that leads back to itself has no end
         malformed.warn()
         whole = pa.concat_tables(tables).slice(0, limit)
         yield from self.check(choice, whole)

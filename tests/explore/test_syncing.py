@@ -14,7 +14,7 @@ from kit import wire
 from kit.errors import NoAnswerError
 from kit.explore.archive import Archive
 from kit.explore.store import Gap, Store
-from kit.explore.syncing import Synced, sync_generations, sync_usage
+from kit.explore.syncing import Page, Synced, sync_generations, sync_usage
 from tests.explore.pretending import Service, driven
 
 
@@ -99,6 +99,20 @@ def test_what_a_wrong_clock_has_dated_ahead_hides_nothing(
 
     assert sync(store, service).added == 4
     assert kept(store)[-4:] == new
+
+
+def test_a_list_that_leads_back_to_itself_ends(store: Store) -> None:
+    class Circling(Service):
+        def page(self, query: Any, path: str | None) -> Generator[Any, Any, Page]:
+            page = yield from super().page(query, None)
+            return Page(page.content, {None: "b", "b": "c"}.get(path, "b"))
+
+    service = Circling()
+    ids = service.make(3)
+
+    assert sync(store, service).added == 3
+    assert kept(store) == ids
+    assert len(service.asked) == 3
 
 
 def test_a_service_that_refuses_queries_is_asked_without(store: Store, service: Service) -> None:

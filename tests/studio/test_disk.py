@@ -114,3 +114,22 @@ def test_the_awaited_face_keeps_it_too(
     error = asyncio.run(awaited(astudio))
 
     assert (error.generation_id, error.resume is not None) == ("job-1", True)
+
+
+def test_a_history_that_cannot_be_written_is_one_sentence_and_stays(
+    studio: Studio, settings: Settings
+) -> None:
+    studio.generate("paint", "a lake")
+    assert len(studio.history.frame()) == 1
+    [manifest] = (settings.data / "notebook" / "history").rglob("manifest.json")
+    folder, aside = manifest.parent, manifest.parent.with_suffix(".aside")
+    folder.rename(aside)
+    folder.write_text("in the way")
+
+    with pytest.raises(
+        KitError, match=r"cannot be written to .*: File exists; see it as it is with sync=False"
+    ):
+        studio.history.frame()
+    folder.unlink()
+    aside.rename(folder)
+    assert len(studio.history.frame(sync=False)) == 1
