@@ -19,6 +19,7 @@ from kit.widgets.background import BackgroundRunner, Subscribe, guarded
 from kit.widgets.table import drawing, rows
 from kit.widgets.table.drawing import THUMBNAIL
 from kit.widgets.table.rows import TableView
+from kit.wire import FINISHED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -355,8 +356,8 @@ class HistoryTable:
 
     def _fill_pictures(self, page: pd.DataFrame, turn: int) -> None:
         """Put in the thumbnails as they come; runs in the background."""
-        names = _names(page)
-        for _ in self._thumbnails.fetch_missing(names, turn):
+        names, ready = _names(page), _names(_finished(page))
+        for _ in self._thumbnails.fetch_missing(ready, turn):
             with self._lock:
                 if self._screen and self._thumbnails.latest(turn):
                     html = drawing.live(page, self._thumbnails.known(names), self._view)
@@ -376,3 +377,8 @@ class HistoryTable:
 
 def _names(page: pd.DataFrame) -> list[str]:
     return [str(name) for name in page.index]
+
+
+def _finished(page: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that have all that they will have; others are asked for when they change."""
+    return page[page["status"].isin(FINISHED)] if "status" in page else page

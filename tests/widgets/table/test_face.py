@@ -312,6 +312,26 @@ def test_a_table_is_asked_for_anew_and_stays_where_it_is(later: Later) -> None:
     assert [value for _, value in face.controls.status.options] == ["", "completed"]
 
 
+def test_what_was_running_has_its_picture_when_it_is_done(later: Later) -> None:
+    done, now = False, history().assign(status="processing")
+    face = HistoryTable(
+        now,
+        search=search_rows,
+        thumbnail=lambda _: photo(64, 64) if done else None,
+        renew=lambda: now.assign(status="completed"),
+        background=later.background(),
+    )
+    shown = face.controls
+    later.do()
+    assert "<img" not in shown.page.value
+
+    done = True
+    shown.renew.click()
+    later.do()
+
+    assert shown.page.value.count("<img") == 6
+
+
 def test_a_choice_is_left_alone_where_there_is_nothing_new_to_choose(later: Later) -> None:
     face = table(later, renew=history)
     status = face.controls.status
