@@ -42,15 +42,19 @@ def check_folder(output: Path | None) -> None:
         raise ConfigError(f"the folder {output.absolute().parent} does not exist")
 
 
+#: More is a slip of the finger, and would have no room in the ledger sooner or later.
+_MOST_CREDITS = 10**12
+
+
 def amount(text: str, name: str) -> int:
     """Return credits as they were typed, in millicredits."""
     try:
         value = Decimal(text)
-        if not value.is_finite():
+        if not value.is_finite() or abs(value) >= _MOST_CREDITS:
             raise InvalidOperation
         return millicredits(value)
     except (InvalidOperation, ValueError):
-        wanted = f"{name} must be a number of credits with up to 3 decimals"
+        wanted = f"{name} must be a number of credits with up to 3 decimals, below a trillion"
         raise ConfigError(f"{wanted}, not {text!r}") from None
 
 

@@ -35,6 +35,8 @@ _SLICE = 10_000
 _LONG, _PIECE = 4_000_000, 1000
 #: Inputs that are looked for one by one before what is left is searched.
 _FEW = 6
+#: What credits and seconds stay below: their millionths are added up as whole numbers of 64 bits.
+_MOST = 1e12
 _BACKSLASH = ord("\\")
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOTHING = msgspec.Raw(b"")
@@ -320,7 +322,10 @@ def _column(
         if kind == TIME:
             return _instants(values)
         # a fraction would be cut silently where whole numbers are asked for at once
-        return pa.array(values).cast(kind) if kind == pa.int64() else pa.array(values, kind)
+        found = pa.array(values).cast(kind) if kind == pa.int64() else pa.array(values, kind)
+        if kind == pa.float64() and (pc.max(pc.abs(found)).as_py() or 0) >= _MOST:
+            raise pa.ArrowInvalid("read one by one")
+        return found
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         field = ("output." if model is wire.Output else "") + str(model.model_fields[name].alias)
         read = _reader(model, name, kind)
@@ -336,8 +341,14 @@ def _reader(model: type[wire.WireShape], name: str, kind: pa.DataType) -> Callab
     )
     read = TypeAdapter[Any](shape, config=ConfigDict(coerce_numbers_to_str=True)).validate_python
     if kind == pa.float64():
-        return lambda value: float(read(value))
+        return lambda value: _bounded(float(read(value)))
     return lambda value: pa.scalar(read(value), kind).as_py()
+
+
+def _bounded(number: float) -> float:
+    if abs(number) >= _MOST:
+        raise ValueError("nothing costs or lasts so much")
+    return number
 
 
 def _instants(values: Sequence[Any]) -> pa.Array:

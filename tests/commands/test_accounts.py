@@ -27,6 +27,7 @@ def test_accounts_are_listed(kit: Kit, account: str) -> None:
         (("--name", "A", "--email", "a@b", "--credits", "lots"), "--credits must be a number"),
         (("--name", "A", "--email", "a@b", "--credits", "-1"), "credits: must not be negative"),
         (("--name", "A", "--email", "a@b", "--credits", "0.0001"), "up to 3 decimals"),
+        (("--name", "A", "--email", "a@b", "--credits", "1e20"), "below a trillion"),
         (("--name", "A"), "Missing option '--email'"),
     ],
 )

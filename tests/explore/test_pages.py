@@ -203,6 +203,8 @@ def test_what_can_only_mean_one_thing_is_no_matter(
     [
         ({"creditsCharged": "about a half"}, "credits", "creditsCharged"),
         ({"creditsCharged": "nan"}, "credits", "creditsCharged"),
+        ({"creditsCharged": 1e300}, "credits", "creditsCharged"),
+        ({"creditsCharged": -1e12}, "credits", "creditsCharged"),
         ({"creditsRefunded": {"amount": 1}}, "credits_refunded", "creditsRefunded"),
         ({"createdAt": "yesterday"}, "created_at", "createdAt"),
         ({"createdAt": True}, "created_at", "createdAt"),
