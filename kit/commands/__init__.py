@@ -109,6 +109,10 @@ def report_errors() -> Iterator[None]:
     except BrokenPipeError:
         # Whoever read the output has enough; the interpreter must not complain about it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        # A folder that cannot be written, a full disk: as the system says it, with the file.
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        _exit(what, FAILED)
 
 
 def _show_version(wanted: bool) -> None:

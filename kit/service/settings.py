@@ -342,6 +342,14 @@ def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
         f"no storage of the kind {storage.partition(':')[0]!r} is supported; give "
         "file:///FOLDER, s3://BUCKET/PREFIX, or leave it out",
     )
+    yield (
+        bool(settings.public_url) and not _is_address(settings.public_url),
+        "KIT_PUBLIC_URL must be a plain http(s) address",
+    )
+    yield (
+        bool(settings.engines) and not settings.engines_file.is_file(),
+        f"KIT_ENGINES names {settings.engines}, which is no file",
+    )
     files = settings.cluster_ca, settings.cluster_cert, settings.cluster_key
     yield (
         bool(cluster) and not cluster.startswith(("tcp://", "tls://")),

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,15 @@ def test_an_unknown_command_is_named(kit: Kit) -> None:
 
     assert done.code == 2
     assert "srve" in done.err
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(kit: Kit, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = kit("tour", tmp_path / "file" / "pages")
+
+    assert done.code == 1
+    assert done.err.splitlines()[-1] == f"kit: {tmp_path / 'file' / 'pages'}: Not a directory"
+    assert "Traceback" not in done.err
 
 
 def test_only_the_command_that_is_asked_for_is_loaded() -> None:
