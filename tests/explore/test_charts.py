@@ -194,6 +194,14 @@ def test_altair_tells_a_level_that_would_flatten_the_rest(level: float, drawn_th
     assert found["title"].get("subtitle", []) == ([] if drawn_there else beyond)
 
 
+def test_a_level_above_a_band_is_on_the_chart() -> None:
+    pytest.importorskip("matplotlib")
+    axes = draw(replace(BAND, line=(12.0, "balance")), frame(BAND)).axes[0]
+
+    assert frame(BAND)["high"].max() == 6.0
+    assert axes.get_ylim()[1] > 12.0
+
+
 def test_altair_stacks_columns_and_reads_times_as_utc() -> None:
     pytest.importorskip("altair")
     rows = pd.DataFrame(

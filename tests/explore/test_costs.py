@@ -67,6 +67,18 @@ def test_costs_go_by_parameters_and_periods() -> None:
     assert by_day["day"].dt.strftime("%d").tolist() == ["10", "10", "11"]
 
 
+def test_weekdays_stand_in_the_order_of_a_week() -> None:
+    sunday = NOON - 2 * DAY
+    rows = [{"created_at": sunday + n * DAY, "credits": n} for n in (0, 1, 2, 6)]
+
+    assert costs.by(spent(*rows), "weekday")["weekday"].tolist() == [
+        "Monday",
+        "Tuesday",
+        "Saturday",
+        "Sunday",
+    ]
+
+
 def test_groups_may_be_given_as_a_list_and_as_columns_of_the_history_are_called() -> None:
     rows = spent({}, {"model_id": "drift"})
 

@@ -141,6 +141,7 @@ def _band(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     if chart.line:
         level, name = chart.line
         shown = within(level, rows)
+        axes.set_ylim(top=max(axes.get_ylim()[1], 1.1 * level if shown else 0.0))
         if shown:
             axes.axhline(level, color=PALETTE[3], linewidth=1.6, linestyle=(0, (5, 3)))
         note = name if shown else f"{name}, above this chart:"

@@ -18,6 +18,7 @@ from kit.explore.costs.spending import Spending, credits, groups, instants
 from kit.explore.schema import PARTS
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
+_WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 #: Days with spending without which nothing can be called usual.
 _LEAST = 7
 #: How many robust standard deviations (of logarithms) a day must be above the median.
@@ -65,6 +66,9 @@ def by(
         sums = sums.sort_values("net", ascending=False, kind="stable")
     elif timed[0] == names[0]:
         sums = sums.sort_values(names[0], kind="stable")
+    if names[0] == "weekday":
+        places = {name: place for place, name in enumerate(_WEEK)}
+        sums = sums.sort_values("weekday", key=lambda days: days.map(places), kind="stable")
     title = f"{what} by {' and '.join(names)}"
     color = names[1] if len(names) > 1 else None
     kind = "columns" if timed and timed[0] == names[0] else "bars"
