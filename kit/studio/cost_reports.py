@@ -194,7 +194,7 @@ class CostReports:
         Raises
         ------
         ConfigError
-            No model that is meant has such a setting.
+            No model that is meant has such a setting, or none takes its value.
         """
         from kit.explore import costs
 
@@ -202,9 +202,13 @@ class CostReports:
         target = (yield from self.operations.model(model_id)) if model_id else None
         meant = [target] if target else list(models.values())
         known = {parameter.name for model in meant for parameter in model.setting_parameters}
-        for name in changes:
+        for name, value in changes.items():
             if name not in known:
                 raise ConfigError(f"no such model has a setting {name!r}{suggest(name, known)}")
+            takers = [p for model in meant for p in model.setting_parameters if p.name == name]
+            problems = [parameters.problem_with(p, value, parameters.UNKNOWN) for p in takers]
+            if value is not None and all(problems):
+                raise ConfigError(f"{name} {problems[0]}")
 
         def price(made_with: str, given: Mapping[str, Any]) -> Decimal | None:
             model = target or models.get(made_with)

@@ -110,8 +110,9 @@ def test_the_past_is_priced_anew(own: Studio) -> None:
     assert one["repriced"].tolist() == [1.2]
     # the length of a file is part of the price, and nobody knows it
     assert own.costs.reprice("clay")[["unknown", "repriced"]].to_numpy().tolist() == [[2, 0.0]]
-    # a value that the model does not take has no price
-    assert own.costs.reprice(size="huge")["unknown"].tolist() == [2]
+    # a value that no model takes has no price
+    with pytest.raises(ConfigError, match="size must be one of 'small', 'big', not 'huge'"):
+        own.costs.reprice(size="huge")
     with pytest.raises(ConfigError, match="did you mean 'size'"):
         own.costs.reprice(siz="small")
 

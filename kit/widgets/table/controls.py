@@ -81,7 +81,7 @@ class TableControls(SnapshotBox):
         self.text = w.Text(
             _dom_classes=("kit-table-filter",),
             description="search",
-            placeholder="search words",
+            placeholder="search words, then Enter",
             continuous_update=False,
             tooltip="words of prompts, tags and models, or the beginning of an id; Enter searches",
             layout=w.Layout(width="auto", min_width="160px", flex="1 1 180px"),
