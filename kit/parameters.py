@@ -254,9 +254,10 @@ def suggest(name: str, known: Iterable[str]) -> str:
     import difflib
 
     names = sorted(known)
-    close = len(name) <= _LONGEST_NAME and difflib.get_close_matches(name, names, n=1)
+    words = {one.lower(): one for one in names}
+    close = len(name) <= _LONGEST_NAME and difflib.get_close_matches(name.lower(), words, n=1)
     if close:
-        return f"; did you mean {close[0]!r}?"
+        return f"; did you mean {words[close[0]]!r}?"
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return (
         f"; there is {', '.join(map(repr, names[:_LISTED]))}{more}" if names else "; there is none"

@@ -157,6 +157,7 @@ def test_a_model_without_prompt_refuses_one() -> None:
 
 def test_a_suggestion_is_the_closest_or_the_list() -> None:
     assert suggest("sise", ["size", "count"]) == "; did you mean 'size'?"
+    assert suggest("space", ["HISTORY", "SPACE"]) == "; did you mean 'SPACE'?"
     assert suggest("x", ["size", "count"]) == "; there is 'count', 'size'"
     assert suggest("x", []) == "; there is none"
     assert suggest("x", map(str, range(600))).endswith("'131', '132', '133' and 560 more")

@@ -217,6 +217,14 @@ def test_a_broken_put_is_repeated_with_a_new_ticket(bad: Any, policy: Policy) ->
     assert steps[0].headers["Idempotency-Key"] != steps[3].headers["Idempotency-Key"]
 
 
+def test_a_ticket_is_asked_for_again_where_the_service_broke(policy: Policy) -> None:
+    broken = Reply(500, {}, b'{"error": {"code": "internal_error", "message": "oops"}}')
+
+    _, result = driven(uploads.upload("m", FILE, policy), broken, TICKET, Reply(200))
+
+    assert result == "u"
+
+
 @pytest.mark.parametrize("number", [429, 503])
 def test_a_busy_storage_is_left_alone_as_long_as_it_asks(policy: Policy, number: int) -> None:
     busy = Reply(number, {"retry-after": "3"})
