@@ -11,12 +11,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from functools import lru_cache
+from functools import lru_cache, partial
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, cast
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from kit.errors import (
     ApiError,
@@ -26,7 +30,7 @@ from kit.errors import (
     UnavailableError,
 )
 from kit.service.http.errors import envelope
-from kit.service.http.middleware import new_request_id
+from kit.service.http.middleware import WHOLE, new_request_id
 from kit.service.settings import ServiceSettings
 
 _log = logging.getLogger("kit.http")
@@ -235,6 +239,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.headers) > MANY_HEADERS:
             raise HeadTooLargeError(f"the request has more than {MANY_HEADERS} headers")
         super().on_headers_complete()
+        cast("Any", self.scope)["extensions"] = {WHOLE: partial(_write_whole, self.cycle)}
         self._in_head = False
         self._unparsed = self._body = self._pieces = 0
         self._body_then = -1
@@ -340,6 +345,21 @@ class BoundedProtocol(HttpToolsProtocol):
         ]
         head = b"".join(b"%b: %b\r\n" % header for header in headers)
         return b"%b%b\r\n%b" % (STATUS_LINE[error.status], head, bytes(answer.body))
+
+
+def _write_whole(
+    cycle: RequestResponseCycle, status: int, headers: list[tuple[bytes, bytes]], body: bytes
+) -> bool:
+    """Write an answer in one piece; False where the server has to, as it is more than that."""
+    if cycle.disconnected or cycle.flow.write_paused or not cycle.keep_alive:
+        return False
+    head = b"".join([b"%b: %b\r\n" % header for header in (*cycle.default_headers, *headers)])
+    cycle.transport.write(b"%b%b\r\n%b" % (STATUS_LINE[status], head, body))
+    cycle.waiting_for_100_continue = False
+    cycle.response_started = cycle.response_complete = True
+    cycle.message_event.set()
+    cycle.on_response()
+    return True
 
 
 class BufferedTransport:

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 import orjson
 from fastapi import Request, Response
+from starlette.types import Scope
 
 from kit.pricing import MILLI
 from kit.service.domain import idempotency
@@ -105,6 +106,12 @@ def get_caller(request: Request) -> Caller:
     return caller
 
 
+def get_header(scope: Scope, name: bytes) -> str:
+    """Return the first header of a name, as the middleware found it, or ""."""
+    value: bytes = scope["first"].get(name, b"")
+    return value.decode("latin-1")
+
+
 def get_base_url(request: Request) -> str:
     """Return what addresses begin with, without a slash at the end.
 
@@ -114,7 +121,7 @@ def get_base_url(request: Request) -> str:
     if settings.public_url:
         return settings.public_url.rstrip("/")
     scope = request.scope
-    host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+    host = scope["first"].get(b"host", b"")
     prefix = scope.get("app_root_path", scope.get("root_path", ""))
     here = (scope.get("server") or ("",))[0]
     return _base(scope["scheme"], host, prefix, here, settings.allowed_hosts)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -187,16 +187,15 @@ def _make_reader(context: Context, generation_id: str, caller: Caller, base: str
     return read
 
 
-def parse_wait(headers: Mapping[str, str]) -> float:
+def parse_wait(prefer: str) -> float:
     """Return the seconds that a request asks to wait; 0 when it does not."""
-    prefer = headers.get("prefer")
     found = _WAIT.search(prefer) if prefer else None
     return min(int(found[1]), MAX_WAIT) if found else 0
 
 
-def grant_wait(headers: Mapping[str, str], watchers: Watchers, account_id: str) -> float:
+def grant_wait(prefer: str, watchers: Watchers, account_id: str) -> float:
     """Return the seconds that a request may wait; 0 when too many are waiting already."""
-    asked = parse_wait(headers)
+    asked = parse_wait(prefer)
     return 0 if asked and watchers.is_full_for(account_id) else asked
 
 

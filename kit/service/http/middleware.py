@@ -14,6 +14,7 @@ from itertools import count
 from urllib.parse import quote
 
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kit.errors import (
@@ -26,7 +27,7 @@ from kit.errors import (
 )
 from kit.service.domain import keys
 from kit.service.domain.keys import Caller
-from kit.service.http.context import GENERATIONS, Context
+from kit.service.http.context import GENERATIONS, Context, get_header
 from kit.service.http.errors import DISCONNECTED, METHODS, envelope, explain
 from kit.service.http.generations import find_fast_route
 from kit.service.http.rate_limits import Verdict
@@ -42,6 +43,8 @@ SCOPES = (
     ("/v1/scripts", "scripts:generate"),
     ("/v1/", "read"),
 )
+#: The extension of the server that writes an answer in one piece.
+WHOLE = "kit.whole"
 #: A key's last use is noted at most once in this time, in milliseconds.
 _TOUCH_MS = 60_000
 #: Callers that are cached.
@@ -66,14 +69,16 @@ class ApiMiddleware:
             await self._app(scope, receive, send)
             return
         path = below(scope)
-        given = _header(scope, b"x-request-id")
+        # Looked through once for all who ask; of several with one name the first counts.
+        scope["first"] = dict(reversed(scope["headers"]))
+        given = get_header(scope, b"x-request-id")
         scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else new_request_id()
         response = _ResponseStart(scope["request_id"], send)
         started = time.perf_counter()
         try:
             if path.startswith("/v1/"):
                 await self._authorize(scope, path, response)
-            await self._dispatch(scope, path, receive, response.send)
+            await self._dispatch(scope, path, receive, response)
         except ClientDisconnect:
             response.status = DISCONNECTED
         except Exception as error:  # noqa: BLE001 - answered
@@ -89,20 +94,21 @@ class ApiMiddleware:
             if _log.isEnabledFor(logging.INFO):
                 _log_request(scope, response.status, seconds)
 
-    async def _dispatch(self, scope: Scope, path: str, receive: Receive, send: Send) -> None:
+    async def _dispatch(
+        self, scope: Scope, path: str, receive: Receive, response: _ResponseStart
+    ) -> None:
         if scope["query_string"].count(b"&") >= _MAX_FIELDS:
             raise BadRequestError(f"the query has more than {_MAX_FIELDS} fields")
         fast = find_fast_route(scope, path)
         if fast is None:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, response.send)
             return
         scope["route"] = fast
-        response = await fast.call(Request(scope, receive))
-        await response(scope, receive, send)
+        await response.answer(await fast.call(Request(scope, receive)), scope, receive)
 
     async def _authorize(self, scope: Scope, path: str, response: _ResponseStart) -> None:
         context: Context = scope["app"].state.context
-        caller = scope["caller"] = await self._caller(context, _header(scope, b"authorization"))
+        caller = scope["caller"] = await self._caller(context, get_header(scope, b"authorization"))
         response.verdict = await _check_rate(context, caller, scope["method"], path)
         needed = needed_scope(path)
         if needed not in caller.scopes:
@@ -141,15 +147,25 @@ class _ResponseStart:
     async def send(self, message: Message) -> None:
         """Pass a message on, with our headers in the first."""
         if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = message["headers"]
-            headers.append((b"x-request-id", self._request_id.encode()))
-            headers.append(_NO_SNIFFING)
-            # A refused request has them in the headers of its error.
-            if self.verdict:
-                told = self.verdict.headers().items()
-                headers += [(name.lower().encode(), value.encode()) for name, value in told]
+            self._begin(message["status"], message["headers"])
         await self._send(message)
+
+    async def answer(self, response: Response, scope: Scope, receive: Receive) -> None:
+        """Send a response that is there as a whole, in one piece where the server can."""
+        status, headers = response.status_code, response.raw_headers
+        self._begin(status, headers)
+        write = scope.get("extensions", {}).get(WHOLE)
+        if write is None or not write(status, headers, response.body):
+            await response(scope, receive, self._send)
+
+    def _begin(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        self.status = status
+        headers.append((b"x-request-id", self._request_id.encode()))
+        headers.append(_NO_SNIFFING)
+        # A refused request has them in the headers of its error.
+        if self.verdict:
+            told = self.verdict.headers().items()
+            headers += [(name.lower().encode(), value.encode()) for name, value in told]
 
     async def fail(self, error: ApiError, scope: Scope, receive: Receive) -> None:
         """Answer with an error, unless an answer has begun already."""
@@ -187,10 +203,6 @@ async def _check_rate(context: Context, caller: Caller, method: str, path: str) 
 def new_request_id() -> str:
     """Return an id for a request."""
     return f"{_RUN}{next(_NUMBERS):08X}"
-
-
-def _header(scope: Scope, wanted: bytes) -> str:
-    return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), "")
 
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:

@@ -163,6 +163,19 @@ def test_a_wish_for_another_protocol_is_not_heard(
     assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
+def test_an_answer_is_the_same_whether_the_line_stays_open(service: Service, key: str) -> None:
+    asked = f"GET {GENERATIONS} HTTP/1.1\r\nHost: kit\r\nAuthorization: Bearer {key}\r\n".encode()
+    with line(service) as one:
+        one.sendall(asked + b"\r\n" + asked + b"Connection: close\r\n\r\n")
+        stays, last = answers(one)
+
+    own = {"date", "x-request-id", "ratelimit"}
+    assert (stays.status, stays.body) == (last.status, last.body) == (200, b"[]")
+    assert last.headers.pop("connection") == "close"
+    assert {**stays.headers, **dict.fromkeys(own)} == {**last.headers, **dict.fromkeys(own)}
+    assert own <= stays.headers.keys()
+
+
 def test_a_head_that_does_not_come_in_time_is_told_so(
     start_service: Callable[..., Service],
 ) -> None:
