@@ -137,8 +137,8 @@ def explain_missing(problem: Exception) -> str:
 
 def _instead(sentence: str) -> str:
     return (
-        f'<div style="{FAINT};border:1px dashed var(--jp-border-color2,#9996);border-radius:4px;'
-        f'padding:24px 8px;text-align:center">{escape(sentence)}</div>'
+        f'<div style="{_FILLS};{FAINT};border:1px dashed var(--jp-border-color2,#9996);'
+        f'padding:24px 8px;box-sizing:border-box;text-align:center">{escape(sentence)}</div>'
     )
 
 

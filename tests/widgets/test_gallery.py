@@ -68,6 +68,8 @@ def test_what_failed_says_why() -> None:
     assert "the clay is too dry" in html
     assert ">failed</b>" in html
     assert "<img" not in html
+    # as wide as a tile, however long it is
+    assert re.search(r'style="[^"]*width:0;min-width:100%[^"]*">the clay is too dry<', html)
 
 
 def test_one_lost_file_does_not_take_the_others_away() -> None:
