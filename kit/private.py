@@ -46,10 +46,15 @@ def write_private(path: Path, text: str) -> None:
 
 
 def is_exposed(path: Path) -> bool:
-    """Whether another user of this machine may read or change a file or a folder."""
+    """Whether another user of this machine may read or change a file or a folder.
+
+    A device, such as ``/dev/null``, is neither.
+    """
     try:
+        mode = path.stat().st_mode
+        kept = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
         # Windows reports other rights than it has.
-        return os.name == "posix" and bool(path.stat().st_mode & _OTHERS)
+        return os.name == "posix" and kept and bool(mode & _OTHERS)
     except OSError:  # it is gone, or in a folder that cannot be read
         return False
 

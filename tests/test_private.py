@@ -111,6 +111,16 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, no_umask: No
     assert [each.name for each in tmp_path.iterdir()] == ["a"]
 
 
+def test_what_is_no_file_and_no_folder_stays_as_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"  # as a device is, which nobody but root could change
+    os.mkfifo(pipe)
+    pipe.chmod(0o666)
+
+    assert not is_exposed(pipe)
+    assert not tighten(pipe)
+    assert pipe.stat().st_mode & 0o777 == 0o666
+
+
 def test_a_folder_for_everybody_stays_one(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
 

@@ -85,6 +85,24 @@ def test_what_one_begins_another_renders_and_any_answers(two: tuple[Service, Ser
         assert (now.status_code, now.json()["outputUrl"]) == (200, None)
 
 
+def test_a_model_waits_for_a_service_that_has_it(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "engines.toml"
+    entry = '[[images]]\nid = "far"\nurl = "http://127.0.0.1:9"\nmodel = "m"\nprice = 1\n'
+    file.write_text(entry)
+    first, second = start("a", workers=0, engines=str(file)), start("b", workers=1)
+    key = first.key(first.account(), *ALL_SCOPES)
+    with first.client(key) as here, second.client(key) as there:
+        waiting = started(here, modelId="far", parameters={})
+        for _ in range(3):
+            finished(there, started(here))
+        left = there.get(f"{GENERATIONS}/{waiting}").json()
+        assert (left["status"], left["startedAt"]) == ("processing", None)
+
+        start("c", workers=1, engines=str(file))
+        done = finished(there, waiting)
+        assert done["errorCode"] not in ("model_gone", "engine_failed")  # nothing answers there
+
+
 def test_a_key_that_is_revoked_anywhere_works_nowhere(two: tuple[Service, Service]) -> None:
     first, second = two
     key = first.key(first.account(), *ALL_SCOPES)

@@ -15,19 +15,35 @@ from kit.service.domain import credits, webhooks
 from kit.service.store import generations
 from kit.service.store.database import Rows, Transaction, one
 
+#: How long a generation waits for a service that has its model.
+_STALE_MS = 24 * 3600 * 1000
+
 
 def claim(
-    worker: str, most: int, *, lease: int, now: int, later: Collection[str] = ()
+    worker: str,
+    most: int,
+    *,
+    lease: int,
+    now: int,
+    later: Collection[str] = (),
+    served: Collection[str] = (),
 ) -> Transaction[Rows]:
     """Take some queued generations for a worker until `lease`, in the order of the queue.
 
-    Those of the models in `later` are left there.
+    Those of the models in `later` are left there; and, for a day, those of other models than the
+    `served` ones, where there are any: another service may have them.
     """
-    others = f",{','.join(sorted(later))}," if later else ""
+    others, ours = (f",{','.join(sorted(models))}," if models else "" for models in (later, served))
     rows: Rows = []
     while left := most - len(rows):
         found = yield generations.claim(
-            owner=worker, lease_until=lease, now=now, others=others, most=left
+            owner=worker,
+            lease_until=lease,
+            now=now,
+            others=others,
+            served=ours,
+            stale=now - _STALE_MS,
+            most=left,
         )
         if not found:
             break

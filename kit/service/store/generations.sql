@@ -54,6 +54,7 @@ UPDATE generations SET
 WHERE id = ANY(ARRAY(
     SELECT id FROM generations
     WHERE state = 'queued' AND strpos(:others, ',' || model_id || ',') = 0
+        AND (:served = '' OR strpos(:served, ',' || model_id || ',') > 0 OR created_at < :stale)
     ORDER BY queue_round, id LIMIT :most
     FOR UPDATE SKIP LOCKED
 ))
@@ -61,7 +62,8 @@ RETURNING *
 
 -- name: claim
 -- Take the first of the queue, at most `most`, but for those of some models: a text of their ids,
--- each between commas.
+-- each between commas. Where several services have models of their own, only those of the models
+-- that are served, unless they are stale: no service may have theirs.
 -- One and not several: a list of them costs SQLite a temporary table, four times the work.
 UPDATE generations SET
     state = 'running',
@@ -73,6 +75,7 @@ UPDATE generations SET
 WHERE id = (
     SELECT id FROM generations
     WHERE state = 'queued' AND instr(:others, ',' || model_id || ',') = 0
+        AND (:served = '' OR instr(:served, ',' || model_id || ',') > 0 OR created_at < :stale)
     ORDER BY queue_round, id LIMIT min(:most, 1)
 )
 RETURNING *

@@ -28,7 +28,7 @@ from kit.engines.base import CanceledError, Job, Progress, SpentError
 from kit.engines.configured.place import ModelSource
 from kit.engines.media.lengths import priced
 from kit.engines.registry import engine_for, software_of
-from kit.errors import EngineError
+from kit.errors import ConfigError, EngineError
 from kit.file_metadata import ALGORITHMIC, COMPOSITE, ENHANCED, TRAINED, FileMetadata
 from kit.private import make_folder
 from kit.service.storage.output_folder import OutputFolder
@@ -116,7 +116,11 @@ def _render_in(folder: Path, task: Mapping[str, Any], progress: Progress) -> dic
     started = time.perf_counter()
     place = ModelSource(*map(Path, task["engines"]))
     with _end_copies(), priced(paid), set_variables(task.get("environment", {})):
-        engine = engine_for(task["model_id"], place)
+        try:
+            engine = engine_for(task["model_id"], place)
+        except ConfigError as error:
+            sentence, detail = "the model is not offered any more", str(error)
+            raise EngineError(sentence, code="model_gone", detail=detail) from None
         asset = engine.render(job, progress)
     seconds = time.perf_counter() - started
     made = engine.definition.asset_type

@@ -86,6 +86,8 @@ class Dispatcher:
         self._metrics = metrics
         self._engines = engines
         self._resident = frozenset(name for name, engine in engines.items() if engine.resident)
+        #: The models whose jobs are taken, where others may have other models; else all are.
+        self._served = frozenset(engines) if database.shared else frozenset[str]()
         #: Jobs of resident engines that are rendered now.
         self._resident_jobs: set[tuple[str, int]] = set()
         self._wake = asyncio.Event()
@@ -210,7 +212,8 @@ class Dispatcher:
         now, waiting = self._clock(), self._waiting_models
         if self._resident and self._resident_room > 0:
             most = min(most, self._resident_room)  # all of these could be of resident engines
-        return queue.claim(self.name, most, lease=self._lease_end(now), now=now, later=waiting)
+        lease, served = self._lease_end(now), self._served
+        return queue.claim(self.name, most, lease=lease, now=now, later=waiting, served=served)
 
     def _begin(self, row: Any) -> None:
         job = row.id, row.attempt

@@ -50,6 +50,17 @@ def test_models_that_have_to_wait_are_left_in_the_queue(
     assert taken.id == waiting
 
 
+def test_models_that_are_not_served_wait_for_a_day(
+    write: Write, queue_up: Callable[..., str]
+) -> None:
+    waiting = queue_up(NOW)
+    later, most = NOW + 24 * 3_600_000, {"lease": LEASE, "served": ["x", "y"]}
+
+    assert write(queue.claim("a", 9, now=later, **most)) == []
+    (taken,) = write(queue.claim("a", 9, now=later + 1, **most))
+    assert taken.id == waiting
+
+
 def test_a_stale_attempt_changes_nothing(
     write: Write, queue_up: Callable[..., str], row: Callable[[str], Any]
 ) -> None:

@@ -87,6 +87,15 @@ def test_a_failure_that_an_engine_tells_keeps_the_process_warm(
     assert same
 
 
+def test_a_job_of_a_model_that_is_gone_says_so(with_pool: WithPool, tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        with pytest.raises(JobError, match="the model is not offered any more") as caught:
+            await pool.run("a", {**task(tmp_path), "model_id": "uninstalled"}, silent)
+        return caught.value.code
+
+    assert with_pool(work) == "model_gone"
+
+
 @pytest.mark.parametrize(("does", "kind"), [("raises", "RuntimeError"), ("quits", "SystemExit")])
 def test_after_a_failure_that_nobody_foresaw_the_process_is_not_used_again(
     tmp_path: Path, does: str, kind: str
