@@ -249,7 +249,7 @@ def parse_manifest(content: bytes) -> Manifest:
             gaps = tuple(Gap(**gap) for gap in found[name]["gaps"])
             found[name] = Listing(**{**found[name], "gaps": gaps})
         return Manifest(**{each.name: found[each.name] for each in fields(Manifest)})
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return Manifest()
 
 

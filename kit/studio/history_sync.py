@@ -101,12 +101,14 @@ class HistorySync:
         Raises
         ------
         KitError
-            It cannot be written; what is there stays as it is.
+            It cannot be written, or is damaged; what is there stays as it is.
         """
+        folder = records.folder(self._settings, "history")
         try:
             return (yield from self._sync(on_progress, usage))
+        except FileNotFoundError as error:
+            raise _damage(folder, error) from None
         except OSError as error:
-            folder = records.folder(self._settings, "history")
             why = os.strerror(error.errno) if error.errno else records.failure_reason(error)
             sentence = (
                 f"the history cannot be written to {folder}: {why}; see it as it is with sync=False"
@@ -115,12 +117,17 @@ class HistorySync:
 
     def _sync(self, on_progress: OnProgress, usage: bool) -> Flow[Synced]:
         store = (yield from self.archive()).store
+        from pyarrow import ArrowInvalid
+
         from kit.explore.syncing import sync_generations, sync_usage
 
-        found = yield from sync_generations(store, self, on_update=partial(on_progress, "history"))
-        if self.has_ledger is not False and (usage or store.manifest().usage.parts):
-            on_ledger = partial(on_progress, "ledger")
-            self.has_ledger = yield from sync_usage(store, self, on_update=on_ledger)
+        on_page, on_ledger = partial(on_progress, "history"), partial(on_progress, "ledger")
+        try:
+            found = yield from sync_generations(store, self, on_update=on_page)
+            if self.has_ledger is not False and (usage or store.manifest().usage.parts):
+                self.has_ledger = yield from sync_usage(store, self, on_update=on_ledger)
+        except ArrowInvalid as error:
+            raise _damage(store.folder, error) from None
         return found
 
     def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
@@ -327,6 +334,11 @@ def describe_progress(what: str, so_far: Synced, seconds: float) -> str:
     back = [f"back to {so_far.through:%Y-%m-%d}"] if so_far.through else []
     counts = count_of(so_far.fetched, "row"), count_of(so_far.pages, "page")
     return f"{what}: {' · '.join([*counts, rate, *back])}"
+
+
+def _damage(folder: Path, error: Exception) -> KitError:
+    sentence = f"the history in {folder} is damaged: remove that folder, and it is read anew"
+    return KitError(f"{sentence} ({str(error).partition(chr(10))[0]})")
 
 
 def open_archive(settings: Settings, account: str) -> Archive:

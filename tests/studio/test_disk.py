@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -133,3 +135,19 @@ def test_a_history_that_cannot_be_written_is_one_sentence_and_stays(
     folder.unlink()
     aside.rename(folder)
     assert len(studio.history.frame(sync=False)) == 1
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b"")])
+def test_a_damaged_history_says_how_it_is_mended(
+    studio: Studio, settings: Settings, harm: Callable[[Path], object]
+) -> None:
+    studio.generate("paint", "a lake")
+    assert len(studio.history.frame()) == 1
+    [part] = (settings.data / "notebook" / "history").rglob("*.parquet")
+    harm(part)
+    studio.generate("paint", "a hill")
+
+    with pytest.raises(KitError, match="is damaged: remove that folder, and it is read anew"):
+        studio.history.frame()
+    shutil.rmtree(settings.data / "notebook" / "history")
+    assert len(studio.history.frame()) == 2

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from kit.service.domain import credits, webhooks
-from kit.service.store import generations
+from kit.service.store import generations, ids
 from kit.service.store.database import Rows, Transaction, one
 
 #: How long a generation waits for a service that has its model.
@@ -42,7 +42,7 @@ def claim(
             now=now,
             others=others,
             served=ours,
-            stale=now - _STALE_MS,
+            stale=ids.floor("gen", now - _STALE_MS),
             most=left,
         )
         if not found:

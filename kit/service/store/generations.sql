@@ -54,7 +54,7 @@ UPDATE generations SET
 WHERE id = ANY(ARRAY(
     SELECT id FROM generations
     WHERE state = 'queued' AND strpos(:others, ',' || model_id || ',') = 0
-        AND (:served = '' OR strpos(:served, ',' || model_id || ',') > 0 OR created_at < :stale)
+        AND (:served = '' OR strpos(:served, ',' || model_id || ',') > 0 OR id < :stale)
     ORDER BY queue_round, id LIMIT :most
     FOR UPDATE SKIP LOCKED
 ))
@@ -75,7 +75,7 @@ UPDATE generations SET
 WHERE id = (
     SELECT id FROM generations
     WHERE state = 'queued' AND instr(:others, ',' || model_id || ',') = 0
-        AND (:served = '' OR instr(:served, ',' || model_id || ',') > 0 OR created_at < :stale)
+        AND (:served = '' OR instr(:served, ',' || model_id || ',') > 0 OR id < :stale)
     ORDER BY queue_round, id LIMIT min(:most, 1)
 )
 RETURNING *

@@ -8,6 +8,7 @@ import pytest
 from kit.errors import ConflictError
 from kit.service.domain import credits, generations, queue
 from kit.service.domain.credits import Payer
+from kit.service.machine import clock
 from tests.service.domain.conftest import NOW, Write
 
 LEASE = NOW + 30_000
@@ -54,10 +55,10 @@ def test_models_that_are_not_served_wait_for_a_day(
     write: Write, queue_up: Callable[..., str]
 ) -> None:
     waiting = queue_up(NOW)
-    later, most = NOW + 24 * 3_600_000, {"lease": LEASE, "served": ["x", "y"]}
+    given, days_later = {"lease": LEASE, "served": ["x", "y"]}, clock() + 48 * 3_600_000
 
-    assert write(queue.claim("a", 9, now=later, **most)) == []
-    (taken,) = write(queue.claim("a", 9, now=later + 1, **most))
+    assert write(queue.claim("a", 9, now=NOW, **given)) == []
+    (taken,) = write(queue.claim("a", 9, now=days_later, **given))
     assert taken.id == waiting
 
 
