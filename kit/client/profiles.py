@@ -202,6 +202,6 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         entries = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
         raise ConfigError(f"the saved profiles cannot be read: {error}") from None
     return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}

@@ -88,7 +88,7 @@ def _items(path: Path, kinds: Kinds, leave_out: Callable[[object, str], None]) -
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         leave_out(f"every model in {path}", f"the file cannot be read: {error}")
         return
     for kind, entries in content.items():

@@ -26,6 +26,8 @@ CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
 _NAME = f"{CELL};{FAINT};font-weight:normal"
 # JupyterLab leaves space below a table and paints every other row; neither looks right in a card.
 _TABLE = f"{FONT};color:inherit;border-collapse:collapse;margin:2px 0"
+#: Rows of a table that are shown: a service may have any number of models, a model of settings.
+_MOST_ROWS = 500
 _PLAIN = "background:transparent"
 _RULE = "border-top:1px solid var(--jp-border-color3,#8883)"
 # The theme's own signal colors are made for surfaces: as words they are too faint, by day and by
@@ -149,11 +151,13 @@ def pairs(rows: Iterable[tuple[str, str]]) -> str:
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table; the header is plain text, the cells are HTML."""
+    listed = [*rows]
+    more = faint(f"and {len(listed) - _MOST_ROWS:,} more") if len(listed) > _MOST_ROWS else ""
     head = "".join(_head(name) for name in header)
     top = f'<tr style="{_PLAIN}">{head}</tr>' if head else ""
     style = f"{_PLAIN};{_RULE}" if head else _PLAIN
-    body = "".join(f'<tr style="{style}">{_cells(row)}</tr>' for row in rows)
-    return f'<table style="{_TABLE}">{top}{body}</table>'
+    body = "".join(f'<tr style="{style}">{_cells(row)}</tr>' for row in listed[:_MOST_ROWS])
+    return f'<table style="{_TABLE}">{top}{body}</table>{more}'
 
 
 def _head(name: str) -> str:

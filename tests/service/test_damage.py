@@ -347,6 +347,21 @@ def test_a_folder_of_files_that_became_read_only_is_not_ready(
     until(lambda: http.get("/readyz").status_code == 200)
 
 
+def test_a_folder_without_rights_is_unavailable(service: Service, http: httpx.Client) -> None:
+    uploaded(http, png())
+    told, folder = ticket(http, png()), service.settings.scratch
+    folder.chmod(0o500)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("who runs this may write everywhere")
+        answer = put(told, png())
+    finally:
+        folder.chmod(0o700)
+    assert answer.status_code == 503
+    assert answer.json()["error"]["message"].startswith("nothing can be stored just now")
+    assert put(told, png()).status_code == 200
+
+
 def test_a_data_folder_that_cannot_be_written_ends_with_a_sentence(
     tmp_path: Path, kit: Any
 ) -> None:

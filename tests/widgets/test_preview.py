@@ -252,3 +252,11 @@ def test_a_model_says_whether_it_takes_a_prompt() -> None:
 
     assert ">none</td>" in preview.model(silent)
     assert ">required</td>" in preview.model(wire.Model(id="m", prompt_required=True))
+
+
+def test_a_long_list_is_not_drawn_to_its_end() -> None:
+    drawn = preview.models([wire.Model(id=f"model-{n}") for n in range(20_000)])
+
+    assert "model-0<" in drawn
+    assert "and 19,500 more" in drawn
+    assert len(drawn) < 500_000

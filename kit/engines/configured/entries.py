@@ -183,8 +183,8 @@ def _table_with(kind: type[BaseModel], place: tuple[int | str, ...]) -> type[Bas
     return kind
 
 
-#: Variables that are the service's own.
-_KEPT_BACK = frozenset({"KIT_API_KEY", "KIT_WRITER_KEY", "KIT_DATABASE_URL", "KIT_STORAGE_URL"})
+#: Variables that are the service's own, also the keys to its bucket.
+_KEPT_BACK = re.compile("KIT_((API|WRITER)_KEY|(DATABASE|STORAGE)_URL)|AWS_.*(ACCESS|SESSION).*")
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 #: No variable is called so: a long text of small letters and digits, or one that begins as keys do.
 _KEY = re.compile(
@@ -196,7 +196,7 @@ def _check_variable(name: str) -> str:
     if not _VARIABLE.fullmatch(name) or _KEY.fullmatch(name):
         # Without the text: it may well be a key.
         raise ValueError("name an environment variable, not the key itself")
-    if name in _KEPT_BACK:
+    if _KEPT_BACK.fullmatch(name):
         raise ValueError(f"{name} is kept from render processes; give this key its own variable")
     return name
 

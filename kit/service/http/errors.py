@@ -26,8 +26,12 @@ from kit.service.http.bodies import describe, name_field
 _log = logging.getLogger("kit.http")
 
 #: What the operating system says when nothing can be written: a full disk, a quota that is used up,
-#: a limit of a file's size, a folder that was made read-only, a disk that fails.
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+#: a limit of a file's size, a folder that was made read-only, a disk that fails, rights that are
+#: missing, too many open files.
+_NO_ROOM = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+    *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
+}
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 #: The status in the log of a request whose client disconnected before it was answered.
 DISCONNECTED = 499

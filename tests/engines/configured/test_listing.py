@@ -84,6 +84,7 @@ def test_a_broken_entry_is_reported_and_the_others_are_served(place: ModelSource
     ("content", "sentence"),
     [
         ("[[images]\n", "cannot be read"),
+        ("a = " + "[" * 5000, "cannot be read"),
         ('[[pictures]]\nid = "a"\n', "it is an unknown table"),
         ('[[image]]\nid = "a"\n', "did you mean 'images'"),
         ('[images]\nid = "a"\n', "write it as [[images]]"),

@@ -304,6 +304,7 @@ def test_the_definition_says_where_jobs_are_sent() -> None:
         ({"url": "ftp://x"}, "http"),
         ({"url": "https://me:secret@x"}, "key_env"),
         ({"key_env": "KIT_API_KEY"}, "its own variable"),
+        ({"key_env": "AWS_SECRET_ACCESS_KEY"}, "its own variable"),
         ({"key_env": "not a name"}, "key_env"),
         ({"pirce": 1}, "unknown key 'pirce'; did you mean 'price'"),
         ({"category": "Generations"}, "did you mean 'Generation'"),
