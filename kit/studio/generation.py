@@ -209,6 +209,7 @@ def fetch_output(generation: BaseGeneration) -> Flow[Path]:
     if generation.status != "completed":
         error = NoAnswerError(
             f"the generation {generation.id} has no output: its status is {generation.status}"
+            + ("" if generation.facts.finished else "; wait() returns it when it is done")
         )
         error.generation_id = generation.id
         raise error

@@ -35,6 +35,7 @@ from kit.widgets.markup import (
 )
 from kit.widgets.prices import quote, quote_text
 
+_NUMBER = re.compile(r"\d{1,6}(\.\d{1,6})?")
 #: Seconds that a word takes to speak, about, where the service does not say.
 _WORD = 0.4
 _SENTENCE = re.compile(r"\s*\S.*?[.!?…]+[\"'”’)]*(?=\s|$)", re.DOTALL)
@@ -72,14 +73,21 @@ def spoken(item: wire.Script) -> str:
     '30 s to speak · 75 words · 150 words/min'
     >>> spoken(wire.Script(id="s", content="Nobody measured these five words."))
     'about 2 s to speak · 5 words'
+    >>> spoken(wire.Script(id="s", metrics=wire.Metrics(duration="30s", word_count=75)))
+    '30s to speak · 75 words'
     """
     words = int(item.metrics.word_count) or len(item.content.split())
     seconds = item.metrics.duration.strip()
     if not seconds:
         return f"about {words * _WORD:.0f} s to speak · {count_of(words, 'word')}"
-    number = re.fullmatch(r"\d{1,6}(\.\d{1,6})?", seconds) and float(seconds)
+    number = float(seconds) if _NUMBER.fullmatch(seconds) else 0
     pace = f" · {words * 60 / number:.0f} words/min" if number else ""
-    return f"{seconds} s to speak · {count_of(words, 'word')}{pace}"
+    return f"{_seconds(seconds)} to speak · {count_of(words, 'word')}{pace}"
+
+
+def _seconds(length: str) -> str:
+    """Return a length with its unit; another service may have written one, such as 30s or 0:30."""
+    return f"{length} s" if _NUMBER.fullmatch(length) else length
 
 
 def _foot(length: str, writer: str | None) -> str:
@@ -324,5 +332,6 @@ def _allowed(parameter: wire.Parameter) -> str:
 
 
 def _length(item: wire.Script) -> str:
-    seconds = f"{item.metrics.duration} s · " if item.metrics.duration else ""
+    length = item.metrics.duration.strip()
+    seconds = f"{_seconds(length)} · " if length else ""
     return f"{seconds}{item.metrics.word_count} words"

@@ -116,6 +116,10 @@ def test_each_tag_is_closed(draw: Callable[[Any], str], item: Any) -> None:
             "<Script 'T' · 30 s · 70 words>",
         ),
         (
+            wire.Script(id="s", title="T", metrics=wire.Metrics(duration="0:30", word_count=70)),
+            "<Script 'T' · 0:30 · 70 words>",
+        ),
+        (
             wire.Generation(id="gen_1", status="completed", asset_type="image", model_id="m"),
             "<Generation m · image · completed>",
         ),
