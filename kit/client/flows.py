@@ -270,7 +270,7 @@ def _may_repeat(call: Call[Any], outcome: Reply | NoReply, error: ApiError | NoA
     still_running = outcome.status == 409 and getattr(error, "retry_after", None) is not None
     if still_running and not reading:
         return True
-    again = _BUSY | _GATEWAY | _BROKEN if reading or call.free else _BUSY
+    again = _BUSY | _GATEWAY | _BROKEN if reading else _BUSY | _GATEWAY if call.free else _BUSY
     return outcome.status in again and not answers.may_have_run(call, outcome)
 
 

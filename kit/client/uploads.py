@@ -23,7 +23,7 @@ from kit import containers, wire
 from kit.client import answers, calls, file_types, flows
 from kit.client.calls import Flow, NoReply, Reply, UploadFile
 from kit.client.flows import PATIENT, Attempts, Policy
-from kit.errors import EngineError, ParameterError, UploadError
+from kit.errors import EngineError, InternalError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
 
 #: Answers that a ticket gets which is not valid any more.
@@ -194,9 +194,9 @@ def upload(
 ) -> Flow[str]:
     """Ask for a ticket, send the file with it, and return the upload's id.
 
-    A ticket is for one PUT: where the connection breaks, the next attempt asks for a new one; so it
-    does, once, where the ticket had ended. Where the service says what arrived, that is compared
-    with what was sent.
+    A ticket is for one PUT: where the connection or the service breaks, the next attempt asks for
+    a new one; so it does, once, where the ticket had ended. Where the service says what arrived,
+    that is compared with what was sent.
     """
     body = wire.RequestUpload(
         file_name=file.name,
@@ -206,7 +206,7 @@ def upload(
     )
     tries, renewed = Attempts(policy), False
     while True:
-        ticket = yield from flows.ask(calls.request_upload(body), policy)
+        ticket = yield from _request_ticket(body, policy, tries)
         if why := _describe_change(file) or ticket_problem(ticket, file.size):
             raise UploadError(f"the file {file.name!r} was not sent: {why}")
         outcome = yield UploadFile(
@@ -224,6 +224,16 @@ def upload(
         elif not (yield from tries.rest(flows.find_error(outcome))):
             break
     raise UploadError(refusal_text(file.name, outcome))
+
+
+def _request_ticket(body: wire.RequestUpload, policy: Policy, tries: Attempts) -> Flow[wire.Ticket]:
+    """Return a ticket, asked for again where the service broke: it costs nothing."""
+    while True:
+        try:
+            return (yield from flows.ask(calls.request_upload(body), policy))
+        except InternalError as error:
+            if not (yield from tries.rest(error)):
+                raise
 
 
 def upload_all(
