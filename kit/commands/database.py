@@ -35,7 +35,13 @@ def transact(settings: ServiceSettings, work: Transaction[T]) -> T:
 
 
 def read(settings: ServiceSettings, work: Transaction[T]) -> T:
-    """Run a transaction that only reads: however long it takes, a running service can write."""
+    """Run a transaction that only reads: however long it takes, a running service can write.
+
+    A folder that is mistyped has no database, and gets none: nothing would be wrong in it.
+    """
+    if settings.embedded and not settings.database_path.exists():
+        where = f"there is no database at {settings.database_path}"
+        raise ConfigError(f"{where}; 'kit accounts create' begins a data folder")
     return asyncio.run(with_database(settings, lambda database: database.read(work)))
 
 

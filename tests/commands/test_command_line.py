@@ -52,6 +52,17 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(kit: Kit, tmp_path: Path) 
     assert "Traceback" not in done.err
 
 
+@pytest.mark.parametrize("command", [("ledger", "verify"), ("accounts", "list"), ("audit",)])
+def test_a_data_folder_that_is_mistyped_is_not_made(
+    kit: Kit, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    done = kit(*command, "--data", tmp_path / "dota")
+
+    assert done.code == 2
+    assert f"there is no database at {tmp_path / 'dota' / 'kit.db'}" in done.err
+    assert not (tmp_path / "dota").exists()
+
+
 def test_only_the_command_that_is_asked_for_is_loaded() -> None:
     line = (
         "import sys; from kit.commands import build_parser; build_parser(['profiles', '--json']);"

@@ -27,7 +27,9 @@ def test_a_grant_that_is_none_is_refused(kit: Kit, account: str, amount: str) ->
 @pytest.mark.parametrize(
     "words", [("credits", "grant", "--amount", "1"), ("keys", "list"), ("webhooks", "list")]
 )
-def test_an_account_that_there_is_not_is_no_empty_answer(kit: Kit, words: tuple[str, ...]) -> None:
+def test_an_account_that_there_is_not_is_no_empty_answer(
+    kit: Kit, account: str, words: tuple[str, ...]
+) -> None:
     done = kit(*words, "--account", "acc_nobody")
 
     assert (done.code, done.err) == (1, "kit: there is no account 'acc_nobody'\n")
