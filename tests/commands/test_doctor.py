@@ -94,6 +94,16 @@ def test_the_doctor_asks_a_bucket_and_a_cluster(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
+def test_a_folder_that_is_no_data_folder_keeps_its_rights(kit: Kit, tmp_path: Path) -> None:
+    (tmp_path / "srv" / "site").mkdir(parents=True)
+    (tmp_path / "srv").chmod(0o755)
+
+    kit("doctor", "--data", tmp_path / "srv")
+
+    assert (tmp_path / "srv").stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
 def test_what_others_could_read_is_reported_once_and_tightened(kit: Kit, tmp_path: Path) -> None:
     kit("accounts", "create", "--name", "Ada", "--email", "ada@example.org", "--credits", "1")
     found = [tmp_path / "data" / name for name in ("", "kit.db")]
