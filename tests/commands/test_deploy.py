@@ -201,6 +201,15 @@ def test_what_manifests_set_is_what_the_service_takes(
     assert "studio-secret" not in str(worker)
 
 
+def test_systemd_goes_on_starting_it(kit: Kit) -> None:
+    given = dict(
+        line.split("=", 1) for line in kit("deploy", "systemd").out.splitlines() if "=" in line
+    )
+
+    assert given["Restart"] == "on-failure"
+    assert int(given["RestartSec"]) * 5 > 10  # it gives up after 5 starts in 10 s
+
+
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd here")
 def test_systemd_takes_the_unit(kit: Kit, tmp_path: Path) -> None:
     text = kit("deploy", "systemd").out.replace("/opt/kit/bin/kit", "/bin/true")
