@@ -44,7 +44,7 @@ def test_an_empty_script_is_still_a_card() -> None:
     [
         ("20", 50, "20 s to speak · 50 words · 150 words/min"),
         ("12.5", 25, "12.5 s to speak · 25 words · 120 words/min"),
-        ("soon", 25, "soon s to speak · 25 words"),
+        ("soon", 25, "soon to speak · 25 words"),
         ("0", 1, "0 s to speak · 1 word"),
     ],
 )
