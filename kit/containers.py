@@ -58,7 +58,7 @@ def moving_streams(container: Any) -> list[Any]:
     return [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
 
 
-def shown_stream(container: Any) -> Any:
+def video_stream(container: Any) -> Any:
     """Return the stream that a player would show.
 
     Raises
@@ -73,7 +73,7 @@ def shown_stream(container: Any) -> Any:
     return best if best in streams else streams[0]
 
 
-def heard_stream(container: Any) -> Any:
+def audio_stream(container: Any) -> Any:
     """Return the stream that a player would let hear.
 
     Raises
@@ -96,8 +96,8 @@ def measure(source: Path | IO[bytes], kind: str) -> float:
     """
     with open_media(source) as container:
         if kind == "video":
-            return measure_film(container, shown_stream(container)).seconds
-        return _measure_sound(container, heard_stream(container))
+            return measure_film(container, video_stream(container)).seconds
+        return _measure_sound(container, audio_stream(container))
 
 
 class VideoFile(NamedTuple):

@@ -167,7 +167,7 @@ class Journal:
         with self._read() as contents:
             return contents.starts.get(generation_id, JournalEntry(id=generation_id, at=""))
 
-    def shown(self, generation_id: str) -> str:
+    def shown_hash(self, generation_id: str) -> str:
         """Return the hash of what the service showed of a generation; empty where not known."""
         with self._read() as contents:
             return contents.shown.get(generation_id, "")

@@ -162,7 +162,7 @@ def _checked(name: str, look: Callable[[], str], remedy: str) -> Finding:
 
 def _privacy(settings: ServiceSettings) -> Finding:
     """Return whether others on this machine can read what is kept; where they can, it is ended."""
-    kept = dict.fromkeys((*settings.kept(), profiles.file()))
+    kept = dict.fromkeys((*settings.private_paths(), profiles.file()))
     if not settings.secret_path.exists():  # no data folder: it may be one of the whole machine
         kept.pop(settings.data, None)
     open_to_all = [path for path in kept if is_exposed(path)]

@@ -170,7 +170,7 @@ def create_storage(
 async def _assemble(
     settings: ServiceSettings, offered: catalog.Catalog, writer: Writer, stack: AsyncExitStack
 ) -> Context:
-    for path in filter(tighten, settings.kept()):
+    for path in filter(tighten, settings.private_paths()):
         _log.warning("others could read %s: now only its owner can", path)
     metrics = ServiceMetrics()
     database = open_database(settings, metrics)

@@ -203,7 +203,7 @@ class ServiceSettings:
         """The folder for files that are not finished."""
         return self.data / "scratch"
 
-    def kept(self) -> Iterator[Path]:
+    def private_paths(self) -> Iterator[Path]:
         """Yield what only the owner may read, whether it is there or not."""
         yield self.data
         yield self.objects

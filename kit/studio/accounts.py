@@ -106,7 +106,7 @@ class AccountConnections:
         assert settings is not None  # noqa: S101 - a profile that was asked for is there or raises
         connection = self._connection(name, settings, saved=name)
         _check_key(connection)
-        return self._taken(connection)
+        return self._replace(connection)
 
     def enter(self, address: str, key: str, name: str) -> tuple[AccountConnection, str]:
         """Try a key, save it if there is a name; return its connection and a sentence."""
@@ -124,7 +124,7 @@ class AccountConnections:
             profiles.save(settings.base_url, key, name=name)
         left = "" if account.credits is None else f", {credits(account.credits)}"
         kept = f"; saved as {name!r}" if name else "; not saved"
-        return self._taken(connection), f"signed in as {account.name or 'an account'}{left}{kept}"
+        return self._replace(connection), f"signed in as {account.name or 'an account'}{left}{kept}"
 
     def close(self) -> None:
         """Close the connections of all but the studio's own account."""
@@ -140,7 +140,7 @@ class AccountConnections:
         session = Session(operations, client, mine.generation).remember()
         return AccountConnection(name, session, saved=saved)
 
-    def _taken(self, connection: AccountConnection) -> AccountConnection:
+    def _replace(self, connection: AccountConnection) -> AccountConnection:
         with self._lock:
             earlier = self._open.get(connection.name)
             self._open[connection.name] = connection
@@ -290,10 +290,10 @@ def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
 
 
 def _sum(entries: list[wire.Entry], since: datetime) -> Decimal:
-    return sum((_taken(e) for e in entries if e.created_at >= since), Decimal(0))
+    return sum((_amount_taken(e) for e in entries if e.created_at >= since), Decimal(0))
 
 
-def _taken(entry: wire.Entry) -> Decimal:
+def _amount_taken(entry: wire.Entry) -> Decimal:
     """Return what an entry took; less than nothing where it gave some of that back."""
     if entry.kind in _CHARGES:
         return abs(entry.credits)

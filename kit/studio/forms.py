@@ -109,7 +109,7 @@ class FormService(PaidService):
         charged = self._operations.find_charge(facts)
         return self._operations.journal.usual_seconds(facts.model_id or "", charged)
 
-    def held(self, facts: wire.Generation) -> Any:
+    def hold(self, facts: wire.Generation) -> Any:
         """Return a generation as the user of this face holds it."""
         return self._session.hold(facts)
 

@@ -122,7 +122,7 @@ class ReusableResults:
         return True
 
     def _is_same(self, facts: wire.Generation, request: Request) -> bool:
-        shown = self.journal.shown(facts.id)
+        shown = self.journal.shown_hash(facts.id)
         return matches_request(facts, body_of(request)) or (
             bool(shown) and shown == fingerprint(facts)
         )

@@ -94,7 +94,7 @@ class Comparison:
         lines = [
             _heads(["".join(parts) for parts in zip(shown, marks, strict=True)]),
             *(_line(row.name, map(escape, row.values), mark=True) for row in rows if row.differs),
-            *(_line(name, values) for name, values in self._made()),
+            *(_line(name, values) for name, values in self._list_results()),
         ]
         same = [row for row in rows if not row.differs]
         across = 110 + (self.size + 12) * count
@@ -110,7 +110,7 @@ class Comparison:
                 return made.width / made.height
         return 1.0
 
-    def _made(self) -> list[tuple[str, list[str]]]:
+    def _list_results(self) -> list[tuple[str, list[str]]]:
         prices = [item.cost for item in self.items]
         first = prices[0]
         return [

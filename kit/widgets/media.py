@@ -16,7 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kit.containers import open_media, shown_stream
+from kit.containers import open_media, video_stream
 from kit.errors import EngineError
 from kit.pictures import open_picture
 from kit.widgets.hosts import Host, find_host
@@ -163,7 +163,7 @@ def first_frame(path: Path) -> bytes | None:
 
 
 def _first_image(container: Any) -> Any:
-    frame = next(container.decode(shown_stream(container)), None)
+    frame = next(container.decode(video_stream(container)), None)
     return frame and frame.to_image()
 
 
@@ -183,7 +183,7 @@ def _read_video(path: Path, read: Callable[[Any], T]) -> T | None:
 def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path, fit: Fit) -> str:
     size, host = path.stat().st_size, fit.host
     played = host.codecs is None or (
-        _read_video(path, lambda found: shown_stream(found).codec_context.name)
+        _read_video(path, lambda found: video_stream(found).codec_context.name)
         in (None, *host.codecs)
     )
     embedded = played and size <= (host.embed if fit.embed is None else fit.embed)

@@ -200,15 +200,15 @@ def test_lines_of_before_are_read(journal: Journal, path: Path) -> None:
 
     assert journal.find_earlier("x") == ["a"]
     assert journal.credits() == {"a": Decimal("0.10")}
-    assert (journal.pending(), journal.shown("a")) == ([], "")
+    assert (journal.pending(), journal.shown_hash("a")) == ([], "")
 
 
 def test_what_a_service_showed_of_it_is_kept(journal: Journal, path: Path) -> None:
     journal.add_start(receipt("a"))
     journal.add_end(Generation(id="a", status="completed"), shown="abc")
 
-    assert Journal(path).shown("a") == "abc"
-    assert journal.shown("b") == ""
+    assert Journal(path).shown_hash("a") == "abc"
+    assert journal.shown_hash("b") == ""
 
 
 def test_a_disk_that_takes_a_part_of_a_line_is_full(

@@ -157,17 +157,17 @@ class _TimedStream(httpcore.NetworkStream):
         self._stream = stream
         self._ends = ends
 
-    def _left(self) -> float:
+    def _time_left(self) -> float:
         left = self._ends - time.monotonic()
         if left <= 0:
             raise httpcore.ReadTimeout("it takes too long")
         return min(STEP, left)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._left())
+        return self._stream.read(max_bytes, self._time_left())
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, self._left())
+        self._stream.write(buffer, self._time_left())
 
     def close(self) -> None:
         self._stream.close()
@@ -175,7 +175,7 @@ class _TimedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: Any = None
     ) -> _TimedStream:
-        secured = self._stream.start_tls(ssl_context, server_hostname, self._left())
+        secured = self._stream.start_tls(ssl_context, server_hostname, self._time_left())
         return _TimedStream(secured, self._ends)
 
     def get_extra_info(self, info: str) -> Any:

@@ -15,7 +15,7 @@ import av
 import cv2
 import numpy as np
 
-from kit.containers import measure_film, open_media, shown_stream
+from kit.containers import measure_film, open_media, video_stream
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.decoding import boxed, decoded, inner_size, is_plain, planes, quick, woven
@@ -115,7 +115,7 @@ class Footage:
             yield last.copy() if i420 else last
 
     def _look(self, container: Any) -> None:
-        stream = shown_stream(container)
+        stream = video_stream(container)
         check_pixels(stream.width * stream.height)
         check_unbroken(container, stream)
         frame = next(container.decode(stream))
@@ -151,7 +151,7 @@ class Footage:
         container = open_media(self._path)
         self._open.append(container)
         try:
-            stream = shown_stream(container)
+            stream = video_stream(container)
             if start > 0:
                 # A file without an index is read from its beginning.
                 with contextlib.suppress(av.FFmpegError):

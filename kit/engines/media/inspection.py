@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kit.containers import heard_stream, measure, measure_film, open_media, shown_stream
+from kit.containers import audio_stream, measure, measure_film, open_media, video_stream
 from kit.engines.media.lengths import check_complete, check_unbroken, check_wav
 from kit.engines.media.structure import FRAMES, check_structure
 from kit.errors import EngineError
@@ -114,7 +114,7 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
 
     try:
         with open_media(path) as container:
-            stream = shown_stream(container)
+            stream = video_stream(container)
             check_pixels(stream.width * stream.height)
             check_unbroken(container, stream)
             frame = next(container.decode(stream))
@@ -136,7 +136,7 @@ def _audio(path: Path, content_type: str) -> dict[str, Any]:
 
     try:
         with open_media(path) as container:
-            stream = heard_stream(container)
+            stream = audio_stream(container)
             next(container.decode(stream))
             check_unbroken(container, stream)
         if content_type == "audio/wav":

@@ -14,7 +14,7 @@ from typing import Any
 import av
 import numpy as np
 
-from kit.containers import heard_stream, moving_streams, open_media
+from kit.containers import audio_stream, moving_streams, open_media
 from kit.engines.media.color import Floats
 from kit.engines.media.inspection import undecodable
 from kit.engines.media.lengths import check_priced
@@ -85,7 +85,7 @@ def _parts(container: Any, channels: int, path: Path) -> Iterator[Floats]:
     a little faster or slower. A clock that goes back has begun anew. The kind of sound may change
     on the way: a broadcast has a film in six channels and its news in two.
     """
-    stream = heard_stream(container)
+    stream = audio_stream(container)
     # From the first picture on, or the first sound where there is no picture.
     start = next(iter(moving_streams(container)), stream)
     shift = -float((start.start_time or 0) * start.time_base)

@@ -36,7 +36,7 @@ def _account_words(
     `colors` are the places of the color words that color something, and `spoken` the words that
     moved the camera or the hours.
     """
-    words, shown = vocabulary(), _shown(brief, painter)
+    words, shown = vocabulary(), _visible_values(brief, painter)
     direct = {
         text
         for text in said.texts
@@ -56,7 +56,7 @@ def _account_words(
     return used_[:_ACCOUNTING_MOST], unused[:_ACCOUNTING_MOST]
 
 
-def _shown(brief: Brief, painter: str) -> Set[tuple[str, str]]:
+def _visible_values(brief: Brief, painter: str) -> Set[tuple[str, str]]:
     """Return the values that show in a brief's picture, each with its axis."""
     flown = painter == "flight"  # over land, whatever is named
     values: dict[str, tuple[str, ...]] = {
@@ -233,7 +233,7 @@ def read(
     dice = random.Random(number)  # noqa: S311 - a picture is no secret
     told = {axis: said.weather if axis == "weather" else said.first(axis) for axis in _DRAWN}
     drawn = {axis: told[axis] or dice.choices(*choice)[0] for axis, choice in _DRAWN.items()}
-    named = asked if asked != AUTO else _named_family(said)
+    named = asked if asked != AUTO else _find_family(said)
     # A family where words name none: one that shows what they speak of.
     land = bool(said.anywhere) or said.speaks_of(*_OF_LAND)
     weights = {name: _OPEN[name] for name in (_LANDS if land else _OPEN)}
@@ -303,7 +303,7 @@ NOTHING = (
 )
 
 
-def _named_family(said: WordMeanings) -> str:
+def _find_family(said: WordMeanings) -> str:
     """Return the family that words name, empty where none does."""
     words = vocabulary()
     least = min((words.faint.get(text, 0) for text, _ in said.families), default=0)

@@ -42,7 +42,7 @@ def tokens_of(prompt: str) -> list[Token]:
     """
     words = vocabulary()
     meant = _join_phrases([*_pieces(prompt)], words)
-    plain = [token._replace(text=_known(token.text)) for token in meant]
+    plain = [token._replace(text=_find_form(token.text)) for token in meant]
     return [*_mark_denials(_close_sky(plain, words), words)]
 
 
@@ -95,7 +95,7 @@ def _phrase(
 
 
 @lru_cache(4096)
-def _known(word: str) -> str:
+def _find_form(word: str) -> str:
     """Return a word as the vocabulary has it: without accents, in the singular."""
     letters = unicodedata.normalize("NFKD", word)
     plain = "".join(c for c in letters if not unicodedata.combining(c))

@@ -200,10 +200,10 @@ def draw_sheet(sheet: Sheet) -> bytes:
     pen = ImageDraw.Draw(paper)
     pen.text((_GAP, _GAP), sheet.title, _INK, _font(_TITLE))
     for column, name in enumerate(sheet.columns):
-        _written(pen, (side + _GAP + column * (size + _GAP), top), name, size)
+        _write_text(pen, (side + _GAP + column * (size + _GAP), top), name, size)
     for row, name in enumerate(sheet.rows):
         y = top + head + row * (high + foot + _GAP)
-        _written(pen, (_GAP, y), name, side - _GAP)
+        _write_text(pen, (_GAP, y), name, side - _GAP)
         for column in range(len(sheet.columns)):
             tile = sheet.tiles.get((row, column))
             if tile is not None:
@@ -245,7 +245,7 @@ def _place(
         pen.text(at, _fit_text(words, size), _PALE_INK if line == 0 else _INK, _font(_TEXT))
 
 
-def _written(pen: ImageDraw.ImageDraw, at: tuple[int, int], words: str, width: int) -> None:
+def _write_text(pen: ImageDraw.ImageDraw, at: tuple[int, int], words: str, width: int) -> None:
     for number, line in enumerate(_lines(words, width)):
         pen.text((at[0], at[1] + number * (_TEXT + 4)), line, _INK, _font(_TEXT))
 

@@ -52,7 +52,7 @@ class ResponseCache:
 
     def find(self, caller: Caller, base: str, rows: list[Any], now: int) -> list[bytes | None]:
         """Return the cached answers of versions of generations, None for those without."""
-        asked, find = self._asked(caller, base, now), self._bodies.get
+        asked, find = self._request_key(caller, base, now), self._bodies.get
         return [find((*asked, row.id, row.updated_at)) for row in rows]
 
     def put(self, caller: Caller, base: str, row: Any, body: bytes, now: int) -> None:
@@ -60,10 +60,10 @@ class ResponseCache:
         if len(self._bodies) >= self.limit:
             self._bodies.clear()
         if STATUSES[row.state] != "processing":
-            self._bodies[*self._asked(caller, base, now), row.id, row.updated_at] = body
+            self._bodies[*self._request_key(caller, base, now), row.id, row.updated_at] = body
 
     @staticmethod
-    def _asked(caller: Caller, base: str, now: int) -> tuple[str, int, str, int]:
+    def _request_key(caller: Caller, base: str, now: int) -> tuple[str, int, str, int]:
         return caller.account_id, caller.sign_outs, base, now // 60_000
 
 

@@ -174,7 +174,7 @@ class Form(SnapshotBox):
         run = next((run for run in reversed(self.runs) if run.facts is not None), None)
         if run is None or run.latest is None or self._service is None:
             return None
-        return run.result() if run.state == "completed" else self._service.held(run.latest)
+        return run.result() if run.state == "completed" else self._service.hold(run.latest)
 
     @property
     def fields(self) -> dict[str, Field]:
@@ -203,7 +203,7 @@ class Form(SnapshotBox):
     def code(self) -> str:
         """Return the statement that does the same; values that are the defaults are left out."""
         checked = self._checked()
-        return self._statement(checked.request, template=self._prices.written(checked))
+        return self._statement(checked.request, template=self._prices.write_template(checked))
 
     def take(self, value: Mapping[str, Any]) -> list[str]:
         """Hold what the model takes of a value, and return a sentence for each thing it does not.

@@ -209,14 +209,14 @@ def is_advanced(parameter: Parameter) -> bool:
     >>> is_advanced(Parameter(name="seed", type="integer")), is_advanced(Parameter(name="size"))
     (True, False)
     """
-    return not parameter.required and parameter.name in _known()["advanced"]
+    return not parameter.required and parameter.name in _load_relevance()["advanced"]
 
 
 def is_relevant(field: Field, fields: Mapping[str, Field]) -> bool:
     """Return whether what else a form holds gives a field a meaning; one that was set has one."""
     if field.is_set():
         return True
-    needed: Mapping[str, list[Any]] = _known()["depends"].get(field.parameter.name, {})
+    needed: Mapping[str, list[Any]] = _load_relevance()["depends"].get(field.parameter.name, {})
     return all(_is_chosen(name, values, fields) for name, values in needed.items())
 
 
@@ -232,7 +232,7 @@ def _is_chosen(name: str, values: list[Any], fields: Mapping[str, Field]) -> boo
 
 
 @functools.cache
-def _known() -> dict[str, Any]:
+def _load_relevance() -> dict[str, Any]:
     file = resources.files(__package__).joinpath("relevance.toml")
     return tomllib.loads(file.read_text("utf-8"))
 

@@ -86,8 +86,8 @@ class WidgetFactory:
             self._shared[kind] = self._for(kind)
         # Without its keys each widget would look through all its traits for those that are sent;
         # one of anywidget's has to, because it adds some when it is made.
-        grows = hasattr(kind, "_esm") and "_esm" not in _sent(kind)
-        keys = {} if grows else {"keys": [*_sent(kind)]}
+        grows = hasattr(kind, "_esm") and "_esm" not in _synced_traits(kind)
+        keys = {} if grows else {"keys": [*_synced_traits(kind)]}
         return kind(**self._shared[kind], **keys, **traits)
 
     def button(self, word: str, icon: str, act: Callable[[], None], **traits: Any) -> Any:
@@ -113,6 +113,6 @@ def _style(kind: Any) -> Any:
 
 
 @functools.cache
-def _sent(kind: Any) -> tuple[str, ...]:
+def _synced_traits(kind: Any) -> tuple[str, ...]:
     """Return the names of the traits that a kind of widget sends to the browser."""
     return tuple(kind.class_traits(sync=True))

@@ -50,7 +50,7 @@ class Prices:
         prompts = found.sample(min(self.wanted or MOST, MOST))
         return [replace(checked.request, prompt=prompt) for prompt in prompts]
 
-    def written(self, checked: Checked) -> str:
+    def write_template(self, checked: Checked) -> str:
         """Return Python for the prompts of a template, with ``{}`` for its text; else nothing."""
         found = checked.variants
         if found is None:

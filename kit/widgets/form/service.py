@@ -81,7 +81,7 @@ class Service(ResultService, Protocol):
     def usual_seconds(self, facts: wire.Generation) -> float | None:
         """Return how long such a generation took before on this computer, if it is known."""
 
-    def held(self, facts: wire.Generation) -> Any:
+    def hold(self, facts: wire.Generation) -> Any:
         """Return a generation as its user holds it."""
 
     def cancel(self, generation_id: str) -> None:

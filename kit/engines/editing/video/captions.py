@@ -135,7 +135,7 @@ def timed(
     if not parts:
         return []
     texts = [part for part, _ in parts]
-    heard = None if sound is None else _heard(sound, seconds, check)
+    heard = None if sound is None else _hear(sound, seconds, check)
     if heard is not None and sum(map(saying, texts)) > _HURRIED * heard.sum() * _STEP:
         heard = None  # too short for these words: what is heard is something else
     active = np.ones(max(1, round(seconds / _STEP)), bool) if heard is None else heard
@@ -160,7 +160,7 @@ def timed(
     ]
 
 
-def _heard(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[np.bool_] | None:
+def _hear(sound: Sound, seconds: float, check: Callable[[], None]) -> NDArray[np.bool_] | None:
     """Return in which steps somebody is heard, or None where there is no telling."""
     count, step = max(1, round(seconds / _STEP)), round(RATE * _STEP)
     power = []
@@ -243,7 +243,7 @@ def _split(words: Sequence[Word], between: Callable[[Word, Word], bool]) -> list
 
 def _divided(phrase: Sequence[Word], style: CaptionStyle) -> list[Sequence[Word]]:
     """Divide a phrase into as few groups as a style allows, all of about the same length."""
-    faces = [frozenset(able(_written(word, style), style.face)) for word in phrase]
+    faces = [frozenset(able(_style_word(word, style), style.face)) for word in phrase]
     # Groups, unevenness, and where the groups begin, for the words before each place.
     best: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
     for end in range(1, len(phrase) + 1):
@@ -258,7 +258,7 @@ def _divided(phrase: Sequence[Word], style: CaptionStyle) -> list[Sequence[Word]
     return [phrase[a:b] for a, b in pairwise([*best[-1][2], len(phrase)])]
 
 
-def _written(word: Word, style: CaptionStyle) -> str:
+def _style_word(word: Word, style: CaptionStyle) -> str:
     """Return a word as it is set in a style."""
     if not style.capitals:
         return word.text
@@ -269,7 +269,7 @@ def _written(word: Word, style: CaptionStyle) -> str:
 
 
 def _text(group: Group, style: CaptionStyle) -> str:
-    return " ".join(_written(word, style) for word in group.words)
+    return " ".join(_style_word(word, style) for word in group.words)
 
 
 class Captions:
@@ -299,7 +299,7 @@ class Captions:
         rest = max(0.0, 1 - (moment - group.start) / _POP) if self._style.pop else 0.0
         key = (id(group), said, round(1 - (1 - _POP_FROM) * rest * rest, 3))
         if key != self._key:
-            self._key, self._layers = key, self._drawn(group, *key[1:])
+            self._key, self._layers = key, self._draw_group(group, *key[1:])
         for plane, (color, left, rows, columns) in zip(
             views(frame, *self._size), self._layers, strict=True
         ):
@@ -307,7 +307,7 @@ class Captions:
             cv2.multiply(part, left, dst=part, scale=1 / 255)
             cv2.add(part, color, dst=part)
 
-    def _drawn(
+    def _draw_group(
         self, group: Group, said: int, scale: float
     ) -> list[tuple[Bytes, Bytes, slice, slice]]:
         """Return, for each plane, what is added to which part, and how much of that stays."""
@@ -347,7 +347,7 @@ def _lettered(group: Group, style: CaptionStyle, said: int, size: tuple[int, int
         left=group.left,
     )
     # A word may be two on the block; count those before.
-    firsts = np.cumsum([0, *(len(_written(word, style).split()) for word in group.words)])
+    firsts = np.cumsum([0, *(len(_style_word(word, style).split()) for word in group.words)])
     picture = sprite(
         block,
         color=style.color,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kit.errors import EngineError
 
-__all__ = ["FACES", "able", "drawn", "fallbacks", "glyphs"]
+__all__ = ["FACES", "able", "fallbacks", "glyphs", "visible_codes"]
 __all__ += ["letters", "path_of", "table_of", "width_of", "with_letters"]
 
 #: Name -> file in this folder.
@@ -51,7 +51,7 @@ def able(text: str, face: str) -> tuple[str, ...]:
     >>> able("Hello", "anton"), able("Привет", "anton"), able("שלום", "anton")
     (('anton', 'inter-bold', 'rubik'), ('inter-bold', 'rubik'), ('rubik',))
     """
-    needed = drawn(text)
+    needed = visible_codes(text)
     return tuple(name for name in fallbacks(face) if needed <= letters(name))
 
 
@@ -66,14 +66,13 @@ def with_letters(text: str, face: str) -> str:
     names = able(text, face)
     if names:
         return names[0]
-    needed = drawn(text)
+    needed = visible_codes(text)
     missing = needed - frozenset().union(*map(letters, fallbacks(face)))
     if missing:
-        raise EngineError(f"no font has these characters: {_named(missing)}", code="no_letters")
+        raise EngineError(f"no font has these characters: {_join(missing)}", code="no_letters")
     others = min((needed - letters(name) for name in fallbacks(face)), key=len)
     raise EngineError(
-        f"no font has these characters together with the others: {_named(others)}",
-        code="no_letters",
+        f"no font has these characters together with the others: {_join(others)}", code="no_letters"
     )
 
 
@@ -127,14 +126,14 @@ def _segments(data: bytes, at: int) -> dict[int, int]:
     return found
 
 
-def drawn(text: Iterable[str]) -> set[int]:
+def visible_codes(text: Iterable[str]) -> set[int]:
     """Return the code points that draw something: no spaces, controls, joiners, signs of form."""
     hidden = ("Cc", "Cf", "Zs", "Zl", "Zp")
     signs = (sign for sign in text if sign not in "\ufe0e\ufe0f")
     return {ord(sign) for sign in signs if unicodedata.category(sign) not in hidden}
 
 
-def _named(codes: set[int]) -> str:
+def _join(codes: set[int]) -> str:
     return " ".join(map(chr, sorted(codes)[:_MOST_NAMED]))
 
 

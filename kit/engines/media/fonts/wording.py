@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kit.engines.media.fonts import drawn, fallbacks, letters, with_letters
+from kit.engines.media.fonts import fallbacks, letters, visible_codes, with_letters
 from kit.errors import EngineError
 from kit.parameters import Problem
 
@@ -60,7 +60,7 @@ def wording(text: str, face: str, *, together: bool = True) -> Wording:
     text = "".join(signs).strip()
     has = _having(text, face, together=together)
     symbols = filter(_is_symbol, _SIGN.findall(text))
-    lost = dict.fromkeys(sign for sign in symbols if not has.issuperset(drawn(sign)))
+    lost = dict.fromkeys(sign for sign in symbols if not has.issuperset(visible_codes(sign)))
     if not lost:
         return Wording(_bare(text))
     rest = _closed(_SIGN.sub(lambda found: _GAP if found[0] in lost else found[0], text))
@@ -127,10 +127,10 @@ def _having(text: str, face: str, *, together: bool) -> frozenset[int]:
     """Return the code points of the font that has all letters of a text and most of its signs."""
     signs = _SIGN.findall(text)
     words = "".join(sign[0] for sign in signs if not _is_symbol(sign) and sign[0] not in _TAILS)
-    needed = drawn(words)
+    needed = visible_codes(words)
     able = [found for found in map(letters, fallbacks(face)) if found.issuperset(needed)]
     if able:
-        wanted = drawn("".join(filter(_is_symbol, signs)))
+        wanted = visible_codes("".join(filter(_is_symbol, signs)))
         return max(able, key=lambda found: len(found & wanted))
     if together:
         with_letters(words, face)

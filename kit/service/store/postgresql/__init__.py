@@ -242,7 +242,7 @@ class PostgreSQL:
 
 async def migrate(url: str) -> list[int]:
     """Bring a database to the newest schema and return the numbers that it lacked."""
-    with _named(url):
+    with _explain_errors(url):
         connection = await _connect(url)
     try:
         return await schema.migrate(connection)
@@ -255,7 +255,7 @@ async def _connect(url: str) -> Any:
 
 
 async def _pool(url: str) -> Any:
-    with _named(url):
+    with _explain_errors(url):
         return await asyncpg.create_pool(
             url,
             min_size=1,
@@ -274,7 +274,7 @@ async def _keep(_connection: Any) -> None:
 
 
 @contextmanager
-def _named(url: str) -> Iterator[None]:
+def _explain_errors(url: str) -> Iterator[None]:
     """Say what is wrong with an address, of which the password is never shown."""
     try:
         parts = urlsplit(url)
