@@ -178,7 +178,11 @@ def settle(
 
 
 def prune(now: int) -> Transaction[None]:
-    """Forget the deliveries of generations that were started a month ago."""
+    """Forget the deliveries of generations that were started a month ago.
+
+    What a clock that was wrong has put off until some day is due.
+    """
+    yield webhooks.recall(now=now, latest=now + int(_MOST_WAIT * 1000))
     before = ids.floor("gen", now - _KEPT_MS)
     yield webhooks.prune(before=before)
     yield webhooks.prune_requests(before=before)

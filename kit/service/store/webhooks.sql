@@ -103,6 +103,10 @@ RETURNING id
 SELECT state, count(*) AS number, max(error) AS error FROM deliveries
 WHERE webhook_id = :id GROUP BY state
 
+-- name: recall
+-- Make due what lies further ahead than anybody waits: a clock was ahead when it was put off.
+UPDATE deliveries SET due_at = :now WHERE state = 'pending' AND due_at > :latest
+
 -- name: prune
 -- Forget the deliveries of old generations.
 DELETE FROM deliveries WHERE id < :before

@@ -66,6 +66,16 @@ def test_a_receiver_is_granted_a_day_at_most(
     assert write(webhooks.next_due()) == NOW + DAY
 
 
+def test_what_a_clock_that_was_ahead_has_put_off_is_due(
+    write: Write, hook: Any, end: Callable[..., str]
+) -> None:
+    end(NOW + 365 * DAY)
+    assert claim(write, NOW) is None
+
+    write(webhooks.prune(NOW))
+    assert claim(write, NOW) is not None
+
+
 def test_what_is_not_settled_in_a_minute_is_another_services(
     write: Write, hook: Any, end: Callable[..., str]
 ) -> None:

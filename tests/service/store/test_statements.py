@@ -64,9 +64,9 @@ OF_ALL = {
         f"keys.{name}"
         for name in ("all", "by_digest", "find", "revoke", "touch", "spend", "unspend")
     ),
-    *(f"webhooks.{name}" for name in ("next", "claim", "settle", "prune", "prune_requests")),
+    *(f"webhooks.{name}" for name in ("next", "claim", "settle", "recall", "prune")),
     *(f"webhooks.{name}" for name in ("disable", "remove", "remove_deliveries", "fail")),
-    *(f"webhooks.{name}" for name in ("resend", "counts")),
+    *(f"webhooks.{name}" for name in ("prune_requests", "resend", "counts")),
     *(f"ledger.{name}" for name in ("sums", "unbalanced", "broken", "mischarged", "unfounded")),
     *(
         f"uploads.{name}"
