@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import json
 import os
@@ -52,8 +53,9 @@ def bind(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
+        other = "--port" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "--host"
         raise ConfigError(
-            f"the address {host}:{port} cannot be used ({error.strerror}); give another --port"
+            f"the address {host}:{port} cannot be used ({error.strerror}); give another {other}"
         ) from None
     listener.listen(2048)
     return listener

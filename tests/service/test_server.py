@@ -143,6 +143,11 @@ def test_a_port_that_is_taken_is_a_sentence(service: Service) -> None:
         server.bind("127.0.0.1", port)
 
 
+def test_an_address_of_another_machine_is_a_sentence() -> None:
+    with pytest.raises(ConfigError, match="give another --host"):
+        server.bind("192.0.2.1", 0)
+
+
 def test_an_address_is_written_with_its_port() -> None:
     with server.bind("127.0.0.1", 0) as listener:
         assert server.url_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
