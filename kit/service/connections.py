@@ -239,7 +239,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.headers) > MANY_HEADERS:
             raise HeadTooLargeError(f"the request has more than {MANY_HEADERS} headers")
         super().on_headers_complete()
-        cast("Any", self.scope)["extensions"] = {WHOLE: partial(_write_whole, self.cycle)}
+        cast("Any", self.scope)[WHOLE] = partial(_write_whole, self.cycle)
         self._in_head = False
         self._unparsed = self._body = self._pieces = 0
         self._body_then = -1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from urllib.parse import quote
@@ -43,7 +44,7 @@ SCOPES = (
     ("/v1/scripts", "scripts:generate"),
     ("/v1/", "read"),
 )
-#: The extension of the server that writes an answer in one piece.
+#: Where a server puts what writes an answer in one piece.
 WHOLE = "kit.whole"
 #: A key's last use is noted at most once in this time, in milliseconds.
 _TOUCH_MS = 60_000
@@ -73,7 +74,8 @@ class ApiMiddleware:
         scope["first"] = dict(reversed(scope["headers"]))
         given = get_header(scope, b"x-request-id")
         scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else new_request_id()
-        response = _ResponseStart(scope["request_id"], send)
+        # Taken out: it knows the server's part of the request, which knows the scope.
+        response = _ResponseStart(scope["request_id"], send, scope.pop(WHOLE, None))
         started = time.perf_counter()
         try:
             if path.startswith("/v1/"):
@@ -138,11 +140,12 @@ class ApiMiddleware:
 class _ResponseStart:
     """Adds the headers that every answer has, and remembers its status."""
 
-    def __init__(self, request_id: str, send: Send) -> None:
+    def __init__(self, request_id: str, send: Send, write: Callable[..., bool] | None) -> None:
         self.status = 0
         self.verdict: Verdict | None = None
         self._request_id = request_id
         self._send = send
+        self._write = write
 
     async def send(self, message: Message) -> None:
         """Pass a message on, with our headers in the first."""
@@ -154,8 +157,7 @@ class _ResponseStart:
         """Send a response that is there as a whole, in one piece where the server can."""
         status, headers = response.status_code, response.raw_headers
         self._begin(status, headers)
-        write = scope.get("extensions", {}).get(WHOLE)
-        if write is None or not write(status, headers, response.body):
+        if self._write is None or not self._write(status, headers, response.body):
             await response(scope, receive, self._send)
 
     def _begin(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:

@@ -1,5 +1,6 @@
 """What a client may send before anybody knows who it is."""
 
+import gc
 import json
 import socket
 import time
@@ -174,6 +175,22 @@ def test_an_answer_is_the_same_whether_the_line_stays_open(service: Service, key
     assert last.headers.pop("connection") == "close"
     assert {**stays.headers, **dict.fromkeys(own)} == {**last.headers, **dict.fromkeys(own)}
     assert own <= stays.headers.keys()
+
+
+def test_an_answered_request_is_gone_without_the_collector(http: httpx.Client) -> None:
+    def requests() -> int:
+        return sum(type(one).__name__ == "RequestResponseCycle" for one in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = requests()
+        for _ in range(20):
+            http.get(GENERATIONS)
+            http.get("/v1/models")
+        assert requests() < before + 10
+    finally:
+        gc.enable()
 
 
 def test_a_head_that_does_not_come_in_time_is_told_so(
