@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kit import typed
@@ -148,6 +150,8 @@ _JSON = st.recursive(
 def test_a_text_reads_back(type: str, text: str) -> None:
     parameter = one(type)
     stripped = text if type in ("string", "text") else text.strip() or "x"
+    with suppress(ValueError):  # a text that a number could be written as is read as the number
+        assume(type != "float" or not math.isfinite(float(stripped)))
 
     assert typed.parse_text(parameter, typed.format_text(parameter, stripped)) == stripped
     assert typed.parse_item(parameter, typed.format_line(parameter, stripped)) == stripped

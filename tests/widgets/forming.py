@@ -141,7 +141,7 @@ class Shop:
             raise self.error
         return ("held", generation_id)
 
-    def held(self, facts: wire.Generation) -> Any:
+    def hold(self, facts: wire.Generation) -> Any:
         return ("held", facts.id, facts.state)
 
     def original(self, facts: wire.Generation) -> Path:
