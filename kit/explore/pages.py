@@ -27,6 +27,7 @@ from kit.errors import ApiError
 from kit.explore.arrow import GENERATIONS, TIME, USAGE
 from kit.explore.malformed import EMPTY, MalformedValues
 from kit.wire.base import YEARS
+from kit.wire.reading import replace_halves
 
 #: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
 #: processor's cache.
@@ -241,7 +242,7 @@ def _repair(content: bytes, shape: _Shape, malformed: MalformedValues) -> bytes:
             malformed.count(shape.inner, inner not in EMPTY)
             inner = None
         kept.append({**item, **essential, shape.inner: inner})
-    return json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
+    return replace_halves(kept)
 
 
 def _parse(content: bytes) -> Any:
@@ -257,7 +258,7 @@ def _parse(content: bytes) -> Any:
     body = json.loads(text, parse_constant=str, parse_float=number)
     if not _HALVES.search(content):
         return body
-    return json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+    return json.loads(replace_halves(body))
 
 
 def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:

@@ -110,14 +110,15 @@ class _Application(FastAPI):
         self._middleware = ApiMiddleware(super().__call__)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_startup(message: Message) -> None:
-            """Leave the trace out where the sentence of `failure` says enough."""
-            known = message["type"] == "lifespan.startup.failed" and hasattr(self.state, "failure")
-            await send({"type": message["type"]} if known else message)
-
         scope["app"] = self
-        lifespan = scope["type"] == "lifespan"
-        await self._middleware(scope, receive, send_startup if lifespan else send)
+        if scope["type"] == "lifespan":
+            send = partial(self._send_startup, send)
+        await self._middleware(scope, receive, send)
+
+    async def _send_startup(self, send: Send, message: Message) -> None:
+        """Leave the trace out where the sentence of `failure` says enough."""
+        known = message["type"] == "lifespan.startup.failed" and hasattr(self.state, "failure")
+        await send({"type": message["type"]} if known else message)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Return the routes without the framework's layers, all of which answer errors."""

@@ -55,7 +55,7 @@ def read_leniently(
         body = from_json(content)
     except ValueError:
         try:
-            content = _replace_halves(content)
+            content = replace_halves(json.loads(content))
             return read(content)
         except ValidationError as another:
             found = another
@@ -72,10 +72,9 @@ def read_leniently(
     raise error
 
 
-def _replace_halves(content: str | bytes | bytearray) -> bytes:
-    """Put a question mark for half a character, as clipped texts end with."""
-    body = json.loads(content)
-    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+def replace_halves(body: Any) -> bytes:
+    """Return JSON with a question mark for half a character, as clipped texts end with."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _repair(body: Any, error: ValidationError, essential: frozenset[str]) -> bool:

@@ -28,7 +28,7 @@ _log = logging.getLogger("kit.http")
 #: What the operating system says when nothing can be written: a full disk, a quota that is used up,
 #: a limit of a file's size, a folder that was made read-only, a disk that fails, rights that are
 #: missing, too many open files.
-_NO_ROOM = {
+_UNAVAILABLE = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
     *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
 }
@@ -63,7 +63,7 @@ def explain(error: Exception, scope: Scope) -> ApiError:
     """Return what a client is told of an exception; one that nothing explains is logged."""
     if isinstance(error, ApiError):
         return error
-    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+    if isinstance(error, OSError) and error.errno in _UNAVAILABLE:
         _log.warning("%s cannot be stored: %s", scope["request_id"], error)
         return UnavailableError("nothing can be stored just now; nothing was charged")
     if isinstance(error, RequestValidationError):
