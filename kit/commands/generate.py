@@ -11,6 +11,7 @@ import typer
 
 import kit
 from kit import typed, wire
+from kit.client.file_types import guess_type
 from kit.client.uploads import is_on_the_web
 from kit.commands.options import Data, Json, Output, check_folder, show_json
 from kit.errors import ConfigError, GenerationFailedError
@@ -53,6 +54,7 @@ def command(
         if name is None:
             raise ConfigError("name a model, or with --from a file that says by which it was made")
         definition = studio.models[name]
+        check_ending(definition, output)
         given = typed.parse_pairs(parameter or (), "-p")
         for medium in definition.media_parameters:
             if medium.name in given:
@@ -84,6 +86,18 @@ def command(
         typer.echo(path)
         if generation.credits is not None and sys.stderr.isatty():
             typer.echo(f"{generation.credits:g} credits", err=True)
+
+
+def check_ending(model: wire.Model, output: Path | None) -> None:
+    """Refuse the name of a picture for a video and the other way round, before it is paid."""
+    if output is None or output.is_dir():
+        return
+    kind = guess_type(output.name).partition("/")[0]
+    if kind in ("image", "video", "audio") and kind != model.asset_type:
+        raise ConfigError(
+            f"the model {model.id!r} makes files of type {model.asset_type}, and -o {output.name} "
+            f"names one of type {kind}"
+        )
 
 
 def read_media(model: wire.Model, given: Sequence[str]) -> dict[str, list[str]]:
