@@ -25,16 +25,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "key.json"
-    >>> write_private(path, "{}")
-    >>> path.read_text(), is_exposed(path)
-    ('{}', False)
-    """
+    """Write a file as a whole or not at all."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -93,20 +84,7 @@ def try_lock(file: int) -> bool:
 
 
 class Lock:
-    """A lock file; the operating system frees it when its holder ends, however that happens.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "lock"
-    >>> first, second = Lock(path), Lock(path)
-    >>> first.acquire(), second.acquire()
-    (True, False)
-    >>> first.release()
-    >>> second.acquire()
-    True
-    >>> second.release()
-    """
+    """A lock file; the operating system frees it when its holder ends, however that happens."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -131,16 +109,7 @@ class Lock:
 
 
 class JsonLines:
-    """Records, one JSON object a line, only ever appended; a line that was cut short is skipped.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> lines = JsonLines(Path(tempfile.mkdtemp()) / "notes.jsonl")
-    >>> lines.append({"id": "gen_1", "rating": 5})
-    >>> list(lines)
-    [{'id': 'gen_1', 'rating': 5}]
-    """
+    """Records, one JSON object a line, only ever appended; a line that was cut short is skipped."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

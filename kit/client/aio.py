@@ -39,15 +39,7 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """Runs flows against one service; usable from many threads at once.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from kit.client.settings import Settings
-    >>> AsyncClient(Settings("https://studio.test", "cs_test_abc", Path()))
-    <AsyncClient https://studio.test>
-    """
+    """Runs flows against one service; usable from many threads at once."""
 
     #: Whether a statement that calls this face begins with `await`.
     awaited = True

@@ -68,14 +68,7 @@ class LoopJob(Generic[T]):
 
 
 class Bridge:
-    """The loop, its thread, and the ways onto it; started by the first use in each process.
-
-    Examples
-    --------
-    >>> async def answer(): return 42
-    >>> Bridge().run(answer())
-    42
-    """
+    """The loop, its thread, and the ways onto it; started by the first use in each process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

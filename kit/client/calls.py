@@ -279,13 +279,7 @@ class NotWritten(NoReply):
 
 
 def not_written(target: Path, error: OSError) -> NotWritten:
-    """Return the outcome of a download that has no room, or may not be written.
-
-    Examples
-    --------
-    >>> not_written(Path("a.png"), OSError(28, "No space left on device")).message
-    'it could not be written to .: No space left on device'
-    """
+    """Return the outcome of a download that has no room, or may not be written."""
     why = error.strerror or str(error) or type(error).__name__
     return NotWritten(f"it could not be written to {target.parent}: {why}", lasting=True)
 

@@ -155,13 +155,7 @@ _HEAD = 64
 
 
 def file_extension(content_type: str, url: str = "", asset_type: str = "") -> str:
-    """Return how the name of a file ends that is not here yet, with a dot; empty if unknown.
-
-    Examples
-    --------
-    >>> file_extension("video/mp4", "https://a.test/x.php")
-    '.mp4'
-    """
+    """Return how the name of a file ends that is not here yet, with a dot; empty if unknown."""
     known, named = _endings(_without_options(content_type)), _url_suffix(url)
     if known:
         return named if named in known else known[0]

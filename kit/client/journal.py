@@ -82,16 +82,7 @@ class Intent:
 
 
 class Journal:
-    """What this computer has started at one service.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> journal = Journal(Path(tempfile.mkdtemp()) / "journal.jsonl")
-    >>> journal.add_start(wire.Receipt(id="gen_1", credits_charged="0.05"), request="abc")
-    >>> journal.pending(), journal.credits()
-    (['gen_1'], {'gen_1': Decimal('0.05')})
-    """
+    """What this computer has started at one service."""
 
     def __init__(self, path: Path, by: str = "") -> None:
         self._lines = JsonLines(path)

@@ -53,17 +53,7 @@ def save(
     path: Path | None = None,
     vault: Vault | None = None,
 ) -> Profile:
-    """Save an address and a key under a name; the key in a keyring where one works.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "profiles.toml"
-    >>> save("https://studio.test", "cs_test_abc", path=path).name
-    'default'
-    >>> [profile.base_url for profile in list_profiles(path=path)]
-    ['https://studio.test']
-    """
+    """Save an address and a key under a name; the key in a keyring where one works."""
     path = file() if path is None else path
     address = check_address(base_url)
     check_key(api_key)

@@ -31,13 +31,7 @@ def folder(settings: Settings, what: str) -> Path:
 
 
 def digest(text: str, letters: int = 16) -> str:
-    """Return a short name for a text of any kind, up to 64 letters.
-
-    Examples
-    --------
-    >>> digest("https://studio.example")
-    '7947285b9d432477'
-    """
+    """Return a short name for a text of any kind, up to 64 letters."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:letters]
 
 
@@ -56,14 +50,7 @@ def _is_embedded(settings: Settings) -> bool:
 
 
 class Notices:
-    """Logs each sentence once in a session, e.g. that a record could not be written.
-
-    Examples
-    --------
-    >>> def full() -> None:
-    ...     raise OSError(28, "No space left on device")
-    >>> Notices().try_write(full, "the price of gen_1")
-    """
+    """Logs each sentence once in a session, e.g. that a record could not be written."""
 
     def __init__(self) -> None:
         self._logged: set[str] = set()

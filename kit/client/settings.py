@@ -85,11 +85,6 @@ def resolve(
     None means that nothing names a service, or the profile "embedded" does: the caller uses the
     embedded one. Half of an address and a key, or another profile that does not exist, is a
     `ConfigError`.
-
-    Examples
-    --------
-    >>> resolve("http://127.0.0.1:8000", "cs_test_abc", environment={})
-    Settings(base_url='http://127.0.0.1:8000', api_key='cs_test_…')
     """
     env = os.environ if environment is None else environment
     folder = data_folder(data, environment=env)

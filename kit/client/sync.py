@@ -38,15 +38,7 @@ T = TypeVar("T")
 
 
 class Client:
-    """Runs flows against one service; usable from many threads at once.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from kit.client.settings import Settings
-    >>> Client(Settings("https://studio.test", "cs_test_abc", Path()))
-    <Client https://studio.test>
-    """
+    """Runs flows against one service; usable from many threads at once."""
 
     #: Whether a statement that calls this face begins with `await`.
     awaited = False

@@ -50,15 +50,7 @@ _ATTEMPTS = 5
 
 
 class Archive:
-    """What the store of one account holds, as of its last sync.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> archive = Archive(Store(Path(tempfile.mkdtemp())))
-    >>> archive.sql("select count(*) as n from generations")["n"].tolist()
-    [0]
-    """
+    """What the store of one account holds, as of its last sync."""
 
     def __init__(self, store: Store) -> None:
         self.store = store

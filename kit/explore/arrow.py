@@ -92,11 +92,6 @@ class Columns:
     ------
     BadRequestError
         There is no such column.
-
-    Examples
-    --------
-    >>> Columns(["net", "parameters.size"]).stored
-    ['net', 'parameters']
     """
 
     def __init__(
@@ -151,12 +146,6 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
     -------
     pyarrow.Table
         Whole numbers stay whole; a key whose values have several types is text.
-
-    Examples
-    --------
-    >>> table = pa.table({"parameters": ['{"seed": 7}', None, '{"seed": 8, "style": "ink"}']})
-    >>> expand_json(table, "parameters")["parameters.seed"].to_pylist()
-    [7, None, 8]
     """
     for name, values in _values(table[column], names).items():
         made = pa.array(values, pa.int64()) if column == "media" else _array(values)

@@ -65,11 +65,6 @@ class HistoryFilter:
         Any of these.
     tag : sequence of tuple
         Key and value of tags, all of which are wanted.
-
-    Examples
-    --------
-    >>> parse_filter(since="2026-01-02", status="failed").where
-    'where created_at >= ? and list_contains(?, status)'
     """
 
     since: datetime | None = None
@@ -188,10 +183,6 @@ def check_words(column: str, asked: Sequence[str], known: Iterable[str | None]) 
     ------
     BadRequestError
         With the closest name.
-
-    Examples
-    --------
-    >>> check_words("model_id", ["scene"], ["scene", "drift"])
     """
     names = sorted({*filter(None, known), *(ASSET_TYPES if column == "asset_type" else ())})
     for word in asked:

@@ -29,11 +29,6 @@ def models(items: Iterable[wire.Model]) -> pd.DataFrame:
     -------
     DataFrame
         Indexed by id, with the columns of `schema.MODELS`.
-
-    Examples
-    --------
-    >>> models([wire.Model(id="poster", prompt_required=True)]).loc["poster", "prompt"]
-    'required'
     """
     rows = [
         {

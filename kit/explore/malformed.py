@@ -17,16 +17,7 @@ EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 class MalformedValues:
-    """What could not be read of some pages: each field and how often, for one warning.
-
-    Examples
-    --------
-    >>> malformed = MalformedValues()
-    >>> malformed.each("createdAt", int, ["1", "soon", None])
-    [1, None, None]
-    >>> malformed.sentence()
-    'values that make no sense are missing in the history: createdAt (1)'
-    """
+    """What could not be read of some pages: each field and how often, for one warning."""
 
     def __init__(self) -> None:
         self._fields: Counter[str] = Counter()

@@ -139,12 +139,6 @@ def read_table(contents: Iterable[bytes], malformed: MalformedValues | None = No
     ------
     ApiError
         A body is no list.
-
-    Examples
-    --------
-    >>> table = read_table([b'[{"id": "a", "status": "done", "creditsCharged": 0.05}]'])
-    >>> table["status"].to_pylist()
-    ['completed']
     """
     return _read(contents, _GENERATIONS, _table, malformed) or GENERATIONS.empty_table()
 

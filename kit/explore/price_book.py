@@ -136,14 +136,6 @@ def known_samples(model: wire.Model, paid: Iterable[Mapping[str, Any]]) -> list[
     paid : iterable of mapping
         See `kit.explore.archive.Archive.paid`. Those with a video or a sound are left out: a
         history does not know how long the file was, and the price may depend on it.
-
-    Examples
-    --------
-    >>> hd = wire.Parameter(name="hd", type="boolean", default=False)
-    >>> model = wire.Model(id="m", setting_parameters=[hd])
-    >>> row = {"id": "gen_1", "credits": 0.5, "parameters": None, "media": None}
-    >>> known_samples(model, [row])[0].values
-    {'hd': False}
     """
     defaults = {p.name: p.default for p in model.setting_parameters}
     pictures = {p.name for p in model.media_parameters if p.type == "image"}

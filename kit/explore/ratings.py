@@ -111,11 +111,6 @@ def rank(names: Sequence[str], choices: Sequence[Choice]) -> pd.DataFrame:
     DataFrame
         Indexed by name, the best first: ``place`` (equal ones share it), ``won``, ``lost``,
         ``tied`` and ``score``, the chance to be preferred to an average one, 0 to 1.
-
-    Examples
-    --------
-    >>> rank(["a", "b"], [("b", "a", False), ("b", "a", False)])["place"].to_dict()
-    {'b': 1, 'a': 2}
     """
     import numpy as np
     import pandas as pd

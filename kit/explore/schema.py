@@ -100,13 +100,7 @@ SETTINGS = "settings"
 
 
 def split_key(name: str) -> tuple[str, str]:
-    """Return the column of JSON objects that a name is about, and the key; empty for another.
-
-    Examples
-    --------
-    >>> split_key("tag.campaign"), split_key("status")
-    (('tags', 'campaign'), ('', ''))
-    """
+    """Return the column of JSON objects that a name is about, and the key; empty for another."""
     for column, prefix in OBJECTS.items():
         if name.startswith(prefix) and name != prefix:
             return column, name.removeprefix(prefix)
@@ -124,12 +118,6 @@ def pointer(key: str) -> str:
 
 
 def read_object(text: str | None) -> dict[str, Any]:
-    """Return the values of a JSON object that are there; of what is no object, none.
-
-    Examples
-    --------
-    >>> read_object('{"size": 2, "style": null}'), read_object("[1]"), read_object(None)
-    ({'size': 2}, {}, {})
-    """
+    """Return the values of a JSON object that are there; of what is no object, none."""
     found = json.loads(text or "{}")
     return {k: v for k, v in found.items() if v is not None} if isinstance(found, dict) else {}

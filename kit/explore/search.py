@@ -50,11 +50,6 @@ class SearchQuery:
     ------
     BadRequestError
         There is no word, or there are too many.
-
-    Examples
-    --------
-    >>> SearchQuery('"snowy lake" dawn').words
-    ['snowy lake', 'dawn']
     """
 
     def __init__(self, text: str) -> None:
@@ -108,13 +103,7 @@ def hash_picture(file: Path | IO[bytes]) -> bytes:
 
 
 def likeness(hashes: Sequence[bytes], wanted: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return how alike pictures are to one, by their hashes: 1 for the same.
-
-    Examples
-    --------
-    >>> likeness([bytes(96), bytes([15] * 96)], bytes(96)).tolist()
-    [1.0, 0.5]
-    """
+    """Return how alike pictures are to one, by their hashes: 1 for the same."""
     rows = np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, HASH_SIZE)
     apart = np.bitwise_count(rows ^ np.frombuffer(wanted, np.uint8)).sum(axis=1)
     found: np.ndarray[Any, np.dtype[np.float64]] = 1 - apart / (8 * HASH_SIZE)

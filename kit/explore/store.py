@@ -94,17 +94,7 @@ _RISING = {
 
 
 class Store:
-    """Generations and ledger on disk.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> store = Store(Path(tempfile.mkdtemp()))
-    >>> listing = Listing(store.write(GENERATIONS.empty_table()))
-    >>> store.commit(Manifest(generations=listing))
-    >>> len(store.files())
-    1
-    """
+    """Generations and ledger on disk."""
 
     #: Where the files are, if not on this computer's disk.
     filesystem: FileSystem | None = None

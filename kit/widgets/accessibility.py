@@ -75,12 +75,6 @@ class Accessibility(PageScript):
     What an `ipywidgets.HTML` with the class ``kit-status`` shows is announced when it changes, and
     one with the class ``kit-field-note`` describes the widget before it. A `Tab` with the class
     ``kit-tabs`` has its ``kit-page`` boxes named after their tabs.
-
-    Examples
-    --------
-    >>> box = ipywidgets.VBox([ipywidgets.Dropdown(options=["a", "b"]), Accessibility()])
-    >>> box.children[1]
-    <Accessibility>
     """
 
     _anywidget_id = name("kit.widgets.Accessibility")

@@ -30,16 +30,7 @@ def close_all(widget: Any) -> None:
 
 
 class NewestFirst(ipywidgets.VBox):
-    """A box that grows at its top.
-
-    Examples
-    --------
-    >>> results = NewestFirst(2)
-    >>> for words in ("first", "second", "third"):
-    ...     results.add(ipywidgets.HTML(words))
-    >>> [one.value for one in results.shown]
-    ['third', 'second']
-    """
+    """A box that grows at its top."""
 
     def __init__(
         self, most: int, *, box: Callable[..., Any] = ipywidgets.VBox, **traits: Any

@@ -121,13 +121,7 @@ def draw_media(
 
 
 def explain_missing(problem: Exception) -> str:
-    """Return the sentence why a medium is not shown.
-
-    Examples
-    --------
-    >>> explain_missing(OSError("cannot identify image file")), explain_missing(MemoryError())
-    ('no preview', 'no preview (too large)')
-    """
+    """Return the sentence why a medium is not shown."""
     if isinstance(problem, KitError):
         return str(problem)
     # by its name: Pillow is not loaded for this

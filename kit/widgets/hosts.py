@@ -60,13 +60,7 @@ HOSTS: tuple[tuple[Host, Callable[[Mapping[str, str], Mapping[str, Any]], bool]]
 def find_host(
     environ: Mapping[str, str] = os.environ, modules: Mapping[str, Any] = sys.modules
 ) -> Host:
-    """Return the host of this kernel.
-
-    Examples
-    --------
-    >>> find_host({"SERVER_SOFTWARE": "voila/0.5"}, {}) is VOILA
-    True
-    """
+    """Return the host of this kernel."""
     return next((host for host, fits in HOSTS if fits(environ, modules)), JUPYTER)
 
 

@@ -46,13 +46,7 @@ _LEFTWARD = re.compile(
 
 
 def credits(amount: Decimal | float | None) -> str:
-    """Return an amount of credits in words.
-
-    Examples
-    --------
-    >>> credits(Decimal("0.050")), credits(Decimal("1693.2")), credits(None)
-    ('0.05 credits', '1,693.2 credits', 'price unknown')
-    """
+    """Return an amount of credits in words."""
     if amount is None:
         return "price unknown"
     text = figure(amount)
@@ -73,24 +67,12 @@ def number(value: float) -> str:
 
 
 def signed_amount(amount: Decimal) -> str:
-    """Return an amount with its sign, as differences and ledgers show it.
-
-    Examples
-    --------
-    >>> signed_amount(Decimal("0.20")), signed_amount(Decimal(-1))
-    ('+0.2', '-1')
-    """
+    """Return an amount with its sign, as differences and ledgers show it."""
     return f"{'+' if amount >= 0 else ''}{figure(amount)}"
 
 
 def size(count: int) -> str:
-    """Return a number of bytes in the unit that suits it.
-
-    Examples
-    --------
-    >>> size(512), size(20_480), size(3_400_000)
-    ('512 B', '20 kB', '3.4 MB')
-    """
+    """Return a number of bytes in the unit that suits it."""
     if count < 1_000:
         return f"{count} B"
     return f"{count / 1e6:.1f} MB" if count >= 1_000_000 else f"{count / 1e3:.0f} kB"
@@ -110,13 +92,7 @@ def side_by_side(*parts: str) -> str:
 
 
 def set_direction(html: str) -> str:
-    """Return somebody's words as HTML so that those read from right to left begin at the right.
-
-    Examples
-    --------
-    >>> set_direction("a lake"), set_direction("\u05d0\u05d2\u05dd")[:16]
-    ('a lake', '<div dir="auto" ')
-    """
+    """Return somebody's words as HTML so that those read from right to left begin at the right."""
     if _LEFTWARD.search(html) is None:
         return html
     return f'<div dir="auto" style="text-align:start">{html}</div>'
@@ -206,13 +182,7 @@ def label(name: str) -> str:
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> count_of(1, "word"), count_of(2000, "word")
-    ('1 word', '2,000 words')
-    """
+    """Return a number with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

@@ -65,17 +65,7 @@ def script(item: wire.Script) -> str:
 
 
 def spoken(item: wire.Script) -> str:
-    """Return how long a script is, in words.
-
-    Examples
-    --------
-    >>> spoken(wire.Script(id="s", metrics=wire.Metrics(duration="30", word_count=75)))
-    '30 s to speak · 75 words · 150 words/min'
-    >>> spoken(wire.Script(id="s", content="Nobody measured these five words."))
-    'about 2 s to speak · 5 words'
-    >>> spoken(wire.Script(id="s", metrics=wire.Metrics(duration="30s", word_count=75)))
-    '30s to speak · 75 words'
-    """
+    """Return how long a script is, in words."""
     words = int(item.metrics.word_count) or len(item.content.split())
     seconds = item.metrics.duration.strip()
     if not seconds:
@@ -248,14 +238,7 @@ def output(item: wire.Output, *, media: str = "") -> str:
 
 
 def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
-    """Return a generation in one line.
-
-    Examples
-    --------
-    >>> done = wire.Generation(id="gen_1", status="completed", model_id="poster")
-    >>> generation_text(done, Decimal("0.02"))
-    '<Generation poster · completed · 0.02 credits>'
-    """
+    """Return a generation in one line."""
     price = credits(charged) if charged is not None else None
     words = [item.model_id, item.asset_type, item.state, price]
     return f"<Generation {' · '.join(filter(None, words))}>"

@@ -34,16 +34,7 @@ def quote(item: wire.Quote) -> str:
 
 
 def quote_text(item: wire.Quote) -> str:
-    """Return a price in one line.
-
-    Examples
-    --------
-    >>> from decimal import Decimal
-    >>> quote_text(wire.Quote(total=Decimal("0.2")))
-    '<Quote 0.2 credits · rule>'
-    >>> quote_text(wire.Quote(total=Decimal(1), source="default"))
-    "<Quote about 1 credit · a guess: with the model's defaults>"
-    """
+    """Return a price in one line."""
     return f"<Quote {_total(item)} · {GUESSES.get(item.source, item.source)}>"
 
 
@@ -52,15 +43,7 @@ def _total(item: wire.Quote) -> str:
 
 
 def usual(model: wire.Model) -> str:
-    """Return what a request with every default costs, and what each second adds; "" if unknown.
-
-    Examples
-    --------
-    >>> second = {"medium": "audio", "credits": 0.03}
-    >>> model = wire.Model(id="lip", asset_type="video", pricing={"base": 0.02, "units": [second]})
-    >>> usual(model.model_copy(update={"credits_at_defaults": Decimal("0.02")}))
-    '0.02 + 0.03/s'
-    """
+    """Return what a request with every default costs, and what each second adds; "" if unknown."""
     if model.credits_at_defaults is None:
         return ""
     seconds = (f"{figure(amount)}/s" for amount, _ in _seconds(model))
@@ -105,13 +88,7 @@ def guess(model: wire.Model) -> wire.Quote | None:
 
 
 def text(quote: wire.Quote | None) -> str:
-    """Return a price in one line of text.
-
-    Examples
-    --------
-    >>> text(wire.Quote(total=Decimal("0.25"), source="default"))
-    "about 0.25 credits (a guess: with the model's defaults)"
-    """
+    """Return a price in one line of text."""
     if quote is None:
         return "price unknown"
     how = _SOURCES.get(quote.source, quote.source)
@@ -134,13 +111,7 @@ def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
 
 
 def term_text(term: wire.Term) -> str:
-    """Return what a term of a price is, in words.
-
-    Examples
-    --------
-    >>> term_text(wire.Term(kind="unit", parameter="count", value=3, credits=Decimal("0.3")))
-    'count 3'
-    """
+    """Return what a term of a price is, in words."""
     if term.kind in ("base", "rounding") or term.parameter is None:
         return term.kind
     factor = f" × {term.factor:f}" if term.factor is not None else ""
@@ -153,17 +124,7 @@ def is_queued(item: wire.Generation) -> bool:
 
 
 def cancel_cost(running: Iterable[wire.Generation]) -> str:
-    """Return what canceling now costs, at a service like ours: what nobody has begun is refunded.
-
-    Examples
-    --------
-    >>> queued = wire.Generation(id="gen_1", credits_charged=Decimal("0.5"))
-    >>> begun = queued.model_copy(update={"progress": 0.1})
-    >>> cancel_cost([begun])
-    'Cancel still costs 0.5 credits'
-    >>> cancel_cost([queued, begun])
-    'Cancel refunds 0.5 credits and still costs 0.5 credits'
-    """
+    """Return what canceling costs at a service like ours: what nobody has begun is refunded."""
     sums = {"refunds": Decimal(0), "still costs": Decimal(0)}
     for item in running:
         sums["refunds" if is_queued(item) else "still costs"] += item.credits_charged or 0

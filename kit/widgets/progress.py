@@ -85,13 +85,7 @@ def progress(
     line: ProgressDisplay | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[ProgressUpdates]:
-    """Show progress inside a ``with`` block and yield what takes each update.
-
-    Examples
-    --------
-    >>> with progress("poster", enabled=False) as update:
-    ...     update(wire.Generation(id="gen_1", progress=0.5))
-    """
+    """Show progress inside a ``with`` block and yield what takes each update."""
     shown = (line or _place()) if enabled else None
     updates = ProgressUpdates(label, shown, clock)
     try:
@@ -105,13 +99,6 @@ class TimeEstimate:
     """How long a run still takes: by what such runs took, then more and more by its own pace.
 
     What it says never rises by more than it fell just before.
-
-    Examples
-    --------
-    >>> estimate = TimeEstimate()
-    >>> estimate.expect(20.0)
-    >>> estimate.text(0.0, 5.0), estimate.text(0.5, 5.0), estimate.text(0.6, 40.0)
-    ('about 15 s left', 'about 10 s left', 'about 15 s left, longer than usual')
     """
 
     def __init__(self) -> None:

@@ -149,13 +149,7 @@ def show_result(html: str, facts: wire.Generation, service: ResultService) -> Re
 
 
 def describe(facts: wire.Generation) -> str:
-    """Return seed, duration, time and id of a generation, as far as they are known.
-
-    Examples
-    --------
-    >>> describe(wire.Generation(id="gen_1", parameters={"seed": 7}))
-    'seed 7 · gen_1'
-    """
+    """Return seed, duration, time and id of a generation, as far as they are known."""
     seed = (facts.parameters or {}).get("seed")
     begun, ended = facts.started_at or facts.created_at, facts.completed_at
     words = [

@@ -23,13 +23,7 @@ _STYLE = load_style(__package__, "secret.css")
 
 
 class SecretInput(anywidget.AnyWidget):
-    """A password field with a button; the page forgets the secret as it is sent.
-
-    Examples
-    --------
-    >>> SecretInput("API key", on_submit=print)
-    <SecretInput 'API key'>
-    """
+    """A password field with a button; the page forgets the secret as it is sent."""
 
     _esm = _SCRIPT
     _css = _STYLE
@@ -62,13 +56,7 @@ class SecretInput(anywidget.AnyWidget):
 
 
 class OneTimeSecret(anywidget.AnyWidget):
-    """A secret that is shown once: by the first page that asks for it.
-
-    Examples
-    --------
-    >>> OneTimeSecret("cs_test_0123456789", hint="Copy the key now.")
-    <OneTimeSecret, waiting to be seen>
-    """
+    """A secret that is shown once: by the first page that asks for it."""
 
     _esm = _SCRIPT
     _css = _STYLE

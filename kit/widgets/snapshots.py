@@ -157,13 +157,7 @@ def render_snapshot(name: str, html: str) -> str:
 
 
 def rerun_line(code: str) -> str:
-    """Return the statement that brings a widget back, as it stands below its snapshot.
-
-    Examples
-    --------
-    >>> "studio.panel()" in rerun_line("studio.panel()")
-    True
-    """
+    """Return the statement that brings a widget back, as it stands below its snapshot."""
     words = faint(find_host().instead)
     return (
         f'<div style="{FONT};{COLOR};max-width:746px;margin-top:6px">{words}'

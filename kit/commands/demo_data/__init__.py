@@ -179,13 +179,7 @@ def _output(name: str, event: Event) -> str | None:
 
 
 def extent(values: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the width and height that settings lead to, in pixels.
-
-    Examples
-    --------
-    >>> extent({"resolution": "720p", "aspect_ratio": "16:9"}), extent({"size": 512})
-    ((1280, 720), (512, 512))
-    """
+    """Return the width and height that settings lead to, in pixels."""
     shape = re.fullmatch(r"(\d+):(\d+)", str(values.get("aspect_ratio"))) or (0, 1, 1)
     across, down = int(shape[1]), int(shape[2])
     lines = re.fullmatch(r"(\d+)p", str(values.get("resolution")))

@@ -50,13 +50,7 @@ class Example:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as it is typed behind ``name=``.
-
-    Examples
-    --------
-    >>> format_value(True), format_value(0.5), format_value("navy to black")
-    ('true', '0.5', '"navy to black"')
-    """
+    """Return a value as it is typed behind ``name=``."""
     if isinstance(value, str):
         return f'"{value}"' if " " in value else value
     return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else json.dumps(value)

@@ -205,13 +205,7 @@ def wide(count: int) -> float:
 
 
 def number(value: float) -> str:
-    """Return a figure for a chart.
-
-    Examples
-    --------
-    >>> number(1234.5), number(0.1), number(-0.0001)
-    ('1,234.5', '0.1', '0')
-    """
+    """Return a figure for a chart."""
     text = f"{value:,.{2 if abs(value) >= 100 else 3}f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
 

@@ -26,17 +26,7 @@ class Rate(NamedTuple):
 
 
 class Rates:
-    """Rates by currency; the last one that was given for a moment counts.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> rates = Rates(JsonLines(Path(tempfile.mkdtemp()) / "rates.jsonl"))
-    >>> rates.add("EUR", 0.012)
-    >>> rates.all()["EUR"][0].amount
-    Decimal('0.012')
-    """
+    """Rates by currency; the last one that was given for a moment counts."""
 
     def __init__(self, lines: JsonLines) -> None:
         self._lines = lines
@@ -91,13 +81,7 @@ class Rates:
 
 
 def money(rates: Mapping[str, Sequence[Rate]]) -> str:
-    """Return columns of a query: ``net`` in each currency, null before its first rate.
-
-    Examples
-    --------
-    >>> money({"EUR": [Rate(None, Decimal("0.012"))]})
-    ', net * case when true then 0.000000012000000::decimal(18, 15) end as "EUR"'
-    """
+    """Return columns of a query: ``net`` in each currency, null before its first rate."""
     return "".join(f', net * {worth(dated)} as "{name}"' for name, dated in rates.items())
 
 

@@ -44,12 +44,6 @@ class Month(NamedTuple):
         ------
         ConfigError
             It is no month, or has not begun.
-
-        Examples
-        --------
-        >>> from datetime import UTC
-        >>> Month.parse("2026-02", datetime(2026, 3, 1, tzinfo=UTC), UTC).end.day
-        1
         """
         text = f"{now.astimezone(zone):%Y-%m}" if text is None else text
         found = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", str(text))
@@ -301,23 +295,11 @@ class _Facts:
 
 
 def _step(highest: float) -> float:
-    """Return the distance of lines of which three to six lie below a figure.
-
-    Examples
-    --------
-    >>> _step(47), _step(0.3)
-    (10.0, 0.1)
-    """
+    """Return the distance of lines of which three to six lie below a figure."""
     power = 10.0 ** math.floor(math.log10(highest))
     return next(power * part for part in (0.1, 0.2, 0.5, 1, 2) if highest <= 5 * power * part)
 
 
 def _credits(amount: float) -> str:
-    """Return credits as a report has them.
-
-    Examples
-    --------
-    >>> _credits(1234.5), _credits(0.05)
-    ('1,234.50', '0.05')
-    """
+    """Return credits as a report has them."""
     return f"{amount:,.0f}" if abs(amount) >= 10_000 else f"{amount:,.2f}"

@@ -174,18 +174,7 @@ def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
 
 
 def find_timezone(name: str) -> ZoneInfo:
-    """Return the time zone of a name.
-
-    Raises
-    ------
-    ConfigError
-        There is none of that name; the message says the closest.
-
-    Examples
-    --------
-    >>> find_timezone("Europe/Berlin").key
-    'Europe/Berlin'
-    """
+    """Return the time zone of a name."""
     try:
         return ZoneInfo(str(name))  # of pandas and Python, zones are objects, too
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -53,11 +53,6 @@ def plan_values(
     ------
     ConfigError
         An axis is empty, the axes of a zip differ in length, or there are too many requests.
-
-    Examples
-    --------
-    >>> plan_values({"prompt": ["a", "b"], "size": 512}).requests
-    [{'prompt': 'a'}, {'prompt': 'b'}]
     """
     axes, fixed = _split(values, set(lists))
     if how == "zip":

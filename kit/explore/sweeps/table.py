@@ -66,13 +66,7 @@ def table(
 
 
 def name_column(name: str) -> str:
-    """Return the column of something that a request is given.
-
-    Examples
-    --------
-    >>> name_column("size"), name_column("parameters.model"), name_column("prompt")
-    ('parameters.size', 'parameters.model', 'prompt')
-    """
+    """Return the column of something that a request is given."""
     if name.startswith(CHOICE):
         return name
     return _OWN.get(name) or f"{PREFIX}{name.removeprefix(PREFIX)}"

@@ -41,13 +41,7 @@ def upload_key(row: Any) -> str:
 
 
 def owner(key: str) -> str:
-    """Return the id of the generation or the upload that a file belongs to.
-
-    Examples
-    --------
-    >>> owner("outputs/01J8X/gen_01J8XYZ-3f2a.png"), owner("uploads/upl_01J8/3f2a.png")
-    ('gen_01J8XYZ', 'upl_01J8')
-    """
+    """Return the id of the generation or the upload that a file belongs to."""
     folder, _, rest = key.partition("/")
     return rest.partition("/")[0 if folder == "uploads" else 2].partition("-")[0]
 

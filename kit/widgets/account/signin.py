@@ -109,15 +109,7 @@ class SignIn(SnapshotBox):
 
 
 def address_problem(text: str) -> str:
-    """Return what is wrong with the address of a service, as far as it can be seen.
-
-    Examples
-    --------
-    >>> address_problem("https://studio.example"), address_problem("studio.example")
-    ('', 'must be a whole address, such as https://studio.example')
-    >>> address_problem("https://studio.example?key=1")
-    "may hold no '@', no '?' and no '#', and no blanks"
-    """
+    """Return what is wrong with the address of a service, as far as it can be seen."""
     text = text.strip()
     if not text:
         return ""

@@ -23,13 +23,6 @@ def studio(profile: str = "", address: str = "", *, awaited: bool = False) -> st
         The saved profile that it was connected with; ``default`` is what everybody has.
     address : str
         Of a service signed in to without saving a profile; the expression asks for the key.
-
-    Examples
-    --------
-    >>> studio(), studio("default"), studio("work")
-    ('studio', 'studio', 'kit.connect(profile="work")')
-    >>> studio("work", awaited=True)
-    '(await kit.aconnect(profile="work"))'
     """
     if address:
         return f'kit.login({_text(address)}, profile="")'
@@ -55,12 +48,6 @@ def statement(
         What the studio is to do with it: ``generate``, or ``form`` to show the form of it.
     template : str
         The prompts that are made of the text of the prompt, as ``kit.template({})``: a sweep.
-
-    Examples
-    --------
-    >>> from kit.wire import Model
-    >>> print(statement(Request(Model(id="poster"), "a lake", {"size": 512})))
-    studio.generate("poster", "a lake", size=512)
     """
     arguments = [_text(request.model.id)]
     if request.prompt:

@@ -35,17 +35,6 @@ def control(parameter: Parameter) -> str:
         ``media``, ``picks`` (a list of choices), ``lines`` (a list, one item a line), ``buttons``,
         ``dropdown``, ``switch``, ``slider``, ``count`` (a whole number in a box), ``number`` (a
         number that may be left out), ``prose``, ``text`` or ``json``.
-
-    Examples
-    --------
-    >>> control(Parameter(name="steps", type="integer", default=20, minimum=1, maximum=50))
-    'slider'
-    >>> control(Parameter(name="steps", type="integer", minimum=1, maximum=50))
-    'number'
-    >>> control(Parameter(name="steps", type="int", default=20, minimum=1, maximum=50))
-    'slider'
-    >>> control(Parameter(name="weights", type="tensor"))
-    'json'
     """
     return next(name for name, suits in _RULES if suits(parameter))
 
@@ -74,13 +63,6 @@ def step(parameter: Parameter) -> float:
     """Return the step of a slider: the power of ten that makes 100 to 1,000 steps.
 
     Whole numbers go by 1, sizes in pixels by 64.
-
-    Examples
-    --------
-    >>> step(Parameter(name="guidance", type="number", minimum=0, maximum=20))
-    0.1
-    >>> step(Parameter(name="size", type="integer", minimum=256, maximum=2048, default=1024))
-    64
     """
     if known_type(parameter) == "integer":
         ends = (parameter.minimum or 0, parameter.default or 0)
@@ -98,13 +80,6 @@ def choices(parameter: Parameter) -> list[tuple[str, Any]]:
     """Return the values of a choice with their labels.
 
     A first entry of None stands for leaving it out, where there is no default to stand on.
-
-    Examples
-    --------
-    >>> choices(Parameter(name="fps", type="integer", enum=[24, 30], default=24))
-    [('24', 24), ('30', 30)]
-    >>> choices(Parameter(name="smooth", type="boolean"))
-    [('service decides', None), ('yes', True), ('no', False)]
     """
     if parameter.enum:
         found = [(label(value), value) for value in parameter.enum]
@@ -121,15 +96,7 @@ def label(value: Any) -> str:
 
 
 def limits(parameter: Parameter) -> str:
-    """Return in words what a control does not show by itself; nothing where there is nothing.
-
-    Examples
-    --------
-    >>> limits(Parameter(name="seed", type="integer", minimum=0, maximum=99))
-    '0 to 99'
-    >>> limits(Parameter(name="words", max_items=3))
-    'one a line, at most 3'
-    """
+    """Return in words what a control does not show by itself; nothing where there is nothing."""
     kind = control(parameter)
     if kind in ("lines", "picks"):
         return f"one a line, at most {parameter.max_items}"
@@ -143,13 +110,7 @@ UNSET = "service decides"
 
 
 def blank(parameter: Parameter) -> str:
-    """Return what an empty box says; text that is left out stays empty.
-
-    Examples
-    --------
-    >>> blank(Parameter(name="seed", type="integer")), blank(Parameter(name="title"))
-    ('service decides', 'optional')
-    """
+    """Return what an empty box says; text that is left out stays empty."""
     if parameter.required or default(parameter):
         return ""
     return "optional" if known_type(parameter) == "string" else UNSET

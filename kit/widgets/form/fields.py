@@ -23,16 +23,7 @@ from kit.wire import Parameter
 
 
 def describe_adjustment(parameter: Parameter, text: str, used: float) -> str:
-    """Return what is to be said of a number that was typed where a control used another one.
-
-    Examples
-    --------
-    >>> steps = Parameter(name="steps", type="integer", default=20, minimum=1, maximum=50)
-    >>> describe_adjustment(steps, "60", 50)
-    '60 is more than 50, the most; 50 is used'
-    >>> describe_adjustment(steps, "12x", 12), describe_adjustment(steps, " 12 ", 12)
-    ("must be a whole number, not '12x'; 12 is used", '')
-    """
+    """Return what is to be said of a number that was typed where a control used another one."""
     try:
         value = parse_text(parameter, text)
     except ValueError as problem:

@@ -202,13 +202,7 @@ class FormLayout:
 
 
 def is_advanced(parameter: Parameter) -> bool:
-    """Return whether a setting is needed rarely.
-
-    Examples
-    --------
-    >>> is_advanced(Parameter(name="seed", type="integer")), is_advanced(Parameter(name="size"))
-    (True, False)
-    """
+    """Return whether a setting is needed rarely."""
     return not parameter.required and parameter.name in _load_relevance()["advanced"]
 
 

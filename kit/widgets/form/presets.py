@@ -25,16 +25,7 @@ Value = dict[str, Any]
 
 
 class Presets:
-    """The presets of one model.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> presets = Presets(Path(tempfile.mkdtemp()), "poster")
-    >>> presets["dusk"] = {"prompt": "a lake", "parameters": {"size": 512}}
-    >>> presets.names(), presets["dusk"]["prompt"]
-    (['dusk'], 'a lake')
-    """
+    """The presets of one model."""
 
     def __init__(self, folder: Path, model_id: str) -> None:
         safe = re.sub(r"[^\w.-]", "_", model_id)[:60]

@@ -20,15 +20,7 @@ _PORTION = 30  # models
 
 
 class ModelPage(ipywidgets.VBox):
-    """All models as a grid, those first that need no file; long lists are shown in portions.
-
-    Examples
-    --------
-    >>> catalog = ModelPage([wire.Model(id="poster"), wire.Model(id="drift")], use=print)
-    >>> catalog.search = "drift"
-    >>> catalog.shown
-    ['drift']
-    """
+    """All models as a grid, those first that need no file; long lists are shown in portions."""
 
     def __init__(self, models: Sequence[wire.Model], *, use: Callable[[str], None]) -> None:
         self._models = sorted(models, key=needs_a_file)

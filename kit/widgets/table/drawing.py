@@ -81,13 +81,7 @@ def tracks(shown: Sequence[tuple[str, TableColumn]]) -> str:
 
 
 def kind(shown: Sequence[tuple[str, TableColumn]]) -> str:
-    """Return the class of all tables that have these columns.
-
-    Examples
-    --------
-    >>> kind([("status", COLUMNS[2]), ("seconds", COLUMNS[5])])
-    'kit-table-2-5'
-    """
+    """Return the class of all tables that have these columns."""
     return "-".join(("kit-table", *(str(COLUMNS.index(column)) for _, column in shown)))
 
 
@@ -111,13 +105,7 @@ def cells(page: pd.DataFrame, shown: Sequence[tuple[str, TableColumn]]) -> list[
 
 
 def order(source: str, view: TableView) -> str:
-    """Return how a view sorts a column: ``ascending``, ``descending``, or not at all.
-
-    Examples
-    --------
-    >>> order("net", TableView(sort="net", descending=True)), order("prompt", TableView(sort="net"))
-    ('descending', '')
-    """
+    """Return how a view sorts a column: ``ascending``, ``descending``, or not at all."""
     if source != view.sort:
         return ""
     return "descending" if view.descending else "ascending"

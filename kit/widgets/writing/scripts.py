@@ -39,13 +39,7 @@ def heading() -> str:
 
 
 def topic(name: str) -> str:
-    """Return a topic as it is read.
-
-    Examples
-    --------
-    >>> topic("LIFE_HACKS")
-    'Life hacks'
-    """
+    """Return a topic as it is read."""
     return name.replace("_", " ").capitalize()
 
 
@@ -71,13 +65,6 @@ def describe_length(script: wire.Script, text: str) -> str:
     """Return how long a text takes to speak and how many words it has.
 
     The script's own figures where its text is unchanged, else a pace taken from them.
-
-    Examples
-    --------
-    >>> facts = wire.Metrics(duration="10", word_count=20)
-    >>> script = wire.Script(id="scr_1", content="One two", metrics=facts)
-    >>> describe_length(script, "One two three four")
-    'about 2 s to speak · 4 words'
     """
     if text == script.content:
         return preview.spoken(script)
@@ -103,14 +90,7 @@ def _pace(script: wire.Script) -> float:
 
 
 class ScriptCard(ipywidgets.VBox):
-    """A script whose text can be changed; words and length follow what is typed.
-
-    Examples
-    --------
-    >>> card = ScriptCard(wire.Script(id="scr_1", content="A lake."), name="script 1")
-    >>> card.text
-    'A lake.'
-    """
+    """A script whose text can be changed; words and length follow what is typed."""
 
     def __init__(
         self,
