@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kit import pricing, wire
 from kit.errors import ConfigError
 from kit.explore import charges, costs
+from kit.explore.charts import rows_to_draw
 from kit.wire import Entry, Generation, Multiplier, Parameter, Rule, UnitPrice
 from tests.explore.pretending import archive_of, made, table_of, usage_of
 
@@ -77,6 +78,26 @@ def test_weekdays_stand_in_the_order_of_a_week() -> None:
         "Saturday",
         "Sunday",
     ]
+
+
+def test_stacked_weekdays_are_drawn_in_the_order_of_a_week() -> None:
+    rows = [
+        {"created_at": NOON + n * DAY, "model_id": model, "credits": n}
+        for n in range(3)
+        for model in ("poster", "drift")
+    ]
+    frame = costs.by(spent(*rows), "weekday", "model")
+
+    assert frame.chart is not None
+    drawn = rows_to_draw(frame.chart, frame)["x"]
+    assert drawn.unique().tolist() == ["Tuesday", "Wednesday", "Thursday"]
+
+
+def test_a_mistyped_tag_is_told_with_the_closest() -> None:
+    tagged = spent({"tags": {"campaign": "winter"}}, {"parameters": {"size": None}})
+
+    with pytest.warns(UserWarning, match=r"'tag\.campain'; did you mean 'tag\.campaign'"):
+        assert costs.by(tagged, "tag.campain")["count"].tolist() == [2]
 
 
 def test_groups_may_be_given_as_a_list_and_as_columns_of_the_history_are_called() -> None:
@@ -163,6 +184,17 @@ def test_an_unknown_charge_is_counted_and_is_not_zero() -> None:
     frame = costs.by(spent({"credits": None}, {"credits": 0.5}))
 
     assert frame[["count", "unknown", "net", "mean"]].to_numpy().tolist() == [[2, 1, 0.5, 0.5]]
+
+
+def test_what_is_given_back_of_an_unknown_charge_is_no_part_of_a_sum() -> None:
+    known, unknown = {"credits": 0.5, "back": 0.1}, {"credits": None, "back": 0.2}
+    [row] = costs.by(spent(known, unknown)).to_dict("records")
+
+    assert (row["charged"], row["refunded"], row["net"]) == (0.5, 0.1, 0.4)
+
+
+def test_a_mean_is_as_fine_as_what_it_is_of() -> None:
+    assert costs.by(spent({"credits": 0.00002}, {"credits": 0.00004}))["mean"].tolist() == [0.00003]
 
 
 def test_a_column_that_is_named_twice_is_there_once() -> None:

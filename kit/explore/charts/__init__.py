@@ -166,7 +166,8 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     rows["color"] = _keep(rows, "color", SERIES)
     groups = rows.groupby(["x", "color"], sort=chart.kind == "columns")
     sums = groups["y"].sum().reset_index()
-    if chart.kind == "bars" and rows["x"].nunique() < len(rows):  # what was added up is sorted anew
+    added = chart.kind == "bars" and rows["x"].nunique() < len(rows)
+    if added and chart.x != "weekday":  # what was added up is sorted anew
         order = sums.groupby("x")["y"].transform("sum")
         sums = sums.loc[order.sort_values(ascending=False, kind="stable").index]
     return sums.reset_index(drop=True)

@@ -27,7 +27,6 @@ from kit.explore.schema import PARTS
 _ROWS, _TAGS = 8, 4
 #: Of the chart: its extent, and what is left for figures at its left and days below.
 _WIDTH, _HEIGHT, _LEFT, _BELOW = 880, 220, 46, 20
-_KEYS = "select distinct unnest(json_keys(tags)) as key from spending order by key"
 
 
 class Month(NamedTuple):
@@ -216,8 +215,7 @@ class _Facts:
         ]
 
     def tags(self) -> list[tuple[str, list[dict[str, str]]]]:
-        keys = self.spent.ask(_KEYS)["key"].tolist()[:_TAGS]
-        return [(key, self.groups(f"tag.{key}")) for key in keys]
+        return [(key, self.groups(f"tag.{key}")) for key in self.spent.keys("tags")[:_TAGS]]
 
     @cached_property
     def failed(self) -> list[dict[str, Any]]:

@@ -120,6 +120,11 @@ class Spending:
                 found[name] = instants(found[name], self.timezone)
         return found
 
+    def keys(self, column: str) -> list[str]:
+        """Return the different keys in a column of objects, in their order."""
+        query = f"select distinct unnest(json_keys({column})) as key from spending order by key"  # noqa: S608
+        return list(self.ask(query)["key"])
+
     def daily(self) -> pd.DataFrame:
         """Return the sums of each day and model: ``day``, ``model_id``, ``net``."""
         return self.sums(("day", "model_id"))
@@ -143,7 +148,9 @@ class Spending:
             "count": "count(*)",
             **({"kept": "count(*) filter (where id in (select id from kept))"} if kept else {}),
             "known": "count(charged)",
-            **{name: f"coalesce(sum({name}), 0)" for name in ("charged", "refunded", "net")},
+            "charged": "coalesce(sum(charged), 0)",
+            "refunded": "coalesce(sum(charged - net), 0)",  # nothing of an unknown charge
+            "net": "coalesce(sum(net), 0)",
         }
         inner = [*dict.fromkeys(inner), *(f"{sum_} as {n}" for n, sum_ in amounts.items())]
         outer += [f"sum({name}) as {name}" for name in amounts]

@@ -6,6 +6,7 @@ difference, in credits. A generation whose charge nobody knows counts in ``unkno
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ import pandas as pd
 from kit.errors import ConfigError
 from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits, groups, instants
-from kit.explore.schema import PARTS
+from kit.explore.schema import OBJECTS, PARTS, split_key
+from kit.parameters import suggest
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 _WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -56,11 +58,17 @@ def by(
     """
     names = groups(columns or ("model",))
     sums = _in_credits(spent.sums(names, kept), names, spent.currencies)
+    for name in names:
+        column, _ = split_key(name)
+        if column and len(sums) and sums[name].isna().all():
+            known = [OBJECTS[column] + key for key in spent.keys(column)]
+            sentence = f"nothing that was paid for has {name!r}{suggest(name, known)}"
+            warnings.warn_explicit(sentence, UserWarning, "studio.costs.by", 1)
     y, what = "net", "Credits"
     if kept is not None:
         y, what = "per_kept", "Credits for each one kept"
         counts = sums.pop("kept").astype("int64")
-        sums = sums.assign(kept=counts, per_kept=(sums["net"] / counts.where(counts > 0)).round(4))
+        sums = sums.assign(kept=counts, per_kept=(sums["net"] / counts.where(counts > 0)).round(6))
     timed = [name for name in names if name in _PERIODS]
     if not timed:
         sums = sums.sort_values("net", ascending=False, kind="stable")
@@ -254,8 +262,7 @@ def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str])
     worth = {name: sums.pop(name) for name in currencies}
     whole = int(sums["net"].sum())
     known = sums["known"].astype("float64")
-    # half a millicredit more or less does not matter in a mean
-    mean = (sums["charged"].astype("float64") / known.where(known > 0) / PARTS).round(4)
+    mean = credits(sums["charged"].astype("float64") / known.where(known > 0))
     share = (sums["net"].astype("float64") / whole).round(4) if whole else 0.0
     sums.insert(list(sums).index("count") + 1, "unknown", sums["count"] - sums["known"])
     sums = sums.astype({"count": "int64", "unknown": "int64"})
