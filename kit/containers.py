@@ -34,10 +34,8 @@ def open_media(source: Path | IO[bytes], *, unseen: bool = False) -> Any:
     A playlist that calls itself a video would read other files. The caller closes the container.
     Where pictures stay `unseen`, none is decoded to know more of them: 4K takes 60 ms or more.
 
-    Raises
-    ------
-    EngineError
-        It holds too many streams. What the file itself is wrong with comes as PyAV's error.
+    Raises `EngineError`: it holds too many streams. What the file itself is wrong with comes as
+    PyAV's error.
     """
     import av
 
@@ -61,10 +59,7 @@ def moving_streams(container: Any) -> list[Any]:
 def video_stream(container: Any) -> Any:
     """Return the stream that a player would show.
 
-    Raises
-    ------
-    EngineError
-        There is none, with code ``wrong_type``.
+    Raises `EngineError`: there is none, with code ``wrong_type``.
     """
     streams = moving_streams(container)
     if not streams:
@@ -76,10 +71,7 @@ def video_stream(container: Any) -> Any:
 def audio_stream(container: Any) -> Any:
     """Return the stream that a player would let hear.
 
-    Raises
-    ------
-    EngineError
-        There is none, with code ``no_sound``.
+    Raises `EngineError`: there is none, with code ``no_sound``.
     """
     if not container.streams.audio:
         raise EngineError("the file holds no sound", code="no_sound")
@@ -89,10 +81,8 @@ def audio_stream(container: Any) -> Any:
 def measure(source: Path | IO[bytes], kind: str) -> float:
     """Return the seconds that a file plays.
 
-    Raises
-    ------
-    EngineError
-        As `measure_film`. What the file itself is wrong with comes as PyAV's error.
+    Raises `EngineError`: as `measure_film`. What the file itself is wrong with comes as PyAV's
+    error.
     """
     with open_media(source) as container:
         if kind == "video":
@@ -122,10 +112,8 @@ def measure_film(container: Any, stream: Any) -> VideoFile:
     Read is what comes after the end that its header names, and a little before it: all of it where
     the header names too little, or nothing.
 
-    Raises
-    ------
-    EngineError
-        Nothing in it plays (``undecodable``), or more than `SECONDS` (``too_long``).
+    Raises `EngineError`: nothing in it plays (``undecodable``), or more than `SECONDS`
+    (``too_long``).
     """
     import av
 

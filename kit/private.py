@@ -138,10 +138,7 @@ class JsonLines:
     def append(self, record: Mapping[str, Any]) -> None:
         """Write a record down, on a line of its own even where a crash has cut the last one short.
 
-        Raises
-        ------
-        OSError
-            The disk is full, say: the record is not kept.
+        Raises `OSError`: the disk is full, say: the record is not kept.
         """
         make_folder(self.path.parent)
         line = json.dumps(record, ensure_ascii=False, default=str) + "\n"

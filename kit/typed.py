@@ -100,10 +100,7 @@ def parse_values(
 
     A name that is none may have meant one of `others`; bounds are checked later.
 
-    Raises
-    ------
-    ConfigError
-        The model has no such setting, or it cannot be read.
+    Raises `ConfigError`: the model has no such setting, or it cannot be read.
     """
     known = {parameter.name: parameter for parameter in model.setting_parameters}
     for name in given:

@@ -152,10 +152,7 @@ class SharedWait:
         A service that is away for a while is waited for as well. `timeout` counts from `began`, a
         moment on the policy's clock, where that is not now. Every error carries `generation_id`.
 
-        Raises
-        ------
-        NoAnswerError
-            It is still running after `timeout` seconds, or that is not known.
+        Raises `NoAnswerError`: it is still running after `timeout` seconds, or that is not known.
         """
         now = self._policy.clock()
         ends = None if timeout is None else (now if began is None else began) + timeout

@@ -81,17 +81,14 @@ def _plain(table: pa.Table) -> pa.Table:
 class Columns:
     """Columns of generations.
 
+    Raises `BadRequestError`: there is no such column.
+
     Parameters
     ----------
     names : sequence of str, optional
         Those of the frame, in its order; all when left out.
     parameters, media : bool
         Whether each parameter, each input file becomes a column after them.
-
-    Raises
-    ------
-    BadRequestError
-        There is no such column.
     """
 
     def __init__(

@@ -183,10 +183,7 @@ class Budgets:
     def check(self, amount: Decimal, what: str) -> None:
         """Refuse what would pass an open budget, without holding anything.
 
-        Raises
-        ------
-        BudgetError
-            With the figures of the tightest budget.
+        Raises `BudgetError`: with the figures of the tightest budget.
         """
         with self._lock:
             tightest = min(self._open, key=lambda budget: budget.left, default=None)
@@ -196,10 +193,7 @@ class Budgets:
     def hold(self, amount: Decimal, what: str) -> Hold:
         """Set an amount aside in every open budget, or refuse it.
 
-        Raises
-        ------
-        BudgetError
-            It would pass one of them.
+        Raises `BudgetError`: it would pass one of them.
         """
         with self._lock:
             self.check(amount, what)

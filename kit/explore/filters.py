@@ -179,10 +179,7 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
 def check_words(column: str, asked: Sequence[str], known: Iterable[str | None]) -> None:
     """Refuse words of a filter that are not known.
 
-    Raises
-    ------
-    BadRequestError
-        With the closest name.
+    Raises `BadRequestError`: with the closest name.
     """
     names = sorted({*filter(None, known), *(ASSET_TYPES if column == "asset_type" else ())})
     for word in asked:

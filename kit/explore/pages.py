@@ -130,15 +130,12 @@ def read_table(contents: Iterable[bytes], malformed: MalformedValues | None = No
     A value that makes no sense is missing in it, and a record without an id is left out. What the
     service does not say of credits is missing; see `kit.explore.charges`.
 
+    Raises `ApiError`: a body is no list.
+
     Parameters
     ----------
     malformed : MalformedValues, optional
         Counts what could not be read, for one warning after several calls.
-
-    Raises
-    ------
-    ApiError
-        A body is no list.
     """
     return _read(contents, _GENERATIONS, _table, malformed) or GENERATIONS.empty_table()
 

@@ -41,15 +41,12 @@ class SearchQuery:
     without its accents; or it is the beginning of an id. It counts 1 where it is a whole word of
     the prompt and a half elsewhere; the score is the mean.
 
+    Raises `BadRequestError`: there is no word, or there are too many.
+
     Parameters
     ----------
     text : str
         Words; several in double quotes are one.
-
-    Raises
-    ------
-    BadRequestError
-        There is no word, or there are too many.
     """
 
     def __init__(self, text: str) -> None:
@@ -83,10 +80,7 @@ def hash_picture(file: Path | IO[bytes]) -> bytes:
     which two hashes differ are how far the cells are apart. Size, format and compression hardly
     matter; where things are, and in which colors, does.
 
-    Raises
-    ------
-    OSError
-        It is no picture; or another error of Pillow.
+    Raises `OSError`: it is no picture; or another error of Pillow.
     """
     from PIL.Image import Resampling
 

@@ -76,6 +76,8 @@ def backup(
 ) -> Report:
     """Copy a service's data into an archive or a folder, whether it runs or not.
 
+    Raises `ConfigError`: `target` is there already, or something cannot be read.
+
     Parameters
     ----------
     target : Path
@@ -83,11 +85,6 @@ def backup(
         owner can read it.
     skip_missing : bool
         Go on when a file of a generation is gone, and note which.
-
-    Raises
-    ------
-    ConfigError
-        `target` is there already, or something cannot be read.
     """
     if target.exists():
         raise ConfigError(f"{target} is there already; give another name")
@@ -131,10 +128,8 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
     Nothing is left in the folder unless every balance is the sum of its entries and every file has
     the bytes that its row tells.
 
-    Raises
-    ------
-    ConfigError
-        The folder holds something, or the backup is damaged; the sentence says what.
+    Raises `ConfigError`: the folder holds something, or the backup is damaged; the sentence says
+    what.
     """
     if settings.database_url or settings.storage_url:
         raise ConfigError(
@@ -161,10 +156,7 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
 def verify(data: Path) -> Report:
     """Prove that a restored folder is whole and return what it holds.
 
-    Raises
-    ------
-    ConfigError
-        The sentence says what is wrong.
+    Raises `ConfigError`: the sentence says what is wrong.
     """
     for name in (_DATABASE, _SECRET, _NOTE):
         if not (data / name).is_file():

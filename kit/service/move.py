@@ -31,11 +31,9 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
     Both settings are of one data folder: with what it has itself, and with a server's database and
     perhaps a bucket. Returns how many rows each table has, and how many files were copied.
 
-    Raises
-    ------
-    ConfigError
-        The service runs, there is nothing to move, the other database is not empty, or the books
-        of either are wrong, or a file is gone or damaged; the data folder is left as it is.
+    Raises `ConfigError`: the service runs, there is nothing to move, the other database is not
+    empty, or the books of either are wrong, or a file is gone or damaged; the data folder is left
+    as it is.
     """
     if not source.database_path.is_file():
         raise ConfigError(f"there is no database at {source.database_path}")

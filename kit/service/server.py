@@ -74,10 +74,7 @@ _COLLECT_AFTER = (20_000, 20, 100)
 def serve(settings: ServiceSettings, listener: socket.socket) -> None:
     """Serve until a signal says stop, in this thread.
 
-    Raises
-    ------
-    KitError
-        It cannot start.
+    Raises `KitError`: it cannot start.
     """
     server = _Server(settings)
     # What is loaded by now stays: looking through it again and again only makes answers late.

@@ -89,10 +89,7 @@ class BlindComparison(SnapshotBox):
     def choose(self, better: str) -> None:
         """Say which of the pair is better, ``left``, ``right`` or ``equal``, and show the next.
 
-        Raises
-        ------
-        ConfigError
-            It is none of these, or there is no pair left.
+        Raises `ConfigError`: it is none of these, or there is no pair left.
         """
         if better not in _ANSWERS.values():
             raise ConfigError(f"better is 'left', 'right' or 'equal', not {better!r}")

@@ -71,10 +71,7 @@ class GalleryItem:
 def show_items(view: Any, items: Iterable[GalleryItem]) -> None:
     """Show a view of items in a notebook with what opens them.
 
-    Raises
-    ------
-    NotImplementedError
-        None of them has a card: IPython shows the view as it is.
+    Raises `NotImplementedError`: none of them has a card: IPython shows the view as it is.
     """
     from kit.widgets import result
 

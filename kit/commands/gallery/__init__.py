@@ -59,10 +59,7 @@ def make(
     shown, those that are configured for the folder `data` too, but for those that another service
     renders: it would be paid for.
 
-    Raises
-    ------
-    ConfigError
-        There is no such model, or the page cannot be written there.
+    Raises `ConfigError`: there is no such model, or the page cannot be written there.
     """
     check_folder(target)
     with apart(), tempfile.TemporaryDirectory(prefix="kit-gallery-") as scratch:

@@ -36,11 +36,8 @@ class Rates:
     ) -> None:
         """Write a rate down; None as the amount takes that of the same moment away.
 
-        Raises
-        ------
-        ConfigError
-            The currency is no code of three capital letters, or the amount none above 0 with at
-            most nine decimal places.
+        Raises `ConfigError`: the currency is no code of three capital letters, or the amount none
+        above 0 with at most nine decimal places.
         """
         if not _CURRENCY.fullmatch(currency):
             raise ConfigError(f"a currency is a code such as EUR, not {currency!r}")

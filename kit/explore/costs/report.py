@@ -39,10 +39,7 @@ class Month(NamedTuple):
     def parse(cls, text: str | None, now: datetime, zone: tzinfo) -> Month:
         """Return the month of a text such as ``2026-11``, or the one that it is.
 
-        Raises
-        ------
-        ConfigError
-            It is no month, or has not begun.
+        Raises `ConfigError`: it is no month, or has not begun.
         """
         text = f"{now.astimezone(zone):%Y-%m}" if text is None else text
         found = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", str(text))

@@ -62,17 +62,14 @@ PERIODS = ("hour", "day", "week", "month")
 class Spending:
     """What was paid for of a choice, as the table ``spending`` of a query.
 
+    Raises `ConfigError`: there is no such time zone.
+
     Parameters
     ----------
     timezone : str
         Where days begin.
     rates : mapping of str to sequence of Rate, optional
         What a credit is worth, by currency; see `kit.explore.costs.rates`.
-
-    Raises
-    ------
-    ConfigError
-        There is no such time zone.
     """
 
     def __init__(
@@ -197,10 +194,7 @@ def credits(amounts: Any) -> Any:
 def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
     """Return columns to group by, one by one or in lists, before anything is asked of a service.
 
-    Raises
-    ------
-    ConfigError
-        There is no such column; the message names the closest.
+    Raises `ConfigError`: there is no such column; the message names the closest.
     """
     names = [*dict.fromkeys(chain.from_iterable([c] if isinstance(c, str) else c for c in columns))]
     for name in names:

@@ -38,6 +38,9 @@ def plan_values(
 ) -> SweepPlan:
     """Return the plan of a sweep.
 
+    Raises `ConfigError`: an axis is empty, the axes of a zip differ in length, or there are too
+    many requests.
+
     Parameters
     ----------
     values : mapping
@@ -48,11 +51,6 @@ def plan_values(
         ones for the same sweep.
     lists : iterable of str
         Names whose values are lists themselves: they vary where they are given a list of lists.
-
-    Raises
-    ------
-    ConfigError
-        An axis is empty, the axes of a zip differ in length, or there are too many requests.
     """
     axes, fixed = _split(values, set(lists))
     if how == "zip":

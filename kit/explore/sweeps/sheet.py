@@ -123,17 +123,14 @@ def lay_out_sheet(
 ) -> Sheet:
     """Return the sheet of a plan: one axis across, all others down; or a plain grid.
 
+    Raises `ConfigError`: the plan has no such axis, or one is to go both ways.
+
     Parameters
     ----------
     tiles : sequence of Tile or None
         One a request.
     x, y : str or None
         Axes; with `y` the remaining axes are told in the labels of the rows after it.
-
-    Raises
-    ------
-    ConfigError
-        The plan has no such axis, or one is to go both ways.
     """
     if x is not None and x == y:
         raise ConfigError(f"{x!r} cannot go across and down; x and y are two that vary")

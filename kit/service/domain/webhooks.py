@@ -36,10 +36,8 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def check_url(url: str, field: str, *, loopback: bool) -> str:
     """Return the address of a receiver; `loopback` allows this machine, where http will do.
 
-    Raises
-    ------
-    BadRequestError
-        It cannot be one. Where a name leads to is looked at with each connection.
+    Raises `BadRequestError`: it cannot be one. Where a name leads to is looked at with each
+    connection.
     """
     try:
         parts = urlsplit(url)
@@ -66,10 +64,7 @@ def _is_private(host: str) -> bool:
 def create(account_id: str, url: str, now: int, *, actor: str = audit.SERVICE) -> Transaction[Any]:
     """Make an endpoint of an account and return its row.
 
-    Raises
-    ------
-    ConflictError
-        The account has as many as it may.
+    Raises `ConflictError`: the account has as many as it may.
     """
     if len((yield from list_webhooks(account_id))) >= MOST:
         raise ConflictError(f"an account has at most {MOST} webhooks; delete one first")

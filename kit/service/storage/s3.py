@@ -127,10 +127,7 @@ class S3Storage:
     async def fetch_received(self, upload_id: str, length: int, folder: Path) -> Path | None:
         """Return a copy of what a client has sent with a ticket, not verified yet, or None.
 
-        Raises
-        ------
-        BadRequestError
-            It has another length than its ticket.
+        Raises `BadRequestError`: it has another length than its ticket.
         """
         key = f"{UPLOADS}{upload_id}{_RECEIVED}"
         try:

@@ -71,10 +71,7 @@ class Signer:
     def check(self, grant: Grant, signature: str, now: int) -> None:
         """Refuse a grant that was altered, or is past its time `now`, in milliseconds since 1970.
 
-        Raises
-        ------
-        AccessDeniedError
-            The message says which of the two.
+        Raises `AccessDeniedError`: the message says which of the two.
         """
         if not hmac.compare_digest(self._sign(grant).encode(), signature.encode()):
             raise AccessDeniedError(

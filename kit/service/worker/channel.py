@@ -55,15 +55,12 @@ class Channel(asyncio.Protocol):
     ) -> dict[str, Any]:
         """Send a task and return its answer: ``result``, or the strings ``error`` and ``code``.
 
+        Raises `LostError`: the channel is broken, or broke before the answer.
+
         Parameters
         ----------
         name : str
             What the answer has to name. It must not be guessable, nor be used again.
-
-        Raises
-        ------
-        LostError
-            The channel is broken, or broke before the answer.
         """
         if self._transport is not None and not self.broken:
             self._transport.write(orjson.dumps({**task, "task": name}) + b"\n")

@@ -345,10 +345,7 @@ class Dispatcher:
     async def _build_order(self, row: Any) -> dict[str, Any]:
         """Return the order of a generation; see `kit.service.worker.renderer`.
 
-        Raises
-        ------
-        JobError
-            One of its uploads was removed.
+        Raises `JobError`: one of its uploads was removed.
         """
         files = await self._database.read(uploads.of_generations([row]))
         media: Mapping[str, list[str]] = orjson.loads(row.media)

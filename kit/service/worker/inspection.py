@@ -52,10 +52,8 @@ class Inspectors:
     async def inspect(self, row: Any, path: Path) -> dict[str, Any]:
         """Return the size and length of the file of an upload, whose account is locked, see `lock`.
 
-        Raises
-        ------
-        BadRequestError
-            It is not what its ticket says, is broken, or cannot be decoded in time.
+        Raises `BadRequestError`: it is not what its ticket says, is broken, or cannot be decoded in
+        time.
         """
         self._warm_up()
         task = {"do": "inspect", "path": str(path), "content_type": row.content_type}

@@ -46,18 +46,15 @@ def store_result(
 ) -> dict[str, Any]:
     """Store a job's files and return what the row of its generation says of them.
 
+    Raises `EngineError`: the asset cannot be served (``bad_result``), and nothing was moved; or
+    there is no room for it (``not_stored``).
+
     Parameters
     ----------
     asset_type : str
         ``image`` or ``video``: what the model makes.
     folder : Path
         The job's; every file of the asset has to lie in it.
-
-    Raises
-    ------
-    EngineError
-        The asset cannot be served (``bad_result``), and nothing was moved; or there is no room
-        for it (``not_stored``).
     """
     if not isinstance(asset, Asset):
         raise _bad_result("the engine returned none", f"render() returned {type(asset).__name__}")

@@ -40,10 +40,8 @@ _KEY = re.compile("-----BEGIN ([A-Z]+ )?PRIVATE KEY-----.*?PRIVATE KEY-----\\s*"
 class ResultSigner:
     """Signs with the certificate and the key that the settings name.
 
-    Raises
-    ------
-    ConfigError
-        The extra ``credentials`` is missing, or nothing can be signed with this certificate.
+    Raises `ConfigError`: the extra ``credentials`` is missing, or nothing can be signed with this
+    certificate.
     """
 
     def __init__(self, settings: ServiceSettings) -> None:

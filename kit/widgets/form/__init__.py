@@ -187,10 +187,7 @@ class Form(SnapshotBox):
         A prompt that is a template (see `kit.template`) starts a run for each of its prompts; the
         last one is returned.
 
-        Raises
-        ------
-        ParameterError
-            The values break a rule of the model; nothing was sent.
+        Raises `ParameterError`: the values break a rule of the model; nothing was sent.
         """
         if self._service is None:
             raise ConfigError("this form has no service to send to")

@@ -361,10 +361,7 @@ def explain_refusal(
 def preview(path: Path, name: str = "") -> str:
     """Return a small picture of a file, or a player for a short sound, with name and size.
 
-    Raises
-    ------
-    Exception
-        The file is none of what its name says.
+    Raises `Exception`: the file is none of what its name says.
     """
     kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
     drawn = _DRAWN[kind](path) if kind in _DRAWN else ""

@@ -65,10 +65,7 @@ class Picker:
 def entries(folder: Path, kind: str) -> list[Path]:
     """Return the folders, then the files of a kind in a folder, by name; hidden ones are left out.
 
-    Raises
-    ------
-    OSError
-        The folder cannot be read.
+    Raises `OSError`: the folder cannot be read.
     """
     found = [path for path in folder.iterdir() if not path.name.startswith(".")]
     prefix = f"{kind}/" if kind in MEDIA_TYPES else ""

@@ -94,16 +94,13 @@ class Spool:
 class Transfer:
     """Files on their way, one after the other, each to be kept when it is whole.
 
+    Raises `OSError`: there is not enough room for all of them, and for the largest twice where one
+    cannot be kept without a copy.
+
     Parameters
     ----------
     folder : Path or None
         On which disk they are until then; None is the system's place for temporary files.
-
-    Raises
-    ------
-    OSError
-        There is not enough room for all of them, and for the largest twice where one cannot be
-        kept without a copy.
     """
 
     def __init__(self, name: str, offers: Sequence[Offer], folder: Path | None) -> None:
@@ -139,10 +136,7 @@ class Transfer:
     def write(self, file: int, at: int, piece: bytes) -> bool:
         """Write a piece, and return whether its file is whole; one that is not wanted is ignored.
 
-        Raises
-        ------
-        ValueError
-            The file is not the one that was offered.
+        Raises `ValueError`: the file is not the one that was offered.
         """
         if self.wants() != {"file": file, "at": at}:
             return False

@@ -83,16 +83,14 @@ def read_value(
 ) -> dict[str, Any]:
     """Return the value of a form by field, checked.
 
+    Raises `ParameterError`: it names what the model does not take, or holds a value that the model
+    would refuse.
+
     Parameters
     ----------
     value : mapping
         ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing. Media
         may be one or a list of them; without a name they belong to the first media parameter.
-
-    Raises
-    ------
-    ParameterError
-        It names what the model does not take, or holds a value that the model would refuse.
     """
     found, problems = split_valid(model, value, path)
     if problems:
