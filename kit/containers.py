@@ -93,13 +93,9 @@ def measure(source: Path | IO[bytes], kind: str) -> float:
 class VideoFile(NamedTuple):
     """How long a video plays.
 
-    Parameters
-    ----------
-    seconds : float
-        From the first picture to the end of the last one, or to the end of sound that goes on for
-        more than `HELD` after it: the last picture stays on show.
-    end : float
-        When everything in the file ends, which may not begin at 0.
+    `seconds`: from the first picture to the end of the last one, or to the end of sound that goes
+    on for more than `HELD` after it: the last picture stays on show.
+    `end`: when everything in the file ends, which may not begin at 0.
     """
 
     seconds: float

@@ -47,10 +47,7 @@ GENERATIONS, USAGE = (
 def frame(table: pa.Table, *, index: str | None = "id") -> pd.DataFrame:
     """Return a table as a frame: texts stay in Arrow, whole numbers may be missing.
 
-    Parameters
-    ----------
-    index : str or None
-        The column that becomes the index, where there is one.
+    `index`: the column that becomes the index, where there is one.
     """
     import pandas as pd
 
@@ -83,12 +80,8 @@ class Columns:
 
     Raises `BadRequestError`: there is no such column.
 
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Those of the frame, in its order; all when left out.
-    parameters, media : bool
-        Whether each parameter, each input file becomes a column after them.
+    `names`: those of the frame, in its order; all when left out.
+    `parameters`, `media`: whether each parameter, each input file becomes a column after them.
     """
 
     def __init__(
@@ -131,13 +124,9 @@ class Columns:
 def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None) -> pa.Table:
     """Return a table with a column for each key of a column of JSON objects, after the others.
 
-    Parameters
-    ----------
-    column : str
-        One of `OBJECTS`.
-    names : sequence of str, optional
-        Keys that are wanted; all of them when left out. One that no row has is a column of
-        missing values.
+    `column`: one of `OBJECTS`.
+    `names`: keys that are wanted; all of them when left out. One that no row has is a column of
+    missing values.
 
     Returns
     -------

@@ -57,14 +57,9 @@ class Filters(LongNames, total=False):
 class HistoryFilter:
     """A choice of generations; what is None or empty does not matter.
 
-    Parameters
-    ----------
-    since, until : datetime or None
-        Made at or after, made before.
-    status, model, asset_type : sequence of str
-        Any of these.
-    tag : sequence of tuple
-        Key and value of tags, all of which are wanted.
+    `since`, `until`: made at or after, made before.
+    `status`, `model`, `asset_type`: any of these.
+    `tag`: key and value of tags, all of which are wanted.
     """
 
     since: datetime | None = None
@@ -148,10 +143,7 @@ class HistoryFilter:
 def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
     """Return a choice of generations from how it was typed; see `HistoryFilter`.
 
-    Parameters
-    ----------
-    zone : tzinfo
-        Of moments without one.
+    `zone`: of moments without one.
 
     Raises
     ------

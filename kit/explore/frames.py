@@ -65,10 +65,7 @@ def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
 def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
     """Write a frame to an ``.xlsx`` file.
 
-    Parameters
-    ----------
-    **options
-        Those of ``DataFrame.to_excel``.
+    `**options`: those of ``DataFrame.to_excel``.
 
     Raises
     ------

@@ -132,10 +132,7 @@ def read_table(contents: Iterable[bytes], malformed: MalformedValues | None = No
 
     Raises `ApiError`: a body is no list.
 
-    Parameters
-    ----------
-    malformed : MalformedValues, optional
-        Counts what could not be read, for one warning after several calls.
+    `malformed`: counts what could not be read, for one warning after several calls.
     """
     return _read(contents, _GENERATIONS, _table, malformed) or GENERATIONS.empty_table()
 

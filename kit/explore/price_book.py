@@ -131,11 +131,8 @@ class PriceBook:
 def known_samples(model: wire.Model, paid: Iterable[Mapping[str, Any]]) -> list[Sample]:
     """Return what is to be learned from charges that are known.
 
-    Parameters
-    ----------
-    paid : iterable of mapping
-        See `kit.explore.archive.Archive.paid`. Those with a video or a sound are left out: a
-        history does not know how long the file was, and the price may depend on it.
+    `paid`: see `kit.explore.archive.Archive.paid`. Those with a video or a sound are left out: a
+    history does not know how long the file was, and the price may depend on it.
     """
     defaults = {p.name: p.default for p in model.setting_parameters}
     pictures = {p.name for p in model.media_parameters if p.type == "image"}

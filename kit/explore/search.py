@@ -43,10 +43,7 @@ class SearchQuery:
 
     Raises `BadRequestError`: there is no word, or there are too many.
 
-    Parameters
-    ----------
-    text : str
-        Words; several in double quotes are one.
+    `text`: words; several in double quotes are one.
     """
 
     def __init__(self, text: str) -> None:

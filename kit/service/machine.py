@@ -93,10 +93,7 @@ def _physical() -> Iterator[int]:
 def _groups(root: Path, controller: str) -> Iterator[Path]:
     """Yield the folders of this process's group and those around it.
 
-    Parameters
-    ----------
-    controller : str
-        Empty for the one hierarchy of version 2.
+    `controller`: empty for the one hierarchy of version 2.
     """
     top = root / "sys/fs/cgroup" / controller
     for line in _text(root / "proc/self/cgroup").splitlines():

@@ -44,10 +44,7 @@ class ReusableResults:
     ) -> Flow[wire.Generation | None]:
         """Return the first that is usable, or None where there is none.
 
-        Parameters
-        ----------
-        fetched : bool
-            Whether the output of a completed one has to be here, too.
+        `fetched`: whether the output of a completed one has to be here, too.
 
         Raises
         ------

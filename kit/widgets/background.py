@@ -32,10 +32,7 @@ def run_later(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
 class BackgroundRunner:
     """Where what takes time happens; tests pass one whose time is theirs.
 
-    Parameters
-    ----------
-    after : callable
-        Runs a function elsewhere after some seconds; returns how to call that off.
+    `after`: runs a function elsewhere after some seconds; returns how to call that off.
     """
 
     begin: Callable[[Callable[[], None]], None] = run_in_thread

@@ -29,12 +29,8 @@ _PICTURE = "display:block;width:100%;height:auto;border-radius:4px"
 class BlindComparison(SnapshotBox):
     """Pairs to choose from, in chance order and on chance sides; `ranking` says what came of it.
 
-    Parameters
-    ----------
-    rank : callable
-        Makes a frame with ``place``, ``won``, ``lost`` and ``tied`` of ids and choices.
-    seed : int, optional
-        Of the order of pairs.
+    `rank`: makes a frame with ``place``, ``won``, ``lost`` and ``tied`` of ids and choices.
+    `seed`: of the order of pairs.
     """
 
     def __init__(

@@ -46,10 +46,7 @@ class Row:
 class Comparison:
     """Generations side by side, drawn when shown; differences are to the first.
 
-    Parameters
-    ----------
-    items : sequence of GalleryItem
-        At least two.
+    `items`: at least two.
     """
 
     items: Sequence[GalleryItem]

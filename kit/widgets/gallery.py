@@ -33,15 +33,10 @@ Fetched: TypeAlias = tuple[Path | None, bytes | None]
 class GalleryItem:
     """One generation to show.
 
-    Parameters
-    ----------
-    charged : Decimal or None
-        What it was charged, as far as known.
-    fetch : callable
-        Returns the file and the thumbnail; asked with False it may leave out a picture's file
-        where there is a thumbnail.
-    card : callable, optional
-        Returns the widget of what can be done with it; it may block.
+    `charged`: what it was charged, as far as known.
+    `fetch`: returns the file and the thumbnail; asked with False it may leave out a picture's file
+    where there is a thumbnail.
+    `card`: returns the widget of what can be done with it; it may block.
     """
 
     facts: wire.Generation
@@ -160,15 +155,10 @@ _LINE = (
 class Gallery:
     """A grid of generations, drawn when it is shown.
 
-    Parameters
-    ----------
-    columns : int or None
-        Tiles in a row; None fits as many of `size` as there is room for.
-    embed : bool
-        Whether short videos are put inside the document, so that it can be mailed; otherwise they
-        are files in ``outputs/`` beside it, at a host that plays those.
-    folder : Path or None
-        Where the notebook is; None: here.
+    `columns`: tiles in a row; None fits as many of `size` as there is room for.
+    `embed`: whether short videos are put inside the document, so that it can be mailed; otherwise
+    they are files in ``outputs/`` beside it, at a host that plays those.
+    `folder`: where the notebook is; None: here.
     """
 
     items: Sequence[GalleryItem]

@@ -17,18 +17,11 @@ from typing import Any
 class Host:
     """A kind of page.
 
-    Parameters
-    ----------
-    beside : bool
-        Whether it plays videos that lie beside the notebook.
-    embed : int
-        Bytes up to which a video is put inside the document all the same.
-    codecs : frozenset of str or None
-        What it plays, as PyAV calls it; None where that is up to the browser.
-    opens : bool
-        Whether who looks at it can open a file beside the notebook.
-    instead : str
-        What is said above the code that brings a widget back.
+    `beside`: whether it plays videos that lie beside the notebook.
+    `embed`: bytes up to which a video is put inside the document all the same.
+    `codecs`: what it plays, as PyAV calls it; None where that is up to the browser.
+    `opens`: whether who looks at it can open a file beside the notebook.
+    `instead`: what is said above the code that brings a widget back.
     """
 
     beside: bool = False

@@ -54,18 +54,11 @@ _STYLE = "max-width:min(100%,640px);height:auto;border-radius:4px"
 class Fit:
     """How media are fitted into a document.
 
-    Parameters
-    ----------
-    limit : int
-        Bytes of a picture inside the document; one that is small enough is taken as it is.
-    poster : int
-        Bytes of the picture that stands for a video.
-    aspect : float or None
-        Width by height that pictures are cut to around their center; None leaves them whole.
-    embed : int or None
-        Bytes up to which a video is put inside the document; None leaves that to the host.
-    beside : bool
-        Whether a bigger video may be a file beside the document; else its still is shown.
+    `limit`: bytes of a picture inside the document; one that is small enough is taken as it is.
+    `poster`: bytes of the picture that stands for a video.
+    `aspect`: width by height that pictures are cut to around their center; None leaves them whole.
+    `embed`: bytes up to which a video is put inside the document; None leaves that to the host.
+    `beside`: whether a bigger video may be a file beside the document; else its still is shown.
     """
 
     limit: int = IMAGE_LIMIT
@@ -89,12 +82,8 @@ def html(
 ) -> str:
     """Return the element that shows a media file.
 
-    Parameters
-    ----------
-    name : str
-        What a video's copy is called, without an extension.
-    folder : Path, optional
-        Where the notebook is; a video is copied to ``outputs/`` in it. Default: here.
+    `name`: what a video's copy is called, without an extension.
+    `folder`: where the notebook is; a video is copied to ``outputs/`` in it. Default: here.
     """
     fit = fit or Fit()
     if is_video(path):

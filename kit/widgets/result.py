@@ -46,12 +46,9 @@ class FileReceiver(PageScript):
 class ResultCard(ipywidgets.VBox):
     """A result, facts about it, and a row of buttons.
 
-    Parameters
-    ----------
-    edit : callable, optional
-        Called to put what led to it into the form that it stands in; else a form is opened below.
-    again : callable, optional
-        Called to make another one with another seed.
+    `edit`: called to put what led to it into the form that it stands in; else a form is opened
+    below.
+    `again`: called to make another one with another seed.
     """
 
     def __init__(
@@ -199,11 +196,8 @@ class ResultOpener(ipywidgets.VBox):
 def show_openable(html: str, text: str, card: Callable[[int], Any]) -> None:
     """Show static HTML in a notebook, and below it what opens its results.
 
-    Parameters
-    ----------
-    html : str
-        With an empty element that has the number of a result as ``data-kit-result``, at the place
-        of each button.
+    `html`: with an empty element that has the number of a result as ``data-kit-result``, at the
+    place of each button.
     """
     place = snapshots.name(html)
     snapshots.publish({"text/plain": text, "text/html": snapshots.render_snapshot(place, html)})

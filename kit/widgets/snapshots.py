@@ -46,11 +46,8 @@ class StaticSnapshot:
     def show(self, bundle: Bundle) -> None:
         """Show both: the snapshot first, and below it the widget.
 
-        Parameters
-        ----------
-        bundle : callable
-            Returns the MIME bundle of the widget, whose ``text/html`` is its snapshot. It is asked
-            again, on any thread, when the snapshot follows.
+        `bundle`: returns the MIME bundle of the widget, whose ``text/html`` is its snapshot. It is
+        asked again, on any thread, when the snapshot follows.
         """
         whole = dict(bundle())
         html, self._words = whole.pop("text/html"), whole.pop("text/plain", "")

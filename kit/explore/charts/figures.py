@@ -54,12 +54,8 @@ def draw(
 ) -> ChartPicture:
     """Return a chart as a figure.
 
-    Parameters
-    ----------
-    width, height : float
-        Inches; the height follows from the number of bars where it is not given.
-    figsize : tuple of float, optional
-        Both, as pandas takes them.
+    `width`, `height`: inches; the height follows from the number of bars where it is not given.
+    `figsize`: both, as pandas takes them.
     """
     if figsize:
         width, height = figsize

@@ -30,10 +30,7 @@ _ONLINE = ("default", "html")
 def draw(chart: Chart, frame: pd.DataFrame, *, width: int = 560, height: int | None = None) -> Any:
     """Return a chart of Altair; the renderer that works offline is chosen unless another one was.
 
-    Parameters
-    ----------
-    width, height : int
-        Pixels of the plot; bars are 24 pixels high where no height is given.
+    `width`, `height`: pixels of the plot; bars are 24 pixels high where no height is given.
     """
     if alt.renderers.active in _ONLINE:
         alt.renderers.enable("jupyter", offline=True)

@@ -89,16 +89,10 @@ def report(
 ) -> CostReport:
     """Return the report of a month.
 
-    Parameters
-    ----------
-    spent, before : Spending
-        Of the month, and of the one before it.
-    daily : DataFrame
-        Of `Spending.daily`, until the end of the month or until now.
-    owner : str
-        Whose costs they are.
-    budget : Decimal, optional
-        What was to be spent at most, in credits.
+    `spent`, `before`: of the month, and of the one before it.
+    `daily`: of `Spending.daily`, until the end of the month or until now.
+    `owner`: whose costs they are.
+    `budget`: what was to be spent at most, in credits.
     """
     facts = _Facts(month, spent, before, daily, now)
     shown = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)

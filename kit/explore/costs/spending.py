@@ -64,12 +64,8 @@ class Spending:
 
     Raises `ConfigError`: there is no such time zone.
 
-    Parameters
-    ----------
-    timezone : str
-        Where days begin.
-    rates : mapping of str to sequence of Rate, optional
-        What a credit is worth, by currency; see `kit.explore.costs.rates`.
+    `timezone`: where days begin.
+    `rates`: what a credit is worth, by currency; see `kit.explore.costs.rates`.
     """
 
     def __init__(
@@ -101,10 +97,7 @@ class Spending:
         After them comes what the net is worth in each currency; it is missing where there is no
         rate for one of the charges.
 
-        Parameters
-        ----------
-        kept : iterable of str, optional
-            Ids that are counted in a column of their own, ``kept``.
+        `kept`: ids that are counted in a column of their own, ``kept``.
         """
         import pyarrow as pa
 

@@ -41,16 +41,13 @@ def plan_values(
     Raises `ConfigError`: an axis is empty, the axes of a zip differ in length, or there are too
     many requests.
 
-    Parameters
-    ----------
-    values : mapping
-        By name. A list, range, array or series varies; a text or number is the same everywhere.
-    how : str or int
-        ``grid``: every combination, the last name varying fastest. ``zip``: the first values
-        together, then the second. A number: that many of the grid, drawn at random, and the same
-        ones for the same sweep.
-    lists : iterable of str
-        Names whose values are lists themselves: they vary where they are given a list of lists.
+    `values`: by name. A list, range, array or series varies; a text or number is the same
+    everywhere.
+    `how`: ``grid``: every combination, the last name varying fastest. ``zip``: the first values
+    together, then the second. A number: that many of the grid, drawn at random, and the same ones
+    for the same sweep.
+    `lists`: names whose values are lists themselves: they vary where they are given a list of
+    lists.
     """
     axes, fixed = _split(values, set(lists))
     if how == "zip":

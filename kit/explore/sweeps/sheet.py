@@ -125,12 +125,8 @@ def lay_out_sheet(
 
     Raises `ConfigError`: the plan has no such axis, or one is to go both ways.
 
-    Parameters
-    ----------
-    tiles : sequence of Tile or None
-        One a request.
-    x, y : str or None
-        Axes; with `y` the remaining axes are told in the labels of the rows after it.
+    `tiles`: one a request.
+    `x`, `y`: axes; with `y` the remaining axes are told in the labels of the rows after it.
     """
     if x is not None and x == y:
         raise ConfigError(f"{x!r} cannot go across and down; x and y are two that vary")

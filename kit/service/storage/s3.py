@@ -60,13 +60,9 @@ _UPLOAD = re.compile(
 class S3Storage:
     """A folder of a bucket; see `kit.service.storage`.
 
-    Parameters
-    ----------
-    folder : Path
-        On this machine, for the results of render processes on their way to the bucket.
-    retry_seconds, read_seconds : float
-        How long a request is repeated at most, and a result is kept ready, while the storage is
-        down or busy; and how long it may send nothing.
+    `folder`: on this machine, for the results of render processes on their way to the bucket.
+    `retry_seconds`, `read_seconds`: how long a request is repeated at most, and a result is kept
+    ready, while the storage is down or busy; and how long it may send nothing.
     """
 
     direct = True

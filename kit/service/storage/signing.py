@@ -20,12 +20,8 @@ MEDIA = "/media/"
 class Grant(NamedTuple):
     """What a signed address allows, until so many seconds since 1970.
 
-    Parameters
-    ----------
-    content_type, length : str, int
-        Of the body of a PUT; empty and 0 for a GET.
-    sign_outs : int
-        Of the account that the file belongs to; one more ends the address.
+    `content_type`, `length`: of the body of a PUT; empty and 0 for a GET.
+    `sign_outs`: of the account that the file belongs to; one more ends the address.
     """
 
     method: str
@@ -44,12 +40,8 @@ class Grant(NamedTuple):
 def proof(secret: bytes, place: str, challenge: str) -> str:
     """Return what only a service with this secret answers to a challenge.
 
-    Parameters
-    ----------
-    place : str
-        Host and port of the request, so that a service elsewhere cannot answer for this one.
-    challenge : str
-        Random. Nothing else that is signed begins with the word ``challenge``.
+    `place`: host and port of the request, so that a service elsewhere cannot answer for this one.
+    `challenge`: random. Nothing else that is signed begins with the word ``challenge``.
     """
     return hmac.digest(secret, f"challenge\n{place}\n{challenge}".encode(), "sha256").hex()
 

@@ -46,12 +46,8 @@ class Bucket:
     ) -> str:
         """Return an address that allows one kind of request to one file for some seconds.
 
-        Parameters
-        ----------
-        key : str
-            Of the file below the prefix; empty for the bucket itself.
-        headers : mapping of str to str, optional
-            What the request must have exactly so.
+        `key`: of the file below the prefix; empty for the bucket itself.
+        `headers`: what the request must have exactly so.
         """
         begin, moment = urlsplit(self.address), datetime.fromtimestamp(now, UTC)
         path = f"{self.prefix}/{key}".strip("/") if key else ""
@@ -85,13 +81,9 @@ class Bucket:
 def parse_bucket(url: str, environ: Mapping[str, str]) -> Bucket:
     """Return the bucket that an address means, with the keys of the usual variables.
 
-    Parameters
-    ----------
-    url : str
-        ``s3://BUCKET/PREFIX``; ``?endpoint=URL&region=NAME`` come before the variables.
-    environ : mapping of str to str
-        With ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, and perhaps ``AWS_SESSION_TOKEN``,
-        ``AWS_REGION`` and ``AWS_ENDPOINT_URL``.
+    `url`: ``s3://BUCKET/PREFIX``; ``?endpoint=URL&region=NAME`` come before the variables.
+    `environ`: with ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, and perhaps
+    ``AWS_SESSION_TOKEN``, ``AWS_REGION`` and ``AWS_ENDPOINT_URL``.
 
     Raises
     ------

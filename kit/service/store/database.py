@@ -55,10 +55,8 @@ class Database(Protocol):
     async def write(self, work: Work[T], *, durable: bool = True) -> T:
         """Run a transaction as a whole; what it returns is on disk when this returns.
 
-        Parameters
-        ----------
-        durable : bool
-            False for what may be forgotten in a power cut, such as a claim: it waits for no disk.
+        `durable`: False for what may be forgotten in a power cut, such as a claim: it waits for no
+        disk.
         """
         ...
 

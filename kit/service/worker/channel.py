@@ -57,10 +57,7 @@ class Channel(asyncio.Protocol):
 
         Raises `LostError`: the channel is broken, or broke before the answer.
 
-        Parameters
-        ----------
-        name : str
-            What the answer has to name. It must not be guessable, nor be used again.
+        `name`: what the answer has to name. It must not be guessable, nor be used again.
         """
         if self._transport is not None and not self.broken:
             self._transport.write(orjson.dumps({**task, "task": name}) + b"\n")

@@ -55,12 +55,9 @@ class Reservation:
 class Dispatcher:
     """Keeps render processes, here or on a cluster, busy with what is in the queue.
 
-    Parameters
-    ----------
-    engines : mapping of str to Engine
-        Says which variables a model's jobs need, and which engines are resident: they keep large
-        weights, so their jobs run one after another, always in the same process. Other jobs do not
-        wait for them.
+    `engines`: says which variables a model's jobs need, and which engines are resident: they keep
+    large weights, so their jobs run one after another, always in the same process. Other jobs do
+    not wait for them.
     """
 
     def __init__(

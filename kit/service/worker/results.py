@@ -49,12 +49,8 @@ def store_result(
     Raises `EngineError`: the asset cannot be served (``bad_result``), and nothing was moved; or
     there is no room for it (``not_stored``).
 
-    Parameters
-    ----------
-    asset_type : str
-        ``image`` or ``video``: what the model makes.
-    folder : Path
-        The job's; every file of the asset has to lie in it.
+    `asset_type`: ``image`` or ``video``: what the model makes.
+    `folder`: the job's; every file of the asset has to lie in it.
     """
     if not isinstance(asset, Asset):
         raise _bad_result("the engine returned none", f"render() returned {type(asset).__name__}")

@@ -13,14 +13,9 @@ from typing import Protocol
 class Key:
     """A key without its secret.
 
-    Parameters
-    ----------
-    prefix : str
-        The characters that may be seen.
-    state : str
-        ``active``, ``expired`` or ``revoked``.
-    in_use : bool
-        Whether the notebook itself works with it.
+    `prefix`: the characters that may be seen.
+    `state`: ``active``, ``expired`` or ``revoked``.
+    `in_use`: whether the notebook itself works with it.
     """
 
     id: str
@@ -50,14 +45,9 @@ class Keys(Protocol):
 class AccountChoice:
     """An account that the panel can show.
 
-    Parameters
-    ----------
-    saved : str
-        The name of its profile; empty where it is not saved.
-    own : bool
-        Whether it is the one of the studio in the user's cells.
-    remark, code : str
-        A sentence about it, and the statement that connects to it.
+    `saved`: the name of its profile; empty where it is not saved.
+    `own`: whether it is the one of the studio in the user's cells.
+    `remark`, `code`: a sentence about it, and the statement that connects to it.
     """
 
     name: str

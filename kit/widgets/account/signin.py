@@ -32,13 +32,9 @@ def code(sentence: str, statement: str) -> str:
 class SignIn(SnapshotBox):
     """A form that signs in to a service; the key is tried and is in no widget, page or notebook.
 
-    Parameters
-    ----------
-    enter : callable
-        Takes address, key and name, tries them, and returns what was signed in to; it may block and
-        is called in the background. An empty name saves nothing.
-    describe : callable
-        Takes what `enter` returned and returns a sentence about it.
+    `enter`: takes address, key and name, tries them, and returns what was signed in to; it may
+    block and is called in the background. An empty name saves nothing.
+    `describe`: takes what `enter` returned and returns a sentence about it.
 
     Examples
     --------

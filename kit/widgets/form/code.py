@@ -17,12 +17,8 @@ _TAKEN = frozenset({"self", "model", "prompt", "media", "timeout", "again", "par
 def studio(profile: str = "", address: str = "", *, awaited: bool = False) -> str:
     """Return the expression for the studio that a form belongs to; no key is ever in it.
 
-    Parameters
-    ----------
-    profile : str
-        The saved profile that it was connected with; ``default`` is what everybody has.
-    address : str
-        Of a service signed in to without saving a profile; the expression asks for the key.
+    `profile`: the saved profile that it was connected with; ``default`` is what everybody has.
+    `address`: of a service signed in to without saving a profile; the expression asks for the key.
     """
     if address:
         return f'kit.login({_text(address)}, profile="")'
@@ -42,12 +38,9 @@ def statement(
 ) -> str:
     """Return the statement that makes a request; values that are the defaults are left out.
 
-    Parameters
-    ----------
-    verb : str
-        What the studio is to do with it: ``generate``, or ``form`` to show the form of it.
-    template : str
-        The prompts that are made of the text of the prompt, as ``kit.template({})``: a sweep.
+    `verb`: what the studio is to do with it: ``generate``, or ``form`` to show the form of it.
+    `template`: the prompts that are made of the text of the prompt, as ``kit.template({})``: a
+    sweep.
     """
     arguments = [_text(request.model.id)]
     if request.prompt:

@@ -46,10 +46,7 @@ def _describe_limit(parameter: Parameter, value: float) -> str:
 class Notice:
     """What is said of a number that was typed, as long as the one that is used stands there.
 
-    Parameters
-    ----------
-    arrived : bool
-        Whether that one has come from the page, which may be later than what was typed.
+    `arrived`: whether that one has come from the page, which may be later than what was typed.
     """
 
     sentence: str
@@ -61,18 +58,11 @@ class Notice:
 class Field:
     """A parameter's control, and how its value is read and written.
 
-    Parameters
-    ----------
-    path : str
-        What problems name it: ``prompt``, ``parameters.size``, ``mediaUploads.portrait``.
-    widget : Widget
-        What stands in the form, left of (or above) the note.
-    read : callable
-        Returns the value, None for "left out"; raises `ValueError` with a sentence.
-    write : callable
-        Shows a value; None shows what stands for "left out".
-    control : widget
-        Whose ``value`` changes.
+    `path`: what problems name it: ``prompt``, ``parameters.size``, ``mediaUploads.portrait``.
+    `widget`: what stands in the form, left of (or above) the note.
+    `read`: returns the value, None for "left out"; raises `ValueError` with a sentence.
+    `write`: shows a value; None shows what stands for "left out".
+    `control`: whose ``value`` changes.
     """
 
     path: str
@@ -162,10 +152,7 @@ class Field:
 def watch_field(widget: Any, parameter: Parameter, check: Callable[[str], str]) -> Field:
     """Return a field of what is no form; below it is said what is wrong while it is typed.
 
-    Parameters
-    ----------
-    check : callable
-        Takes the value and returns what is wrong with it, or nothing.
+    `check`: takes the value and returns what is wrong with it, or nothing.
     """
     note = ipywidgets.HTML(_dom_classes=("kit-field-note",))
     made = Field(

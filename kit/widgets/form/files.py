@@ -53,10 +53,7 @@ QUIET = 0.4
 class FileField(ipywidgets.VBox):
     """The control of a media parameter: a box to type in, and a chip for each chosen file.
 
-    Parameters
-    ----------
-    own : bool
-        Whether the model is of this service, whose limits are known; see `parameters.is_own`.
+    `own`: whether the model is of this service, whose limits are known; see `parameters.is_own`.
     """
 
     #: The paths of the chips, as text. Who observes it hears of typing, too.

@@ -38,14 +38,9 @@ _TOOLTIPS = {"File": "Fill in from a file that says what made it"}
 class FormLayout:
     """The widgets of a form.
 
-    Parameters
-    ----------
-    fields : sequence of Field
-        In their order; those that are needed rarely last.
-    generate : callable
-        Called when the button is clicked.
-    tools : mapping of str to callable
-        The other buttons, by their words.
+    `fields`: in their order; those that are needed rarely last.
+    `generate`: called when the button is clicked.
+    `tools`: the other buttons, by their words.
     """
 
     def __init__(

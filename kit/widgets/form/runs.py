@@ -34,12 +34,9 @@ MOST, KEPT = 12, 3
 class Run:
     """One start of a form.
 
-    Parameters
-    ----------
-    card : callable
-        Takes a run that is completed and the widget of its result; returns what shows both.
-    on_start, on_end : callable
-        Called with this run: once when the service has taken it, and whenever it has ended.
+    `card`: takes a run that is completed and the widget of its result; returns what shows both.
+    `on_start`, `on_end`: called with this run: once when the service has taken it, and whenever it
+    has ended.
     """
 
     def __init__(

@@ -57,14 +57,9 @@ class Service(ResultService, Protocol):
     ) -> Any:
         """Start a request, wait for its end and return the generation.
 
-        Parameters
-        ----------
-        on_update : callable
-            Called with each answer, the first one right after the start.
-        on_sent : callable
-            Called with a file's name and the share of all uploads that has left, 0 to 1.
-        on_wait : callable
-            Called with a sentence when the service has asked to wait.
+        `on_update`: called with each answer, the first one right after the start.
+        `on_sent`: called with a file's name and the share of all uploads that has left, 0 to 1.
+        `on_wait`: called with a sentence when the service has asked to wait.
         """
 
     def resume(
@@ -93,11 +88,8 @@ class Service(ResultService, Protocol):
     def keep(self, name: str, content: bytes | memoryview, settle: Settle | None = None) -> Path:
         """Keep a file that came through the browser and return where it is.
 
-        Parameters
-        ----------
-        settle : callable, optional
-            Puts the content at a path where there is nothing yet, without copying it, and returns
-            whether that could be done.
+        `settle`: puts the content at a path where there is nothing yet, without copying it, and
+        returns whether that could be done.
         """
 
     def path(self, medium: Any) -> Path:

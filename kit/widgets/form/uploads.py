@@ -35,10 +35,7 @@ _NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 class Offer:
     """A file that the browser would send.
 
-    Parameters
-    ----------
-    type : str
-        As the browser tells it, by the name of the file; empty where it knows none.
+    `type`: as the browser tells it, by the name of the file; empty where it knows none.
     """
 
     name: str
@@ -97,10 +94,7 @@ class Transfer:
     Raises `OSError`: there is not enough room for all of them, and for the largest twice where one
     cannot be kept without a copy.
 
-    Parameters
-    ----------
-    folder : Path or None
-        On which disk they are until then; None is the system's place for temporary files.
+    `folder`: on which disk they are until then; None is the system's place for temporary files.
     """
 
     def __init__(self, name: str, offers: Sequence[Offer], folder: Path | None) -> None:
@@ -169,20 +163,13 @@ Answer = dict[str, Any] | None
 class Drop(anywidget.AnyWidget):
     """A zone that takes files by drag and drop, or by a button.
 
-    Parameters
-    ----------
-    check : callable
-        Takes the files before any of them is sent; returns what is wrong with them, or None.
-    keep : callable
-        Takes a file that is whole; see `Service.keep`. It runs in the background, and may read the
-        content until it returns.
-    take : callable
-        Takes the path of a file that is kept, unless its upload was canceled meanwhile.
-    folder : Path, optional
-        On which disk files are until they are whole.
-    traits
-        ``label`` (what the zone is for), ``call`` (what it says), ``hint``, ``accept`` (as in
-        HTML), ``several`` (whether more than one file may be chosen at once).
+    `check`: takes the files before any of them is sent; returns what is wrong with them, or None.
+    `keep`: takes a file that is whole; see `Service.keep`. It runs in the background, and may read
+    the content until it returns.
+    `take`: takes the path of a file that is kept, unless its upload was canceled meanwhile.
+    `folder`: on which disk files are until they are whole.
+    `traits`: ``label`` (what the zone is for), ``call`` (what it says), ``hint``, ``accept`` (as in
+    HTML), ``several`` (whether more than one file may be chosen at once).
     """
 
     _esm = script(__package__, "drop.js", shared=()).default_value

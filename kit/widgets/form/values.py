@@ -22,15 +22,10 @@ _PARTS = ("prompt", "parameters", "media")
 class Checked:
     """What a form holds.
 
-    Parameters
-    ----------
-    settings : mapping or None
-        The request's settings with every default filled in: what the price depends on. None where
-        one of them is wrong, or has yet to be given.
-    incomplete : bool
-        Whether nothing is wrong with the settings but that some have yet to be given.
-    variants : Variants or None
-        What the prompt stands for where it is a template.
+    `settings`: the request's settings with every default filled in: what the price depends on. None
+    where one of them is wrong, or has yet to be given.
+    `incomplete`: whether nothing is wrong with the settings but that some have yet to be given.
+    `variants`: what the prompt stands for where it is a template.
     """
 
     request: Request
@@ -86,11 +81,8 @@ def read_value(
     Raises `ParameterError`: it names what the model does not take, or holds a value that the model
     would refuse.
 
-    Parameters
-    ----------
-    value : mapping
-        ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing. Media
-        may be one or a list of them; without a name they belong to the first media parameter.
+    `value`: ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing.
+    Media may be one or a list of them; without a name they belong to the first media parameter.
     """
     found, problems = split_valid(model, value, path)
     if problems:

@@ -85,12 +85,8 @@ _PATIENCE_SECONDS = 3.0
 class PanelPage:
     """A tab of the panel.
 
-    Parameters
-    ----------
-    build : callable
-        Returns the widget of the page; it may block and is called in the background.
-    again : bool
-        Whether asking anew builds the page anew; else what was typed in it stays.
+    `build`: returns the widget of the page; it may block and is called in the background.
+    `again`: whether asking anew builds the page anew; else what was typed in it stays.
     """
 
     name: str
@@ -103,15 +99,10 @@ class PanelPage:
 class PageSet:
     """The pages of one account, with what was built of them.
 
-    Parameters
-    ----------
-    heading : callable, optional
-        Returns the line above the tabs as HTML; it may block, is called in the background, and
-        again whenever a tab is opened.
-    banner : str
-        HTML that stands above the tabs for as long as these pages are open.
-    built : mapping
-        What was built, by the number of its page.
+    `heading`: returns the line above the tabs as HTML; it may block, is called in the background,
+    and again whenever a tab is opened.
+    `banner`: HTML that stands above the tabs for as long as these pages are open.
+    `built`: what was built, by the number of its page.
     """
 
     pages: Sequence[PanelPage]
@@ -126,10 +117,7 @@ class PageSet:
 class Panel(SnapshotBox):
     """Pages in tabs, below a line that says who pays and what is left.
 
-    Parameters
-    ----------
-    snapshot : callable
-        Returns what a notebook that is opened again shows instead, as HTML.
+    `snapshot`: returns what a notebook that is opened again shows instead, as HTML.
     """
 
     def __init__(

@@ -185,14 +185,9 @@ def figures(
 ) -> str:
     """Return amounts of credits as tiles; unknown amounts are left out.
 
-    Parameters
-    ----------
-    items : sequence of (str, Decimal or None)
-        The first of them is what is left, which is never in doubt.
-    basis : str
-        A sentence on what the others are made of.
-    doubts : sequence of str
-        Why they may be wrong: they say "about", and why when they are pointed at, and below.
+    `items`: the first of them is what is left, which is never in doubt.
+    `basis`: a sentence on what the others are made of.
+    `doubts`: why they may be wrong: they say "about", and why when they are pointed at, and below.
     """
     tiles = (
         f'<div{_why(doubts if number else ())}><span class="kit-note">{escape(name)}</span>'
@@ -209,10 +204,7 @@ def figures(
 def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[str] = ()) -> str:
     """Return a bar for each row, the longest for the most.
 
-    Parameters
-    ----------
-    rows : sequence of (str, Decimal, str)
-        A name, its credits, and a note that stands behind them.
+    `rows`: a name, its credits, and a note that stands behind them.
     """
     most = max((amount for _, amount, _ in rows), default=Decimal(0))
     cells = (

@@ -37,16 +37,11 @@ CHOICES = {"status": "status", "model": "model_id"}
 class TableControls(SnapshotBox):
     """The widgets of one table.
 
-    Parameters
-    ----------
-    acts : mapping of str to callable
-        What is called when the user does something: ``filter_by(field of a view, value)``,
-        ``sort(column)``, ``choose(row of the page, whether)``, ``go_to_page(number)``,
-        ``step(pages)``, ``clear()``, ``show_similar()``, ``renew()``.
-    html : callable
-        Returns what is kept of the table in a notebook.
-    lock : RLock
-        Held while a callback works: callbacks arrive on any thread.
+    `acts`: what is called when the user does something: ``filter_by(field of a view, value)``,
+    ``sort(column)``, ``choose(row of the page, whether)``, ``go_to_page(number)``, ``step(pages)``,
+    ``clear()``, ``show_similar()``, ``renew()``.
+    `html`: returns what is kept of the table in a notebook.
+    `lock`: held while a callback works: callbacks arrive on any thread.
     """
 
     def __init__(

@@ -25,12 +25,9 @@ THUMBNAIL = (64, 40)
 class TableColumn:
     """One column of the table.
 
-    Parameters
-    ----------
-    sources : tuple of str
-        Columns of the frame; the first that it has is shown.
-    width, narrow : str
-        CSS width of its track, and that on a narrow page; without the latter it is left out there.
+    `sources`: columns of the frame; the first that it has is shown.
+    `width`, `narrow`: CSS width of its track, and that on a narrow page; without the latter it is
+    left out there.
     """
 
     title: str

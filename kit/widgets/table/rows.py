@@ -22,14 +22,9 @@ Search: TypeAlias = Callable[[pd.DataFrame, str], Positions]
 class TableView:
     """What is looked for, and in which order; an empty field asks for nothing.
 
-    Parameters
-    ----------
-    text : str
-        What is searched for, in the words of the table's search.
-    since, until : date or None
-        First and last day of the order, in UTC.
-    sort : str
-        Column; an empty one keeps the frame's own order.
+    `text`: what is searched for, in the words of the table's search.
+    `since`, `until`: first and last day of the order, in UTC.
+    `sort`: column; an empty one keeps the frame's own order.
     """
 
     text: str = ""
