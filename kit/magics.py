@@ -150,13 +150,7 @@ def load(shell: Any) -> None:
 
 
 def parse_line(line: str) -> MagicLine:
-    """Return what a line asks for.
-
-    Examples
-    --------
-    >>> parse_line("poster seed=7 --again")
-    MagicLine(model='poster', given={'seed': ['7']}, again=True, studio=None, tags={})
-    """
+    """Return what a line asks for."""
     try:
         words = shlex.split(line)
     except ValueError as error:

@@ -64,14 +64,7 @@ class ModelCatalog:
 
 
 def describe_retirement(model: wire.Model, known: Mapping[str, wire.Model]) -> str:
-    """Say when a model will be gone and what replaces it at which price; empty for one that stays.
-
-    Examples
-    --------
-    >>> old = wire.Model(id="old", retires_at="2027-01-01T00:00:00Z", replaced_by="new")
-    >>> describe_retirement(old, {"new": wire.Model(id="new", credits_at_defaults="0.05")})
-    "the model 'old' is there until 2027-01-01; 'new' replaces it, for 0.05 credits at its defaults"
-    """
+    """Say when a model will be gone and what replaces it at which price; empty if it stays."""
     if model.retires_at is None and model.replaced_by is None:
         return ""
     sentence = f"the model {model.id!r} " + (

@@ -66,10 +66,7 @@ class FormService(PaidService):
     def variants(self, prompt: str) -> PromptTemplate | None:
         """Return the template that a prompt is, with named lists of the folder ``lists``.
 
-        Raises
-        ------
-        ConfigError
-            There is no such list.
+        Raises `ConfigError`: there is no such list.
         """
         try:
             found = template(prompt, "lists")
@@ -277,10 +274,7 @@ class WritingService(PaidService):
     def captions(self, text: str) -> Any:
         """Return the form of the model that takes captions, with these filled in.
 
-        Raises
-        ------
-        KitError
-            The service has no such model.
+        Raises `KitError`: the service has no such model.
         """
         models = self._client.block(self._operations.models()).values()
         model = next((m for m in models if _takes_captions(m)), None)
@@ -293,10 +287,7 @@ class WritingService(PaidService):
 def build_writing(session: Session[Any], topic: str) -> Writing:
     """Return the writing panel of a studio.
 
-    Raises
-    ------
-    ParameterError
-        There is no such topic.
+    Raises `ParameterError`: there is no such topic.
     """
     from kit.widgets.writing import Writing
 

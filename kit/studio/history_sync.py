@@ -322,14 +322,7 @@ class ProgressLine:
 
 
 def describe_progress(what: str, so_far: Synced, seconds: float) -> str:
-    """Return how far a reading is, in words.
-
-    Examples
-    --------
-    >>> from kit.explore.syncing import Synced
-    >>> describe_progress("history", Synced(fetched=12000, pages=12), 4.0)
-    'history: 12,000 rows · 12 pages · 3,000 rows/s'
-    """
+    """Return how far a reading is, in words."""
     rate = f"{so_far.fetched / max(seconds, 0.001):,.0f} rows/s"
     back = [f"back to {so_far.through:%Y-%m-%d}"] if so_far.through else []
     counts = count_of(so_far.fetched, "row"), count_of(so_far.pages, "page")

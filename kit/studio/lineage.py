@@ -61,13 +61,7 @@ def trace_inputs(
 
 
 def find_levels(last: str, inputs: Inputs) -> dict[str, int]:
-    """Return how many steps each generation stands before the last one, at most.
-
-    Examples
-    --------
-    >>> find_levels("film", {"film": ["cut", "song"], "cut": ["song"], "song": []})
-    {'film': 0, 'cut': 1, 'song': 2}
-    """
+    """Return how many steps each generation stands before the last one, at most."""
     levels = {last: 0}
     for _ in range(MOST):  # so that even a circle comes to an end
         before = dict(levels)

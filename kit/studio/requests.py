@@ -62,13 +62,7 @@ def fingerprint(facts: wire.Generation) -> str:
 
 
 def normalize_numbers(value: Any) -> Any:
-    """Return a value in which equal numbers are written equally, at every depth.
-
-    Examples
-    --------
-    >>> normalize_numbers({"size": 7.0, "steps": [1, 2.5], "on": True})
-    {'size': 7, 'steps': [1, 2.5], 'on': True}
-    """
+    """Return a value in which equal numbers are written equally, at every depth."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
         return int(value)
     if isinstance(value, dict):
@@ -268,13 +262,7 @@ class _UnsendableError(ValueError):
 
 
 def json_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return settings as they can be sent; those that hold nothing are left out.
-
-    Examples
-    --------
-    >>> json_parameters({"size": Decimal("0.5"), "style": None, "steps": (1, 2)})
-    {'size': 0.5, 'steps': [1, 2]}
-    """
+    """Return settings as they can be sent; those that hold nothing are left out."""
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, value in given.items():

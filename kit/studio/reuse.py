@@ -46,10 +46,7 @@ class ReusableResults:
 
         `fetched`: whether the output of a completed one has to be here, too.
 
-        Raises
-        ------
-        NoAnswerError
-            It was made before and its output is gone.
+        Raises `NoAnswerError`: it was made before and its output is gone.
         """
         passed: list[str] = []
         gone: KitError | None = None

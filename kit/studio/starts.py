@@ -51,13 +51,7 @@ class StartTrace:
     credits: Decimal | None = None
 
     def note(self, *, awaited: bool = False) -> str:
-        """Return what is true of it when it is stopped here.
-
-        Examples
-        --------
-        >>> StartTrace().note()
-        'it was stopped before its start had left: nothing was charged'
-        """
+        """Return what is true of it when it is stopped here."""
         same = "the same call without again=True" if self.again else "the same call"
         pending = f"{'await ' if awaited else ''}studio.history.pending()"
         if self.done:
