@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from typing import Any
 
 import httpx
 
 from kit.client.http import ConnectionPool
-from kit.client.http.aio import async_borrow
 from kit.client.http.sync import borrow
 
 HERE = "http://127.0.0.1:1"
@@ -25,14 +23,6 @@ class Line(httpx.HTTPTransport):
 
     def close(self) -> None:
         super().close()
-        self.closed = True
-
-
-class AsyncLine(httpx.AsyncHTTPTransport):
-    closed = False
-
-    async def aclose(self) -> None:
-        await super().aclose()
         self.closed = True
 
 
@@ -89,16 +79,3 @@ def test_a_request_after_the_closing_has_a_line_of_its_own() -> None:
     assert late.closed
     assert isinstance(later, Line)
     assert later.closed
-
-
-def test_the_awaited_face_closes_after_its_last_request_too() -> None:
-    pool: ConnectionPool[AsyncLine] = ConnectionPool(AsyncLine)
-
-    async def ask() -> AsyncLine:
-        async with async_borrow(pool, HERE) as line:
-            assert pool.close() == []
-            assert isinstance(line, AsyncLine)
-            assert not line.closed
-        return line
-
-    assert asyncio.run(ask()).closed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ import pytest
 
 from kit import wire
 from kit.client import uploads
-from kit.client.aio import AsyncClient
-from kit.client.calls import Flow, Reply, SendRequest, UploadFile
+from kit.client.calls import Reply, SendRequest, UploadFile
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
@@ -121,20 +119,6 @@ def test_an_address_may_be_relative(other: Server, client: Client, settings: Set
     assert reply.status == 200
     assert [seen.path for seen in other.seen] == ["/in/x"]
     assert "authorization" not in {name.lower() for name in other.seen[0].headers}
-
-
-def test_the_awaited_face_takes_a_relative_address_too(other: Server, settings: Settings) -> None:
-    other.first("PUT", "/in/x", Answer(200, {}))
-
-    def flow() -> Flow[Any]:
-        return (yield put("/in/x"))
-
-    async def sent() -> Any:
-        async with AsyncClient(settings) as client:
-            return await client.run(flow())
-
-    assert asyncio.run(sent()).status == 200
-    assert [seen.path for seen in other.seen] == ["/in/x"]
 
 
 # ── whose limits hold ────────────────────────────────────────────────────────────────────────────

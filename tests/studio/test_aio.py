@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from kit.errors import NoAnswerError, ParameterError
+from kit.errors import NoAnswerError
 from kit.studio import AsyncStudio
-from tests.client.third_party import Server, ThirdParty, png
-
-START = "/v1/creative-studio/generations"
+from tests.client.third_party import ThirdParty, png
 
 
 def cell(work: Coroutine[Any, Any, Any]) -> Any:
@@ -93,17 +91,6 @@ def test_an_error_can_be_resumed(astudio: AsyncStudio, party: ThirdParty) -> Non
         return str(resumed.status)
 
     assert cell(whole()) == "completed"
-
-
-def test_a_mistake_is_not_sent(astudio: AsyncStudio, other: Server) -> None:
-    async def whole() -> None:
-        with pytest.raises(ParameterError, match="did you mean 'steps'"):
-            await astudio.generate("paint", "x", stepz=3)
-        await astudio.close()
-
-    cell(whole())
-
-    assert other.requests("POST") == []
 
 
 def test_canceling_the_await_stops_the_polling(astudio: AsyncStudio, party: ThirdParty) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from kit.client.journal import Journal
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.studio import AsyncStudio, Studio
+from kit.studio import Studio
 from kit.studio.operations import Operations
 from tests.client import third_party
 from tests.client.third_party import Answer, Server, png
@@ -52,14 +51,6 @@ def test_an_output_may_come_after_its_generation(studio: Studio, hasty: Punctual
     assert made.output.url is not None
     assert studio.history.pending() == []
     assert studio.start("paint", "a fox").wait().output.bytes() == png()
-
-
-def test_it_may_for_the_awaited_face(astudio: AsyncStudio, hasty: Punctual) -> None:
-    async def cell() -> bytes:
-        async with astudio as studio:
-            return await (await studio.generate("paint", "a lake")).output.bytes()
-
-    assert asyncio.run(cell()) == png()
 
 
 def test_the_same_from_two_cells_at_once_is_paid_once(

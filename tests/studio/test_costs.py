@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import re
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ConfigError, GenerationFailedError
 from kit.explore.price_book import LearnedQuote
-from kit.studio import AsyncStudio, Studio
+from kit.studio import Studio
 from kit.studio.operations import Operations
 from kit.widgets import preview, prices
 from tests.client.third_party import Answer, Server, ThirdParty
@@ -134,23 +133,6 @@ def test_without_a_ledger_receipts_are_what_is_known(studio: Studio) -> None:
     checks = studio.costs.reconcile()
     assert checks.attrs == {"agrees": True, "problems": 0, "unchecked": 3}
     assert checks["note"].str.contains("the service has no ledger").any()
-
-
-def test_the_awaited_twin_answers_the_same(astudio: AsyncStudio) -> None:
-    async def cell() -> list[Any]:
-        await astudio.generate("paint", "a")
-        costs = astudio.costs
-        found = [
-            await costs.by("model"),
-            await costs.summary(),
-            await costs.trend(),
-            await costs.top(),
-            await costs.failed(),
-        ]
-        await astudio.close()
-        return [len(frame) for frame in found]
-
-    assert asyncio.run(cell()) == [1, 2, 1, 1, 0]
 
 
 # ── prices learned from receipts ─────────────────────────────────────────────────────────────────

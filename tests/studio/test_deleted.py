@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 import kit
 from kit import local
 from kit.errors import ConflictError, NoAnswerError, NotFoundError
-from kit.studio import AsyncStudio, Studio
+from kit.studio import Studio
 from tests.client.third_party import Answer, Server, problem
 
 START = "/v1/creative-studio/generations"
@@ -161,18 +160,6 @@ def test_a_contact_sheet_says_it(studio: Studio, other: Server) -> None:
 
     assert "<img" not in html
     assert f"{GONE} · 0.25 credits" in html
-
-
-def test_the_awaited_face_deletes_too(astudio: AsyncStudio, other: Server) -> None:
-    other.first("DELETE", f"{START}/job-1/outputs", Answer(204, b""))
-
-    async def work() -> str:
-        async with astudio as studio:
-            made = await studio.generate("paint", "a lake")
-            other.first("GET", f"{START}/job-1", Answer(200, DELETED))
-            return (await made.delete_outputs()).facts.deletion
-
-    assert asyncio.run(work()) == GONE
 
 
 def test_the_embedded_service_deletes_for_good(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from kit.client.settings import Settings
 from kit.errors import KitError, NoAnswerError
-from kit.studio import AsyncStudio, Studio
-from tests.client.third_party import Server, ThirdParty, png
+from kit.studio import Studio
+from tests.client.third_party import Server, png
 
 START = "/v1/creative-studio/generations"
 
@@ -97,25 +97,6 @@ def test_an_output_that_cannot_be_written_keeps_the_id(
     assert caught.value.resume is not None
     assert caught.value.resume().output.bytes() == png()
     assert len(media.requests("GET")) == 2  # to ask once more makes no room
-
-
-async def awaited(astudio: AsyncStudio) -> KitError:
-    async with astudio:
-        with pytest.raises(NoAnswerError, match=r"could not be written to .*outputs: ") as caught:
-            await astudio.generate("paint", "a lake")
-        return caught.value
-
-
-def test_the_awaited_face_keeps_it_too(
-    astudio: AsyncStudio, settings: Settings, party: ThirdParty
-) -> None:
-    import asyncio
-
-    in_the_way(settings)
-
-    error = asyncio.run(awaited(astudio))
-
-    assert (error.generation_id, error.resume is not None) == ("job-1", True)
 
 
 def test_a_history_that_cannot_be_written_is_one_sentence_and_stays(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from ipywidgets import HTML
 
 from kit.errors import KitError, NoAnswerError
-from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
+from kit.studio import Generation, Studio
 from kit.widgets.form.runs import Run
 from tests.client.third_party import Answer, Server, png
 from tests.widgets.tree import every
@@ -63,19 +61,3 @@ def test_waiting_goes_on_where_the_service_had_refused_to_say(
     assert run.state == "completed"
     assert form.generation.id == "job-1"
     assert len(other.requests("POST", START)) == 1
-
-
-def test_the_awaited_studio_tries_again_too(astudio: AsyncStudio, media: Server) -> None:
-    media.first("GET", FILE, *[Answer(500)] * 50)
-
-    async def cell() -> object:
-        async with astudio as studio:
-            run = (await studio.form("paint", "a lake")).submit()
-            with pytest.raises(NoAnswerError, match="could not be fetched"):
-                await run
-            media.script.clear()
-            run.resume()
-            made = await run
-            return type(made), await made.output.bytes() == png()
-
-    assert asyncio.run(cell()) == (AsyncGeneration, True)

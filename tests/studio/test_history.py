@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from kit.client.settings import Settings
 from kit.errors import BadRequestError, NotFoundError
 from kit.explore.bucket import open_archive
-from kit.studio import AsyncStudio, Studio
+from kit.studio import Studio
 from tests.buckets import KEYS, S3Server
 from tests.client.third_party import Answer, Seen, Server, ThirdParty
 from tests.conftest import Service, lasting_service
@@ -136,27 +135,6 @@ def test_parameters_are_columns_of_sql_as_of_frames(made: Studio) -> None:
         1024,
         512,
     ]
-
-
-def test_the_awaited_history_answers_the_same(astudio: AsyncStudio) -> None:
-    async def cell() -> tuple[object, ...]:
-        for prompt in ("a", "b"):
-            await astudio.generate("paint", prompt)
-        history = astudio.history
-        found = (
-            [item.prompt async for item in history],
-            [item.prompt for item in await history.list(1)],
-            (await history["job-1"]).prompt,
-            (await history.frame(1)).index.tolist(),
-            (await history.sync()).rows,
-            (await history.sql("select count(*) n from generations"))["n"].tolist(),
-            len(await history.files()),
-            await history.pending(),
-        )
-        await astudio.close()
-        return found
-
-    assert asyncio.run(cell()) == (["b", "a"], ["b"], "a", ["job-2"], 2, [2], 1, [])
 
 
 # ── a service that lists only its newest 20, and has no ledger ───────────────────────────────────

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from kit.client.settings import Settings
 from kit.errors import NoAnswerError
-from kit.studio import AsyncStudio, Studio
+from kit.studio import Studio
 from kit.studio.operations import Operations
 from tests.client.third_party import Answer, Server, ThirdParty
 from tests.studio.progress_lines import ShownLine
@@ -148,20 +147,6 @@ def test_filters_work_where_the_service_knows_none(studio: Studio) -> None:
     assert len(studio.history.frame(5, status="completed")) == 1
     assert len(studio.history.frame(5, status="failed")) == 0
     assert len(studio.history.frame(5, model=["paint", "retouch"], since="2027-01-01")) == 0
-
-
-def test_the_awaited_studio_keeps_the_same_history(studio: Studio, astudio: AsyncStudio) -> None:
-    studio.generate("paint", "a lake")
-
-    async def cell() -> tuple[int, int, int]:
-        synced = await astudio.history.sync()
-        frame = await astudio.history.frame()
-        newest = await astudio.history.frame(1)
-        await astudio.close()
-        return synced.rows, len(frame), len(newest)
-
-    assert asyncio.run(cell()) == (1, 1, 1)
-    assert len(studio.history.frame(sync=False)) == 1
 
 
 def test_progress_says_how_many_rows_and_pages_there_are(settings: Settings) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from kit.client.aio import AsyncClient
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.studio import AsyncStudio, Studio
+from kit.studio import Studio
 from kit.studio.operations import Operations
 from tests.client.fixtures import Clock
 from tests.client.third_party import Answer, Server
@@ -44,12 +41,6 @@ def studio(settings: Settings, clock: Clock, operations: Operations) -> Iterator
         yield studio
 
 
-@pytest.fixture
-def astudio(settings: Settings, clock: Clock, operations: Operations) -> AsyncStudio:
-    client = AsyncClient(settings, sleep=clock.asleep)
-    return AsyncStudio(settings, client=client, operations=operations)
-
-
 def outages(line: ShownLine) -> list[str]:
     return [label for label in line.labels if label.startswith("no connection for ")]
 
@@ -65,14 +56,3 @@ def test_the_line_says_that_there_is_no_connection(
     assert len(outages(line)) > 20
     assert outages(line)[0] == "no connection for 2 s, trying again"
     assert line.labels[-1] == ""  # it is gone in the end
-
-
-def test_the_awaited_face_says_so_too(astudio: AsyncStudio, other: Server, line: ShownLine) -> None:
-    other.first("GET", ONE, *[Answer(drop=True)] * 12)
-
-    async def work() -> Any:
-        async with astudio as studio:
-            return await studio.generate("paint", "a lake")
-
-    assert asyncio.run(work()).status == "completed"
-    assert outages(line)[0] == "no connection for 2 s, trying again"

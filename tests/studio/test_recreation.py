@@ -1,6 +1,5 @@
 """From a file back to the request that made it."""
 
-import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -118,16 +117,6 @@ def test_what_was_not_read_of_the_file_of_another_program_is_said(
     assert "the model paint has no num_inference_steps, seed: left out" in caplog.text
     with pytest.raises(ConfigError, match="no model 'dream'"):
         studio.recreate(file)
-
-
-def test_awaited(service: Service, key: str, tmp_path: Path) -> None:
-    async def work() -> bool:
-        async with await kit.aconnect(service.url, key, data=tmp_path / "client") as studio:
-            lake = await studio.generate("poster", "a lake at dawn", **SMALL)
-            same = await studio.recreate(await lake.save(tmp_path / "lake.png"))
-            return same.parameters == lake.parameters
-
-    assert asyncio.run(work())
 
 
 def test_a_copy_of_another_services_file_says_what_is_known(studio: Studio, tmp_path: Path) -> None:

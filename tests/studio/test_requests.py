@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from kit.errors import BadRequestError, InvalidApiKeyError, NoAnswerError, ParameterError
-from kit.studio import AsyncStudio, Studio
+from kit.studio import Studio
 from kit.studio.forms import FormService
 from tests.client import third_party
 from tests.client.third_party import MODELS, Answer, Server, png
@@ -49,18 +48,6 @@ def test_a_form_takes_settings_of_any_name(many: Studio) -> None:
     form = many.form("any", "a lake", parameters={"model": "v2", "again": "no"})
 
     assert form.value["parameters"] == {"model": "v2", "again": "no"}
-
-
-def test_the_awaited_face_takes_settings_of_any_name(astudio: AsyncStudio, other: Server) -> None:
-    other.first("GET", "/v1/creative-studio/models", Answer(200, {"image": [ANY]}))
-
-    async def made() -> None:
-        await astudio.start("any", parameters={"timeout": "5"})
-        await astudio.close()
-
-    asyncio.run(made())
-
-    assert sent(other)[0]["parameters"] == {"timeout": "5"}
 
 
 def test_a_sweep_varies_settings_of_any_name(many: Studio, other: Server) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,11 +13,10 @@ from PIL import Image
 
 from kit.client.settings import Settings
 from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterError
-from kit.studio import AsyncStudio, Generation, Studio
+from kit.studio import Generation, Studio
 from tests.client.third_party import Answer, Seen, Server, ThirdParty, png
 from tests.waiting import until
 
-LIST = "/v1/creative-studio/generations"
 COLORS = ("red", "navy", "maroon", "white")
 
 
@@ -111,17 +109,6 @@ def test_what_is_no_picture_is_a_sentence(studio: Studio, made: list[Generation]
         studio.history.similar("job-77")
     with pytest.raises(ParameterError, match=r"nowhere\.png"):
         studio.history.similar("nowhere.png")
-
-
-def test_the_awaited_history_finds_the_same(
-    astudio: AsyncStudio, studio: Studio, made: list[Generation]
-) -> None:
-    async def ask() -> tuple[list[str], list[str]]:
-        async with astudio:
-            alike = await astudio.history.similar("job-1", n=2)
-            return list(alike.index), list((await astudio.history.search("red")).index)
-
-    assert asyncio.run(ask()) == (["job-1", "job-3"], ["job-1"])
 
 
 def test_the_table_shows_more_like_what_was_chosen_last(
