@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.cells import opened
 from tests.browser.lab import Lab, room, serving
-from tests.browser.notebook import CHROMIUM, chromium
+from tests.browser.notebook import CHROMIUM, Notebook, chromium
 from tests.isolation import notebook_variables
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+PLUGINS = str(Path(__file__).parents[1] / "plugins")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,8 +56,17 @@ def browser(program: Browser, request: pytest.FixtureRequest) -> Iterator[Browse
 
 
 @pytest.fixture
-def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, none of the tests' plug-ins."""
+def plugins() -> None:
+    """Have the kernels of a test find the tests' plug-ins."""
+
+
+@pytest.fixture
+def environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> dict[str, str]:
+    """Variables of the kernels: a data folder of their own, and `plugins` where asked for."""
+    if "plugins" in request.fixturenames:
+        return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
     monkeypatch.delenv("PYTHONPATH", raising=False)
     return notebook_variables(str(tmp_path))
 
@@ -69,3 +80,12 @@ def lab(server: Lab, tmp_path: Path, environment: dict[str, str]) -> Iterator[La
         shutil.copy(path, root)
     with room(server, root, environment) as lab:
         yield lab
+
+
+@pytest.fixture
+def notebook(lab: Lab, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Notebook]:
+    """A notebook of the module's cells, all of them run at once."""
+    with opened(lab, browser, *request.module.CELLS) as notebook:
+        notebook.run_all()
+        yield notebook
+        assert notebook.errors() == []

@@ -1,20 +1,16 @@
 """A form in JupyterLab: what one sees while typing, clicking, reloading, by day and by night."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser.cells import look, opened
-from tests.browser.lab import Lab
+from tests.browser.cells import look
 from tests.browser.notebook import Notebook
 from tests.client.third_party import png
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = (
     "import kit\nstudio = kit.connect()",
     'form = studio.form("flat", size="big")\nform',
@@ -23,21 +19,6 @@ CELLS = (
     'drift = studio.form("drift", "a lake", duration=1, resolution="360p")\n'
     "import ipywidgets\nipywidgets.VBox([poster, drift])",
 )
-
-
-@pytest.fixture
-def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
-
-
-@pytest.fixture
-def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
-    """A notebook with forms, all of its cells run at once."""
-    with opened(lab, browser, *CELLS) as notebook:
-        notebook.run_all()
-        yield notebook
-        assert notebook.errors() == []
 
 
 def form(notebook: Notebook, number: int) -> Locator:

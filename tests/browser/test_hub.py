@@ -11,9 +11,8 @@ from tests.browser.cells import opened
 from tests.browser.lab import BELOW, Lab
 from tests.browser.notebook import Notebook
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = (
     "import kit\nstudio = kit.connect()",
     'studio.generate("poster", "a misty lake", size=256)',
@@ -26,12 +25,6 @@ PLAYING = """async video => {
     while (video.currentTime < 0.2) await new Promise(requestAnimationFrame);
     return video.currentSrc;
 }"""
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
 
 
 def test_pictures_videos_and_uploads_come_through_the_one_door(

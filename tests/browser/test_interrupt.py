@@ -1,7 +1,6 @@
 """The stop button of JupyterLab while a cell waits for a generation."""
 
 import time
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -9,9 +8,8 @@ from playwright.sync_api import Browser, expect
 from tests.browser.cells import opened
 from tests.browser.lab import Lab
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = (
     "import kit\nstudio = kit.connect()\nastudio = await kit.aconnect()",
     'studio.generate("flat", "a lake", does="hangs")',
@@ -20,12 +18,6 @@ CELLS = (
     "(left,) = await astudio.history.pending()\n"
     "print(left.prompt, (await left.cancel()).facts.state)",
 )
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
 
 
 def test_a_cell_that_waits_is_stopped_at_once_and_its_job_is_found_and_canceled(

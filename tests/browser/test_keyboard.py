@@ -1,7 +1,5 @@
 """Table and panels without a mouse: keys are theirs, parts have names, the focus is never lost."""
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
@@ -9,21 +7,14 @@ from tests.browser.cells import opened
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = (
     "import kit\nstudio = kit.connect()\n"
     'made = [studio.generate("flat", "a lake", seed=n, count=n + 1) for n in range(3)]',
     "studio.history.table(size=2)",
     "studio.panel()",
 )
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
 
 
 def press(part: Locator, key: str) -> None:

@@ -1,16 +1,13 @@
 """The end of a run is told by the browser while its tab is in the background, if wanted."""
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.cells import opened
 from tests.browser.lab import Lab
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = ("import kit\nstudio = kit.connect()", 'studio.form("flat", "a lake")')
 #: A browser without a screen has no notifications: what would be told is kept.
 _BROWSER = """() => {
@@ -22,12 +19,6 @@ _BROWSER = """() => {
     } });
 }"""
 _HIDE = "() => change(document, 'hidden', { value: true })"
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables of the kernels."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
 
 
 def test_the_end_of_a_run_is_told_when_that_is_wanted(lab: Lab, browser: Browser) -> None:

@@ -1,7 +1,6 @@
 """Widgets far from their kernel: what is typed counts, a click pays once, the focus stays."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
@@ -11,9 +10,8 @@ from tests.browser.far import HOLDS_BACK, away
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = (
     "import kit\nstudio = kit.connect()\nform = studio.form('flat')\nform",
     "made = [studio.generate('flat', 'a lake', seed=n) for n in range(2)]\n"
@@ -21,12 +19,6 @@ CELLS = (
     "studio.writing('SPACE')",
     "studio.account_panel()",
 )
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The panel far from its kernel: changes in a row, a file, a late click, and the kernel's end."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
@@ -12,9 +11,8 @@ from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 from tests.client.third_party import png
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = ("import kit\nstudio = kit.connect()\nstudio.panel()",)
 #: Presses Cancel as soon as it is there: a person could, by chance.
 CANCELS = """() => ({ pressed: new Promise(done => {
@@ -28,12 +26,6 @@ CANCELS = """() => ({ pressed: new Promise(done => {
 #: Marks a part of the page, to tell it from another one like it.
 MARK = "part => { part.seen = true; }"
 SEEN = "part => part.seen === true"
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
 
 
 @pytest.fixture

@@ -1,19 +1,15 @@
 """The history's table in JupyterLab: looked through, by night, reloaded, without its kernel."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser.cells import look, opened
-from tests.browser.lab import Lab
+from tests.browser.cells import look
 from tests.browser.notebook import Notebook
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = (
     "import kit\nstudio = kit.connect()\n"
     'prompts = ["a lake", "a hill", "a town", "a deep lake", "a road"]\n'
@@ -21,21 +17,6 @@ CELLS = (
     "table = studio.history.table(size=3)\ntable",
     "print([chosen.prompt for chosen in table.selected])",
 )
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
-
-
-@pytest.fixture
-def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
-    """A notebook with a table, all of its cells run at once."""
-    with opened(lab, browser, *CELLS) as notebook:
-        notebook.run_all()
-        yield notebook
-        assert notebook.errors() == []
 
 
 def rows(notebook: Notebook) -> Locator:

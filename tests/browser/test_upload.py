@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,8 @@ from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 from tests.client.third_party import png
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = ("import kit\nstudio = kit.connect()", 'clay = studio.form("clay")\nclay')
 DROP = """(zone, [name, type, content]) => {
     const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
@@ -41,20 +39,6 @@ WIDEST = """zone => {
         .map(part => part.getBoundingClientRect().right);
     return Math.max(...edges) - card.getBoundingClientRect().right;
 }"""
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
-
-
-@pytest.fixture
-def notebook(lab: Lab, browser: Browser) -> Iterator[Notebook]:
-    with opened(lab, browser, *CELLS) as notebook:
-        notebook.run_all()
-        yield notebook
-        assert notebook.errors() == []
 
 
 @pytest.fixture

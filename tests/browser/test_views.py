@@ -1,7 +1,6 @@
 """Gallery and comparison in JupyterLab, also in a notebook that nobody has trusted."""
 
 import json
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
@@ -10,9 +9,8 @@ from tests.browser.cells import look, opened
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("plugins")]
 
-PLUGINS = str(Path(__file__).parents[1] / "plugins")
 CELLS = (
     "import kit\nstudio = kit.connect()\n"
     'lake, hill = (studio.generate("poster", p, size=512, seed=3) for p in ("a lake", "a hill"))\n'
@@ -20,12 +18,6 @@ CELLS = (
     "kit.gallery([lake, hill, film], columns=3)",
     "kit.compare(lake, hill, film)",
 )
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables of the kernels: a data folder of their own, and the tests' plug-ins."""
-    return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
 
 
 def width(picture: Locator) -> float:
