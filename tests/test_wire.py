@@ -48,6 +48,13 @@ def test_an_answer_forgives_what_another_service_does() -> None:
     assert (model.title, model.media_parameters, model.credits_from) == ("", [], None)
 
 
+def test_a_price_below_nothing_is_none() -> None:
+    told = {"id": "1", "creditsAtDefaults": -0.1, "creditsFrom": 0, "pricing": {"base": -1}}
+    model = Model.model_validate(told)
+
+    assert (model.credits_at_defaults, model.credits_from, model.pricing) == (None, 0, None)
+
+
 def test_a_generation_forgives_a_null_in_every_field() -> None:
     nulls = {field.alias: None for field in Generation.model_fields.values()}
 

@@ -59,13 +59,16 @@ def check_address(url: str) -> str:
     scheme, host, port = origin(url)
     if scheme not in ("http", "https") or not host or not port:
         raise ConfigError(
-            f"base_url must be a whole address such as 'https://studio.example', not {shown}"
+            f"the service's address must be a whole address such as "
+            f"'https://studio.example', not {shown}"
         )
     parts = urlsplit(url)
     if parts.username is not None or parts.query or parts.fragment:
-        raise ConfigError("base_url may hold no user, no password, no '?' and no '#'")
+        raise ConfigError("the service's address may hold no user, no password, no '?' and no '#'")
     if not url.isascii() or any(c.isspace() for c in url):
-        raise ConfigError(f"base_url may hold no blanks and only ASCII characters: {shown}")
+        raise ConfigError(
+            f"the service's address may hold no blanks and only ASCII characters: {shown}"
+        )
     return url.rstrip("/")
 
 

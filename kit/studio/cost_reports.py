@@ -98,7 +98,7 @@ class CostReports:
         spent = yield from self.spending(
             until=now, on_progress=on_progress, timezone=timezone, sync=sync
         )
-        balance = yield from self.balance()
+        balance = spent.balance(now) if as_of else (yield from self.balance())
         return costs.forecast(
             spent.daily(),
             balance,
@@ -143,7 +143,7 @@ class CostReports:
         return costs.report(
             wanted,
             spent(*wanted),
-            spent(*wanted.before),
+            spent(*wanted.before(now)),
             spent(None, min(now, wanted.end)).daily(),
             now=now,
             owner=account.name or account.id,

@@ -62,7 +62,11 @@ def fetch_thumbnail(generation: BaseGeneration) -> bytes | None:
     cache, facts = generation.operations.cache, generation.facts
     small = generation.client.block(downloads.poster(cache, facts))
     gone = bool(facts.deletion) and not cache.path(facts).exists()
-    if small is None and facts.asset_type == "image" and not gone:
+    kind = facts.asset_type
+    if small is None and kind is None:  # left out: what the model makes
+        model = generation.client.block(generation.operations.models()).get(facts.model_id or "")
+        kind = model.asset_type if model else None
+    if small is None and kind == "image" and not gone:
         return generation.client.block(downloads.output(cache, facts)).read_bytes()
     return small
 

@@ -73,7 +73,9 @@ def _rule(told: Any) -> Any:
         return None
     known = all(_UNIT.issuperset(unit) for unit in told.get("units") or ())
     named = all(unit.parameter or unit.medium for unit in rule.units)
-    return rule if known and named else None
+    factors = [factor for m in rule.multipliers for factor in m.values.values()]
+    least = min(rule.base, *(unit.credits for unit in rule.units), *factors, Decimal(0))
+    return rule if known and named and not least else None
 
 
 class Term(Wire):
@@ -99,6 +101,10 @@ class Quote(Wire):
     balance: Credits | None = None
 
 
+#: A budget would grow by a price below nothing.
+_Price = Annotated[Credits, Field(ge=0)]
+
+
 class Model(Wire):
     """What can be asked for, with its parameters and prices.
 
@@ -113,9 +119,9 @@ class Model(Wire):
     prompt_required: bool = False
     media_parameters: list[Parameter] = Field(default_factory=list)
     setting_parameters: list[Parameter] = Field(default_factory=list)
-    credits_from: Credits | None = None
-    credits_at_defaults: Credits | None = None
-    estimated_credits: Credits | None = None
+    credits_from: _Price | None = None
+    credits_at_defaults: _Price | None = None
+    estimated_credits: _Price | None = None
     supports_multi_reference_media: bool = False
     description: str = ""
     pricing: Annotated[Rule | None, BeforeValidator(_rule)] = None

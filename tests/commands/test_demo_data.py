@@ -30,11 +30,14 @@ def test_the_history_is_there_and_the_books_are_right(folder: Path) -> None:
         frame = studio.history.frame()
         ledger = studio.usage.frame(None)
         balance = studio.account.credits
+        ahead = studio.costs.forecast(1, as_of="2026-10-25").iloc[0]
     local.stop()
 
     assert len(frame) == 400
     assert ledger["credits"].sum() == pytest.approx(float(balance or 0))
     assert ledger["balance_after"].iloc[0] == pytest.approx(float(balance or 0))
+    then = ledger.loc[ledger["created_at"] < "2026-10-25", "credits"].sum()
+    assert ahead["left"] + ahead["running"] == pytest.approx(then, abs=0.002)
     assert (ledger["balance_after"] >= 0).all()
     running = ledger["credits"][::-1].cumsum()
     assert (running - ledger["balance_after"][::-1]).abs().max() < 1e-6

@@ -172,6 +172,13 @@ def test_the_figure_beside_a_bar_stays_inside_where_a_stack_ends_in_nothing() ->
     assert draw(chart, rows).axes[0].get_xlim() == pytest.approx((0, 116))
 
 
+def test_fine_charges_are_not_written_as_nothing() -> None:
+    pytest.importorskip("matplotlib")
+    axes = draw(BARS, pd.DataFrame({"model": ["clay"], "net": [0.00004]})).axes[0]
+
+    assert [text.get_text() for text in axes.texts] == ["0.00004"]
+
+
 def test_altair_writes_the_figures_beside_the_bars() -> None:
     pytest.importorskip("altair")
     rows = pd.DataFrame({"model": ["a", "b"], "net": [1234.5, -2.0]})

@@ -51,7 +51,7 @@ def report(
     return costs.report(
         wanted,
         costs.Spending(archive, HistoryFilter(*wanted), rates=RATES),
-        costs.Spending(archive, HistoryFilter(*wanted.before), rates=RATES),
+        costs.Spending(archive, HistoryFilter(*wanted.before(NOW)), rates=RATES),
         costs.Spending(archive, HistoryFilter(until=now_or_end)).daily(),
         now=NOW,
         owner="Ada & Co",
@@ -102,6 +102,24 @@ def test_a_report_asks_nobody_and_everything_in_it_is_escaped() -> None:
     assert "prefers-color-scheme:dark" in page
 
 
+def test_a_month_that_runs_is_held_against_the_same_days_of_the_one_before() -> None:
+    each_day = [made(n, 1, created_at=NOW - timedelta(n, 60)) for n in range(51)]
+
+    assert "+0% on the same days of the month before" in text_of(report(each_day).html)
+
+
+def test_failures_for_many_reasons_are_all_in_the_sum() -> None:
+    failed = [
+        made(n, 1, 1, status="failed", error=f"reason {n}", created_at=NOW) for n in range(12)
+    ]
+
+    assert "the rest 5 5.00 5.00 0.00" in text_of(report(failed).html)
+
+
+def test_fine_amounts_are_not_shown_as_nothing() -> None:
+    assert "Spent 0.0002 " in text_of(report([made(1, "0.0002", created_at=NOW)]).html)
+
+
 def test_a_month_that_is_over_expects_nothing() -> None:
     shown = text_of(report(spending(60), "2026-10", budget="5").html)
 
@@ -123,7 +141,7 @@ def test_a_month_begins_where_days_begin() -> None:
     month = costs.Month.parse(None, datetime(2026, 11, 30, 23, 30, tzinfo=UTC), berlin)
 
     assert month == (datetime(2026, 12, 1, tzinfo=berlin), datetime(2027, 1, 1, tzinfo=berlin))
-    assert month.before.first == datetime(2026, 11, 1, tzinfo=berlin)
+    assert month.before(NOW).first == datetime(2026, 11, 1, tzinfo=berlin)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from kit import wire
 from kit.errors import ConfigError, NotFoundError
 from kit.studio import AsyncStudio, Generation, Studio
 from kit.studio.views import EntryList
-from tests.client.third_party import Answer, Server
+from tests.client.third_party import Answer, Server, ThirdParty
 from tests.waiting import until
 from tests.widgets.tree import every
 
@@ -131,6 +131,15 @@ def test_a_table_fetches_thumbnails_once(
     shows(2)
     # a service without thumbnails is asked for the pictures, and these are in the cache
     assert len(media.requests("GET")) == asked
+
+
+def test_a_table_has_pictures_where_a_service_does_not_say_that_they_are_some(
+    studio: Studio, made: list[Generation], party: ThirdParty
+) -> None:
+    party.facts = lambda _: {"assetType": None}
+    table = studio.history.table(10)
+
+    until(lambda: table.controls.page.value.count("<img"), lambda seen: seen == 3)
 
 
 def test_a_long_video_is_a_still_in_the_live_preview(

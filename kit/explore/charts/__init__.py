@@ -207,7 +207,9 @@ def wide(count: int) -> float:
 
 def number(value: float) -> str:
     """Return a figure for a chart."""
-    text = f"{value:,.{2 if abs(value) >= 100 else 3}f}".rstrip("0").rstrip(".")
+    text = f"{value:,.{2 if abs(value) >= 100 else 3 if abs(value) >= 0.01 else 6}f}".rstrip(
+        "0"
+    ).rstrip(".")
     return "0" if text in ("-0", "") else text
 
 

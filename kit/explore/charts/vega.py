@@ -118,7 +118,7 @@ def _band(chart: Chart, rows: pd.DataFrame) -> Any:
         x=x, y=alt.Y("low:Q", title=UNIT, axis=alt.Axis(tickCount=6)), y2="high:Q"
     )
     figures = [
-        alt.Tooltip(f"{name}:Q", title=title, format=",.3~f")
+        alt.Tooltip(f"{name}:Q", title=title, format=",.6~f")
         for name, title in (("y", UNIT), ("low", "at least"), ("high", "at most"))
     ]
     line = whole.mark_line(color=PALETTE[0], strokeWidth=2.5, point=len(rows) == 1).encode(
@@ -171,5 +171,5 @@ def _tooltip(chart: Chart, named: str) -> list[Any]:
     return [
         alt.Tooltip(named, title=chart.x),
         *([alt.Tooltip("color:N", title=chart.color)] if chart.color else []),
-        alt.Tooltip(amount, title=UNIT, format=",.3~f"),
+        alt.Tooltip(amount, title=UNIT, format=",.6~f"),
     ]

@@ -29,6 +29,12 @@ _ROWS, _TAGS = 8, 4
 _WIDTH, _HEIGHT, _LEFT, _BELOW = 880, 220, 46, 20
 
 
+#: A frame knows the system's colors, and not that the notebook around it has dark ones.
+_NIGHT = """<style>@media (prefers-color-scheme: light) {
+[data-jp-theme-light="false"] .kit-report iframe { filter: invert(0.91) hue-rotate(180deg); } }
+</style>"""
+
+
 class Month(NamedTuple):
     """A month in a time zone: from its first moment to that of the next one."""
 
@@ -50,10 +56,11 @@ class Month(NamedTuple):
             raise ConfigError(f"the month {text} has not begun")
         return cls(first, (first + timedelta(days=32)).replace(day=1))
 
-    @property
-    def before(self) -> Month:
-        """The month before it."""
-        return Month((self.first - timedelta(days=1)).replace(day=1), self.first)
+    def before(self, now: datetime) -> Month:
+        """Return the month before it; before one that still runs, no more days than it has had."""
+        first = (self.first - timedelta(days=1)).replace(day=1)
+        passed = now.astimezone(self.first.tzinfo) - self.first
+        return Month(first, self.first if now >= self.end else min(self.first, first + passed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,8 @@ class CostReport:
 
     def _repr_html_(self) -> str:
         style = "width:100%;height:720px;border:0;border-radius:12px"
-        return f'<iframe sandbox srcdoc="{html.escape(self.html)}" style="{style}"></iframe>'
+        shown = f'<iframe sandbox srcdoc="{html.escape(self.html)}" style="{style}"></iframe>'
+        return f'<div class="kit-report">{_NIGHT}{shown}</div>'
 
 
 def report(
@@ -89,7 +97,7 @@ def report(
 ) -> CostReport:
     """Return the report of a month.
 
-    `spent`, `before`: of the month, and of the one before it.
+    `spent`, `before`: of the month, and of `Month.before`.
     `daily`: of `Spending.daily`, until the end of the month or until now.
     `owner`: whose costs they are.
     `budget`: what was to be spent at most, in credits.
@@ -105,7 +113,7 @@ def report(
         budget=budget and facts.budget(float(budget)),
         models=facts.groups("model"),
         tags=facts.tags(),
-        failures=facts.failed[:_ROWS],
+        failures=facts.failed,
         unusual=list(facts.unusual.head(_ROWS).itertuples()),
         outlook=facts.outlook(),
         footer=facts.footer(),
@@ -163,7 +171,8 @@ class _Facts:
         beside = [f"{float(amount):,.2f} {name}" for name, amount in worth if pd.notna(amount)]
         if last > 0:
             change = f"{self._net / last - 1:+.0%}".replace("-", "−")
-            beside.append(f"{change} on the month before")
+            days = "the same days of " if self.now < self.month.end else ""
+            beside.append(f"{change} on {days}the month before")
         refunded = int(self._whole["refunded"])
         share = f"{refunded / max(int(self._whole['charged']), 1):.1%} of what was charged"
         done = int(by(self.spent, "status").set_index("status")["count"].get("completed", 0))
@@ -189,10 +198,7 @@ class _Facts:
         """Return the most expensive groups of a column, and the rest as one."""
         frame = by(self.spent, column)
         names = frame[column].astype("object").where(frame[column].notna(), "without")
-        rows = list(zip(names, frame["net"], frame["count"], strict=True))
-        if len(rows) > _ROWS:
-            kept, rest = rows[: _ROWS - 1], rows[_ROWS - 1 :]
-            rows = [*kept, (REST, sum(net for _, net, _ in rest), sum(n for *_, n in rest))]
+        rows = _few(list(zip(names, frame["net"], frame["count"], strict=True)))
         most = max((net for _, net, _ in rows), default=0)
         return [
             {
@@ -217,7 +223,7 @@ class _Facts:
         sums = rows[["count", "charged", "refunded", "net"]].sum().sort_values("charged")
         return [
             {"name": name, "number": int(count), "amounts": amounts}
-            for name, count, *amounts in sums[::-1].itertuples(name=None)
+            for name, count, *amounts in _few(list(sums[::-1].itertuples(name=None)))
         ]
 
     @cached_property
@@ -283,6 +289,14 @@ class _Facts:
         return {"days": days, "chart": chart, "key": key}
 
 
+def _few(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return rows of a name and figures, those that are too many as one."""
+    if len(rows) <= _ROWS:
+        return rows
+    _, *figures = zip(*rows[_ROWS - 1 :], strict=True)
+    return [*rows[: _ROWS - 1], (REST, *map(sum, figures))]
+
+
 def _step(highest: float) -> float:
     """Return the distance of lines of which three to six lie below a figure."""
     power = 10.0 ** math.floor(math.log10(highest))
@@ -291,4 +305,6 @@ def _step(highest: float) -> float:
 
 def _credits(amount: float) -> str:
     """Return credits as a report has them."""
+    if 0 < abs(amount) < 0.005:
+        return f"{amount:.6f}".rstrip("0")
     return f"{amount:,.0f}" if abs(amount) >= 10_000 else f"{amount:,.2f}"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
@@ -118,6 +120,13 @@ class Spending:
     def daily(self) -> pd.DataFrame:
         """Return the sums of each day and model: ``day``, ``model_id``, ``net``."""
         return self.sums(("day", "model_id"))
+
+    def balance(self, until: datetime) -> Decimal | None:
+        """Return what could be spent at a moment, by the ledger; None where there is none."""
+        summed = f"sum((credits * {PARTS})::bigint) as total"
+        found = self.ask(f"select {summed} from usage where created_at < ?", [until])  # noqa: S608
+        total = found["total"].iloc[0]
+        return None if total is None or total != total else Decimal(int(total)) / PARTS
 
     def _sums(self, names: Sequence[str], *, kept: bool) -> str:
         """Return the query of `sums`: groups of texts of objects, which are few, then of values."""

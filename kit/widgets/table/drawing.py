@@ -19,6 +19,8 @@ from kit.widgets.table.rows import TableView
 
 #: Pixels of a thumbnail, as in the style sheet.
 THUMBNAIL = (64, 40)
+#: Characters of a prompt that are shown.
+_LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +41,18 @@ class TableColumn:
 
 
 def _credits(value: Any) -> str:
-    return f"{value:.3f}".rstrip("0").rstrip(".")
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def _short(text: Any) -> str:
+    return str(text) if len(str(text)) <= _LONGEST else f"{str(text)[:_LONGEST]}…"
 
 
 COLUMNS = (
     TableColumn("when (UTC)", ("created_at",), "136px", "136px", "{:%Y-%m-%d %H:%M}".format),
     TableColumn("model", ("model_id",), "96px", "minmax(56px,76px)", str),
     TableColumn("status", ("status",), "98px", "98px", str),
-    TableColumn("prompt", ("prompt",), "minmax(96px,1fr)", "minmax(56px,1fr)", str),
+    TableColumn("prompt", ("prompt",), "minmax(96px,1fr)", "minmax(56px,1fr)", _short),
     TableColumn("credits", ("net", "credits"), "88px", "72px", _credits, number=True),
     TableColumn("took", ("seconds",), "72px", "", "{:.1f} s".format, number=True),
 )
@@ -114,13 +120,13 @@ def live(
     """Return a page as it is shown while the kernel runs; the heads are for who does not see."""
     shown = columns(page)
     grid = f"grid-template-columns:{tracks(shown)}"
-    rows = []
+    reasons, rows = _reasons(page), []
     for name, texts in zip(map(str, page.index), cells(page, shown), strict=True):
+        small = _picture(thumbnails.get(name) or reasons.get(name))
         inside = "".join(
             f'<span role="cell"{_class(column)}>{_colored(source, text)}</span>'
             for (source, column), text in zip(shown, texts, strict=True)
         )
-        small = _picture(thumbnails.get(name))
         rows.append(
             f'<div class="kit-table-row" role="row" style="{grid}"><span></span>'
             f'<span role="cell">{small}</span>{inside}</div>'
@@ -138,9 +144,12 @@ def static_page(page: pd.DataFrame, thumbnails: Mapping[str, bytes | str], words
     """Return a page as a saved notebook keeps it: plain HTML."""
     shown = columns(page)
     across, down = THUMBNAIL
-    rows = []
+    reasons, rows = _reasons(page), []
     for name, texts in zip(map(str, page.index), cells(page, shown), strict=True):
-        small = _picture(thumbnails.get(name), f'height="{down}" style="max-width:{across}px"')
+        small = _picture(
+            thumbnails.get(name) or reasons.get(name),
+            f'height="{down}" style="max-width:{across}px"',
+        )
         line = [
             f'<span style="white-space:{"normal" if s == "prompt" else "nowrap"}">'
             f"{_colored(s, text)}</span>"
@@ -178,6 +187,13 @@ def classes(column: TableColumn) -> list[str]:
 def _class(column: TableColumn) -> str:
     names = classes(column)
     return f' class="{" ".join(names)}"' if names else ""
+
+
+def _reasons(page: pd.DataFrame) -> dict[str, str]:
+    """Return why generations failed, by id."""
+    if "error" not in page:
+        return {}
+    return {str(name): str(error) for name, error in page["error"].dropna().items()}
 
 
 def _picture(content: bytes | str | None, style: str = "") -> str:

@@ -5,6 +5,7 @@ What comes out are positions; a page of the frame is taken by them.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -65,41 +66,22 @@ def choices(frame: pd.DataFrame, column: str) -> list[str]:
 
 
 def _masks(frame: pd.DataFrame, view: TableView) -> Iterator[np.ndarray[Any, np.dtype[np.bool_]]]:
-    for name, find in _FILTERS.items():
+    for name, (column, fits) in _FILTERS.items():
         wanted = getattr(view, name)
-        if wanted:
-            yield np.asarray(find(frame, wanted), dtype=bool)
-
-
-def _equal(column: str) -> Callable[[pd.DataFrame, str], Any]:
-    def find(frame: pd.DataFrame, value: str) -> Any:
-        if column not in frame.columns:
-            return np.zeros(len(frame), dtype=bool)
-        return _filled(frame[column] == value)
-
-    return find
-
-
-def _since(frame: pd.DataFrame, day: date) -> Any:
-    return _filled(frame["created_at"] >= _midnight(day))
-
-
-def _until(frame: pd.DataFrame, day: date) -> Any:
-    return _filled(frame["created_at"] < _midnight(day + timedelta(days=1)))
-
-
-def _filled(mask: pd.Series[Any]) -> Any:
-    return mask.fillna(value=False).to_numpy(dtype=bool)
+        if wanted and column not in frame.columns:
+            yield np.zeros(len(frame), dtype=bool)
+        elif wanted:
+            yield fits(frame[column], wanted).fillna(value=False).to_numpy(dtype=bool)
 
 
 def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-#: Field of a view -> which rows have what it asks for.
-_FILTERS: dict[str, Callable[[pd.DataFrame, Any], Any]] = {
-    "status": _equal("status"),
-    "model": _equal("model_id"),
-    "since": _since,
-    "until": _until,
+#: Field of a view -> a column, and which of its values are what is asked for.
+_FILTERS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "status": ("status", operator.eq),
+    "model": ("model_id", operator.eq),
+    "since": ("created_at", lambda made, day: made >= _midnight(day)),
+    "until": ("created_at", lambda made, day: made < _midnight(day + timedelta(days=1))),
 }

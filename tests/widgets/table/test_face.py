@@ -205,13 +205,14 @@ def test_nothing_is_fetched_before_it_is_shown(later: Later) -> None:
 
 
 def test_the_error_of_a_callback_is_seen_and_goes_away(later: Later) -> None:
-    frames = [history().rename(columns={"created_at": "was"}), history()]
+    naive = history()["created_at"].dt.tz_localize(None)
+    frames = [history().assign(created_at=naive), history()]
     face = table(later, renew=lambda: frames.pop(0))
 
     face.controls.renew.click()
     later.do()
     face.controls.until.value = date(2026, 3, 5)
-    assert "KeyError" in face.controls.problem.value
+    assert "TypeError" in face.controls.problem.value
     face.controls.renew.click()
     later.do()
     face.controls.until.value = None
@@ -281,6 +282,22 @@ def test_a_frame_of_other_columns_shows_what_it_has(later: Later) -> None:
 
     assert list(face.controls.heads) == ["prompt", "net"]
     assert ">1.25</span>" in face.controls.page.value
+
+
+def test_a_failed_row_says_why_where_its_picture_would_be(later: Later) -> None:
+    frame = history().assign(error=[None, None, "no <steam>", None, None, None])
+    face = HistoryTable(frame, search=search_rows, background=later.background())
+
+    for page in (face.controls.page.value, face.html()):
+        assert page.count("no &lt;steam&gt;</small>") == 1
+
+
+def test_fine_charges_are_whole_and_long_prompts_are_cut(later: Later) -> None:
+    frame = pd.DataFrame({"prompt": ["a" * 20_000], "net": [0.00002]}, index=["x"])
+    page = HistoryTable(frame, search=search_rows, background=later.background()).html()
+
+    assert ">0.00002</span>" in page
+    assert len(page) < 3_000
 
 
 def test_a_screen_reader_hears_each_row(later: Later) -> None:

@@ -67,6 +67,7 @@ def test_columns_that_are_missing_match_nothing() -> None:
     frame = pd.DataFrame({"seed": [1, 2]}, index=["a", "b"])
 
     assert positions(frame, TableView(status="failed"), search_rows).tolist() == []
+    assert positions(frame, TableView(since=date(2026, 3, 1)), search_rows).tolist() == []
     assert positions(frame, TableView(text="b"), search_rows).tolist() == [1]
 
 
