@@ -56,6 +56,7 @@ _PACKAGES = {
     "pandas": (2, 4),
     "httpx": (0, 1),
 }
+_LAB = ("jupyterlab", "ipykernel")
 #: What some tests need -> the programs or modules that will do, and how to get them.
 _TEST_NEEDS = {
     "tests": (("pytest", "playwright"), "pip install -e '.[test]'"),
@@ -115,8 +116,10 @@ def examine(
         return find_models(ModelSource(settings.engines_file, settings.engine_copies))
 
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
-    yield from map(_package, _PACKAGES)
-    yield from examine_lab()
+    notebooks = find_spec("jupyter_core") is not None  # where a service runs alone, there are none
+    yield from (_package(name) for name in _PACKAGES if notebooks or name not in _LAB)
+    if notebooks:
+        yield from examine_lab()
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _privacy(settings)
     yield _checked("database", lambda: check_database(settings), _SEE)

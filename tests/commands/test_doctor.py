@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,17 @@ def test_the_doctor_says_what_to_do(kit: Kit, tmp_path: Path) -> None:
 
     assert done.code == 1
     assert "set KIT_DATA to another folder" in done.out
+
+
+def test_a_service_without_notebooks_lacks_nothing(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jupyter_core", None)
+
+    names = [finding["name"] for finding in kit("doctor", "--json").json]
+
+    assert "a picture" in names
+    assert not {"jupyterlab", "ipykernel", "JupyterLab", "kernel"} & {*names}
 
 
 def test_the_doctor_asks_a_bucket_and_a_cluster(
