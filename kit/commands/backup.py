@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from kit.commands.database import actor, settings_of, transact
 from kit.commands.options import Data, DatabaseUrl, Json, show_json
+from kit.errors import UnavailableError
 from kit.service import backup
 from kit.service.domain import audit
 from kit.service.machine import clock
@@ -28,7 +30,8 @@ def command(
     settings = settings_of(data, database)
     report = backup.backup(settings, target, skip_missing=skip_missing)
     facts = {"files": report.files, "missing": len(report.missing) or None}
-    transact(settings, audit.record("backup.made", target.name, actor(), clock(), **facts))
+    with suppress(UnavailableError):  # a disk that is read-only now needs its backup most
+        transact(settings, audit.record("backup.made", target.name, actor(), clock(), **facts))
     show_json(asdict(report)) if as_json else typer.echo(f"{target}: {_describe(report)}")
 
 

@@ -174,5 +174,6 @@ class _Server(uvicorn.Server):
         if context:
             context.dispatcher.watchers.close()  # open event streams would be waited for
         if read_note(self._address_file).get("url") == self._url:
-            self._address_file.unlink(missing_ok=True)
+            with suppress(OSError):  # it is gone, or the disk is read-only now
+                self._address_file.unlink()
         await super().shutdown(sockets)

@@ -16,6 +16,7 @@ import pytest
 from kit.errors import ConfigError
 from kit.service.databases import open_database
 from kit.service.settings import ServiceSettings
+from tests.commands.conftest import Kit
 from tests.commands.conftest import kit as kit  # the fixtures
 from tests.commands.conftest import logging_as_it_was as logging_as_it_was
 from tests.conftest import ALL_SCOPES, Service, awaited
@@ -254,12 +255,12 @@ def test_the_doctor_finds_half_a_folder_and_makes_nothing(left: ServiceSettings,
 
 
 @contextmanager
-def mounted(folder: Path, *options: str) -> Iterator[None]:
-    """Mount a file system of its own over a folder."""
+def mounted(folder: Path, *options: str, source: Path | str = "tmpfs") -> Iterator[None]:
+    """Mount a file system of its own over a folder, or another folder."""
     if shutil.which("mount") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("only root mounts file systems, and only where there are mounts")
     folder.mkdir(parents=True, exist_ok=True)
-    command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", ",".join(options), str(source), str(folder)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody mount a file system")
     try:
@@ -345,6 +346,19 @@ def test_a_folder_of_files_that_became_read_only_is_not_ready(
         assert answer.json()["error"]["message"].endswith("; nothing was charged")
 
     until(lambda: http.get("/readyz").status_code == 200)
+
+
+def test_on_a_disk_that_became_read_only_a_backup_is_made_and_the_service_stops(
+    service: Service, kit: Kit, account: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = service.settings.data
+    with mounted(data, "bind", "ro", source=data):
+        made = kit("backup", tmp_path / "copy", "--data", data)
+        service.stop()
+
+    assert (made.code, made.out.partition(":")[0]) == (0, str(tmp_path / "copy"))
+    assert kit("restore", tmp_path / "copy", "--data", tmp_path / "restored").code == 0
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
 
 
 def test_a_folder_without_rights_is_unavailable(service: Service, http: httpx.Client) -> None:

@@ -36,7 +36,8 @@ class WorkerLock:
     def release(self) -> None:
         """Take the lock and its file away."""
         self._file.close()
-        self._path.unlink(missing_ok=True)
+        with suppress(OSError):  # it is gone, or the disk is read-only now
+            self._path.unlink()
 
     def _remove_old(self) -> None:
         """Remove the files of killed workers once no claim of theirs can be left."""
