@@ -81,6 +81,18 @@ def test_a_service_tightens_what_others_could_read_and_says_so(
         assert f"others could read {path}: now only its owner can" in caplog.messages
 
 
+def test_a_folder_that_holds_other_things_too_stays_open_and_what_is_kept_there_does_not(
+    start_service: Callable[..., Service], tmp_path: Path, no_umask: None
+) -> None:
+    (tmp_path / "www").mkdir(mode=0o755)
+    tmp_path.chmod(0o755)
+
+    start_service(data=tmp_path)
+
+    exposed = [path.name for path in tmp_path.iterdir() if is_exposed(path)]
+    assert (tmp_path.stat().st_mode & 0o777, exposed) == (0o755, ["www"])
+
+
 @pytest.fixture
 def no_umask() -> Iterator[None]:
     """Let whatever is made have all rights that are asked for."""

@@ -110,8 +110,10 @@ def report_errors() -> Iterator[None]:
         # Whoever read the output has enough; the interpreter must not complain about it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        # A folder that cannot be written, a full disk: as the system says it, with the file.
-        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        # A folder that cannot be written, a full disk: as the system says it, with the file, of
+        # two the one that was to be made.
+        name = error.filename2 or error.filename
+        what = f"{name}: {error.strerror}" if name else str(error)
         _exit(what, FAILED)
 
 

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import orjson
 
 from kit.errors import ConfigError
-from kit.private import make_folder
+from kit.private import make_folder, tighten
 from kit.service.archive import Add, open_reader, open_writer
 from kit.service.domain import credits, outputs, queue
 from kit.service.domain.uploads import remove
@@ -137,19 +137,25 @@ def restore(source: Path, settings: ServiceSettings) -> Report:
             "PostgreSQL and a bucket with 'kit move' afterwards"
         )
     folder = settings.data
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    there = folder.exists()
+    if there and (not folder.is_dir() or {it.name for it in folder.iterdir()} - {"lost+found"}):
         raise ConfigError(f"{folder} is not empty; restore into a new folder")
     make_folder(folder.parent)
-    with _explain_os_errors(f"{folder} cannot be made"), _draft_folder(folder.parent) as draft:
+    # A folder that is there may be a disk of its own, and stays; what makes it one comes last.
+    place = folder if there else folder.parent
+    with _explain_os_errors(f"{folder} cannot be made"), _draft_folder(place) as draft:
         data = draft / "data"
         data.mkdir(mode=0o700)
         open_reader(source)(data)
         report = verify(data)
         (data / _NOTE).unlink()
         (data / _OBJECTS).mkdir(mode=0o700, exist_ok=True)
-        if folder.exists():
-            folder.rmdir()
-        data.rename(folder)
+        if there:
+            tighten(folder)
+            for path in sorted(data.iterdir(), key=lambda it: it.name == _DATABASE):
+                path.rename(folder / path.name)
+        else:
+            data.rename(folder)
     return report
 
 
@@ -291,7 +297,7 @@ def _explain_os_errors(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ConfigError(f"{what}: {error.strerror or error}") from None
+        raise ConfigError(f"{what}: {error}") from None
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from ipaddress import ip_network
 from pathlib import Path
@@ -19,6 +20,11 @@ from kit.service import machine
 MEGABYTE = 1_000_000
 _SECRET_BYTES = 32
 _PRIVATE = ("secret", "demo.json", "service.json", "signing.pem")
+#: How the names of all begin that a data folder holds, on a disk of its own too.
+_KEPT = (
+    *(*_PRIVATE, "kit.db", "service.", "engines.", "objects", "sending", "scratch", "workers"),
+    *("dask", "notebook", "lost+found"),
+)
 _SERVERS = ("postgresql://", "postgres://")
 
 
@@ -204,8 +210,13 @@ class ServiceSettings:
         return self.data / "scratch"
 
     def private_paths(self) -> Iterator[Path]:
-        """Yield what only the owner may read, whether it is there or not."""
-        yield self.data
+        """Yield what only the owner may read, whether it is there or not.
+
+        A folder that holds other things too, such as ``/srv``, is not the service's to close.
+        """
+        with suppress(OSError):
+            if all(path.name.startswith(_KEPT) for path in self.data.iterdir()):
+                yield self.data
         yield self.objects
         yield from (self.data / name for name in _PRIVATE)
         base = self.database_path if self.embedded else self.data / "kit.db"

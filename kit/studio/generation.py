@@ -233,7 +233,7 @@ def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Cal
         target = Path(file).expanduser()
         if target.is_dir():
             target /= f"{_file_name(generation.id)}{path.suffix}"
-        elif not target.suffix:
+        elif not target.suffix and not target.is_char_device():
             target = target.with_name(f"{target.name}{path.suffix}")
         asked = file_types.guess_type(target.name)
         kept = asked in ("", file_types.guess_type(path.name))

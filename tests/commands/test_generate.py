@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,11 @@ def test_a_picture_is_made_and_its_file_printed(kit: Kit, tmp_path: Path) -> Non
     assert done.code == 0
     assert Path(done.out.strip()) == Path("a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.skipif(not Path(os.devnull).is_char_device(), reason="there are no devices here")
+def test_a_device_keeps_its_name(kit: Kit) -> None:
+    assert kit("generate", "flat", "a lake", "-o", os.devnull).out == f"{os.devnull}\n"
 
 
 def test_what_was_made_is_told_as_json(kit: Kit) -> None:

@@ -17,6 +17,7 @@ from kit.errors import ConfigError
 from kit.service.databases import open_database
 from kit.service.settings import ServiceSettings
 from tests.commands.conftest import Kit
+from tests.commands.conftest import account as account
 from tests.commands.conftest import kit as kit  # the fixtures
 from tests.commands.conftest import logging_as_it_was as logging_as_it_was
 from tests.conftest import ALL_SCOPES, Service, awaited
@@ -322,6 +323,14 @@ def test_a_full_disk_charges_nothing_and_says_so(
         finished(http, started(http))
 
 
+def test_what_is_saved_on_a_full_disk_is_named(small_disk: Path, kit: Kit) -> None:
+    fill(small_disk)
+
+    done = kit("generate", "flat", "a lake", "-o", small_disk / "a.png")
+
+    assert done.err == f"kit: {small_disk / 'a.png'}: No space left on device\n"
+
+
 def test_keys_that_only_read_work_on_a_full_disk(
     small_disk: Path, start_service: Callable[..., Service]
 ) -> None:
@@ -346,6 +355,19 @@ def test_a_folder_of_files_that_became_read_only_is_not_ready(
         assert answer.json()["error"]["message"].endswith("; nothing was charged")
 
     until(lambda: http.get("/readyz").status_code == 200)
+
+
+def test_a_backup_comes_back_on_a_new_disk(kit: Kit, account: str, tmp_path: Path) -> None:
+    kit("backup", tmp_path / "copy")
+    disk = tmp_path / "disk"
+    with mounted(disk, "size=24m", "mode=700"):
+        (disk / "lost+found").mkdir()
+        (tmp_path / "named").symlink_to(disk)
+
+        assert kit("restore", tmp_path / "copy", "--data", tmp_path / "named").err == ""
+        assert [one["id"] for one in kit("accounts", "list", "--data", disk, "--json").json] == [
+            account
+        ]
 
 
 def test_on_a_disk_that_became_read_only_a_backup_is_made_and_the_service_stops(
