@@ -207,7 +207,7 @@ def test_nothing_is_lost_or_paid_twice_whatever_is_killed(tmp_path: Path) -> Non
     key = asyncio.run(prepared(config))
     victim = Victim(config, free_port())
     dice, pause = random.Random(7), threading.Event()
-    next_kill = time.monotonic() + 5
+    next_kill = time.monotonic() + 3
     try:
         with load(victim.url, key) as acknowledged:
             while victim.kills["service"] < KILLS or victim.kills["render"] < 3 * KILLS:
@@ -215,7 +215,7 @@ def test_nothing_is_lost_or_paid_twice_whatever_is_killed(tmp_path: Path) -> Non
                 victim.kill_a_render(dice)
                 if time.monotonic() > next_kill:
                     victim.kill()
-                    next_kill = time.monotonic() + dice.uniform(4, 8)
+                    next_kill = time.monotonic() + dice.uniform(3, 5)
         drained(victim.url, key, 150)
         victim.kill()  # whoever starts removes what nobody has
         until(lambda: stored(config) == named(asyncio.run(audit(config))), seconds=30)

@@ -116,7 +116,7 @@ def kill_parts(whole: Stack) -> None:
         kinds = ["render", *whole.parts, "database", "render"]
         whole.dice.shuffle(kinds)
         for kind in kinds:
-            pause.wait(whole.dice.uniform(0.5, 2))
+            pause.wait(whole.dice.uniform(0.4, 1.4))
             whole.kill(kind)
 
 

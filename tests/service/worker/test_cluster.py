@@ -119,18 +119,27 @@ def connect(cluster: str, **certificate: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
+def tells(service: Service, jobs: int) -> bool:
+    """Whether a service says that its cluster renders so many jobs at a time."""
+    metrics = httpx.get(f"{service.url}/metrics").text
+    ready = httpx.get(f"{service.url}/readyz").json()["workers"]
+    return ready == jobs and f"kit_workers {jobs}.0" in metrics
+
+
 def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
     tmp_path: Path, parts: Parts, start_service: Start
 ) -> None:
-    options = {"KIT_WORKERS": "1", "KIT_GRACE_SECONDS": "1"}
+    options = {"KIT_WORKERS": "2", "KIT_GRACE_SECONDS": "1"}
     parts.run(parts.scheduler())
-    first = parts.run(parts.worker("first", **options))
     service = start_service(**parts.places(), requests_per_minute=100_000)
+    assert tells(service, 0)
+    first = parts.run(parts.worker("first", **options))
     with client(service) as http:
         hanging = started(http, does="hangs")
         until(lambda: running(http, hanging)["progress"] > 0)
+        assert tells(service, 2)
         parts.run(parts.worker("second", **options))
-        until(lambda: (tmp_path / "second.log").read_text().count("Rendering 1 job(s)"))
+        until(lambda: tells(service, 4))
         first.stop()
         until(lambda: "retired" in (tmp_path / "scheduler.log").read_text().lower())
 
@@ -139,23 +148,6 @@ def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
         assert (again["status"], again["errorCode"]) == ("processing", None)
         http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
         assert finished(http, started(http))["status"] == "completed"
-
-
-def test_a_service_tells_how_many_jobs_its_cluster_renders(
-    parts: Parts, start_service: Start
-) -> None:
-    parts.run(parts.scheduler())
-    service = start_service(**parts.places(), workers=2)
-
-    def told(jobs: int) -> bool:
-        metrics = httpx.get(f"{service.url}/metrics").text
-        ready = httpx.get(f"{service.url}/readyz").json()["workers"]
-        return ready == jobs and f"kit_workers {jobs}.0" in metrics
-
-    assert told(0)
-    with parts.worker("one", "--workers", "3").run():
-        until(lambda: told(3))
-    until(lambda: told(0))
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
@@ -223,6 +215,7 @@ def test_without_a_scheduler_jobs_wait_and_no_attempt_is_spent(
             waiting = [started(http) for _ in range(5)]
         threading.Event().wait(12)  # longer than Dask's own client looks for it
         assert service.context.dispatcher.running == 0
+        assert tells(service, 0)
         parts.run(parts.scheduler())
         until(lambda: running(http, hanging)["progress"] > 0)
         http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
