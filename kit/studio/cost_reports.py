@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kit.explore.costs.rates import Rates
     from kit.explore.filters import Moment
 
-#: How often history, ledger and balance are read until nothing was written between.
+#: How often history, ledger and balance are read until nothing is written between and they agree.
 _READS = 3
 
 
@@ -156,19 +156,21 @@ class CostReports:
         """Hold ledger, balance, receipts and generations against each other."""
         from kit.explore import costs
 
-        for _ in range(_READS):
-            before = yield from self.balance()
+        for _ in range(_READS if sync else 1):
+            before = (yield from self.balance()) if sync else None
             archive = yield from self.history.current(on_progress, sync=sync, usage=True)
-            balance = yield from self.balance()
-            if before == balance:
+            balance = (yield from self.balance()) if sync else None  # of another moment
+            found = costs.reconcile(
+                archive,
+                balance=balance,
+                receipts=self.operations.journal.credits(),
+                ledger=self.history.has_ledger is not False,
+                unlisted=archive.store.manifest().unlisted,
+                settled=before == balance,
+            )
+            if before == balance and found.attrs["agrees"]:
                 break
-        return costs.reconcile(
-            archive,
-            balance=balance,
-            receipts=self.operations.journal.credits(),
-            ledger=self.history.has_ledger is not False,
-            unlisted=archive.store.manifest().unlisted,
-        )
+        return found
 
     def sensitivity(self, model_id: str) -> Flow[CostFrame]:
         """Return what each value of each setting does to the price of a model."""

@@ -135,6 +135,20 @@ def test_without_a_ledger_receipts_are_what_is_known(studio: Studio) -> None:
     assert checks["note"].str.contains("the service has no ledger").any()
 
 
+def test_what_changes_while_it_is_read_is_no_difference(studio: Studio, other: Server) -> None:
+    grant = {"id": "led_1", "kind": "grant", "credits": 5, "balanceAfter": 5}
+    other.first("GET", "/v1/usage", *[Answer(200, [grant])] * 7)
+    balances = [*range(10, 16), *[4] * 6]
+    other.first("GET", "/v1/account/credits", *[Answer(200, {"balance": n}) for n in balances])
+
+    moving, settled = studio.costs.reconcile(), studio.costs.reconcile()
+
+    assert moving.attrs == {"agrees": True, "problems": 0, "unchecked": 1}
+    assert "ask again" in moving["note"].iloc[0]
+    assert settled[settled["agrees"].eq(False)]["difference"].tolist() == [1.0]
+    assert "balance" not in set(studio.costs.reconcile(sync=False)["check"])
+
+
 # ── prices learned from receipts ─────────────────────────────────────────────────────────────────
 
 

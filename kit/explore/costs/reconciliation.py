@@ -120,6 +120,7 @@ select case when charge = units then '{_ALL}' else id end as subject,
     sum(charge)::bigint as expected, sum(units)::bigint as found
 from receipts join said using (id) where charge is not null group by all order by subject
 """
+_UNSETTLED = "something was paid for while it was read: ask again when nothing is running"
 Row = tuple[str, str, float | None, float | None, float | None, bool | None, str | None]
 
 
@@ -130,6 +131,7 @@ def reconcile(
     receipts: Mapping[str, Decimal] | None = None,
     ledger: bool = True,
     unlisted: int = 0,
+    settled: bool = True,
 ) -> CostFrame:
     """Return every check with its figures, those that do not agree first.
 
@@ -143,6 +145,8 @@ def reconcile(
         Whether the service has one.
     unlisted : int
         Generations that the service does not list.
+    settled : bool
+        Whether nothing was written while all of it was read; else no difference says anything.
 
     Returns
     -------
@@ -156,6 +160,8 @@ def reconcile(
     """
     checks = _check_ledger if ledger else _check_without_ledger
     rows = list(checks(archive, balance, receipts or {}))
+    if not settled:
+        rows = [row if row[5] is not False else (*row[:5], None, _UNSETTLED) for row in rows]
     if unlisted:
         rows.append(
             _cannot_check(
