@@ -197,6 +197,12 @@ def test_a_mean_is_as_fine_as_what_it_is_of() -> None:
     assert costs.by(spent({"credits": 0.00002}, {"credits": 0.00004}))["mean"].tolist() == [0.00003]
 
 
+def test_what_could_be_spent_then_is_the_ledger_until_then() -> None:
+    booked = spent(entries=[entry(1, "grant", "5"), entry(2, "generation", "-1.5")])
+
+    assert (booked.balance(NOON + DAY), booked.balance(NOON)) == (Decimal("3.5"), None)
+
+
 def test_a_column_that_is_named_twice_is_there_once() -> None:
     assert list(costs.by(spent({}), "model", ["status", "model"]))[:3] == [
         "model",

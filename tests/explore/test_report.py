@@ -116,6 +116,13 @@ def test_failures_for_many_reasons_are_all_in_the_sum() -> None:
     assert "the rest 5 5.00 5.00 0.00" in text_of(report(failed).html)
 
 
+def test_a_budget_of_nothing_is_passed_by_anything() -> None:
+    page = report([made(1, 1, created_at=NOW)], budget="0").html
+
+    assert "1.00 of 0.00 credits are spent, 100%." in text_of(page)
+    assert '<section class="budget over">' in page
+
+
 def test_fine_amounts_are_not_shown_as_nothing() -> None:
     assert "Spent 0.0002 " in text_of(report([made(1, "0.0002", created_at=NOW)]).html)
 

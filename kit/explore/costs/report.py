@@ -110,7 +110,7 @@ def report(
         title=f"Costs of {month.first:%B %Y}",
         subtitle=f"{owner} · days in {spent.timezone} · as of {now:%Y-%m-%d %H:%M} UTC",
         figures=facts.figures(),
-        budget=budget and facts.budget(float(budget)),
+        budget=None if budget is None else facts.budget(float(budget)),
         models=facts.groups("model"),
         tags=facts.tags(),
         failures=facts.failed,
@@ -187,12 +187,12 @@ class _Facts:
         return found
 
     def budget(self, limit: float) -> dict[str, Any]:
-        share = self._net / limit
+        share = self._net / limit if limit else float(self._net > 0)
         text = f"{_credits(self._net)} of {_credits(limit)} credits are spent, {share:.0%}."
         if (end := self._end) and self._net <= limit:
             word = "will" if end.low > limit else "may" if end.high > limit else "will not"
             text += f" It {word} be passed: {_credits(end.expected)} are expected by the end."
-        return {"width": round(min(share, 1) * 100, 1), "over": share > 1, "text": text}
+        return {"width": round(min(share, 1) * 100, 1), "over": self._net > limit, "text": text}
 
     def groups(self, column: str) -> list[dict[str, str]]:
         """Return the most expensive groups of a column, and the rest as one."""

@@ -125,8 +125,8 @@ class Spending:
         """Return what could be spent at a moment, by the ledger; None where there is none."""
         summed = f"sum((credits * {PARTS})::bigint) as total"
         found = self.ask(f"select {summed} from usage where created_at < ?", [until])  # noqa: S608
-        total = found["total"].iloc[0]
-        return None if total is None or total != total else Decimal(int(total)) / PARTS
+        known = found["total"].dropna()
+        return Decimal(int(known.iloc[0])) / PARTS if len(known) else None
 
     def _sums(self, names: Sequence[str], *, kept: bool) -> str:
         """Return the query of `sums`: groups of texts of objects, which are few, then of values."""
