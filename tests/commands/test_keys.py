@@ -50,20 +50,6 @@ def test_a_bad_key_is_refused_with_a_sentence(
     assert kit("keys", "list", "--json").json == []
 
 
-def test_the_eleventh_key_is_refused(kit: Kit, account: str) -> None:
-    for number in range(10):
-        assert kit("keys", "create", "--account", account, "--name", number).code == 0
-
-    done = kit("keys", "create", "--account", account, "--name", "one more")
-
-    assert done.code == 1
-    assert "10 active keys" in done.err
-
-
-def test_an_unknown_key_cannot_be_revoked(kit: Kit) -> None:
-    assert kit("keys", "revoke", "key_nothing").err == "kit: there is no key 'key_nothing'\n"
-
-
 def test_a_sign_out_is_said(kit: Kit, account: str) -> None:
     made = kit("keys", "create", "--account", account, "--name", "n", "--json").json
 

@@ -27,10 +27,6 @@ def test_one_that_is_finished_is_answered_at_once(http: httpx.Client) -> None:
     assert answer.elapsed.total_seconds() < 5
 
 
-def test_a_failure_is_an_answer_too(http: httpx.Client) -> None:
-    assert waited(http, started(http, does="fails")).json()["errorCode"] == "dry"
-
-
 def test_when_the_time_is_up_the_answer_is_what_a_poll_gets(http: httpx.Client) -> None:
     hanging = started(http, does="hangs")
     answer = waited(http, hanging, Prefer="wait=1")
@@ -54,14 +50,6 @@ def test_who_knows_a_version_is_told_of_the_next_or_that_there_is_none(http: htt
 
     assert answer.status_code == 304
     assert told[-1] == 0.5
-
-
-def test_it_ends_when_the_generation_is_canceled_meanwhile(http: httpx.Client) -> None:
-    hanging = started(http, does="hangs")
-    running(http, hanging)
-    http.post(f"{GENERATIONS}/{hanging}/cancel")
-
-    assert waited(http, hanging).json()["status"] == "canceled"
 
 
 def test_a_generation_of_nobody_is_not_waited_for(http: httpx.Client) -> None:

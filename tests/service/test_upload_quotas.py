@@ -1,7 +1,7 @@
 """What one account may keep and begin, over a socket."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,8 +10,8 @@ import pytest
 
 from kit.service.domain import uploads
 from kit.service.machine import clock
-from tests.conftest import ALL_SCOPES, Service, both_databases
-from tests.uploading import asked, png, put, ticket, uploaded
+from tests.conftest import Service, both_databases
+from tests.uploading import png, put, ticket
 from tests.waiting import until
 
 
@@ -24,42 +24,6 @@ def sending(told: dict[str, Any], begin: bytes) -> Iterator[socket.socket]:
     with socket.create_connection((url.host, url.port or 80)) as line:
         line.sendall("\r\n".join([*head, "", ""]).encode() + begin)
         yield line
-
-
-def test_an_account_that_keeps_enough_is_told_how_much(
-    start_service: Callable[..., Service],
-) -> None:
-    service = start_service(account_upload_bytes=2 * len(png()) + 1)
-    with (
-        service.client(service.key(service.account(), *ALL_SCOPES)) as http,
-        service.client(service.key(service.account(), *ALL_SCOPES)) as other,
-    ):
-        uploaded(http, png())
-        ticket(http, png())
-        answer = asked(http, png())
-        uploaded(other, png())
-
-    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "payload_too_large")
-    message = answer.json()["error"]["message"]
-    assert f"take {2 * len(png())} bytes" in message
-    assert f"more than the {2 * len(png()) + 1} that they may" in message
-
-
-@both_databases
-def test_an_account_opens_a_hundred_tickets_and_then_waits(service: Service) -> None:
-    with (
-        service.client(service.key(service.account(), *ALL_SCOPES)) as http,
-        service.client(service.key(service.account(), *ALL_SCOPES)) as other,
-    ):
-        tickets = [ticket(http, png()) for _ in range(100)]
-        answer = asked(http, png())
-        ticket(other, png())
-        assert put(tickets[0], png()).status_code == 200
-        ticket(http, png())
-
-    assert (answer.status_code, answer.json()["error"]["code"]) == (429, "rate_limited")
-    assert "100 tickets are open" in answer.json()["error"]["message"]
-    assert 800 < int(answer.headers["Retry-After"]) <= 900
 
 
 def test_a_ticket_takes_one_file_at_a_time(http: httpx.Client, service: Service) -> None:

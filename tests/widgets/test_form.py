@@ -36,10 +36,6 @@ def formed(stage: Stage, shop: Shop | None = None, initial: Any = None, **facts:
 # ── values ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_form_begins_with_the_defaults() -> None:
-    assert Form(model()).value == BLANK
-
-
 def test_a_form_holds_what_it_is_given() -> None:
     form = Form(model(), {"prompt": "a lake", "parameters": {"count": 3, "seed": 7}})
 
@@ -57,14 +53,6 @@ def test_setting_the_value_puts_what_it_does_not_name_back() -> None:
     form.value = {"parameters": {"seed": 5}}
 
     assert form.value == {**BLANK, "parameters": {"count": 1, "size": "small", "seed": 5}}
-
-
-def test_a_value_can_be_set_again_as_it_was_read() -> None:
-    form, other = Form(model(), {"prompt": "x", "parameters": {"seed": 9}}), Form(model())
-
-    other.value = form.value
-
-    assert other.value == form.value
 
 
 @pytest.mark.parametrize(
@@ -438,15 +426,6 @@ def test_presets_are_saved_and_loaded_by_name(tmp_path: Path, stage: Stage) -> N
     name.value = "nothing"
     load.click()
     assert "there is no preset" in said.value
-
-
-def test_a_preset_that_the_model_no_longer_takes_is_refused(tmp_path: Path) -> None:
-    presets = Presets(tmp_path, "flat")
-    presets["old"] = {"parameters": {"gone": 1}}
-    form = Form(model(), presets=presets)
-
-    with pytest.raises(ParameterError, match="unknown parameter"):
-        form.value = presets["old"]
 
 
 # ── errors ───────────────────────────────────────────────────────────────────────────────────────

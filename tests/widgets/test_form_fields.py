@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit.typed import format_line, format_text, parse_item, parse_text
 from kit.widgets.form import Form
 from kit.widgets.form.fields import build
 from kit.widgets.form.parts import WidgetFactory
@@ -152,12 +151,6 @@ def test_a_seed_can_be_drawn() -> None:
     assert drawn == {5, 6, 7}
 
 
-@pytest.mark.parametrize(("type", "text"), [("integer", "1.5"), ("integer", "x"), ("number", "x")])
-def test_what_is_no_number_is_said(type: str, text: str) -> None:
-    with pytest.raises(ValueError, match=f"not '{text}'"):
-        parse_text(Parameter(name="p", type=type), text)
-
-
 def test_a_number_with_a_default_may_be_cleared_and_says_what_counts_then() -> None:
     one = field(type="integer", default=0)
 
@@ -165,25 +158,6 @@ def test_a_number_with_a_default_may_be_cleared_and_says_what_counts_then() -> N
 
     assert one.read() is None
     assert one.control.placeholder == "0"
-
-
-@given(st.text())
-def test_any_text_survives_a_line_of_a_list(text: str) -> None:
-    p = Parameter(name="p", type="string", max_items=9)
-
-    written = format_line(p, text)
-
-    assert "\n" not in written
-    assert parse_item(p, written) == text
-
-
-@given(st.recursive(st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
-def test_any_value_of_an_unknown_type_survives_its_box(value: Any) -> None:
-    p = Parameter(name="p", type="tensor")
-
-    read = parse_text(p, format_text(p, value))
-
-    assert read == value or (isinstance(value, str) and not value.strip() and read is None)
 
 
 _PARAMETERS = st.builds(

@@ -67,15 +67,6 @@ def test_a_double_click_is_one_click(form: Form, stage: Stage, shop: Shop) -> No
     assert not submit_button(form).disabled
 
 
-def test_ten_clicks_make_ten_results(form: Form, stage: Stage, shop: Shop) -> None:
-    for _ in range(10):
-        click(form, stage)
-
-    assert len(shop.orders) == 10
-    assert shown(form)[0].endswith("gen_10")
-    assert shown(form)[-1].endswith("gen_1")
-
-
 def test_only_the_newest_results_stay(form: Form, stage: Stage) -> None:
     for _ in range(MOST + 3):
         click(form, stage)

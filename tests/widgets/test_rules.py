@@ -3,8 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kit.widgets.form import controls
 from kit.wire import Parameter
@@ -81,11 +79,6 @@ def test_a_slider_shows_all_of_its_default() -> None:
     assert controls.decimals(p) == 3
 
 
-def test_what_may_be_left_out_says_who_decides_then() -> None:
-    assert controls.choices(parameter(enum=["a"]))[0] == ("service decides", None)
-    assert controls.choices(parameter(enum=["a"], required=True))[0] == ("choose …", None)
-
-
 @pytest.mark.parametrize(
     ("facts", "text"),
     [
@@ -102,24 +95,3 @@ def test_limits_are_said_where_the_control_does_not_show_them(
     facts: dict[str, Any], text: str
 ) -> None:
     assert controls.limits(parameter(**facts)) == text
-
-
-_VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
-
-
-@given(
-    type=st.sampled_from(["string", "integer", "number", "boolean", "image", "int64", ""]),
-    default=_VALUES | st.lists(_VALUES, max_size=3),
-    enum=st.none() | st.lists(st.text(max_size=3) | st.integers(), max_size=6),
-    minimum=st.none() | st.integers(-(10**12), 10**12),
-    maximum=st.none() | st.integers(-(10**12), 10**12),
-    max_items=st.none() | st.integers(0, 5),
-    media=st.booleans(),
-    required=st.booleans(),
-)
-def test_whatever_a_service_says_there_is_a_control(**facts: Any) -> None:
-    p = parameter(**facts)
-
-    assert controls.control(p)
-    assert isinstance(controls.limits(p), str)
-    assert controls.choices(p)

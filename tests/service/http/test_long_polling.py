@@ -63,10 +63,6 @@ def test_a_service_that_stops_holds_nobody() -> None:
     assert looking_at(["running"], watchers, 30)[0] == "running"
 
 
-def test_the_time_is_up_some_day() -> None:
-    assert looking_at(["running"], Watchers(), 0.05)[0] == "running"
-
-
 def test_an_account_that_waits_often_is_answered_at_once_and_others_wait(
     start_service: Callable[..., Service],
 ) -> None:
