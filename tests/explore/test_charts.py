@@ -172,6 +172,26 @@ def test_the_figure_beside_a_bar_stays_inside_where_a_stack_ends_in_nothing() ->
     assert draw(chart, rows).axes[0].get_xlim() == pytest.approx((0, 116))
 
 
+def test_what_is_below_nothing_is_stacked_there() -> None:
+    pytest.importorskip("matplotlib")
+    parts = {"day": pd.to_datetime(["2026-01-01"] * 3), "model": ["a", "b", "c"]}
+    rows = pd.DataFrame({**parts, "net": [1.0, -0.5, 0.25]})
+    columns = draw(DAYS, rows).axes[0].patches
+    bars = draw(replace(BARS, x="day", color="model"), rows).axes[0]
+
+    assert [(part.get_y(), part.get_height()) for part in columns] == [(0, 1), (0, -0.5), (1, 0.25)]
+    assert [part.get_x() for part in bars.patches] == [0, 0, 1]
+    assert (bars.texts[0].get_text(), bars.texts[0].get_position()[0] > 1.25) == ("0.75", True)
+
+
+def test_altair_stacks_what_is_below_nothing_there() -> None:
+    pytest.importorskip("altair")
+    rows = pd.DataFrame({"day": ["1", "1"], "model": ["a", "b"], "net": [1.0, -0.4]})
+    (lines,) = draw(DAYS, rows, "altair").to_dict()["datasets"].values()
+
+    assert [(line["low"], line["high"]) for line in lines] == [(0, 1), (0, -0.4)]
+
+
 def test_fine_charges_are_not_written_as_nothing() -> None:
     pytest.importorskip("matplotlib")
     axes = draw(BARS, pd.DataFrame({"model": ["clay"], "net": [0.00004]})).axes[0]

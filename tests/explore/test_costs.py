@@ -197,6 +197,11 @@ def test_a_mean_is_as_fine_as_what_it_is_of() -> None:
     assert costs.by(spent({"credits": 0.00002}, {"credits": 0.00004}))["mean"].tolist() == [0.00003]
 
 
+def test_a_trend_says_how_many_have_no_time() -> None:
+    with pytest.warns(UserWarning, match="which are in no month: 1"):
+        assert costs.trend(spent({}, {"created_at": None}), "month")["count"].tolist() == [1]
+
+
 def test_what_could_be_spent_then_is_the_ledger_until_then() -> None:
     booked = spent(entries=[entry(1, "grant", "5"), entry(2, "generation", "-1.5")])
 

@@ -77,31 +77,27 @@ def draw(
 
 def _bars(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
     table = _stack(rows)
-    places = range(len(table))
-    start = pd.Series(0.0, index=table.index)
+    places, starts = range(len(table)), _starts(table)
     for place, name in enumerate(table.columns):
-        values = table[name]
         axes.barh(
             places,
-            values,
-            left=start,
+            table[name],
+            left=starts[name],
             height=min(0.68, 0.3 * len(table)),
             color=PALETTE[place],
             label=name,
         )
-        start = start + values
-    longest = float(start.abs().max()) or 1.0
-    for place, total in zip(places, start, strict=True):
+    low, high = (table.clip(upper=0).sum(axis=1), table.clip(lower=0).sum(axis=1))
+    longest = float(max(high.max(), -low.min())) or 1.0
+    for place, total in enumerate(table.sum(axis=1)):
         side = "right" if total < 0 else "left"
-        shift = (-1 if total < 0 else 1) * 0.012 * longest
-        axes.text(
-            total + shift, place, number(total), va="center", ha=side, fontsize=_SIZE, color=INK
-        )
+        end = low.iloc[place] - 0.012 * longest if total < 0 else high.iloc[place] + 0.012 * longest
+        axes.text(end, place, number(total), va="center", ha=side, fontsize=_SIZE, color=INK)
     axes.set_yticks(places, list(table.index))
     axes.set_ylim(len(table) - 0.4, -0.6)
     # margins are not enough: bars of no length hold the edge where they end
-    axes.set_xlim(room(start))
-    if (start < 0).any():
+    axes.set_xlim(room(pd.concat([low, high])))
+    if (low < 0).any():
         axes.axvline(0, color=INK, linewidth=0.8)
 
 
@@ -113,11 +109,10 @@ def _columns(axes: Axes, chart: Chart, rows: pd.DataFrame) -> None:
         places = table.index.to_pydatetime()
         if len(table) > 1:
             width *= table.index.diff().min() / pd.Timedelta(days=1)
-    start = pd.Series(0.0, index=table.index)
+    starts = _starts(table)
     for place, name in enumerate(table.columns):
         color = PALETTE[place]
-        axes.bar(places, table[name], bottom=start, width=width, color=color, label=name)
-        start = start + table[name]
+        axes.bar(places, table[name], bottom=starts[name], width=width, color=color, label=name)
     if timed:
         _dates(axes)
     else:
@@ -162,6 +157,12 @@ def _stack(rows: pd.DataFrame) -> pd.DataFrame:
     order = rows["x"].drop_duplicates()
     table = rows.pivot(index="x", columns="color", values="y").fillna(0.0)
     return table.loc[list(order), sort_colors(rows)]
+
+
+def _starts(table: pd.DataFrame) -> pd.DataFrame:
+    """Return where each part begins: those below nothing are stacked downward."""
+    below = table.clip(upper=0).cumsum(axis=1)
+    return table.clip(lower=0).cumsum(axis=1).where(table >= 0, below) - table
 
 
 def _dress(axes: Axes, chart: Chart) -> None:

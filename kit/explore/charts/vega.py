@@ -72,9 +72,12 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
     order = list(dict.fromkeys(rows["x"]))
     totals = rows.groupby("x", sort=False)["y"].sum().reset_index()
     totals["text"] = [number(total) for total in totals["y"]]
+    ends = rows.groupby(["x", rows["y"] < 0], sort=False)["y"].sum()
+    negative = totals["y"] < 0
+    totals["end"] = [ends.get(key, 0.0) for key in zip(totals["x"], negative, strict=True)]
     y = alt.Y("x:N", sort=order, title=None)
     # as wide as the figures beside the bars need it, and not rounded up to the next tick
-    low, high = room(totals["y"])
+    low, high = room(ends)
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("sum(y):Q", title=UNIT, scale=scale, axis=alt.Axis(tickCount=6))
     bars = alt.Chart(_rank(rows)).mark_bar()
@@ -84,7 +87,7 @@ def _bars(chart: Chart, rows: pd.DataFrame) -> Any:
     for side, align, shift in (("datum.y < 0", "right", -4), ("datum.y >= 0", "left", 4)):
         text = alt.Chart(totals).transform_filter(side)
         text = text.mark_text(align=align, dx=shift, fontSize=13, color=INK)
-        made = made + text.encode(y=y, x=alt.X("y:Q", scale=scale), text="text:N")
+        made = made + text.encode(y=y, x=alt.X("end:Q", scale=scale), text="text:N")
     if low < 0:
         zero = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color=INK)
         made = made + zero.encode(x=alt.X("y:Q", scale=scale))
@@ -95,7 +98,7 @@ def _columns(chart: Chart, rows: pd.DataFrame) -> Any:
     timed = pd.api.types.is_datetime64_any_dtype(rows["x"])
     # stacked here: bars between two times are not stacked by Vega-Lite
     rows = _rank(rows).sort_values(["x", "rank"])
-    rows["high"] = rows.groupby("x")["y"].cumsum()
+    rows["high"] = rows.groupby(["x", rows["y"] < 0])["y"].cumsum()
     rows["low"] = rows["high"] - rows["y"]
     y = alt.Y("low:Q", title=UNIT, axis=alt.Axis(tickCount=6))
     rest = {"y": y, "y2": "high:Q", **_color(chart, rows)}

@@ -145,7 +145,11 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
     """
     if every not in _PERIODS:
         raise ConfigError(f"a trend is by {', '.join(_PERIODS)}, not by {every!r}")
-    sums = _in_credits(spent.sums((every,)).dropna(subset=every), [every], spent.currencies)
+    found = spent.sums((every,))
+    sums = _in_credits(found.dropna(subset=every), [every], spent.currencies)
+    if undated := int(found.loc[found[every].isna(), "count"].sum()):
+        sentence = f"charges without a time, which are in no {every}: {undated:,}"
+        warnings.warn_explicit(sentence, UserWarning, "studio.costs.trend", 1)
     if len(sums):
         # a day that begins at one o'clock, as its midnight was left out, is no beat for the others
         first, last = (
