@@ -286,7 +286,7 @@ class _JournalContents:
 def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:
     """Read a line: an entry, an intent, or the key of one that is settled.
 
-    None stands for a line that a crash has cut short.
+    None stands for a line that a crash has cut short, or that makes no sense.
     """
     try:
         fields: Any = json.loads(line)
@@ -295,8 +295,11 @@ def _parse_line(line: bytes) -> JournalEntry | Intent | str | None:
                 return str(key)
             intent = Intent(**_known_fields(Intent, {**fields, "key": key}))
             return intent if intent.moment.tzinfo and isinstance(intent.body, dict) else None
-        return JournalEntry(**_known_fields(JournalEntry, fields))
-    except (ValueError, TypeError, AttributeError):
+        entry = JournalEntry(**_known_fields(JournalEntry, fields))
+        datetime.fromisoformat(entry.at)
+        known = entry.charged is None or entry.charged.is_finite()
+        return entry if known and isinstance(entry.id, str) else None
+    except (ValueError, TypeError, AttributeError, ArithmeticError):
         return None
 
 

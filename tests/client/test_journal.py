@@ -70,6 +70,21 @@ def test_it_survives_its_process_and_is_for_the_user_only(journal: Journal, path
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize(
+    "odd", [{"id": 77}, {"credits": "much"}, {"credits": "NaN"}, {"at": 5}], ids=str
+)
+def test_a_line_that_makes_no_sense_is_skipped(
+    journal: Journal, path: Path, odd: dict[str, object]
+) -> None:
+    journal.add_start(receipt("gen_1"))
+    line = {"id": "gen_2", "at": "2026-01-01T00:00:00Z", "credits": "0.5", **odd}
+    with path.open("a") as file:
+        file.write(json.dumps(line) + "\n")
+
+    assert journal.credits() == {"gen_1": Decimal("0.05")}
+    assert journal.pending() == ["gen_1"]
+
+
 def test_a_line_cut_short_by_a_crash_is_skipped(journal: Journal, path: Path) -> None:
     journal.add_start(receipt("a"))
     with path.open("a") as file:
