@@ -40,6 +40,8 @@ _log = logging.getLogger("kit.worker")
 QUEUE = "queue"
 #: Seconds between two looks at the queue when nothing wakes the dispatcher.
 _POLL_SECONDS = 1.0
+#: Seconds that a database has to write what a service leaves when it stops.
+_RELEASE_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -176,8 +178,9 @@ class Dispatcher:
         for task in [*self._loops, *self._jobs.values()]:
             task.cancel()
         await asyncio.gather(*self._loops, *self._jobs.values(), return_exceptions=True)
-        with suppress(UnavailableError):
-            await self._database.write(idempotency.release_worker(self.name))
+        with suppress(UnavailableError, TimeoutError):
+            async with asyncio.timeout(_RELEASE_SECONDS):
+                await self._database.write(idempotency.release_worker(self.name))
         await self._renders.close()
         self._lock.release()
 

@@ -1,6 +1,9 @@
 """PostgreSQL: each caller its own outcome, races lost and won, servers that come and go."""
 
 import asyncio
+import os
+import signal
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -141,6 +144,29 @@ def test_connections_that_were_cut_are_made_anew(opened: Opened, postgresql: str
         return (await database.read(names()))[-1]
 
     assert opened(work) == "c"
+
+
+def test_a_caller_is_not_held_by_a_server_that_hangs(opened: Opened) -> None:
+    async def work(database: PostgreSQL) -> tuple[bool, float]:
+        def hang() -> Transaction[None]:
+            [row] = yield Statement({"": "SELECT pg_backend_pid() AS pid"})()
+            os.kill(row.pid, signal.SIGSTOP)
+            stopped.append(row.pid)
+            yield PAUSE()
+
+        stopped: list[int] = []
+        reading = asyncio.create_task(database.read(hang()))
+        while not stopped:
+            await asyncio.sleep(0.01)
+        begun = time.monotonic()
+        reading.cancel()
+        await asyncio.wait([reading])
+        os.kill(stopped[0], signal.SIGCONT)
+        return reading.cancelled(), time.monotonic() - begun
+
+    broken_off, seconds = opened(work)
+    assert broken_off
+    assert seconds < 5
 
 
 def test_a_connection_that_is_lost_midway_is_said(opened: Opened) -> None:

@@ -44,6 +44,8 @@ _log = logging.getLogger("kit.store")
 _CONNECTIONS = 10
 #: Seconds for a connection, for a statement, and for one of the connections to be free.
 _CONNECT, _STATEMENT, _WAIT = 10.0, 30.0, 10.0
+#: Seconds that a server has to say that it broke a statement off, before it is taken for gone.
+_LET_GO = 1.0
 #: How often a transaction is begun anew that lost a deadlock or a race.
 _TRIES = 5
 #: Seconds for which the database's clock is believed to go as ours does.
@@ -138,11 +140,15 @@ class PostgreSQL:
 
     async def close(self) -> None:
         """Commit what was handed in and let go of the connections."""
-        await asyncio.gather(*self._writes, return_exceptions=True)
-        if self._pool is not None:
-            with suppress(*_LOST):
-                await self._pool.close()
-            self._pool = None
+        try:
+            async with asyncio.timeout(_WAIT):
+                await asyncio.gather(*self._writes, return_exceptions=True)
+                if self._pool is not None:
+                    await self._pool.close()
+        except _LOST:  # a server that hangs, say
+            if self._pool is not None:
+                self._pool.terminate()
+        self._pool = None
 
     async def _write(self, work: Work[T], durable: bool) -> T:
         for again in range(_TRIES):
@@ -203,10 +209,14 @@ class PostgreSQL:
         """Give a connection, and turn what its driver raises into our errors."""
         try:
             pool = self._pool or await self._open()
-            async with pool.acquire(timeout=_WAIT) as connection:
+            connection = await pool.acquire(timeout=_WAIT)
+            try:
                 if time.monotonic() - self._read_at > _CLOCK_SECONDS:
                     await self._read_clock(connection)
                 yield connection
+            finally:
+                with suppress(*_LOST):  # one that is lost must not hide that it was broken off
+                    await pool.release(connection, timeout=_LET_GO)
         except asyncpg.UniqueViolationError as error:
             raise DuplicateError(str(error)) from None
         except (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError):
