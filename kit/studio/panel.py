@@ -51,11 +51,11 @@ def cost_page(
     """
     from kit.explore import costs
 
-    summary, trend = costs.summary(spent), costs.trend(spent)
+    summary, daily = costs.summary(spent), costs.by(spent, "day")
     models, sources = costs.by(spent, "model"), costs.by(spent, "source")
     last = today or datetime.now(UTC).date()
     net = {last - timedelta(days=back): Decimal(0) for back in range(DAYS - 1, -1, -1)}
-    for day, amount in zip(trend["day"].dt.date, trend["net"], strict=True):
+    for day, amount in zip(daily["day"].dt.date, daily["net"], strict=True):
         if day in net:
             net[day] = _credits(amount)
     whole = summary[summary["kind"] == "all"]
@@ -75,7 +75,8 @@ def cost_page(
     shown = models.head(MODELS)
     rows = zip(shown["model"].fillna("none"), shown["net"], shown["count"], strict=True)
     most = [(str(name), _credits(amount), f"× {count}") for name, amount, count in rows]
-    bars = draw.bars("By model", most, doubts)
+    title = f"By model, the {MODELS} most expensive" if len(models) > MODELS else "By model"
+    bars = draw.bars(title, most, doubts)
     return "".join([*parts, bars] if len(models) else parts[:1])
 
 
@@ -96,8 +97,8 @@ def _doubts(sources: CostFrame, ledger: bool) -> list[str]:
 
 
 def _credits(amount: Any) -> Decimal:
-    """Return an amount out of a frame to the millicredit."""
-    return round(Decimal(float(amount)), 3)
+    """Return an amount out of a frame, as fine as its frame has it."""
+    return round(Decimal(float(amount)), 6)
 
 
 def build_panel(session: Session[Any]) -> Panel:

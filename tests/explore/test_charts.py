@@ -110,6 +110,17 @@ def test_many_bars_and_colors_become_few() -> None:
     assert colored["color"].nunique() <= len(PALETTE)
 
 
+def test_long_names_that_begin_and_end_alike_are_bars_of_their_own() -> None:
+    pytest.importorskip("matplotlib")
+    why = [f"the vendor has {many:04} errors{' and more' * 9}" for many in (1, 2)]
+    rows = pd.DataFrame({"model": [*why, "clay"], "net": [1.0, 2.0, 4.0]})
+    [axes] = draw(BARS, rows).axes
+
+    assert [text.get_text() for text in axes.texts] == ["1", "2", "4"]
+    assert len({text.get_text() for text in axes.get_yticklabels()}) == 3
+    assert max(len(text.get_text()) for text in axes.get_yticklabels()) <= 40
+
+
 def test_filtering_and_sorting_keep_the_chart() -> None:
     some = frame(BARS)
     kept = some[some["net"] > 1].sort_values("net")

@@ -134,6 +134,12 @@ def test_days_left_are_unknown_without_a_balance_and_nothing_is_left_of_nothing(
     assert costs.forecast(past, Decimal(0), now=NOON).days_left == costs.Band(0, 0, 0)
 
 
+def test_fine_charges_are_forecast_too() -> None:
+    ahead = costs.forecast(spending(np.full(30, 0.00002)), Decimal("0.001"), now=MIDNIGHT, days=4)
+
+    assert (ahead.total.expected, ahead["left"].iloc[0]) == (0.0001, 0.00098)
+
+
 def test_less_than_two_weeks_is_too_little_history() -> None:
     for days in (0, 1, 13):
         with pytest.raises(ConfigError, match=f"too little history.* 14 whole days.* {days}$"):

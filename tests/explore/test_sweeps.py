@@ -154,6 +154,14 @@ def test_everything_on_a_sheet_is_escaped_and_inside() -> None:
     assert "<script" not in html
 
 
+@pytest.mark.parametrize("axis", ["x", "y"])
+def test_prompts_that_begin_alike_have_places_of_their_own(axis: str) -> None:
+    prompts = [f"{'a lake ' * 9}{light}" for light in ("at dawn", "at dusk")]
+    found = sheet(plan_values({"prompt": prompts, "seed": [1, 2]}), TILES[:4], **{axis: "prompt"})
+
+    assert len(found.tiles) == 4
+
+
 def test_draws_are_wrapped_with_their_labels() -> None:
     found = sheet(plan_values({"seed": range(99)}, 5), TILES[:5])
 

@@ -65,6 +65,14 @@ def test_each_figure_counts_its_own_days() -> None:
     assert "2026-02-20: 0.25 credits" in html
 
 
+def test_fine_charges_are_whole_and_what_is_left_out_is_said() -> None:
+    today = datetime(2026, 3, 10, tzinfo=UTC)
+    rows = [{"created_at": today, "charged": 0.02, "model_id": f"m{n}"} for n in range(13)]
+
+    assert "the 12 most expensive" in report(spent(*rows), None, today=TODAY)
+    assert figures(report(spent(rows[0]), None, today=TODAY))["spent in all"] == "0.00002"
+
+
 def test_thirty_days_end_today_whatever_was_spent_when() -> None:
     html = report(spent({"created_at": datetime(2025, 1, 1, tzinfo=UTC), "charged": 1}), None)
     days = report(

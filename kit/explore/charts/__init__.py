@@ -170,7 +170,8 @@ def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     if added and chart.x != "weekday":  # what was added up is sorted anew
         order = sums.groupby("x")["y"].transform("sum")
         sums = sums.loc[order.sort_values(ascending=False, kind="stable").index]
-    return sums.reset_index(drop=True)
+    texts = {name: _shorten(sums[name]) for name in ("x", "color") if sums[name].dtype.kind != "M"}
+    return sums.assign(**texts).reset_index(drop=True)
 
 
 def sort_colors(rows: pd.DataFrame) -> list[str]:
@@ -221,11 +222,20 @@ def name_times(moments: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _name_values(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Return values as texts that fit beside a bar."""
+    """Return values as texts."""
     if pd.api.types.is_datetime64_any_dtype(values):
         values = name_times(values)
-    texts = values.astype("object").where(values.notna(), "none").astype(str)
-    return texts.map(lambda text: text if len(text) <= 36 else f"{text[:35]}…")
+    return values.astype("object").where(values.notna(), "none").astype(str)
+
+
+def _shorten(texts: pd.Series[Any]) -> pd.Series[Any]:
+    """Return texts that fit beside a bar; different ones stay different."""
+    names: dict[str, str] = {}
+    for text in texts.unique():
+        name = text if len(text) <= 36 else f"{text[:20]}…{text[-15:]}"
+        same = sum(one.startswith(name) for one in names.values()) if name != text else 0
+        names[text] = f"{name} ({same + 1})" if same else name
+    return texts.map(names)
 
 
 def _keep(rows: pd.DataFrame, column: str, most: int) -> pd.Series[Any]:

@@ -142,16 +142,17 @@ def lay_out_sheet(
     across = x or next(name for name in reversed(varying) if name != y)
     down = [y] if y else []
     down += [name for name in plan.axes if name not in (across, *down)]
-    columns = [text(value) for value in plan.axes[across]]
-    rows: dict[str, int] = {}
+    columns = [repr(value) for value in plan.axes[across]]
+    rows: dict[str, tuple[int, str]] = {}  # long texts may have one label
     placed: dict[tuple[int, int], Tile] = {}
     for request, tile in zip(plan.requests, tiles, strict=True):
-        label = " · ".join(_label(name, request[name]) for name in down if name in request)
-        row = rows.setdefault(label, len(rows))
+        given = {name: request[name] for name in down if name in request}
+        label = " · ".join(_label(name, value) for name, value in given.items())
+        row, _ = rows.setdefault(repr(given), (len(rows), label))
         if tile is not None and across in request:
-            placed[row, columns.index(text(request[across]))] = replace(tile, label="")
-    heads = [_label(across, name) for name in columns]
-    return Sheet(title, heads, list(rows), placed, size)
+            placed[row, columns.index(repr(request[across]))] = replace(tile, label="")
+    heads = [_label(across, value) for value in plan.axes[across]]
+    return Sheet(title, heads, [label for _, label in rows.values()], placed, size)
 
 
 def text(value: Any) -> str:

@@ -225,9 +225,9 @@ class BaseSweep(Generic[H]):
             make_tile(self._result(n), n, asked, self._session.hold, self.ratings, size, len(self))
             for n, asked in enumerate(self.plan.requests)
         ]
-        spent = round(float(self._table()["net"].sum()), 3)
+        spent = round(float(self._table()["net"].sum()), 6)
         title = f"{self.title}: {self._describe()}" + (
-            f", {spent:g} credits" if self._results else ""
+            f", {markup.credits(spent)}" if self._results else ""
         )
         sheet = lay_out_sheet(self.plan, tiles, title, x=x, y=y, size=size)
         return replace(sheet, show=self._show_sheet)
