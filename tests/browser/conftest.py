@@ -11,7 +11,12 @@ from playwright.sync_api import Browser
 from tests.browser.cells import opened
 from tests.browser.lab import Lab, room, serving
 from tests.browser.notebook import CHROMIUM, Notebook, chromium
+from tests.client import third_party
+from tests.client.fixtures import media, party
+from tests.client.third_party import KEY, Server, ThirdParty
 from tests.isolation import notebook_variables
+
+__all__ = ["media", "party"]
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 PLUGINS = str(Path(__file__).parents[1] / "plugins")
@@ -69,6 +74,14 @@ def environment(
         return {"KIT_DATA": str(tmp_path / "data"), "PYTHONPATH": PLUGINS}
     monkeypatch.delenv("PYTHONPATH", raising=False)
     return notebook_variables(str(tmp_path))
+
+
+@pytest.fixture
+def other(party: ThirdParty, environment: dict[str, str]) -> Iterator[Server]:
+    """Another implementation, the service of the studio in the cells."""
+    with third_party.serving(party) as server:
+        environment |= {"KIT_BASE_URL": server.url, "KIT_API_KEY": KEY}
+        yield server
 
 
 @pytest.fixture

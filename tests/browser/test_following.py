@@ -1,14 +1,11 @@
 """A page shows what others have changed at its service, as long as somebody sees it."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.cells import opened
 from tests.browser.lab import Lab
-from tests.client import third_party
-from tests.client.third_party import KEY, Server, ThirdParty
+from tests.client.third_party import Server, ThirdParty
 
 pytestmark = pytest.mark.browser
 
@@ -31,36 +28,15 @@ SHOW = """() => {
 LISTED = "/v1/creative-studio/generations"
 
 
-@pytest.fixture
-def media() -> Iterator[Server]:
-    """Where the files of the service are."""
-    with third_party.serving(third_party.storage) as server:
-        yield server
-
-
-@pytest.fixture
-def party(media: Server) -> ThirdParty:
-    """What the service knows."""
-    return ThirdParty(media.url)
-
-
-@pytest.fixture
-def service(party: ThirdParty, environment: dict[str, str]) -> Iterator[Server]:
-    """The service of the studio in the cells."""
-    with third_party.serving(party) as server:
-        environment |= {"KIT_BASE_URL": server.url, "KIT_API_KEY": KEY}
-        yield server
-
-
 def test_what_others_start_is_shown_and_nobody_asks_for_a_page_that_is_hidden(
-    service: Server, party: ThirdParty, lab: Lab, browser: Browser
+    other: Server, party: ThirdParty, lab: Lab, browser: Browser
 ) -> None:
     with opened(lab, browser, *CELLS, script=FASTER) as notebook:
         notebook.run_all()
         page, table = notebook.page, notebook.output(1)
         expect(table).to_contain_text("my own lake")
-        looks = len(service.requests("GET", "/v1/account"))
-        while len(service.requests("GET", "/v1/account")) < looks + 2:  # the first one is answered
+        looks = len(other.requests("GET", "/v1/account"))
+        while len(other.requests("GET", "/v1/account")) < looks + 2:  # the first one is answered
             page.wait_for_timeout(50)
 
         party.orders["theirs"] = {"modelId": "paint", "prompt": "somebody's hill", "polled": 9}
@@ -69,9 +45,9 @@ def test_what_others_start_is_shown_and_nobody_asks_for_a_page_that_is_hidden(
         # hidden, it asks for nothing; seen again, it does at once
         page.evaluate(HIDE)
         page.wait_for_timeout(1000)
-        before = len(service.requests("GET", LISTED))
+        before = len(other.requests("GET", LISTED))
         page.wait_for_timeout(6000)  # longer than the least pause of the kernel
-        assert len(service.requests("GET", LISTED)) == before
+        assert len(other.requests("GET", LISTED)) == before
         party.orders["more"] = {"modelId": "paint", "prompt": "one more", "polled": 9}
         page.evaluate(SHOW)
         expect(table).to_contain_text("one more")

@@ -1,14 +1,11 @@
 """Forms for whoever does not see them, and for whoever types past a bound."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.cells import look, opened
 from tests.browser.lab import Lab
-from tests.client import third_party
-from tests.client.third_party import KEY, Answer, Server, ThirdParty
+from tests.client.third_party import Answer, Server
 
 pytestmark = pytest.mark.browser
 
@@ -27,21 +24,6 @@ CELLS = (
     'studio.form("paint", "a lake")',
     "print(one.value['parameters'])",
 )
-
-
-@pytest.fixture
-def media() -> Iterator[Server]:
-    """Where the files of the service are."""
-    with third_party.serving(third_party.storage) as server:
-        yield server
-
-
-@pytest.fixture
-def service(media: Server, environment: dict[str, str]) -> Iterator[Server]:
-    """The service of the studio in the cells."""
-    with third_party.serving(ThirdParty(media.url)) as server:
-        environment |= {"KIT_BASE_URL": server.url, "KIT_API_KEY": KEY}
-        yield server
 
 
 def write(box: Locator, text: str, leave: str) -> None:
@@ -66,7 +48,7 @@ def is_named(form: Locator) -> None:
 
 
 def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
-    service: Server, media: Server, lab: Lab, browser: Browser
+    other: Server, media: Server, lab: Lab, browser: Browser
 ) -> None:
     with opened(lab, browser, *CELLS) as notebook:
         notebook.run_all()
@@ -133,7 +115,7 @@ def test_controls_have_names_and_what_is_typed_past_a_bound_is_told(
         media.script.clear()
         again.click()
         expect(paint.locator("img")).to_be_visible()
-        assert len(service.requests("POST", "/v1/creative-studio/generations")) == 1
+        assert len(other.requests("POST", "/v1/creative-studio/generations")) == 1
 
         # whatever is drawn anew has its names again
         notebook.save()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kit.client.calls import Flow, Sleep
+from kit.client.calls import Flow, Reply, Sleep
 from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
@@ -78,6 +79,18 @@ def settings(other: Server, tmp_path: Path) -> Settings:
 def client(settings: Settings, clock: Clock) -> Iterator[Client]:
     with Client(settings, sleep=clock.sleep) as client:
         yield client
+
+
+def ok(body: Any, **headers: str) -> Reply:
+    return replace(status(200, **headers), content=json.dumps(body).encode())
+
+
+def status(number: int, **headers: str) -> Reply:
+    return Reply(number, {name.replace("_", "-"): v for name, v in headers.items()}, b"{}")
+
+
+def sleeps(steps: list[Any]) -> list[float]:
+    return [step.seconds for step in steps if isinstance(step, Sleep)]
 
 
 def driven(flow: Flow[Any], *outcomes: Any) -> tuple[list[Any], Any]:

@@ -17,21 +17,11 @@ from kit.errors import (
     RateLimitError,
     UnavailableError,
 )
-from tests.client.fixtures import driven
+from tests.client.fixtures import driven, ok, sleeps, status
 
 ORDER = wire.StartGeneration(model_id="m", prompt="p")
 GONE = NoReply("no connection", harmless=True)
 BROKE = NoReply("the connection broke")
-
-
-def ok(body: Any, **headers: str) -> Reply:
-    return Reply(
-        200, {n.replace("_", "-"): v for n, v in headers.items()}, json.dumps(body).encode()
-    )
-
-
-def status(number: int, **headers: str) -> Reply:
-    return Reply(number, {name.replace("_", "-"): v for name, v in headers.items()}, b"{}")
 
 
 def coded(number: int, code: str) -> Reply:
@@ -40,10 +30,6 @@ def coded(number: int, code: str) -> Reply:
 
 ACCOUNT = ok({"id": "a"})
 RECEIPT = ok({"id": "g"})
-
-
-def sleeps(steps: list[Any]) -> list[float]:
-    return [step.seconds for step in steps if isinstance(step, Sleep)]
 
 
 @pytest.mark.parametrize("bad", [GONE, BROKE, *map(status, (429, 500, 502, 503, 504))])

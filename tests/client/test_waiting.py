@@ -15,21 +15,7 @@ from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.client.waiting import SharedWait
 from kit.errors import InvalidApiKeyError, KitError, NoAnswerError, NotFoundError
-from tests.client.fixtures import Clock, driven
-
-
-def ok(body: Any, **headers: str) -> Reply:
-    return Reply(
-        200, {n.replace("_", "-"): v for n, v in headers.items()}, json.dumps(body).encode()
-    )
-
-
-def status(number: int, **headers: str) -> Reply:
-    return Reply(number, {name.replace("_", "-"): v for name, v in headers.items()}, b"{}")
-
-
-def sleeps(steps: list[Any]) -> list[float]:
-    return [step.seconds for step in steps if isinstance(step, Sleep)]
+from tests.client.fixtures import Clock, driven, ok, sleeps, status
 
 
 def running(word: str = "processing", **headers: str) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from kit.client.sync import Client
 from kit.studio import AsyncStudio, Studio
 from kit.studio.operations import Operations
 from tests.client.fixtures import Clock, client, clock, media, other, party, policy, settings
+from tests.conftest import Service
 
 __all__ = ["client", "clock", "media", "other", "party", "policy", "settings"]
 
@@ -31,6 +33,13 @@ def astudio(settings: Settings, clock: Clock, policy: Policy) -> AsyncStudio:
     """Its awaited snapshot; close it in the test."""
     client = AsyncClient(settings, sleep=clock.asleep)
     return AsyncStudio(settings, client=client, operations=Operations(settings, policy=policy))
+
+
+@pytest.fixture
+def own(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
+    """A studio of our own service."""
+    with Studio(Settings(service.url, key, data=tmp_path / "own", progress=False)) as studio:
+        yield studio
 
 
 @pytest.fixture

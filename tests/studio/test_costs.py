@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,16 +26,14 @@ service = lasting_service
 
 
 @pytest.fixture
-def own(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
+def own(own: Studio) -> Studio:
     """A studio of our own service with a few things paid for."""
-    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
-    with Studio(settings) as studio:
-        studio.generate("flat", "x", count=2)
-        studio.generate("flat", "x", count=2, size="big")
-        with pytest.raises(GenerationFailedError):
-            studio.generate("flat", "x", does="fails")
-        studio.titles.suggest("SPACE")
-        yield studio
+    own.generate("flat", "x", count=2)
+    own.generate("flat", "x", count=2, size="big")
+    with pytest.raises(GenerationFailedError):
+        own.generate("flat", "x", does="fails")
+    own.titles.suggest("SPACE")
+    return own
 
 
 def test_costs_agree_with_ledger_and_balance(own: Studio) -> None:

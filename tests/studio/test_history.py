@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -261,13 +260,6 @@ def test_a_model_that_is_gone_is_known_from_the_history(paged: Studio, other: Se
 
 
 # ── our own service ──────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.fixture
-def own(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
-    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
-    with Studio(settings) as studio:
-        yield studio
 
 
 def test_a_history_holds_nothing_that_another_account_has_started_here(

@@ -1,31 +1,23 @@
 """The generations whose outputs went into one, with what each cost."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-import kit
 from kit import file_metadata
 from kit.errors import ConfigError
 from kit.studio import Studio
-from tests.conftest import Service, lasting_service
+from tests.conftest import lasting_service
 from tests.uploading import png
 
 service = lasting_service
 
 
-@pytest.fixture
-def ours(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
-    with kit.connect(service.url, key, data=tmp_path / "client") as studio:
-        yield studio
-
-
-def test_a_chain_is_drawn_with_its_costs(ours: Studio, tmp_path: Path) -> None:
-    lake = ours.generate("poster", "a lake", size=512)
-    edited = ours.generate("retouch", media=lake)
-    again = ours.generate("reframe", media=edited.save(tmp_path / "edited.png"))
+def test_a_chain_is_drawn_with_its_costs(own: Studio, tmp_path: Path) -> None:
+    lake = own.generate("poster", "a lake", size=512)
+    edited = own.generate("retouch", media=lake)
+    again = own.generate("reframe", media=edited.save(tmp_path / "edited.png"))
 
     chain = again.lineage()
 
@@ -41,8 +33,8 @@ def test_a_chain_is_drawn_with_its_costs(ours: Studio, tmp_path: Path) -> None:
     assert f"3 generations · {chain.credits:g} credits in all" in html
 
 
-def test_what_has_no_inputs_is_alone(ours: Studio) -> None:
-    lake = ours.generate("poster", "a lake", size=512)
+def test_what_has_no_inputs_is_alone(own: Studio) -> None:
+    lake = own.generate("poster", "a lake", size=512)
 
     assert list(lake.lineage()) == [lake]
 
@@ -70,8 +62,8 @@ def test_what_is_gone_leaves_its_id(studio: Studio, tmp_path: Path) -> None:
     assert "not at the service any more" in chain._repr_mimebundle_()["text/html"]
 
 
-def test_a_start_may_ask_that_its_file_says_nothing(ours: Studio, tmp_path: Path) -> None:
-    lake = ours.generate("poster", "a lake", size=512, metadata=False)
+def test_a_start_may_ask_that_its_file_says_nothing(own: Studio, tmp_path: Path) -> None:
+    lake = own.generate("poster", "a lake", size=512, metadata=False)
 
     with pytest.raises(ConfigError, match="does not say"):
-        ours.read(lake.save(tmp_path / "lake.jpg"))
+        own.read(lake.save(tmp_path / "lake.jpg"))

@@ -1,7 +1,7 @@
 """From a file back to the request that made it."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,17 +19,10 @@ service = lasting_service
 SMALL = {"size": 512, "palette": "ember"}
 
 
-@pytest.fixture
-def ours(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
-    """A studio of our own service."""
-    with kit.connect(service.url, key, data=tmp_path / "client") as studio:
-        yield studio
+def test_a_result_says_what_made_it(own: Studio, tmp_path: Path) -> None:
+    lake = own.generate("poster", "a lake at dawn", **SMALL)
 
-
-def test_a_result_says_what_made_it(ours: Studio, tmp_path: Path) -> None:
-    lake = ours.generate("poster", "a lake at dawn", **SMALL)
-
-    found = ours.read(lake.save(tmp_path / "lake.jpg"))
+    found = own.read(lake.save(tmp_path / "lake.jpg"))
 
     assert (found.model, found.prompt, found.parameters) == (
         "poster",
@@ -38,25 +31,25 @@ def test_a_result_says_what_made_it(ours: Studio, tmp_path: Path) -> None:
     )
     assert (found.generation_id, found.source_type) == (lake.id, ALGORITHMIC)
     assert found.software == f"creative-studio-kit {kit.__version__}"
-    assert ours.read(lake.save(tmp_path / "lake.png")) == found
-    edited = ours.generate("retouch", media=lake)
-    assert ours.read(edited.output.path()).source_type == ENHANCED
+    assert own.read(lake.save(tmp_path / "lake.png")) == found
+    edited = own.generate("retouch", media=lake)
+    assert own.read(edited.output.path()).source_type == ENHANCED
 
 
-def test_a_copy_may_say_nothing(ours: Studio, tmp_path: Path) -> None:
-    lake = ours.generate("poster", "a lake at dawn", **SMALL)
+def test_a_copy_may_say_nothing(own: Studio, tmp_path: Path) -> None:
+    lake = own.generate("poster", "a lake at dawn", **SMALL)
 
     for name in ("lake.jpg", "lake.png"):
         with pytest.raises(ConfigError, match=f"{name} does not say what made it"):
-            ours.read(lake.save(tmp_path / name, metadata=False))
+            own.read(lake.save(tmp_path / name, metadata=False))
 
 
-def test_a_file_is_made_again_and_changed(ours: Studio, tmp_path: Path) -> None:
-    lake = ours.generate("poster", "a lake at dawn", **SMALL)
+def test_a_file_is_made_again_and_changed(own: Studio, tmp_path: Path) -> None:
+    lake = own.generate("poster", "a lake at dawn", **SMALL)
     file = lake.save(tmp_path / "lake.png")
 
-    same = ours.recreate(file)
-    other = ours.recreate(file, seed=8, prompt="a lake at night")
+    same = own.recreate(file)
+    other = own.recreate(file, seed=8, prompt="a lake at night")
 
     assert (same.prompt, same.parameters) == (lake.prompt, lake.parameters)
     assert (same.array() == lake.array()).all()
@@ -64,12 +57,12 @@ def test_a_file_is_made_again_and_changed(ours: Studio, tmp_path: Path) -> None:
 
 
 def test_another_model_takes_what_it_has(
-    ours: Studio, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    own: Studio, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file = ours.generate("poster", "a lake at dawn", seed=3, **SMALL).save(tmp_path / "lake.png")
+    file = own.generate("poster", "a lake at dawn", seed=3, **SMALL).save(tmp_path / "lake.png")
 
     with caplog.at_level(logging.WARNING, "kit"):
-        made = ours.recreate(file, model="title-card")
+        made = own.recreate(file, model="title-card")
 
     assert (made.model_id, made.parameters["seed"]) == ("title-card", 3)
     assert (
@@ -77,15 +70,15 @@ def test_another_model_takes_what_it_has(
     )
 
 
-def test_what_cannot_be_made_again_says_why(ours: Studio, tmp_path: Path) -> None:
-    file = ours.generate("poster", "a lake at dawn", **SMALL).save(tmp_path / "lake.png")
+def test_what_cannot_be_made_again_says_why(own: Studio, tmp_path: Path) -> None:
+    file = own.generate("poster", "a lake at dawn", **SMALL).save(tmp_path / "lake.png")
 
     with pytest.raises(ConfigError, match="no model 'sceen'; did you mean 'scene'"):
-        ours.recreate(file, model="sceen")
+        own.recreate(file, model="sceen")
     with pytest.raises(ParameterError, match="palete"):
-        ours.recreate(file, palete="ember")
+        own.recreate(file, palete="ember")
     with pytest.raises(ConfigError, match="there is no file"):
-        ours.recreate(tmp_path / "none.png")
+        own.recreate(tmp_path / "none.png")
 
 
 def test_it_is_priced_before_anything_is_sent(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,20 +11,12 @@ from kit.client.settings import Settings
 from kit.errors import BadRequestError, ConfigError, NoAnswerError, ParameterError
 from kit.studio import Studio
 from tests.client.third_party import Answer, Server
-from tests.conftest import Service, lasting_service
+from tests.conftest import lasting_service
 
 service = lasting_service
 
 LIST = "/v1/creative-studio/generations"
 WINTER = {"campaign": "winter", "team": "print"}
-
-
-@pytest.fixture
-def own(service: Service, key: str, tmp_path: Path) -> Iterator[Studio]:
-    """A studio of our own service."""
-    settings = Settings(service.url, key, data=tmp_path / "notebook", progress=False)
-    with Studio(settings) as studio:
-        yield studio
 
 
 def make(studio: Studio, model: str) -> list[str]:

@@ -45,11 +45,6 @@ class Built:
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture
 def built() -> Built:
     return Built()
 

@@ -35,11 +35,6 @@ def shell() -> Iterator[None]:
     InteractiveShell.clear_instance()
 
 
-@pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
 def shown(widget: Any) -> list[RichOutput]:
     with capture_output() as captured:
         widget._ipython_display_()

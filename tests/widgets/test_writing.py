@@ -23,11 +23,6 @@ def author() -> Author:
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture
 def panel(author: Author, stage: Stage) -> Writing:
     panel = Writing(author, "SPACE", background=stage.background)
     stage.wait()
