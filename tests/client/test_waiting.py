@@ -41,10 +41,13 @@ def test_an_unknown_word_ends_with_an_output(policy: Policy) -> None:
     assert result.state == "completed"
 
 
-def test_the_service_sets_the_pace(policy: Policy) -> None:
-    steps, _ = waited(policy, running(retry_after="3"), running("completed"))
+@pytest.mark.parametrize(("asked", "taken"), [("3", 3.0), ("60", 5.0)])
+def test_the_service_sets_the_pace_until_the_deadline(
+    policy: Policy, asked: str, taken: float
+) -> None:
+    steps, _ = waited(policy, running(retry_after=asked), running("completed"), timeout=5.0)
 
-    assert sleeps(steps) == [3.0]
+    assert sleeps(steps) == [taken]
 
 
 def test_without_a_hint_the_pace_follows_the_time_waited(clock: Clock, policy: Policy) -> None:
@@ -86,12 +89,6 @@ def test_a_deadline_names_the_generation(clock: Clock, policy: Policy) -> None:
     assert "not finished after 10 s" in str(error)
 
 
-def test_the_last_pause_ends_at_the_deadline(clock: Clock, policy: Policy) -> None:
-    steps, _ = waited(policy, running(retry_after="60"), running("completed"), timeout=5.0)
-
-    assert sleeps(steps) == [5.0]
-
-
 @pytest.mark.parametrize("bad", [status(401), status(404), status(501)])
 def test_an_error_while_waiting_names_the_generation(bad: Reply, policy: Policy) -> None:
     _, error = waited(policy, running(), bad)
@@ -130,15 +127,12 @@ def test_the_service_is_asked_to_hold_its_answer(clock: Clock, policy: Policy) -
 
 
 def test_after_a_held_answer_the_next_request_follows_at_once(policy: Policy) -> None:
-    steps, _ = waited(policy, held({"id": "g"}), held({"id": "g", "status": "done"}))
+    done = held({"id": "g", "status": "done"})
+    steps, _ = waited(policy, held({"id": "g"}), done)
+    claimed, _ = waited(policy, held({"id": "g"}), held(), done)
 
     assert sleeps(steps) == [0.05]
-
-
-def test_a_service_that_only_claims_to_hold_is_polled_as_it_says(policy: Policy) -> None:
-    steps, _ = waited(policy, held({"id": "g"}), held(), held({"id": "g", "status": "done"}))
-
-    assert sleeps(steps) == [0.05, 1.0]
+    assert sleeps(claimed) == [0.05, 1.0], "a service that only claims to hold says how often"
 
 
 def test_nobody_is_held_beyond_the_timeout(clock: Clock, policy: Policy) -> None:

@@ -86,26 +86,21 @@ def test_a_database_that_has_rows_is_left_alone(
         asyncio.run(move(source, target))
 
 
-def test_books_that_are_wrong_are_not_moved(
-    used: tuple[ServiceSettings, str], empty_postgresql: str
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("UPDATE accounts SET balance = balance + 1", "the ledger is wrong: acc_"),
+        ("UPDATE titles SET title = 'a' || char(0)", "the rows cannot be stored there"),
+    ],
+)
+def test_what_is_wrong_or_cannot_be_stored_there_moves_nothing(
+    used: tuple[ServiceSettings, str], empty_postgresql: str, change: str, sentence: str
 ) -> None:
     source, _ = used
     target = replace(source, database_url=empty_postgresql)
-    write_alone(source, sql("UPDATE accounts SET balance = balance + 1"))
+    write_alone(source, sql(change))
 
-    with pytest.raises(ConfigError, match="the ledger is wrong: acc_"):
-        asyncio.run(move(source, target))
-    assert write_alone(target, sql("SELECT id FROM accounts")) == []
-
-
-def test_what_cannot_be_stored_there_moves_nothing(
-    used: tuple[ServiceSettings, str], empty_postgresql: str
-) -> None:
-    source, _ = used
-    target = replace(source, database_url=empty_postgresql)
-    write_alone(source, sql("UPDATE titles SET title = 'a' || char(0)"))
-
-    with pytest.raises(ConfigError, match="the rows cannot be stored there"):
+    with pytest.raises(ConfigError, match=sentence):
         asyncio.run(move(source, target))
     assert write_alone(target, sql("SELECT id FROM accounts")) == []
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from kit.widgets.form import Form
+from tests.conftest import NO_HISTORY
 from tests.widgets.forming import Shop, Stage, model
+
+
+@pytest.fixture
+def shell() -> Iterator[None]:
+    """A shell to display in."""
+    InteractiveShell.instance(config=NO_HISTORY)
+    yield
+    InteractiveShell.clear_instance()
 
 
 @pytest.fixture

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import ipywidgets
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
 from kit.widgets.background import BackgroundRunner
@@ -19,20 +17,13 @@ from kit.widgets.form import Form
 from kit.widgets.panel import PageSet, Panel, PanelPage, render_panel
 from kit.widgets.snapshots import StaticSnapshot
 from kit.widgets.writing import Writing
-from tests.conftest import NO_HISTORY
 from tests.widgets.authoring import Author
 from tests.widgets.forming import Stage, control, model
 from tests.widgets.tree import find
 
+pytestmark = pytest.mark.usefixtures("shell")
+
 VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-@pytest.fixture(autouse=True)
-def shell() -> Iterator[None]:
-    """A shell to display in."""
-    InteractiveShell.instance(config=NO_HISTORY)
-    yield
-    InteractiveShell.clear_instance()
 
 
 def shown(widget: Any) -> list[RichOutput]:

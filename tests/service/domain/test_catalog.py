@@ -12,7 +12,7 @@ import pytest
 from kit import parameters
 from kit.engines.base import Definition, Order
 from kit.engines.registry import installed
-from kit.errors import BadRequestError, ConfigError, NotFoundError, ParameterError
+from kit.errors import BadRequestError, ConfigError, ParameterError
 from kit.service.domain import accounts, catalog, generations, uploads
 from kit.service.domain.catalog import Catalog, OrderChecks
 from kit.service.domain.credits import Payer
@@ -72,11 +72,6 @@ def test_models_come_by_kind_and_title(offered: Catalog) -> None:
     order = [(model.asset_type, model.title) for model in offered.models.values()]
 
     assert order == sorted(order)
-
-
-def test_an_unknown_model_names_the_closest(offered: Catalog) -> None:
-    with pytest.raises(NotFoundError, match="did you mean 'poster'"):
-        offered.get("postr")
 
 
 def test_figures_follow_from_the_rule(offered: Catalog) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from ipywidgets import HTML
 
@@ -16,7 +15,6 @@ from kit.explore.archive import search_rows
 from kit.widgets.background import BackgroundRunner
 from kit.widgets.table import HistoryTable
 from kit.widgets.table.rows import TableView
-from tests.conftest import NO_HISTORY
 from tests.widgets.exhibits import photo
 from tests.widgets.table.histories import history
 
@@ -240,13 +238,12 @@ def test_the_twin_needs_no_trust(later: Later) -> None:
         assert len(re.findall(rf"<{tag}[ >]", html)) == html.count(f"</{tag}>")
 
 
+@pytest.mark.usefixtures("shell")
 def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
     face = table(later)
-    InteractiveShell.instance(config=NO_HISTORY)
 
     with capture_output() as captured:
         face._ipython_display_()
-    InteractiveShell.clear_instance()
 
     snapshot, widget = (output.data for output in captured.outputs)
     name = re.search(r'<div class="(kit-snapshot-\w+)"', snapshot["text/html"])
@@ -257,13 +254,12 @@ def test_a_cell_shows_the_widget_and_its_twin(later: Later) -> None:
     assert "application/vnd.jupyter.widget-view+json" in widget
 
 
+@pytest.mark.usefixtures("shell")
 def test_the_twin_keeps_the_thumbnails_that_come_soon_enough() -> None:
     face = HistoryTable(history(), search=search_rows, thumbnail=lambda _: photo(64, 64))
-    InteractiveShell.instance(config=NO_HISTORY)
 
     with capture_output() as captured:
         face._ipython_display_()
-    InteractiveShell.clear_instance()
 
     assert captured.outputs[0].data["text/html"].count("<img") == 6
 
@@ -392,9 +388,9 @@ def test_a_narrow_page_does_without_some_columns(later: Later) -> None:
     assert ".kit-table-0-1-2-3-4-5 .kit-table-row" in style
 
 
+@pytest.mark.usefixtures("shell")
 def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later: Later) -> None:
     face = table(later)
-    InteractiveShell.instance(config=NO_HISTORY)
     with capture_output() as captured:
         face._ipython_display_()
         face.page = 2
@@ -402,7 +398,6 @@ def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later:
         first = len(captured.outputs)
         face.controls.text.value = "town"
         later.rest()
-    InteractiveShell.clear_instance()
 
     assert first == 2
     (update,) = captured.outputs[2:]
@@ -410,14 +405,13 @@ def test_what_is_kept_follows_what_the_user_does_and_not_what_python_sets(later:
     assert "1–1 of 1 (of 6)" in update.data["text/html"]
 
 
+@pytest.mark.usefixtures("shell")
 def test_thumbnails_that_come_late_are_kept_too(later: Later) -> None:
     face = table(later, thumbnail=lambda _: photo(64, 64), patience=0)
-    InteractiveShell.instance(config=NO_HISTORY)
     with capture_output() as captured:
         face._ipython_display_()
         later.do()
         later.rest()
-    InteractiveShell.clear_instance()
 
     assert "<img" not in captured.outputs[0].data["text/html"]
     assert captured.outputs[-1].data["text/html"].count("<img") == 4
