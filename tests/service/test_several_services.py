@@ -182,6 +182,20 @@ def test_a_shared_limit_lets_through_what_one_of_memory_does(database_url: str) 
     assert 600 <= asyncio.run(count()).count(0) <= 640
 
 
+def test_a_shared_limit_outlives_a_clock_that_was_ahead(database_url: str) -> None:
+    async def count() -> int:
+        database = PostgreSQL(database_url)
+        limiter = RateLimiter({"any": 600}, database.shared)
+        await limiter.count("any", "key")
+        await database.write(sql("UPDATE rate_limits SET due = due + 1e7 RETURNING key"))
+        try:
+            return (await limiter.count("any", "key")).remaining
+        finally:
+            await database.close()
+
+    assert asyncio.run(count()) == 599
+
+
 def test_a_service_with_another_secret_does_not_start(start: Start, tmp_path: Path) -> None:
     start("a")
     (tmp_path / "other").write_bytes(b"x" * 32)

@@ -1,10 +1,14 @@
 """The sweeper, in a running service: what is old goes, and what a crash left goes too."""
 
+import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from kit.service.databases import open_database
 from kit.service.domain import outputs, uploads
 from kit.service.domain.credits import Payer
+from kit.service.domain.upkeep import Sweeper
 from kit.service.machine import clock
 from kit.service.store.database import Transaction
 from kit.wire import RequestUpload
@@ -30,6 +34,28 @@ def test_outputs_go_once_they_have_been_kept_for_their_days(
         until(lambda: read(http, generation)["outputsDeletedAt"])
         assert read(http, generation)["outputUrl"] is None
     until(lambda: not files(service))
+
+
+def test_a_clock_that_is_ahead_for_less_than_a_day_deletes_nothing(service: Service) -> None:
+    key = service.key(service.account(), *ALL_SCOPES)
+    with service.client(key) as http:
+        generation = started(http)
+        finished(http, generation)
+
+    def sweep(ahead: float) -> bool:
+        async def work() -> None:
+            database = open_database(service.settings)
+            settings = replace(service.settings, keep_outputs_days=30)
+            parts = database, service.context.storage, settings, service.context.readiness
+            await Sweeper(*parts, lambda: clock() + int(ahead * 24 * 3600 * 1000)).sweep()
+            await database.close()
+
+        asyncio.run(work())
+        with service.client(key) as http:
+            return read(http, generation)["outputsDeletedAt"] is None
+
+    assert [sweep(days) for days in (0, 365, 365.9, 0, 364, 364.9)] == [True] * 6
+    assert not sweep(365.2)
 
 
 @both_databases

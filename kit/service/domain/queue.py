@@ -15,7 +15,7 @@ from kit.service.domain import credits, webhooks
 from kit.service.store import generations, ids
 from kit.service.store.database import Rows, Transaction, one
 
-#: How long a generation waits for a service that has its model.
+#: How long a generation waits for a service that has its model, and more than a claim holds.
 _STALE_MS = 24 * 3600 * 1000
 
 
@@ -135,9 +135,13 @@ def release(generation_id: str, attempt: int, now: int) -> Transaction[None]:
     yield generations.hand_back(id=generation_id, attempt=attempt, lost=0, now=now)
 
 
-def requeue_expired(*, attempts: int, now: int) -> Transaction[Rows]:
-    """Requeue the generations whose claims ran out and return their rows as they were."""
-    return (yield from _requeue((yield generations.lost(now=now)), attempts, now))
+def requeue_expired(*, attempts: int, now: int, lease: int = 0) -> Transaction[Rows]:
+    """Requeue the generations whose claims ran out and return their rows as they were.
+
+    One that holds for a day more than one of now, until `lease`, is of a clock that was ahead.
+    """
+    lost = yield generations.lost(now=now, latest=max(now, lease) + _STALE_MS)
+    return (yield from _requeue(lost, attempts, now))
 
 
 def requeue_worker(worker: str, *, attempts: int, now: int) -> Transaction[Rows]:

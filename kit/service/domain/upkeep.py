@@ -32,7 +32,7 @@ _REUSE_SECONDS = 1.0
 _WAIT_SECONDS = 0.5
 #: Pause after an examination as a multiple of its time: probes cost a hundredth of a processor.
 _PAUSE_FACTOR = 100
-_READY, _EXAMINED = "ready", "examined"
+_READY, _EXAMINED, _SWEPT, _JUMPED = "ready", "examined", "swept", "jumped"
 _ROUND_SECONDS = 600.0
 _OLD_SCRATCH_SECONDS = 24 * 3600
 #: Stored outputs that are looked at in a round, and at once: each takes a read of its row.
@@ -68,7 +68,7 @@ class Readiness:
     async def examine(self) -> None:
         """Examine the database if that was not done for a day."""
         last = await self.database.read(one(checks.find(name=_EXAMINED)))
-        if last is None or self.clock() - last.at >= _DAY_MS:
+        if last is None or not 0 <= self.clock() - last.at < _DAY_MS:
             await asyncio.shield(self._start_examination())
 
     def stop(self) -> None:
@@ -178,7 +178,7 @@ class Sweeper:
     async def _expire(self, now: int) -> None:
         """Delete outputs and unused uploads after the days that they are kept."""
         database, days = self.database, self.settings.keep_outputs_days
-        if days is None:
+        if days is None or not await self._is_steady(now):
             return
         while (
             seen := await database.write(outputs.delete_old(self._seen, days, now))
@@ -186,6 +186,16 @@ class Sweeper:
             self._seen = seen
         while await database.write(uploads.remove_old(days, now)):
             pass
+
+    async def _is_steady(self, now: int) -> bool:
+        """Whether the clock has not jumped for a day: while it is wrong, nothing gets too old."""
+        read, write = self.database.read, self.database.write
+        last, jump = [await read(one(checks.find(name=name))) for name in (_SWEPT, _JUMPED)]
+        await write(_mark(_SWEPT, now))
+        if last and abs(now - last.at) > _DAY_MS:
+            await write(_mark(_JUMPED, now))
+            return False
+        return jump is None or now - jump.at >= _DAY_MS
 
 
 def _sweep_scratch(folder: Path, now: float) -> None:

@@ -121,9 +121,9 @@ WHERE id = :id AND attempt = :attempt AND state = 'running'
 RETURNING id
 
 -- name: lost
--- Running ones whose worker has not been heard of in time.
+-- Running ones whose worker has not been heard of in time, or was when a clock was ahead.
 SELECT id, attempt, losses, model_id FROM generations
-WHERE state = 'running' AND lease_until < :now LIMIT 100
+WHERE state = 'running' AND lease_until NOT BETWEEN :now AND :latest LIMIT 100
 
 -- name: cancel
 -- Cancel one that waits (its credits come back) or one that runs (they do not).

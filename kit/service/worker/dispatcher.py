@@ -223,12 +223,12 @@ class Dispatcher:
 
     async def _renew_claims(self) -> None:
         """Prolong the claims of running jobs, and take over those that ran out."""
-        now = self._clock()
         if self._jobs:
-            claims = queue.renew(list(self._jobs), lease=self._lease_end(now))
+            claims = queue.renew(list(self._jobs), lease=self._lease_end(self._clock()))
             await self._database.write(claims, durable=False)
-        attempts = self._settings.attempts
-        await self._settle_lost(queue.requeue_expired(attempts=attempts, now=self._clock()))
+        attempts, now = self._settings.attempts, self._clock()
+        lease = self._lease_end(now)
+        await self._settle_lost(queue.requeue_expired(attempts=attempts, now=now, lease=lease))
 
     async def _take_over(self) -> None:
         """Take over at once what workers on this machine had claimed when they were killed."""

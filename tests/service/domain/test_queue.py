@@ -137,6 +137,16 @@ def test_a_renewed_claim_does_not_run_out(write: Write, queue_up: Callable[..., 
     assert write(queue.requeue_expired(attempts=3, now=NOW + 50)) == []
 
 
+def test_a_claim_of_a_clock_that_was_ahead_runs_out(
+    write: Write, queue_up: Callable[..., str]
+) -> None:
+    one, year = queue_up(), 365 * 24 * 3600 * 1000
+    write(queue.claim("a", 1, lease=NOW + year, now=NOW + year - 10))
+
+    assert write(queue.requeue_expired(attempts=3, now=NOW, lease=NOW + year)) == []
+    assert [row.id for row in write(queue.requeue_expired(attempts=3, now=NOW))] == [one]
+
+
 def test_what_is_handed_back_counts_as_no_loss(
     write: Write, queue_up: Callable[..., str], row: Callable[[str], Any]
 ) -> None:

@@ -27,10 +27,12 @@ _AT_ONCE = 200
 _NOW = "extract(epoch FROM now())::float8"
 #: The generic cell rate algorithm; no row comes back for a request that is too early. The first of
 #: a key never is.
+#: What is due later than any request can make it is of a clock that was ahead.
+_FROM = f"CASE WHEN known.due BETWEEN {_NOW} AND {_NOW} + $3 + $3 THEN known.due ELSE {_NOW} END"
 _COUNT = f"""
 INSERT INTO rate_limits AS known (key, due) VALUES ($1, {_NOW} + $2)
-ON CONFLICT (key) DO UPDATE SET due = greatest(known.due, {_NOW}) + $2
-WHERE greatest(known.due, {_NOW}) + $2 <= {_NOW} + $3
+ON CONFLICT (key) DO UPDATE SET due = {_FROM} + $2
+WHERE {_FROM} + $2 <= {_NOW} + $3
 RETURNING due - {_NOW}
 """  # noqa: S608 - a constant
 _PRUNE = f"DELETE FROM rate_limits WHERE due < {_NOW}"  # noqa: S608 - a constant
