@@ -18,6 +18,7 @@ from PIL import Image
 from kit.errors import ConfigError
 from kit.explore.sweeps import SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.sheet import Sheet, Tile, lay_out_sheet
+from kit.explore.sweeps.table import html
 
 
 def test_a_grid_is_every_combination_the_last_fastest() -> None:
@@ -147,11 +148,17 @@ def test_axes_can_be_chosen() -> None:
 
 
 def test_everything_on_a_sheet_is_escaped_and_inside() -> None:
-    html = sheet().html()
+    page = sheet().html()
 
-    assert "<lake>" not in html
-    assert html.count("<img") == html.count("data:image") == 12
-    assert "<script" not in html
+    assert "<lake>" not in page
+    assert page.count("<img") == page.count("data:image") == 12
+    assert "<script" not in page
+
+
+def test_amounts_have_all_of_their_digits() -> None:
+    page = html(pd.DataFrame({"charged": [123456789.5, 0.00002, 0.1 + 0.2]}), "T", "", new=False)
+
+    assert [text in page for text in (">123456789.5<", ">0.00002<", ">0.3<")] == [True] * 3
 
 
 @pytest.mark.parametrize("axis", ["x", "y"])

@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from kit.errors import ConfigError
 from kit.explore.sweeps import SweepPlan
-from kit.explore.sweeps.table import CSS, FAINT
+from kit.explore.sweeps.table import CSS, FAINT, write
 from kit.pictures import open_picture
 
 _STAR = "★"
@@ -157,7 +157,7 @@ def lay_out_sheet(
 
 def text(value: Any) -> str:
     """Return a value as a short label."""
-    written = f"{value:g}" if isinstance(value, float) else str(value)
+    written = write(value)
     return written if len(written) <= 60 else f"{written[:59]}…"
 
 

@@ -11,6 +11,7 @@ from decimal import Decimal
 from html import escape
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from kit import wire
@@ -134,10 +135,15 @@ def _head(name: str) -> str:
     return name if short in COLUMNS else short
 
 
+def write(value: Any) -> str:
+    """Return a value as text, a float with the digits that it has."""
+    if isinstance(value, float):
+        return np.format_float_positional(round(value, 9), trim="-")
+    return str(value)
+
+
 def _text(value: Any) -> str:
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
-    if isinstance(value, float):
-        return f"{value:g}"
-    text = str(value)
+    text = write(value)
     return escape(text if len(text) <= 80 else f"{text[:79]}…")
