@@ -40,9 +40,10 @@ def open_media(source: Path | IO[bytes], *, unseen: bool = False) -> Any:
     import av
 
     options = {"format_whitelist": _DEMUXERS, "protocol_whitelist": "file"}
+    if unseen:
+        options["skip_frame"] = "all"
     file: Any = str(source) if isinstance(source, Path) else source
-    each = [{"skip_frame": "all"} if unseen else {}] * _STREAMS
-    container = av.open(file, options=options, stream_options=each, timeout=(5.0, 5.0))
+    container = av.open(file, options=options, timeout=(5.0, 5.0))
     if len(container.streams) > _STREAMS:
         container.close()
         raise EngineError(f"the file holds more than {_STREAMS} streams", code="too_large")
