@@ -38,6 +38,9 @@ def find(data: Path) -> str | None:
         asked = f"{url}/healthz?challenge={challenge}"
         with _direct_opener.open(asked, timeout=_SECONDS) as response:
             answer = json.loads(response.read(_ANSWER_BYTES))
+    except HTTPError as error:
+        error.close()
+        return None
     except (OSError, ValueError, KeyError, HTTPException):
         return None
     # The instance too: a restored copy of the folder has the same secret.
@@ -60,7 +63,8 @@ def accepts(url: str, key: str) -> bool:
         with _direct_opener.open(asked, timeout=_SECONDS):
             return True
     except HTTPError as error:
-        return error.code == 429  # it knows the key well
+        with error:
+            return error.code == 429  # it knows the key well
     except (OSError, ValueError, HTTPException):
         return False
 

@@ -50,10 +50,7 @@ PICTURES = {**IMAGES, HEIC: "HEIF"}
 def inspect(path: Path, content_type: str) -> dict[str, Any]:
     """Return width, height and length of a file as far as it has them.
 
-    Raises
-    ------
-    EngineError
-        It is not of the type it claims, cannot be decoded, or is larger than allowed.
+    Raises `EngineError`: it is of another type, cannot be decoded, or is larger than allowed.
 
     Source: contract, "Uploads".
     """

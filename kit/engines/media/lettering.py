@@ -1,7 +1,7 @@
 """Lettering: text in balanced lines, sized to fit, becomes a picture with alpha.
 
 Widths grow in proportion to the size, so everything is measured once at one size. Letters are
-shaped by raqm, right-to-left scripts included.
+shaped by raqm, right-to-left scripts included; without it they stand one beside the other.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import cv2
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, features
 
 from kit.engines.media import breaking
 from kit.engines.media.color import Bytes
@@ -45,8 +45,10 @@ class Block:
     left: bool | None = None  # whether lines run from right to left; None: as most letters do
 
     @property
-    def direction(self) -> str:
-        """How raqm calls the way that the lines run: ``rtl`` or ``ltr``."""
+    def direction(self) -> str | None:
+        """How raqm calls the way that the lines run: ``rtl`` or ``ltr``; None where it is not."""
+        if not features.check_feature("raqm"):
+            return None
         left = breaking.is_leftward("".join(self.lines)) if self.left is None else self.left
         return "rtl" if left else "ltr"
 
@@ -156,7 +158,7 @@ def _span(line: str, words: Sequence[str], number: int, block: Block) -> tuple[f
 @lru_cache(256)
 def font_of(face: str, size: int) -> ImageFont.FreeTypeFont:
     """Return a face at a size in pixels an em."""
-    return ImageFont.truetype(path_of(face), size, layout_engine=ImageFont.Layout.RAQM)
+    return ImageFont.truetype(path_of(face), size)
 
 
 def _ways(

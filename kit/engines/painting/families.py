@@ -34,10 +34,7 @@ FAMILIES = {
 def paint(brief: Brief, progress: Progress) -> Painting:
     """Return a painted brief in its size.
 
-    Raises
-    ------
-    CanceledError
-        Raised by `progress`.
+    Raises `CanceledError`, by `progress`.
     """
     module, _, name = FAMILIES[brief.family].partition(":")
     painter: Painter = getattr(import_module(module), name)

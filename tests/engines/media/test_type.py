@@ -1,5 +1,8 @@
 """Letters: which face has them, how lines break and run, and what is drawn."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -97,6 +100,26 @@ def test_every_face_has_its_license_beside_it(face: str) -> None:
 )
 def test_a_face_without_the_letters_gives_way_to_one_that_has_them(text: str, face: str) -> None:
     assert with_letters(text, "anton") == face
+
+
+_WITHOUT_RAQM = """
+from PIL import _imagingft
+_imagingft.HAVE_RAQM = False
+from kit.engines.media.fonts import with_letters
+from kit.engines.media.lettering import balance, sprite
+block = balance("the mountain of Київ", "anton", 600, most_lines=2)
+print(sprite(block)[..., 3].max(), sprite(block).shape[1] <= 610)
+with_letters("שלום", "anton")
+"""
+
+
+def test_without_fribidi_right_to_left_text_is_refused_and_other_text_set() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", _WITHOUT_RAQM], capture_output=True, text=True
+    )
+
+    assert done.stdout.split() == ["255", "True"]
+    assert "right-to-left text needs the library FriBiDi" in done.stderr
 
 
 def test_letters_that_no_single_face_has_are_named() -> None:

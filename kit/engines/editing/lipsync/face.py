@@ -205,10 +205,7 @@ def place(pixels: Bytes, given: Placement) -> tuple[FacePose, Guess, float]:
 def choose(faces: Sequence[Face], given: Placement, size: tuple[int, int]) -> Floats | None:
     """Return the points of the face that has its mouth where it is given, or of the clearest one.
 
-    Raises
-    ------
-    EngineError
-        The given place lies on none of the faces and is not complete (``off_face``).
+    Raises `EngineError`: the given place lies on none of them, and is incomplete (``off_face``).
     """
     found = [_points(face) for face in faces]
     if given.x is None and given.y is None:

@@ -31,6 +31,7 @@ FACES = {
 #: Faces with many scripts, tried in this order where the one that was asked for lacks letters.
 _WIDE = ("inter-bold", "rubik")
 _MOST_NAMED = 8
+_NOT_SHAPED = "right-to-left text needs the library FriBiDi (Debian: libfribidi0; macOS: fribidi)"
 
 
 def path_of(face: str) -> Path:
@@ -58,10 +59,7 @@ def able(text: str, face: str) -> tuple[str, ...]:
 def with_letters(text: str, face: str) -> str:
     """Return the face to set a text in: the one given, or another that has all its letters.
 
-    Raises
-    ------
-    EngineError
-        No face has them all; the message names those that are missing.
+    Raises `EngineError`: no face has them all; the message names those that are missing.
     """
     names = able(text, face)
     if names:
@@ -69,7 +67,9 @@ def with_letters(text: str, face: str) -> str:
     needed = visible_codes(text)
     missing = needed - frozenset().union(*map(letters, fallbacks(face)))
     if missing:
-        raise EngineError(f"no font has these characters: {_join(missing)}", code="no_letters")
+        drawn = any(code in glyphs(name) for name in fallbacks(face) for code in missing)
+        why = _NOT_SHAPED if drawn else "no font has these characters"
+        raise EngineError(f"{why}: {_join(missing)}", code="no_letters")
     others = min((needed - letters(name) for name in fallbacks(face)), key=len)
     raise EngineError(
         f"no font has these characters together with the others: {_join(others)}", code="no_letters"
@@ -78,8 +78,13 @@ def with_letters(text: str, face: str) -> str:
 
 @cache
 def letters(face: str) -> frozenset[int]:
-    """Return the code points that a face has glyphs for."""
-    return frozenset(glyphs(face))
+    """Return the code points that can be drawn in a face: none from right to left without raqm."""
+    from PIL import features
+
+    every = frozenset(glyphs(face))
+    if features.check_feature("raqm"):
+        return every
+    return every - {code for code in every if unicodedata.bidirectional(chr(code)) in ("R", "AL")}
 
 
 @cache
