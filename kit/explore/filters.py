@@ -113,7 +113,8 @@ class HistoryFilter:
         """Return the rows that are meant, for services that do not know the query."""
         import pyarrow as pa
 
-        tags = [json.loads(text or "{}") if self.tag else {} for text in table["tags"].to_pylist()]
+        known = [json.loads(text or "{}") if self.tag else {} for text in table["tags"].to_pylist()]
+        tags = [{key: str(value) for key, value in each.items()} for each in known]
         columns = [table[name].to_pylist() for name in (*_COLUMNS.values(), "created_at")]
         fitting = [self.fits(*row) for row in zip(tags, *columns, strict=True)]
         return table.filter(pa.array(fitting, pa.bool_()))

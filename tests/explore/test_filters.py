@@ -18,7 +18,7 @@ TABLE = pa.table(
         "status": ["failed", "completed", None],
         "model_id": ["a", "b", "a"],
         "asset_type": ["image", "video", "image"],
-        "tags": ['{"mood": "calm"}', None, None],
+        "tags": ['{"mood": "calm", "take": 5}', None, None],
         "created_at": pa.array([NEW_YEAR, NEW_YEAR + timedelta(days=1), None], TIME),
     }
 )
@@ -47,6 +47,7 @@ def test_moments_may_be_given_in_many_ways(moment: Any) -> None:
         ({"model_id": "a"}, [0, 2]),
         ({"asset_type": "video"}, [1]),
         ({"tag": "mood=calm"}, [0]),
+        ({"tag": "take=5"}, [0]),
         ({"since": "2026-01-02"}, [1]),
         ({"until": "2026-01-02"}, [0]),
         ({"created_after": "2026-01-01", "created_before": "2026-01-03"}, [0, 1]),
