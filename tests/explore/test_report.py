@@ -92,6 +92,7 @@ def test_what_still_runs_is_no_result_of_a_report() -> None:
 
     assert "Spent 2.80 " in shown
     assert "Results 2 1.40 credits each" in shown
+    assert "Everything" not in text_of(report([running]).html)
 
 
 def test_a_report_asks_nobody_and_everything_in_it_is_escaped() -> None:
