@@ -25,10 +25,10 @@ _NOTIFY = "SELECT pg_notify($1, $2)"
 _AGAIN_SECONDS, _GATHER_SECONDS = 1.0, 0.05
 _AT_ONCE = 200
 _NOW = "extract(epoch FROM now())::float8"
-#: The generic cell rate algorithm; no row comes back for a request that is too early. The first of
-#: a key never is.
 #: What is due later than any request can make it is of a clock that was ahead.
 _FROM = f"CASE WHEN known.due BETWEEN {_NOW} AND {_NOW} + $3 + $3 THEN known.due ELSE {_NOW} END"
+#: The generic cell rate algorithm; no row comes back for a request that is too early. The first of
+#: a key never is.
 _COUNT = f"""
 INSERT INTO rate_limits AS known (key, due) VALUES ($1, {_NOW} + $2)
 ON CONFLICT (key) DO UPDATE SET due = {_FROM} + $2
