@@ -35,20 +35,29 @@ _NAME = "kit"
 
 
 def security(settings: ServiceSettings) -> Security | None:
-    """Return the certificates of this side of the cluster, whichever it is; None without any."""
+    """Return the certificates of this side of the cluster, whichever it is; None without any.
+
+    Those that cannot be used are a `ConfigError`.
+    """
     if not settings.cluster_ca:
         return None
     cert, key = settings.cluster_cert, settings.cluster_key
     pairs = {f"tls_{role}_cert": cert for role in ("client", "worker")}
     pairs |= {f"tls_{role}_key": key for role in ("client", "worker")}
-    return Security(tls_ca_file=settings.cluster_ca, require_encryption=True, **pairs)
+    made = Security(tls_ca_file=settings.cluster_ca, require_encryption=True, **pairs)
+    try:
+        made.get_connection_args("client")
+    except OSError as error:  # it does not say which file
+        files = ", ".join((settings.cluster_ca, cert, key))
+        raise ConfigError(f"one of the cluster's files {files} cannot be used: {error}") from None
+    return made
 
 
 class Cluster:
     """Renders orders on a cluster; the service shares it with others of its database."""
 
     def __init__(self, settings: ServiceSettings) -> None:
-        self._settings = settings
+        self._settings, self._security = settings, security(settings)
         self._topic = f"{_NAME}-{secrets.token_hex(8)}"
         self._client: Any = None
         #: The jobs by name: what waits for the answer.
@@ -56,6 +65,8 @@ class Cluster:
         #: The jobs by task: what is told of their progress.
         self._reports: dict[str, Callable[[float], None]] = {}
         self._found = {RENDER: 0, GPU: 0}
+        #: Whether it was said that the cluster does not answer.
+        self._missed = False
         self._watch = asyncio.create_task(self._keep_looking())
 
     @property
@@ -160,9 +171,9 @@ class Cluster:
                 async with asyncio.timeout(_LOOK_SECONDS):
                     await self._look()
             except Exception as error:  # noqa: BLE001 - a scheduler may be gone in many ways
-                if self._found[RENDER]:
+                if not self._missed:
                     _log.warning("the cluster does not answer: %s", type(error).__name__)
-                self._found = {RENDER: 0, GPU: 0}
+                self._found, self._missed = {RENDER: 0, GPU: 0}, True
                 if self._client is not None and self._client.status in ("closed", "closing"):
                     self._client = None  # it tries for a while only
             await asyncio.sleep(_LOOK_EVERY if self.slots else _RETRY_EVERY)
@@ -173,7 +184,7 @@ class Cluster:
                 self._settings.cluster,
                 asynchronous=True,
                 name=_NAME,
-                security=security(self._settings),
+                security=self._security,
                 set_as_default=False,
                 timeout=_LOOK_SECONDS,
             )
@@ -182,7 +193,7 @@ class Cluster:
         found = await self._client.run_on_scheduler(_capacity())
         if found[RENDER] and not self._found[RENDER]:
             _log.info("the cluster renders %d jobs at a time", found[RENDER])
-        services = max(1, found["services"])
+        services, self._missed = max(1, found["services"]), False
         self._found = {name: math.ceil(found[name] / services) for name in (RENDER, GPU)}
 
     def _hear(self, event: tuple[float, Any]) -> None:
@@ -193,13 +204,14 @@ class Cluster:
 
 async def count_places(settings: ServiceSettings) -> int:
     """Return how many jobs the cluster renders at a time; a scheduler must answer."""
+    trust = security(settings)
     try:
         async with (
             asyncio.timeout(2 * _LOOK_SECONDS),  # one that cannot connect ends by itself
             Client(
                 settings.cluster,
                 asynchronous=True,
-                security=security(settings),
+                security=trust,
                 set_as_default=False,
                 timeout=_LOOK_SECONDS,
             ) as client,

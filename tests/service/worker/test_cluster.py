@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -15,7 +16,8 @@ import pytest
 from distributed import Client
 
 from kit.errors import ConfigError
-from kit.service import settings
+from kit.service import server, settings
+from kit.service.worker.cluster import count_places
 from tests.clusters import Part, scheduler, worker
 from tests.conftest import ALL_SCOPES, Service, sql
 from tests.ports import free_port
@@ -98,6 +100,18 @@ def test_all_parts_know_each_other_by_certificates(
     assert "connected" not in connect(parts.cluster, **other), "of nobody whom the scheduler knows"
     plain = parts.cluster.replace("tls:", "tcp:")
     assert "connected" not in connect(plain), "not encrypted"
+
+
+def test_certificates_that_cannot_be_used_are_a_sentence(
+    tmp_path: Path, config: settings.ServiceSettings
+) -> None:
+    files = {name: str(tmp_path / name) for name in ("cluster_ca", "cluster_cert", "cluster_key")}
+    given = replace(config, cluster="tls://127.0.0.1:9", **files)
+
+    with pytest.raises(ConfigError, match=r"cluster_ca, .*cluster_key cannot be used: .*No such"):
+        server.start(given)
+    with pytest.raises(ConfigError, match="cannot be used"):
+        asyncio.run(count_places(given))
 
 
 CONNECT = """
