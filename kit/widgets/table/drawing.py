@@ -19,8 +19,8 @@ from kit.widgets.table.rows import TableView
 
 #: Pixels of a thumbnail, as in the style sheet.
 THUMBNAIL = (64, 40)
-#: Characters of a prompt that are shown.
-_LONGEST = 400
+#: Characters of a prompt that are shown, and of a sentence in place of a thumbnail.
+_LONGEST, _FITTING = 400, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ def _credits(value: Any) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def _short(text: Any) -> str:
-    return str(text) if len(str(text)) <= _LONGEST else f"{str(text)[:_LONGEST]}…"
+def _short(text: Any, most: int = _LONGEST) -> str:
+    return str(text) if len(str(text)) <= most else f"{str(text)[:most]}…"
 
 
 COLUMNS = (
@@ -193,7 +193,7 @@ def _reasons(page: pd.DataFrame) -> dict[str, str]:
     """Return why generations failed, by id."""
     if "error" not in page:
         return {}
-    return {str(name): str(error) for name, error in page["error"].dropna().items()}
+    return {str(name): _short(error, _FITTING) for name, error in page["error"].dropna().items()}
 
 
 def _picture(content: bytes | str | None, style: str = "") -> str:

@@ -281,11 +281,12 @@ def test_a_frame_of_other_columns_shows_what_it_has(later: Later) -> None:
 
 
 def test_a_failed_row_says_why_where_its_picture_would_be(later: Later) -> None:
-    frame = history().assign(error=[None, None, "no <steam>", None, None, None])
+    frame = history().assign(error=[None, None, "no <steam>", None, "out of clay " * 99, None])
     face = HistoryTable(frame, search=search_rows, background=later.background())
 
     for page in (face.controls.page.value, face.html()):
         assert page.count("no &lt;steam&gt;</small>") == 1
+        assert page.count("out of clay") == 3
 
 
 def test_fine_charges_are_whole_and_long_prompts_are_cut(later: Later) -> None:
