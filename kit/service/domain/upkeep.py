@@ -26,6 +26,7 @@ from kit.service.store.database import Database, Transaction, one
 _log = logging.getLogger("kit.service")
 
 _DAY_MS = 24 * 3600 * 1000
+_STEADY_MS = 3600 * 1000
 #: Seconds for which the result of a probe is reused.
 _REUSE_SECONDS = 1.0
 #: Seconds that a probe waits for an examination; a later probe has the result of a longer one.
@@ -188,14 +189,17 @@ class Sweeper:
             pass
 
     async def _is_steady(self, now: int) -> bool:
-        """Whether the clock has not jumped for a day: while it is wrong, nothing gets too old."""
+        """Whether the clock has gone on for an hour since it jumped, or since a day without us.
+
+        While it is wrong, nothing gets too old.
+        """
         read, write = self.database.read, self.database.write
         last, jump = [await read(one(checks.find(name=name))) for name in (_SWEPT, _JUMPED)]
-        await write(_mark(_SWEPT, now))
+        await write(_mark(_SWEPT, now), durable=False)
         if last and abs(now - last.at) > _DAY_MS:
             await write(_mark(_JUMPED, now))
             return False
-        return jump is None or now - jump.at >= _DAY_MS
+        return jump is None or now - jump.at >= _STEADY_MS
 
 
 def _sweep_scratch(folder: Path, now: float) -> None:
