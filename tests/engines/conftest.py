@@ -1,9 +1,21 @@
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import features
 
 from tests.engines.rendering import library
+
+#: Whether letters that run from right to left can be drawn here.
+SHAPED = features.check_feature("raqm")
+NOT_SHAPED = "the library FriBiDi is missing"
+
+
+def pytest_runtest_setup(item: pytest.Function) -> None:
+    given = repr(item.callspec.params) if hasattr(item, "callspec") else ""
+    if not SHAPED and any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in given):
+        pytest.skip(NOT_SHAPED)
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from kit.engines.media.fonts import FACES, able, letters, path_of, with_letters
 from kit.engines.media.fonts.wording import Wording, capitals, wording, wording_problems
 from kit.engines.media.lettering import Block, balance, extent, sprite, stamp
 from kit.errors import EngineError
+from tests.engines.conftest import NOT_SHAPED, SHAPED
 
 TEXT = "the mountain that swallowed a village"
 
@@ -21,7 +22,7 @@ def test_a_text_fits_its_space_and_keeps_its_words(face: str, most_lines: int) -
     block = balance(TEXT, face, 300, height=120, most_lines=most_lines)
 
     width, height, _ = extent(block)
-    assert width <= 302
+    assert width <= (302 if SHAPED else 315)  # letters that are not shaped stand on whole pixels
     assert height <= 122
     assert len(block.lines) <= most_lines
     assert " ".join(block.lines) == TEXT
@@ -122,6 +123,7 @@ def test_without_fribidi_right_to_left_text_is_refused_and_other_text_set() -> N
     assert "right-to-left text needs the library FriBiDi" in done.stderr
 
 
+@pytest.mark.skipif(not SHAPED, reason=NOT_SHAPED)
 def test_letters_that_no_single_face_has_are_named() -> None:
     with pytest.raises(EngineError, match="together with the others: Ω") as caught:
         with_letters("שלום Ω", "anton")
