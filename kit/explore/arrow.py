@@ -69,7 +69,8 @@ def _plain(table: pa.Table) -> pa.Table:
     for place, field in enumerate(table.schema):
         kind = pa.string() if pa.types.is_null(field.type) else None
         if pa.types.is_decimal(field.type):
-            kind = pa.int64() if field.type.scale == 0 else pa.float64()
+            most = pc.max(pc.abs(table.column(place))).as_py() or 0
+            kind = pa.int64() if field.type.scale == 0 and most < 2**63 else pa.float64()
         if kind is not None:
             table = table.set_column(place, field.name, table.column(place).cast(kind))
     return table

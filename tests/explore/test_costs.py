@@ -202,6 +202,14 @@ def test_a_trend_says_how_many_have_no_time() -> None:
         assert costs.trend(spent({}, {"created_at": None}), "month")["count"].tolist() == [1]
 
 
+def test_sums_beyond_whole_numbers_are_sums() -> None:
+    rows = [{"credits": 9e11, "model_id": f"m{n % 2}"} for n in range(40)]
+    frame = costs.by(spent(*rows))
+
+    assert (frame["net"].tolist(), frame["share"].tolist()) == ([1.8e13, 1.8e13], [0.5, 0.5])
+    assert costs.total(spent(*rows)) == 3.6e13
+
+
 def test_what_could_be_spent_then_is_the_ledger_until_then() -> None:
     booked = spent(entries=[entry(1, "grant", "5"), entry(2, "generation", "-1.5")])
 

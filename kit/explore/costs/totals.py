@@ -264,10 +264,11 @@ def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str])
     for name in currencies:  # of which a part is missing, the whole is
         sums[name] = sums[name].where(groups[name].count().to_numpy() == groups.size().to_numpy())
     worth = {name: sums.pop(name) for name in currencies}
-    whole = int(sums["net"].sum())
+    net = sums["net"].astype("float64")
+    whole = net.sum()
     known = sums["known"].astype("float64")
     mean = credits(sums["charged"].astype("float64") / known.where(known > 0))
-    share = (sums["net"].astype("float64") / whole).round(4) if whole else 0.0
+    share = (net / whole).round(4) if whole else 0.0
     sums.insert(list(sums).index("count") + 1, "unknown", sums["count"] - sums["known"])
     sums = sums.astype({"count": "int64", "unknown": "int64"})
     found = _amounts(sums.drop(columns="known")).assign(mean=mean, share=share)
