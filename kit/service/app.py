@@ -51,6 +51,7 @@ from kit.service.worker.dispatcher import QUEUE, Dispatcher
 from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
 from kit.service.worker.renderer import Renderer
+from kit.service.worker.worker_lock import FOLDER, is_any_alive
 from kit.service.writer.factory import create_writer
 from kit.version import __version__
 
@@ -154,6 +155,11 @@ def create_pool(settings: ServiceSettings) -> Pool:
         scratch=settings.scratch,
         log=settings.log,
     )
+
+
+def is_running(settings: ServiceSettings) -> bool:
+    """Whether a service of this machine runs on a data folder, at whatever address."""
+    return is_any_alive(settings.data / FOLDER)
 
 
 def create_storage(

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from kit.errors import ConfigError
 from kit.private import make_folder
-from kit.service.address import find
-from kit.service.app import create_storage
+from kit.service.app import create_storage, is_running
 from kit.service.backup import hash_file, list_files
 from kit.service.databases import load_postgresql, migrate_database, open_database
 from kit.service.domain import credits
@@ -37,8 +36,8 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
     """
     if not source.database_path.is_file():
         raise ConfigError(f"there is no database at {source.database_path}")
-    if url := find(source.data):
-        raise ConfigError(f"the service runs at {url}: stop it first")
+    if is_running(source):
+        raise ConfigError(f"a service runs on {source.data}: stop it first")
     await _prove(open_database(source))
     await migrate_database(target)
     copied = {} if target.storage_url == source.storage_url else await _copy_files(source, target)

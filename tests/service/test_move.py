@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from kit.errors import ConfigError
+from kit.service import server
 from kit.service.domain import credits
 from kit.service.move import move
 from kit.service.settings import ServiceSettings
@@ -105,15 +106,16 @@ def test_what_is_wrong_or_cannot_be_stored_there_moves_nothing(
     assert write_alone(target, sql("SELECT id FROM accounts")) == []
 
 
-def test_a_service_that_runs_is_not_moved(service: Service, empty_postgresql: str) -> None:
-    target = replace(service.settings, database_url=empty_postgresql)
+def test_a_service_that_runs_is_not_moved(config: ServiceSettings, empty_postgresql: str) -> None:
+    target = replace(config, database_url=empty_postgresql)
+    running = server.start(config, server.bind("0.0.0.0", 0))  # as in a container
 
-    with pytest.raises(ConfigError, match="the service runs at http://127"):
-        asyncio.run(move(service.settings, target))
-    service.stop()
-    service.settings.database_path.unlink()
+    with pytest.raises(ConfigError, match=f"a service runs on {config.data}: stop it first"):
+        asyncio.run(move(config, target))
+    running.stop()
+    config.database_path.unlink()
     with pytest.raises(ConfigError, match="there is no database at"):
-        asyncio.run(move(service.settings, target))
+        asyncio.run(move(config, target))
 
 
 def test_files_are_copied_into_a_bucket_and_compared(

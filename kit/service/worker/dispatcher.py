@@ -29,7 +29,7 @@ from kit.service.store.database import Database, Transaction
 from kit.service.worker.pool import JobError, LostError
 from kit.service.worker.renderer import Renderer
 from kit.service.worker.watchers import Watchers
-from kit.service.worker.worker_lock import WorkerLock
+from kit.service.worker.worker_lock import FOLDER, WorkerLock
 
 if TYPE_CHECKING:
     from kit.service.worker.cluster import Cluster
@@ -76,7 +76,7 @@ class Dispatcher:
         #: Progress of the jobs of this process by generation id; newer than the rows.
         self.progress: dict[str, float] = {}
         self.watchers = Watchers(settings.watchers, settings.watchers_per_account)
-        self._lock = WorkerLock(settings.data / "workers", self.name)
+        self._lock = WorkerLock(settings.data / FOLDER, self.name)
         self._database = database
         self._storage = storage
         self._renders = renders

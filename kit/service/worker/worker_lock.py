@@ -13,6 +13,8 @@ from pathlib import Path
 
 from kit.private import make_folder, try_lock
 
+#: Where in a data folder the locks of its workers are.
+FOLDER = "workers"
 _SUFFIX = ".alive"
 _OLD_SECONDS = 24 * 3600
 
@@ -47,10 +49,17 @@ class WorkerLock:
                     path.unlink()
 
     def _is_dead(self, path: Path) -> bool:
-        if path == self._path:
-            return False
-        try:
-            with path.open("r+") as file:
-                return try_lock(file.fileno())
-        except FileNotFoundError:
-            return False  # never here, or stopped in good order: its lease decides
+        return path != self._path and _is_free(path)
+
+
+def is_any_alive(folder: Path) -> bool:
+    """Whether one of the workers of a data folder lives on this machine."""
+    return not all(map(_is_free, folder.glob(f"*{_SUFFIX}")))
+
+
+def _is_free(path: Path) -> bool:
+    try:
+        with path.open("r+") as file:
+            return try_lock(file.fileno())
+    except FileNotFoundError:
+        return False  # never here, or stopped in good order: its lease decides
