@@ -111,7 +111,7 @@ def test_half_of_a_pair_is_a_clear_sentence(
     ],
 )
 def test_an_address_that_cannot_be_right_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match="base_url"):
+    with pytest.raises(ConfigError, match="the service's address"):
         Settings(url, KEY, Path())
 
 

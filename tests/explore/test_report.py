@@ -178,5 +178,6 @@ def test_a_studio_writes_its_report(
     assert found.save() == Path(f"costs-{found.month}.html")
     assert "Spent 0.60" in text_of(found.html)
     assert "<iframe sandbox srcdoc=" in found._repr_html_()
+    assert '[data-jp-theme-light="false"] .kit-report iframe' in found._repr_html_()
     with pytest.raises(ConfigError, match="a budget is 0 credits or more"):
         studio.costs.report(budget="much")
