@@ -66,8 +66,8 @@ def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[i
             required=credits(amount), available=credits(account.balance)
         )
     if payer.cap is not None:
-        month = _month_start(now)
-        counted = keys.spend(id=payer.key_id, amount=amount, month=month)
+        month, latest = _months(now)
+        counted = keys.spend(id=payer.key_id, amount=amount, month=month, latest=latest)
         while (yield from one(counted)) is None:  # again, should some be given back just now
             yield from _check_cap(payer, amount, now)
     return int(row.balance_after)
@@ -202,7 +202,8 @@ def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:
     if payer.cap is None:
         return
     key = yield from one(keys.find(id=payer.key_id))
-    spent = key.spent if key.spent_since >= _month_start(now) else 0
+    month, latest = _months(now)
+    spent = key.spent if month <= key.spent_since <= latest else 0
     left = max(key.cap - spent, 0)
     if amount > left:
         raise InsufficientCreditsError.short(
@@ -212,10 +213,12 @@ def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:
         )
 
 
-def _month_start(now: int) -> int:
+def _months(now: int) -> tuple[int, int]:
+    """Return when this month began, and a time when no other service's month has begun."""
     moment = datetime.fromtimestamp(now / 1000, UTC)
     start = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    return int(start.timestamp() * 1000)
+    month = int(start.timestamp() * 1000)
+    return month, month + 2 * _MONTH_MS
 
 
 def _enter(payer: Payer, amount: int, reason: Reason, now: int) -> Step:

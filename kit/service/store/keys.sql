@@ -43,10 +43,12 @@ UPDATE keys SET last_used_at = :now WHERE id = :id
 
 -- name: spend
 -- Count what a key spends in a month that began then; no row comes back when its cap is below that.
+-- A month that began after the latest one is of a clock that was ahead.
 UPDATE keys SET
-    spent = CASE WHEN spent_since >= :month THEN spent ELSE 0 END + :amount,
-    spent_since = CASE WHEN spent_since >= :month THEN spent_since ELSE :month END
-WHERE id = :id AND CASE WHEN spent_since >= :month THEN spent ELSE 0 END + :amount <= cap
+    spent = CASE WHEN spent_since BETWEEN :month AND :latest THEN spent ELSE 0 END + :amount,
+    spent_since = CASE WHEN spent_since BETWEEN :month AND :latest THEN spent_since ELSE :month END
+WHERE id = :id
+    AND CASE WHEN spent_since BETWEEN :month AND :latest THEN spent ELSE 0 END + :amount <= cap
 RETURNING spent
 
 -- name: unspend

@@ -103,6 +103,14 @@ def test_a_cap_begins_anew_with_the_month(write: Write, capped: Payer) -> None:
     assert write(credits.charge(capped, 2000, reason("c"), last + 1000)) == 6000
 
 
+def test_a_cap_outlives_a_clock_that_was_ahead(write: Write, capped: Payer) -> None:
+    write(credits.charge(capped, 2000, reason("a"), NOW + 365 * DAY))
+
+    assert write(credits.charge(capped, 2000, reason("b"), NOW)) == 6000
+    with pytest.raises(InsufficientCreditsError):
+        write(credits.charge(capped, 1, reason("c"), NOW))
+
+
 def test_what_last_month_gives_back_is_not_spent_twice_in_this(write: Write, capped: Payer) -> None:
     month = 31 * DAY
     spent = ids.floor("gen", NOW)
