@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 
 
 def main() -> None:
     """Run the command line."""
+    # What is half done is taken back when a process is ended, as by Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     # While modules load there is no garbage, and looking for it takes an eighth of the start.
     gc.disable()
     from kit import commands

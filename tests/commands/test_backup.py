@@ -1,6 +1,9 @@
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.commands.conftest import Kit
+from tests.waiting import until
 
 
 def test_a_backup_goes_there_and_back(kit: Kit, account: str, tmp_path: Path) -> None:
@@ -38,3 +41,18 @@ def test_what_cannot_be_is_said_in_a_sentence(kit: Kit, account: str, tmp_path: 
     for arguments, sentence in cases.items():
         done = kit(*arguments)
         assert (done.code, sentence in done.err) == (2, True), done
+
+
+def test_one_that_is_ended_leaves_nothing(kit: Kit, account: str, tmp_path: Path) -> None:
+    (tmp_path / "data" / "notebook").mkdir()
+    with (tmp_path / "data" / "notebook" / "large").open("wb") as file:
+        file.truncate(10 << 30)
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    command = [sys.executable, "-m", "kit", "backup", str(folder / "a.tar.gz")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        until(lambda: [*folder.glob(".a.tar.gz.*")])
+        process.terminate()
+        said = process.communicate()[1]
+
+    assert (process.returncode, said, [*folder.iterdir()]) == (130, b"", [])
