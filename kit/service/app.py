@@ -80,7 +80,7 @@ def create_app(
         async with AsyncExitStack() as stack:
             try:
                 context = await _assemble(settings, offered, writer, stack)
-            except KitError as error:
+            except (KitError, OSError) as error:  # a setting may name what cannot be read
                 app.state.failure = error
                 raise
             app.state.context = context

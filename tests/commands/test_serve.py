@@ -61,6 +61,16 @@ def test_a_bucket_that_does_not_answer_is_said(kit: Kit, monkeypatch: pytest.Mon
     assert "Traceback" not in done.err
 
 
+def test_a_folder_of_files_that_cannot_be_made_is_said(kit: Kit, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    done = kit("serve", "--port", 0, "--storage", f"file://{tmp_path}/file/below")
+
+    assert done.code == 1
+    assert done.err.endswith(f"kit: {tmp_path}/file/below: Not a directory\n")
+    assert "Traceback" not in done.err
+
+
 def test_settings_are_printed_as_variables_without_secrets(
     kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

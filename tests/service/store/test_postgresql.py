@@ -192,6 +192,16 @@ def test_a_server_that_is_not_there_is_said_without_the_password(runner: asyncio
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("letter", "/?#")
+def test_a_password_that_is_not_quoted_is_not_shown(runner: asyncio.Runner, letter: str) -> None:
+    database = PostgreSQL(f"postgresql://ada:pass{letter}word@127.0.0.1:9/kit")
+
+    with pytest.raises(ConfigError, match="%2F, %3F, %23") as caught:
+        runner.run(database.read(names()))
+    assert "pass" not in str(caught.value).replace("a password", "")
+    assert "word@" not in str(caught.value)
+
+
 def test_a_database_without_the_schema_is_refused_until_it_is_migrated(
     postgresql: str, runner: asyncio.Runner, config: ServiceSettings
 ) -> None:

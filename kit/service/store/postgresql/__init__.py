@@ -291,6 +291,10 @@ def _explain_errors(url: str) -> Iterator[None]:
         where = f"{parts.hostname or 'this machine'}{parts.path}"
     except ValueError:
         raise ConfigError("the database's URL is no URL") from None
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # there the rest of a password stands
+        raise ConfigError(
+            "the database's URL has a password with a '/', '?' or '#': write these as %2F, %3F, %23"
+        )
     try:
         yield
     except _WRONG as error:
