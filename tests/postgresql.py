@@ -43,7 +43,7 @@ def server() -> Iterator[Any]:
     running = get_server(folder / "data", cleanup_mode="delete")
     try:
         # What a power cut would take is not looked for here.
-        running.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
+        execute(str(running.get_uri()), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
         given = settings.load({}, data=folder, database_url=str(running.get_uri()))
         assert asyncio.run(migrate_database(given)) >= 8
         yield running
@@ -63,29 +63,27 @@ def serve() -> Iterator[str]:
 def new_database(url: str, name: str) -> Iterator[str]:
     """Give the address of one more database of a server, with nothing in it; it is dropped."""
 
-    def manage(command: str) -> None:
-        async def work() -> None:
-            connection = await asyncpg.connect(url)
-            await connection.execute(command)
-            await connection.close()
-
-        asyncio.run(work())
-
-    manage(f"CREATE DATABASE {name}")
+    execute(url, f"CREATE DATABASE {name}")
     try:
         yield url.replace("/postgres?", f"/{name}?")
     finally:
-        manage(f"DROP DATABASE {name} WITH (FORCE)")
+        execute(url, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def empty(url: str) -> None:
     """Delete all rows."""
+    rows = ";".join(f"DELETE FROM {table}" for table in TABLES)
+    # The next test has a secret of its own, and limits that nobody has used.
+    execute(url, rows, "DELETE FROM rate_limits; UPDATE schema_version SET secret = NULL")
+
+
+def execute(url: str, *commands: str) -> None:
+    """Run commands, each in a transaction of its own."""
 
     async def work() -> None:
         connection = await asyncpg.connect(url)
-        await connection.execute(";".join(f"DELETE FROM {table}" for table in TABLES))
-        # The next test has a secret of its own, and limits that nobody has used.
-        await connection.execute("DELETE FROM rate_limits; UPDATE schema_version SET secret = NULL")
+        for command in commands:
+            await connection.execute(command)
         await connection.close()
 
     asyncio.run(work())

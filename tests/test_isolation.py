@@ -41,9 +41,10 @@ def test_a_notebook_that_is_run_alone_has_a_data_folder_of_its_own_and_leaves_no
         "HOME": str(home),
     }
 
-    command = f"pytest -q -p no:cacheprovider --config-file={ROOT}/pyproject.toml --rootdir={ROOT}"
+    command = ["pytest", "-q", "-p", "no:cacheprovider"]
+    command += [f"--config-file={ROOT}/pyproject.toml", f"--rootdir={ROOT}"]
     ended = subprocess.run(
-        [sys.executable, "-m", *command.split(), str(tmp_path)],
+        [sys.executable, "-m", *command, str(tmp_path)],
         cwd=ROOT,
         env=environment,
         capture_output=True,

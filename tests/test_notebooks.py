@@ -46,6 +46,12 @@ def test_nothing_of_one_machine_or_moment_is_saved(path: Path) -> None:
 
 
 @PER_NOTEBOOK
+def test_its_commands_work_in_folders_whose_names_have_blanks(path: Path) -> None:
+    for cell in nbformat.read(path, as_version=4).cells:
+        assert not re.search(r'!.*(?<!")\{(sys\.executable|folder)\}', cell.source)
+
+
+@PER_NOTEBOOK
 def test_it_is_read_in_five_minutes(path: Path) -> None:
     cells = nbformat.read(path, as_version=4).cells
 

@@ -1,4 +1,5 @@
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -8,7 +9,7 @@ import pytest
 
 from kit.commands.doctor import Finding, examine_lab
 
-HERE = Path(sys.executable)
+HERE, PYTHON = Path(sys.executable), shlex.quote(sys.executable)
 IPYWIDGETS, ANYWIDGET = "@jupyter-widgets/jupyterlab-manager", "anywidget"
 
 
@@ -47,8 +48,8 @@ def test_an_extension_that_does_not_fit_is_named_with_its_cure(
 
     for folders, cure in (
         ([tmp_path / "home", right], f"remove the folder {tmp_path / 'home' / name}"),
-        ([tmp_path / "home"], f"{sys.executable} -m pip install --force-reinstall {package}"),
-        ([], f"{sys.executable} -m pip install --force-reinstall {package}"),
+        ([tmp_path / "home"], f"{PYTHON} -m pip install --force-reinstall {package}"),
+        ([], f"{PYTHON} -m pip install --force-reinstall {package}"),
     ):
         found = examine(folders)[f"Lab's part of {package}"]
         assert not found.ok
@@ -59,7 +60,7 @@ def test_a_kernel_of_another_environment_is_named(right: Path) -> None:
     found = examine([right], kernel=Path("/usr/bin/python3.99"))["kernel"]
 
     assert not found.ok
-    assert found.remedy == f"{sys.executable} -m ipykernel install --sys-prefix"
+    assert found.remedy == f"{PYTHON} -m ipykernel install --sys-prefix"
 
 
 def test_a_lab_of_another_environment_is_named(right: Path) -> None:

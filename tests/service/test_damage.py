@@ -331,6 +331,18 @@ def test_what_is_saved_on_a_full_disk_is_named(small_disk: Path, kit: Kit) -> No
     assert done.err == f"kit: {small_disk / 'a.png'}: No space left on device\n"
 
 
+def test_a_first_start_on_a_full_disk_says_so_and_is_gone_on_with(tmp_path: Path, kit: Kit) -> None:
+    with mounted(tmp_path / "disk", "size=128k"):
+        create = ("accounts", "create", "--name", "Ada", "--email", "ada@example.org")
+        done = kit(*create, "--data", tmp_path / "disk")
+
+        assert "kit.db cannot be opened" in done.err
+        assert "room on the disk" in done.err
+        assert done.err.count("\n") == 1
+        subprocess.run(["mount", "-o", "remount,size=24m", str(tmp_path / "disk")], check=True)
+        assert kit(*create, "--data", tmp_path / "disk").code == 0
+
+
 def test_keys_that_only_read_work_on_a_full_disk(
     small_disk: Path, start_service: Callable[..., Service]
 ) -> None:

@@ -55,13 +55,18 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
         # whenever it gets other ones, which takes several times as long as running it.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     except (apsw.Error, OSError) as error:
-        kind, cure = (
-            (DamageError, RESTORE)
-            if isinstance(error, DAMAGED)
-            else (ConfigError, "its folder must be one that can be written, with room on the disk")
-        )
-        raise kind(f"the database {path} cannot be opened ({error}); {cure}") from None
+        raise _refusal(path, error) from None
     return connection
+
+
+def _refusal(path: Path | str, error: Exception) -> ConfigError:
+    """Return what is said of a database that cannot be opened."""
+    kind, cure = (
+        (DamageError, RESTORE)
+        if isinstance(error, DAMAGED)
+        else (ConfigError, "its folder must be one that can be written, with room on the disk")
+    )
+    return kind(f"the database {path} cannot be opened ({error}); {cure}")
 
 
 def _names(connection: apsw.Connection) -> set[str]:
@@ -81,8 +86,11 @@ def migrate(connection: apsw.Connection) -> None:
                 if number >= _OWN_TABLE:
                     connection.execute("UPDATE schema_version SET number = ?", (number,))
             connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
+        except BaseException as error:
+            if connection.in_transaction:  # SQLite itself ends it where the disk is full
+                connection.execute("ROLLBACK")
+            if isinstance(error, apsw.Error):
+                raise _refusal(connection.filename, error) from None
             raise
     if lost := sorted(migrations.parts(NAME) - _names(connection)):
         raise ConfigError(
