@@ -89,7 +89,7 @@ def migrate(connection: apsw.Connection) -> None:
         except BaseException as error:
             if connection.in_transaction:  # SQLite itself ends it where the disk is full
                 connection.execute("ROLLBACK")
-            if isinstance(error, apsw.Error):
+            if isinstance(error, apsw.Error) and not isinstance(error, apsw.SQLError):
                 raise _refusal(connection.filename, error) from None
             raise
     if lost := sorted(migrations.parts(NAME) - _names(connection)):
