@@ -10,9 +10,23 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 _OTHERS = 0o077
+
+
+def user_folder(kind: Literal["config", "data"]) -> Path:
+    """Return where a user's settings or data of the kit belong, whether it exists or not.
+
+    A user without a name and a home, as in some containers, is at home in the topmost folder.
+    """
+    from platformdirs import PlatformDirs
+
+    folders = PlatformDirs("creative-studio-kit", appauthor=False)
+    try:
+        return folders.user_config_path if kind == "config" else folders.user_data_path
+    except RuntimeError:
+        return Path("/", f".{kind}", folders.appname or "")
 
 
 def make_folder(folder: Path) -> None:

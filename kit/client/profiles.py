@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from kit.client.addresses import check_address, check_key
 from kit.errors import ConfigError
-from kit.private import make_folder, write_private
+from kit.private import make_folder, user_folder, write_private
 
 #: The name that stands for the embedded service.
 EMBEDDED = "embedded"
@@ -40,9 +40,7 @@ class Profile:
 
 def file() -> Path:
     """Return where profiles are saved, whether the file exists or not."""
-    from platformdirs import user_config_path
-
-    return user_config_path(_APP) / "profiles.toml"
+    return user_folder("config") / "profiles.toml"
 
 
 def save(

@@ -14,8 +14,8 @@ from pathlib import Path
 from kit.client import profiles as saved_profiles
 from kit.client.addresses import ServiceLocation, check_address, check_key, mask, origin
 from kit.errors import ConfigError
+from kit.private import user_folder
 
-_APP = "creative-studio-kit"
 _OF_EVERY_SERVICE = ("KIT_DATA", "KIT_PROGRESS", "KIT_PRIVATE_MEDIA")
 _OFF = frozenset({"0", "false", "no", "off"})
 
@@ -124,9 +124,7 @@ def data_folder(
     given = data or env.get("KIT_DATA")
     if given:
         return Path(given).expanduser().absolute()  # wherever the notebook goes later
-    from platformdirs import user_data_path
-
-    return user_data_path(_APP)
+    return user_folder("data")
 
 
 def _from_arguments(

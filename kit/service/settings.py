@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kit.errors import ConfigError
-from kit.private import make_folder
+from kit.private import make_folder, user_folder
 from kit.service import machine
 
 MEGABYTE = 1_000_000
@@ -277,10 +277,7 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSetti
         "aws", {name: text for name, text in environ.items() if name.startswith("AWS_")}
     )
     if "data" not in values:
-        # Imported here: a deployment names its folder.
-        from platformdirs import user_data_path
-
-        values["data"] = user_data_path("creative-studio-kit", appauthor=False)
+        values["data"] = user_folder("data")
     values["data"] = Path(values["data"]).expanduser().absolute()
     settings = ServiceSettings(**values)
     for wrong, sentence in _problems(settings):

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,14 @@ from kit.client.settings import Settings, data_folder, embedded_settings, resolv
 from kit.errors import ConfigError
 
 URL, KEY = "https://studio.test", "cs_live_0123456789"
+#: As the user of some containers, whom no list of users names.
+_NAMELESS = """
+import pwd
+pwd.getpwuid = {}.__getitem__
+from kit.client.settings import data_folder, resolve
+from kit.service.settings import load
+print(resolve(environment={}), data_folder(environment={}), load({}).data)
+"""
 
 
 @pytest.fixture
@@ -25,6 +36,19 @@ def found(settings: Settings | None) -> tuple[str, str]:
 
 def test_nothing_set_means_embedded(profiles: Path) -> None:
     assert resolve(environment={}, profiles=profiles) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="users of Windows have names")
+def test_a_user_without_a_name_and_a_home_is_at_home_in_the_topmost_folder() -> None:
+    environment = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG")}
+
+    done = subprocess.run(
+        [sys.executable, "-c", _NAMELESS], env=environment, capture_output=True, text=True
+    )
+
+    assert done.stdout == "None /.data/creative-studio-kit /.data/creative-studio-kit\n", (
+        done.stderr
+    )
 
 
 def test_arguments_come_before_environment_and_profile(profiles: Path) -> None:

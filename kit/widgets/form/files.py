@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mimetypes
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -417,10 +418,11 @@ def _sound(path: Path) -> str:
 
 def _shorten_path(path: Path) -> str:
     """Return a path as one would type it: from here, or from home."""
-    here, home = Path.cwd(), Path.home()
-    if path.is_relative_to(here):
-        return str(path.relative_to(here))
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+    if path.is_relative_to(Path.cwd()):
+        return str(path.relative_to(Path.cwd()))
+    with suppress(ValueError, RuntimeError):  # not below it, or no home at all
+        return f"~/{path.relative_to(Path.home())}"
+    return str(path)
 
 
 #: Kind of a file -> how it is drawn.
