@@ -204,9 +204,13 @@ async def hold_answer(
     watch: Watch,
     look: Callable[[], Awaitable[T]],
     is_news: Callable[[T], bool],
+    check: Callable[[], Awaitable[None]],
     seconds: float,
 ) -> T:
-    """Return the state of a generation once it is news, or when the time is up."""
+    """Return the state of a generation once it is news, or when the time is up.
+
+    What `check` refuses after a wait, e.g. because the key was revoked meanwhile, is not answered.
+    """
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     with watch() as changed:
@@ -216,6 +220,7 @@ async def hold_answer(
             if is_news(state) or watchers.closed or left <= 0:
                 return state
             await wait_until(changed, min(left, POLL_SECONDS))
+            await check()
 
 
 async def wait_until(event: asyncio.Event, seconds: float) -> None:

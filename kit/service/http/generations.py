@@ -146,8 +146,6 @@ async def get_generation(request: Request, generation_id: str) -> Response:
     wait = grant_wait(get_header(request.scope, b"prefer"), watchers, account_id)
 
     async def look() -> tuple[Any, str]:
-        if wait:  # a key may be revoked meanwhile
-            await context.database.read(keys.check_valid(caller, context.clock()))
         version = generations.get(generation_id, account_id, select=statements.version)
         row = await context.database.read(version)
         return row, _tag(context, caller, row)
@@ -156,8 +154,11 @@ async def get_generation(request: Request, generation_id: str) -> Response:
         row, tag = state
         return tag not in known if known else STATUSES[row.state] != "processing"
 
+    async def check() -> None:
+        await context.database.read(keys.check_valid(caller, context.clock()))
+
     watch = partial(watchers.watch, generation_id, account_id)
-    row, tag = await (hold_answer(watchers, watch, look, is_news, wait) if wait else look())
+    row, tag = await (hold_answer(watchers, watch, look, is_news, check, wait) if wait else look())
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
     if STATUSES[row.state] == "processing":
         headers["Retry-After"] = _POLL_SECONDS

@@ -41,10 +41,14 @@ def looking_at(states: list[str], watchers: Watchers, seconds: float) -> tuple[s
         looks += 1
         return states[min(looks, len(states)) - 1]
 
+    async def permit() -> None:
+        pass
+
     async def inside() -> str:
         asyncio.get_running_loop().call_later(0.01, watchers.notify, "gen_1")
         watch = partial(watchers.watch, "gen_1", "acc_1")
-        return await events.hold_answer(watchers, watch, look, lambda seen: seen == "done", seconds)
+        is_done = "done".__eq__
+        return await events.hold_answer(watchers, watch, look, is_done, permit, seconds)
 
     return asyncio.run(inside()), looks
 
