@@ -26,7 +26,7 @@ function whenGone(model, signal, end) {
 }
 
 // A widget whose kernel is gone says so at its top and rests; what was written can still be copied.
-const GONE = "The kernel was restarted: run the cell again.";
+const GONE = "Not running: run the cell again.";
 
 function restWhenGone(model, el, signal, root) {
   const end = () => {

@@ -34,6 +34,7 @@ function render({ model, el }) {
     const above = (part) => part.compareDocumentPosition(el) & Node.DOCUMENT_POSITION_FOLLOWING;
     const root = el.isConnected && all.filter(above).at(-1);
     if (!root) return (timer = setTimeout(begin, 100)); // not in the page yet
+    if (el.closest(".jupyter-widgets-disconnected")) return; // kept in the notebook, without its kernel
     root.querySelectorAll("[data-kit-result]").forEach(add);
   };
   const end = () => (clearTimeout(timer), arrived.disconnect(), buttons.forEach((one) => one.remove()));

@@ -90,12 +90,13 @@ function render({ model, el }) {
   const stop = new AbortController();
   const { signal } = stop;
   let root, timer;
-  const look = () => ((timer = 0), dress(root));
   const end = restWhenGone(model, el, signal, () => root);
-  const watcher = new MutationObserver(() => {
+  const look = () => {
+    timer = 0;
+    dress(root);
     if (root.matches(".jupyter-widgets-disconnected")) end();
-    timer ||= setTimeout(look, 50);
-  });
+  };
+  const watcher = new MutationObserver(() => (timer ||= setTimeout(look, 50)));
   const begin = () => {
     root = el.parentElement;
     if (!root?.isConnected) return (timer = setTimeout(begin, 50)); // not in the page yet

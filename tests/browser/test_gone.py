@@ -17,7 +17,7 @@ CELLS = (
     'Form(model, {"prompt": "\\u05d0\\u05d2\\u05dd \\u05d1\\u05dc\\u05d9\\u05dc\\u05d4"})',
     "import os\nos._exit(1)",
 )
-SAID = "The kernel was restarted: run the cell again."
+SAID = "Not running: run the cell again."
 
 
 def run(notebook: Notebook, cell: int) -> None:
@@ -100,4 +100,24 @@ def test_every_widget_whose_kernel_is_gone_says_so(lab: Lab, browser: Browser) -
         look(notebook, "table-gone", ".kit-table")
         look(notebook, "panel-gone", ".kit-panel")
         look(notebook, "writing-gone", ".kit-writing")
+        notebook.forget_unanswered()
+
+
+def test_widgets_that_a_notebook_keeps_with_their_state_rest(lab: Lab, browser: Browser) -> None:
+    lab.set("@jupyter-widgets/jupyterlab-manager:plugin", {"saveState": True})
+    shown = "import kit\nstudio = kit.connect()\nkit.gallery([studio.generate('poster', 'a lake')])"
+    with opened(lab, browser, CELLS[0], shown, alone=True) as notebook:
+        notebook.run_all()
+        opens = notebook.output(1).get_by_role("button", name="Open", include_hidden=True)
+        expect(opens).to_have_count(1)
+        assert "widgets" in notebook.save()["metadata"]
+        for session in lab.api("sessions"):
+            lab.api(f"sessions/{session['id']}", "DELETE")
+
+        notebook.open(lab, notebook.path)
+
+        rests(notebook.page.locator(".kit-form"))
+        gallery = notebook.output(1)
+        expect(gallery.get_by_role("alert")).to_have_text(SAID)
+        expect(opens).to_have_count(0)
         notebook.forget_unanswered()
