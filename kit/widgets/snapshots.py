@@ -128,7 +128,7 @@ def publish(data: Mapping[str, Any], **options: Any) -> None:
     from IPython.display import publish_display_data
 
     show: Callable[..., None] = publish_display_data
-    show(dict(data), **options)
+    show(dict(data), {}, **options)
 
 
 def name(html: str) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 
 import ipywidgets
 import pytest
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
 from kit.widgets.background import BackgroundRunner
@@ -68,6 +70,20 @@ def test_a_cell_shows_a_widget_and_its_twin(stage: Stage, make: Any, code: str) 
     assert "text/html" not in live.data
     styles = [w.value for w in everything(widget) if w.value.startswith("<style>.kit-snapshot-")]
     assert styles == [f"<style>.{name(snapshot)} {{ display: none }}</style>"]
+
+
+def test_outputs_have_metadata_for_kernels_that_send_what_they_are_given() -> None:
+    sent = []
+
+    class Publisher(DisplayPublisher):
+        def publish(self, data: Any, metadata: Any = None, **options: Any) -> None:
+            sent.append(metadata)
+
+    InteractiveShell.instance().display_pub = Publisher()
+
+    Form(model())._ipython_display_()
+
+    assert sent == [{}, {}], "null makes the notebook invalid"
 
 
 def test_a_twin_needs_no_trust(stage: Stage) -> None:
