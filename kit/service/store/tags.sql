@@ -9,8 +9,9 @@ INSERT INTO tags (account_id, tag, generation_id) VALUES (:account_id, :tag, :ge
 SELECT found.* FROM tags, LATERAL (
     SELECT * FROM generations WHERE id = generation_id LIMIT 1
 ) AS found
-WHERE (tags.account_id, tag, generation_id) >= (:account_id, :tag, :after)
-    AND (tags.account_id, tag, generation_id) < (:account_id, :tag, :until)
+WHERE tags.account_id LIKE regexp_replace(:account_id, '([\\%_])', '\\\1', 'g')
+    AND tag LIKE regexp_replace(:tag, '([\\%_])', '\\\1', 'g')
+    AND generation_id >= :after AND generation_id < :until
 ORDER BY tags.account_id DESC, tag DESC, generation_id DESC LIMIT :most
 
 -- name: page

@@ -16,8 +16,8 @@ INSERT INTO scripts (
 -- name: titles (postgresql)
 -- The same as `titles`, as a range of one index.
 SELECT title FROM titles
-WHERE (account_id, topic, id) >= (:account_id, :topic, '')
-    AND (account_id, topic, id) < (:account_id, :topic, '~')
+WHERE account_id LIKE regexp_replace(:account_id, '([\\%_])', '\\\1', 'g')
+    AND topic LIKE regexp_replace(:topic, '([\\%_])', '\\\1', 'g')
 ORDER BY account_id DESC, topic DESC, id DESC LIMIT :most
 
 -- name: titles

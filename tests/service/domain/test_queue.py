@@ -183,3 +183,17 @@ def test_a_cancel_after_a_worker_began_pays_nothing(
     assert balance() == 9400
     assert write(queue.finish(one, 1, OUTPUT, NOW)) is False
     assert write(generations.cancel(one, payer, NOW)).state == "canceled"
+
+
+def test_a_filter_knows_no_wildcards(
+    write: Write, payer: Payer, queue_up: Callable[..., str]
+) -> None:
+    one = queue_up(tags={"of": r"50%_\x"})
+    queue_up(tags={"of": "50% of x"})
+
+    def page(**filters: str) -> list[str]:
+        return [row.id for row in write(generations.page(payer.account_id, most=9, **filters))]
+
+    assert page(tag=r"of=50%_\x") == [one]
+    assert len(page(model="flat")) == len(page()) == 2
+    assert page(model="fl%") == page(model="fla_") == page(model="flat\\") == []

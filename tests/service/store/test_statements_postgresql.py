@@ -12,7 +12,7 @@ import pytest
 from kit.service.domain import generations
 from kit.service.store.postgresql import NAME, SESSION
 from kit.service.store.statements import Statement
-from tests.postgresql import TABLES, empty
+from tests.postgresql import TABLES, serve
 from tests.service.store.test_statements import PARAMETER, QUEUE, STATEMENTS, WHOLE
 
 T = TypeVar("T")
@@ -38,21 +38,22 @@ _TYPES = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name 
 MOST_BLOCKS = 300
 
 
-@pytest.fixture(scope="module")
-def on_history(postgresql: str) -> Iterator[Callable[[Callable[[Any], Awaitable[T]]], T]]:
-    """Run something on a connection to a database with a history."""
-    empty(postgresql)
+@pytest.fixture(scope="module", params=[16, 18])
+def on_history(
+    request: pytest.FixtureRequest,
+) -> Iterator[Callable[[Callable[[Any], Awaitable[T]]], T]]:
+    """Run something on a connection to a database with a history, of a version of PostgreSQL."""
 
-    async def work(look: Callable[[Any], Awaitable[Any]]) -> Any:
-        connection = await asyncpg.connect(postgresql, server_settings=SESSION)
+    async def work(url: str, look: Callable[[Any], Awaitable[Any]]) -> Any:
+        connection = await asyncpg.connect(url, server_settings=SESSION)
         try:
             return await look(connection)
         finally:
             await connection.close()
 
-    asyncio.run(work(lambda connection: connection.execute(_ROWS)))
-    yield lambda look: asyncio.run(work(look))
-    empty(postgresql)
+    with serve(request.param) as url:
+        asyncio.run(work(url, lambda connection: connection.execute(_ROWS)))
+        yield lambda look: asyncio.run(work(url, look))
 
 
 async def explain(
