@@ -192,6 +192,22 @@ def test_a_server_that_is_not_there_is_said_without_the_password(runner: asyncio
     assert "secret" not in str(caught.value)
 
 
+def test_a_pooler_in_between_is_refused_with_what_to_do(runner: asyncio.Runner) -> None:
+    async def pool(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1000)
+        words = b"SFATAL\0C08P01\0Munsupported startup parameter: jit\0\0"
+        writer.write(b"E" + (len(words) + 4).to_bytes(4) + words)
+        writer.close()
+
+    async def connect() -> None:
+        async with await asyncio.start_server(pool, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            await PostgreSQL(f"postgresql://ada@127.0.0.1:{port}/kit?sslmode=disable").read(names())
+
+    with pytest.raises(ConfigError, match=r"unsupported .* jit; .* no pooler .* PgBouncer"):
+        runner.run(connect())
+
+
 @pytest.mark.parametrize("letter", "/?#")
 def test_a_password_that_is_not_quoted_is_not_shown(runner: asyncio.Runner, letter: str) -> None:
     database = PostgreSQL(f"postgresql://ada:pass{letter}word@127.0.0.1:9/kit")

@@ -266,7 +266,7 @@ async def _connect(url: str) -> Any:
 
 async def _pool(url: str) -> Any:
     with _explain_errors(url):
-        return await asyncpg.create_pool(
+        pool = await asyncpg.create_pool(
             url,
             min_size=1,
             max_size=_CONNECTIONS,
@@ -277,6 +277,10 @@ async def _pool(url: str) -> Any:
             max_cached_statement_lifetime=0,
             server_settings=SESSION,
         )
+        if await pool.fetchval("SHOW plan_cache_mode") != SESSION["plan_cache_mode"]:
+            await pool.close()
+            raise asyncpg.ProtocolViolationError("settings of a session were ignored")
+        return pool
 
 
 async def _keep(_connection: Any) -> None:
@@ -299,6 +303,9 @@ def _explain_errors(url: str) -> Iterator[None]:
         yield
     except _WRONG as error:
         raise ConfigError(f"the database at {where} cannot be used: {error}") from None
+    except asyncpg.ProtocolViolationError as error:
+        sentence = "name PostgreSQL itself, and no pooler before it such as PgBouncer"
+        raise ConfigError(f"the database at {where} cannot be used: {error}; {sentence}") from None
     except _LOST as error:
         _log.warning("%s: %s", where, error)
         raise _unavailable(f"the database at {where} cannot be reached just now") from None
