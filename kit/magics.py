@@ -6,6 +6,7 @@ They use the studio that the notebook has, and never another account: where it h
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -96,7 +97,7 @@ class Magics:
         before = event.line.split()
         begun = "" if event.line.endswith(" ") else before.pop()
         try:
-            words = shlex.split(event.line)
+            words = _split(event.line)
             name = words[words.index("--studio") + 1] if "--studio" in words[:-1] else None
             models = self._studio(name).models
         except (KitError, ValueError):
@@ -149,10 +150,18 @@ def load(shell: Any) -> None:
     shell.set_hook("complete_command", magics.complete, str_key="%%generate")
 
 
+def _split(line: str) -> list[str]:
+    reader = shlex.shlex(line, posix=True)
+    reader.whitespace_split, reader.commenters = True, ""
+    if os.name == "nt":  # a backslash is of a path
+        reader.escape = ""
+    return list(reader)
+
+
 def parse_line(line: str) -> MagicLine:
     """Return what a line asks for."""
     try:
-        words = shlex.split(line)
+        words = _split(line)
     except ValueError as error:
         raise ConfigError(f"{error}: write {_USAGE}") from None
     again, studio, others, tags = False, None, list[str](), list[str]()

@@ -12,6 +12,7 @@ import os
 import platform
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -75,7 +76,8 @@ _TEST_NEEDS = {
 #: Package with widgets -> what draws them in Lab; and how the release of that begins.
 _EXTENSIONS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 _SEE = "see the sentence above"
-_PYTHON = shlex.quote(sys.executable)
+_join = subprocess.list2cmdline if os.name == "nt" else shlex.join
+_PYTHON = _join([sys.executable])
 
 
 def command(
@@ -147,7 +149,7 @@ def _engines(models: Callable[[], Listing]) -> Iterator[Finding]:
 
 def _package(name: str) -> Finding:
     least, below = _PACKAGES[name]
-    remedy = f"{_PYTHON} -m pip install '{name}>={least},<{below}'"
+    remedy = f'{_PYTHON} -m pip install "{name}>={least},<{below}"'
     try:
         found = version(name)
     except PackageNotFoundError:

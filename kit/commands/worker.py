@@ -60,9 +60,9 @@ def command(
 async def _work(
     given: settings.ServiceSettings, *, gpu: bool, host: str | None, port: int, name: str | None
 ) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):  # loops on Windows handle no signals themselves
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop.set))
     # It signs no addresses: what the services sign with stays theirs.
     storage = create_storage(given, secrets.token_bytes(32))
     if not await storage.ready():

@@ -48,7 +48,8 @@ def bind(host: str, port: int) -> socket.socket:
     # The protocol is named because asyncio looks at it before it turns Nagle's algorithm off,
     # which would hold every answer back for 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if os.name == "posix":  # on Windows it lets two servers have one port
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
     except OSError as error:

@@ -71,9 +71,13 @@ def _move(path: Path, target: Path) -> None:
         path.unlink()
 
 
+#: Windows flushes nothing that is only read.
+_FLUSHED = os.O_RDWR if os.name == "nt" else os.O_RDONLY
+
+
 def _flush(path: Path) -> None:
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, _FLUSHED)
     except PermissionError:  # Windows opens no folders
         return
     try:

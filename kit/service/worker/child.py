@@ -180,7 +180,7 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     threading.Thread(
         target=_end_with_parent, args=(_replace_stdin(),), name="parent", daemon=True
     ).start()
-    channel = ChildChannel(socket.socket(fileno=descriptor))
+    channel = ChildChannel(_open_connection(descriptor))
     channel.send({"result": {"process": os.getpid()}})
     reporter = ProgressReporter(lambda fraction: channel.send({"progress": fraction}))
     for task in channel.tasks():
@@ -192,6 +192,13 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
             answer = _run_task(task, progress)
         progress.cancel()  # a thread that the engine has left running ends at its next report
         channel.send({**answer, "alone": _is_alone(task["folder"])})
+
+
+def _open_connection(descriptor: int) -> socket.socket:
+    if sys.platform == "win32":  # a handle that is handed down is no socket of this process yet
+        os.set_handle_inheritable(descriptor, False)
+        return socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM)
+    return socket.socket(fileno=descriptor)
 
 
 def _is_alone(folder: str) -> bool:

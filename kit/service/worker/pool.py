@@ -257,7 +257,7 @@ class Pool:
             loop = asyncio.get_running_loop()
             _, channel = await loop.create_connection(Channel, sock=ours)
             bounds = (0, 0) if resident else (self._memory, self._cpu_seconds)
-            process = _spawn(theirs.fileno(), *bounds, self._offline, self._log)
+            process = _spawn(theirs, *bounds, self._offline, self._log)
             child = RenderProcess(process, channel, self._new_folder(), resident)
         try:
             async with asyncio.timeout(_START_SECONDS):
@@ -272,18 +272,24 @@ class Pool:
 
 
 def _spawn(
-    descriptor: int, memory: int, cpu_seconds: int, offline: bool, log: Path | None
+    connection: socket.socket, memory: int, cpu_seconds: int, offline: bool, log: Path | None
 ) -> subprocess.Popen[bytes]:
     environment = allowed_variables(os.environ, network=not offline) | ENVIRONMENT
+    descriptor = connection.fileno()
     limits = (descriptor, memory, cpu_seconds, int(offline))
+    # A Ctrl-C in the terminal is for the service, not for it.
+    options: dict[str, Any] = {"pass_fds": (descriptor,), "start_new_session": True}
+    if sys.platform == "win32":
+        connection.set_inheritable(True)
+        handed = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [descriptor]})
+        options = {"startupinfo": handed, "creationflags": subprocess.CREATE_NO_WINDOW}
     with log.open("ab") if log else nullcontext() as errors:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             # Not from the folder that we happen to be in: a notebook may lie beside a `random.py`.
             [sys.executable, "-P", "-m", "kit.service.worker.child", *map(str, limits)],
-            pass_fds=(descriptor,),
             stdin=subprocess.PIPE,  # never written to: it ends when we do
             stdout=subprocess.DEVNULL,
             stderr=errors,
             env=environment,
-            start_new_session=True,  # a Ctrl-C in the terminal is for the service, not for it
+            **options,
         )

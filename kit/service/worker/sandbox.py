@@ -2,7 +2,8 @@
 
 Memory, size of files and processor time are bounded, and a process that only decodes what strangers
 send gets no network: the kernel refuses it new sockets for good. The wall clock is not here, for
-the parent keeps it. Windows has none of these bounds; the wall clock still holds there.
+the parent keeps it. Windows has none of these bounds, and macOS none of memory; the wall clock
+still holds there.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def limit_cpu(cpu_seconds: int) -> None:
 
 
 def _limit(name: str, most: int) -> None:
-    with suppress(ImportError):  # Windows
+    with suppress(ImportError, ValueError):  # Windows has none, and macOS refuses one of memory
         import resource
 
         limit = getattr(resource, name)

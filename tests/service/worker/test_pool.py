@@ -34,6 +34,23 @@ def task(folder: Path, does: str = "works") -> dict[str, Any]:
     }
 
 
+#: What the system answers there, since version 12.3.
+LIKE_MACOS = """\
+import resource
+
+allow = resource.setrlimit
+
+
+def setrlimit(which, limits):
+    if which == resource.RLIMIT_AS:
+        raise ValueError("current limit exceeds maximum limit")
+    allow(which, limits)
+
+
+resource.setrlimit = setrlimit
+"""
+
+
 def silent(_: float) -> None:
     """Ignore progress."""
 
@@ -178,6 +195,18 @@ def test_a_job_may_not_use_more_memory_than_allowed(tmp_path: Path) -> None:
             await pool.run("a", task(tmp_path), silent)
 
     in_pool(work, tmp_path / "scratch", memory=1 << 20)
+
+
+def test_it_renders_where_the_system_refuses_to_bound_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(LIKE_MACOS)
+    paths = os.pathsep.join((str(tmp_path), os.environ["PYTHONPATH"]))
+    monkeypatch.setenv("PYTHONPATH", paths)
+
+    result = in_pool(lambda pool: pool.run("a", task(tmp_path), silent), tmp_path / "scratch")
+
+    assert result["width"] == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
