@@ -8,11 +8,14 @@ import os
 import secrets
 import stat
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 _OTHERS = 0o077
+#: Seconds between two tries to replace a file: who reads one is done soon.
+_PAUSES = (0.001, 0.002, 0.005, *(0.01,) * 50)
 
 
 def user_folder(kind: Literal["config", "data"]) -> Path:
@@ -45,9 +48,21 @@ def write_private(path: Path, text: str) -> None:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
-        draft.replace(path)
+        replace_file(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def replace_file(draft: Path, path: Path) -> None:
+    """Put a draft in a file's place; Windows does so only while nothing has that file open."""
+    for pause in _PAUSES if os.name == "nt" else ():
+        try:
+            draft.replace(path)
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    draft.replace(path)
 
 
 def is_exposed(path: Path) -> bool:

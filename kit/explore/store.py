@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.schema import SETTINGS
-from kit.private import Lock, make_folder
+from kit.private import Lock, make_folder, replace_file
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -296,7 +296,7 @@ def _replacing(path: Path) -> Iterator[Path]:
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
         draft.chmod(0o600)
-        draft.replace(path)
+        replace_file(draft, path)
     except BaseException:
         _delete(draft)
         raise
