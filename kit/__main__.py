@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import signal
 import sys
 
@@ -11,6 +12,9 @@ def main() -> None:
     """Run the command line."""
     # What is half done is taken back when a process is ended, as by Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Where an output has no Unicode, as when Windows redirects it, what it lacks is written \uXXXX.
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
     # While modules load there is no garbage, and looking for it takes an eighth of the start.
     gc.disable()
     from kit import commands

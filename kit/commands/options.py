@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -71,8 +72,9 @@ def instant(text: str) -> int:
 
 
 def show_json(value: Any) -> None:
-    """Print a value as JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Print a value as JSON, which has its own way to write what an output cannot hold."""
+    unicode = (sys.stdout.encoding or "utf").lower().startswith("utf")
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode))
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

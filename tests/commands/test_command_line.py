@@ -1,3 +1,5 @@
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +74,16 @@ def test_only_the_command_that_is_asked_for_is_loaded() -> None:
 
     assert "kit.commands.profiles" in told.stdout.split()
     assert not {"kit.commands.lab", "kit.commands.serve"} & set(told.stdout.split())
+
+
+def test_an_output_without_unicode_says_all_the_same(kit: Kit, tmp_path: Path) -> None:
+    kit("accounts", "create", "--name", "Zoë Зима 🎨", "--email", "zoe@example.org")
+    line = [sys.executable, "-m", "kit", "accounts", "list"]
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252"}
+
+    def out(*more: str) -> str:
+        done = subprocess.run([*line, *more], capture_output=True, check=True, env=environment)
+        return done.stdout.decode("cp1252")
+
+    assert r"Zoë \u0417\u0438\u043c\u0430 \U0001f3a8" in out()
+    assert json.loads(out("--json"))[0]["name"] == "Zoë Зима 🎨"
