@@ -34,11 +34,14 @@ def command(
 
 def audit_data(row: Any) -> dict[str, Any]:
     """Return a line as data."""
+    details = orjson.loads(row.details) if row.details else {}
+    if isinstance(details.get("expires"), int):
+        details["expires"] = format_time(details["expires"])
     return {
         "id": row.id,
         "createdAt": format_time(row.created_at),
         "actor": row.actor,
         "act": row.act,
         "subject": row.subject,
-        "details": orjson.loads(row.details) if row.details else {},
+        "details": details,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -333,6 +332,8 @@ _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
 }
 #: Numbers that may be 0; all others must be more.
 _ZERO_ALLOWED = ("workers", "job_memory_bytes", "grace_seconds", "writer_seed")
+#: Largest number: as milliseconds it fits the database still.
+_MOST = 10**15
 #: Longest an order for text may take: the note that it is running is believed for ten minutes.
 _MOST_WRITER_SECONDS = 540.0
 
@@ -375,8 +376,8 @@ def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
         if isinstance(value, int | float) and not isinstance(value, bool):
             zero = name in _ZERO_ALLOWED
             bound = "0 or more" if zero else "more than 0"
-            known = value < math.inf and (value > 0 or (zero and value == 0))
-            yield not known, f"{name} must be {bound}, not {value}"
+            known = value <= _MOST and (value > 0 or (zero and value == 0))
+            yield not known, f"{name} must be {bound}, at most 10**15, not {value}"
     yield (
         bool(settings.signing_key) and not settings.signing_cert,
         "KIT_SIGNING_KEY needs KIT_SIGNING_CERT, the certificate of that key",

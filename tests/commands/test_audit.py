@@ -17,7 +17,7 @@ def acts(kit: Kit, *options: object) -> list[tuple[str, str, str]]:
 def test_every_act_on_the_command_line_says_who_did_what_to_what(
     kit: Kit, account: str, tmp_path: Path
 ) -> None:
-    made = ("--account", account, "--name", "laptop", "--cap", "2.5", "--json")
+    made = ("--account", account, "--name", "laptop", "--cap", "2.5", "--expires", "2100-01-01", "--json")
     key = kit("keys", "create", *made).json
     kit("credits", "grant", "--account", account, "--amount", "0.005", "--note", "thanks")
     kit("keys", "revoke", key["id"])
@@ -36,6 +36,7 @@ def test_every_act_on_the_command_line_says_who_did_what_to_what(
     rows = {row["act"]: row for row in kit("audit", "--json").json}
     told = rows["key.created"]["details"]
     assert (told["cap"], told["scopes"], told["account"]) == ("2.5", "read", account)
+    assert told["expires"] == key["expiresAt"] == "2100-01-01T00:00:00.000Z"
     assert rows["credits.granted"]["details"] == {"credits": "5"}
     assert key["key"] not in kit("audit", "--json").out
 

@@ -42,6 +42,7 @@ def test_a_home_folder_is_understood() -> None:
     [
         ({"KIT_WORKERS": "many"}, "KIT_WORKERS must be a whole number, not 'many'"),
         ({"KIT_WORKERS": "-1"}, "workers must be 0 or more"),
+        ({"KIT_WORKERS": "9" * 20}, "workers must be 0 or more, at most 10**15"),
         ({"KIT_REQUESTS_PER_MINUTE": "0"}, "requests_per_minute must be more than 0"),
         ({"KIT_STARTS_PER_MINUTE": "-5"}, "starts_per_minute must be more than 0"),
         ({"KIT_JOB_SECONDS": "soon"}, "KIT_JOB_SECONDS must be a number"),
