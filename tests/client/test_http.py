@@ -11,10 +11,11 @@ import pytest
 
 from kit.client import calls, downloads, flows, uploads
 from kit.client.calls import DownloadFile, NoReply, Reply, SendRequest, UploadFile
+from kit.client.http import certificates
 from kit.client.http.sync import Sender
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import ApiError, InvalidApiKeyError, NoAnswerError
+from kit.errors import ApiError, InvalidApiKeyError, KitError, NoAnswerError
 from kit.wire import Generation
 from tests.client import third_party
 from tests.client.third_party import KEY, Answer, Server
@@ -129,6 +130,34 @@ def test_a_proxy_is_not_asked_for_what_is_here(
 
     with Client(settings) as client:
         assert client.run(flows.ask(calls.get_account())).id == "a1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("HTTPS_PROXY", "127.0.0.1:9", r"no connection .*refused.*: is the proxy right"),
+        ("HTTPS_PROXY", "ftp://ada:secret@127.0.0.1", "proxy .* for https makes no sense"),
+        (
+            "ALL_PROXY",
+            "socks5://ada:secret@127.0.0.1",
+            r"needs a package: pip install 'httpx\[socks",
+        ),
+        ("SSL_CERT_FILE", "/no/such.pem", "SSL_CERT_FILE .* cannot be read: No such file"),
+    ],
+)
+def test_a_proxy_or_certificates_that_cannot_be_used_are_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str, sentence: str
+) -> None:
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv(name, value)
+    certificates.cache_clear()
+
+    with (
+        pytest.raises(KitError, match=sentence) as caught,
+        Client(Settings("https://studio.test", KEY, tmp_path)) as client,
+    ):
+        client.run(flows.ask(calls.get_account()))
+    assert "secret" not in str(caught.value)
 
 
 def test_an_answer_that_unpacks_to_too_much_is_not_read(client: Client, other: Server) -> None:

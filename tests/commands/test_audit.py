@@ -17,7 +17,17 @@ def acts(kit: Kit, *options: object) -> list[tuple[str, str, str]]:
 def test_every_act_on_the_command_line_says_who_did_what_to_what(
     kit: Kit, account: str, tmp_path: Path
 ) -> None:
-    made = ("--account", account, "--name", "laptop", "--cap", "2.5", "--expires", "2100-01-01", "--json")
+    made = (
+        "--account",
+        account,
+        "--name",
+        "laptop",
+        "--cap",
+        "2.5",
+        "--expires",
+        "2100-01-01",
+        "--json",
+    )
     key = kit("keys", "create", *made).json
     kit("credits", "grant", "--account", account, "--amount", "0.005", "--note", "thanks")
     kit("keys", "revoke", key["id"])

@@ -31,6 +31,7 @@ from kit.client import answers
 from kit.client.addresses import ProofExchange, absolute_url, ask_for_proof, mask, origin
 from kit.client.calls import Call, DownloadFile, NoReply, Reply, SendRequest, UploadFile
 from kit.client.settings import Settings
+from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.version import __version__
 
@@ -42,7 +43,8 @@ def proxy(scheme: str, host: str, _port: int = 0) -> str | None:
     if host in _HERE or urllib.request.proxy_bypass(host):
         return None
     known = urllib.request.getproxies()
-    return known.get(scheme) or known.get("all")
+    found = known.get(scheme) or known.get("all")
+    return f"http://{found}" if found and "://" not in found else found
 
 
 C = TypeVar("C", httpx.HTTPTransport, httpx.AsyncHTTPTransport)
@@ -78,12 +80,23 @@ class ConnectionPool(Generic[C]):
                 # Without certificates it costs nothing, and plain http never uses it.
                 plain = target[0] != "https"
                 verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else certificates()
-                transport = self._make(verify=verify, proxy=proxy(*target))
+                transport = self._build(verify, target)
                 entry = _PooledConnection(transport, retired=not self._open)
                 if self._open:
                     self._entries[key] = entry
             entry.requests += 1
             return entry
+
+    def _build(self, verify: ssl.SSLContext, target: tuple[str, str, int]) -> C:
+        try:
+            transport: C = self._make(verify=verify, proxy=proxy(*target))
+        except ImportError:
+            needed = "needs a package: pip install 'httpx[socks]'"
+        except ValueError:
+            needed = "makes no sense: write http://HOST:PORT"
+        else:
+            return transport
+        raise ConfigError(f"the proxy that the environment names for {target[0]} {needed}")
 
     def release(self, entry: _PooledConnection[C]) -> bool:
         """Release an entry; True when the caller must close its transport now."""
@@ -108,7 +121,11 @@ class ConnectionPool(Generic[C]):
 @cache
 def certificates() -> ssl.SSLContext:
     """Return the context of connections that are checked, loaded once."""
-    return httpx.create_ssl_context()
+    try:
+        return httpx.create_ssl_context()
+    except OSError as error:
+        sentence = "the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read"
+        raise ConfigError(f"{sentence}: {error.strerror or error}") from None
 
 
 _TIMEOUT = {"timeout": httpx.Timeout(60.0, connect=10.0).as_dict()}
@@ -135,6 +152,7 @@ _UNSENT = (
     httpx.InvalidURL,
 )
 _CHECK = "is the service running, is the address right?"
+_CHECK_PROXY = "is the proxy right that the environment names?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +249,8 @@ class Exchange(Generic[C]):
         reason = str(error).strip() or type(error).__name__
         found_out = answers.unsettled_advice(call) if call and call.pays else ""
         if isinstance(error, _UNSENT):
-            sentence = f"no connection to {where} ({reason}): {_CHECK}"
+            check = _CHECK_PROXY if proxy(scheme, host) else _CHECK
+            sentence = f"no connection to {where} ({reason}): {check}"
             refused = there if own and isinstance(error, httpx.ConnectError) else ""
             never = isinstance(error, (httpx.InvalidURL, httpx.UnsupportedProtocol))
             return NoReply(sentence, tag, harmless=True, sent=False, refused=refused, lasting=never)
