@@ -144,7 +144,7 @@ def _find_source(medium: Any) -> FileSource:
         return _from_file(medium)
     for module, attribute, read in file_types.OBJECTS:
         loaded = sys.modules.get(module)
-        if loaded is not None and isinstance(medium, getattr(loaded, attribute)):
+        if loaded is not None and isinstance(medium, getattr(loaded, attribute, ())):
             return _from_bytes(read(medium), "upload")
     what = "a path, an https address, bytes, an open file, a picture, an array or an output"
     raise ParameterError(f"a medium is {what}, not a {type(medium).__name__}")

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import wave
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -107,6 +109,14 @@ def test_an_array_is_sent_as_png(shape: tuple[int, ...], dtype: str) -> None:
     with file.open() as stream, Image.open(stream) as sent:
         assert sent.size == (5, 3)
         assert sent.getextrema() is not None
+
+
+def test_an_array_is_sent_while_another_thread_imports_pictures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "PIL.Image", ModuleType("PIL.Image"))
+
+    assert uploads.source(np.ones((4, 4), "uint8")).content_type == "image/png"
 
 
 def test_floats_of_an_array_span_the_whole_range() -> None:
