@@ -187,10 +187,18 @@ class Operations:
         self, wanted: Flow[Request], *, again: bool, on_sent: OnSent, trace: StartTrace
     ) -> Flow[wire.Generation]:
         request = yield from wanted
-        if not again and self.settings.reuse:
-            begun = yield from self.find_earlier(request, digest_of(request), trace)
+        digest = digest_of(request)
+        while not again and self.settings.reuse:
+            known = self.journal.find_earlier(digest)
+            begun = yield from self.find_earlier(request, digest, trace)
             if begun is not None:
                 return begun
+            with suppress(starts.OvertakenError):
+                return (
+                    yield from self.start_checked(
+                        request, on_sent=on_sent, trace=trace, known=known
+                    )
+                )
         return (yield from self.start_checked(request, on_sent=on_sent, trace=trace))
 
     def find_earlier(
@@ -294,15 +302,17 @@ class Operations:
         references: References | None = None,
         on_sent: OnSent = lambda _name, _share: None,
         trace: StartTrace | None = None,
+        known: Sequence[str] | None = None,
     ) -> Flow[wire.Generation]:
         """Start what was checked, if the open budgets allow it; see `start`.
 
         `key` is for starts that may be repeated after a restart of the kernel, `digest` what the
-        journal knows the request by, `references` are ids of files that were uploaded before.
+        journal knows the request by, `references` are ids of files that were uploaded before,
+        `known` of generations that are all that the request led to: see `Starts.send`.
         """
         made = self._call(request, key, references, on_sent)
         digest = digest or digest_of(request)
-        return (yield from self._starts.send(request, made, digest, trace or StartTrace()))
+        return (yield from self._starts.send(request, made, digest, trace or StartTrace(), known))
 
     def _call(
         self, request: Request, key: str | None, references: References | None, on_sent: OnSent

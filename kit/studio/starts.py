@@ -7,7 +7,7 @@ that is not known, it is looked for in the service's list, and never sent blindl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -121,6 +121,10 @@ _ANY = frozenset({401, 429, 503})
 _FILES = "mediaUploads"
 
 
+class OvertakenError(Exception):
+    """An equal request was written down while this one was prepared: what it led to is wanted."""
+
+
 @dataclass(slots=True)
 class ListedGenerations:
     """What a service lists, newest first; `since` is by its clock."""
@@ -155,12 +159,18 @@ class Starts:
     _in_flight: set[str] = field(default_factory=set)
 
     def send(
-        self, request: Request, made: Flow[Call[wire.Receipt]], digest: str, trace: StartTrace
+        self,
+        request: Request,
+        made: Flow[Call[wire.Receipt]],
+        digest: str,
+        trace: StartTrace,
+        known: Sequence[str] | None = None,
     ) -> Flow[wire.Generation]:
         """Send a start, if the open budgets allow it, and return what is known so far.
 
         `made` returns the start, and uploads its files. Where the journal cannot be written,
-        nothing is sent: that is a `ConfigError`.
+        nothing is sent: that is a `ConfigError`; nor where an equal request led to more than is
+        `known`, or another kernel or thread is about to send one: that is an `OvertakenError`.
         """
         with (yield from self.billing.hold(request)) as hold:
             call = yield from made
@@ -169,6 +179,9 @@ class Starts:
             self._in_flight.add(key)
             try:
                 self._write_intent(key, call.body or {}, digest, request.tags)
+                if known is not None and self._is_overtaken(digest, key, known):
+                    self._settle(key)
+                    raise OvertakenError
                 hold.sending()
                 receipt = yield from self._ask(call, key, trace)
                 trace.id, trace.credits = receipt.id, receipt.credits_charged
@@ -182,6 +195,11 @@ class Starts:
         if missing:
             raise unwritten_error(receipt.id, missing)
         return generation_of_receipt(request, receipt)
+
+    def _is_overtaken(self, digest: str, key: str, known: Sequence[str]) -> bool:
+        """Whether an equal start was written down before: lines of all kernels have one order."""
+        first = next((intent.key for intent in self.journal.intents(digest)), key)
+        return first != key or not set(known).issuperset(self.journal.find_earlier(digest))
 
     def wait_for_equal(self, digest: str) -> Flow[None]:
         """Wait until no equal start of this studio is on its way: it may be what is wanted."""
@@ -239,8 +257,11 @@ class Starts:
         except KitError as error:
             trace.sent = error.unsettled
             if not error.unsettled:
-                self.notices.try_write(lambda: self.journal.settle_intent(key), "a refused start")
+                self._settle(key)
             raise
+
+    def _settle(self, key: str) -> None:
+        self.notices.try_write(lambda: self.journal.settle_intent(key), "a refused start")
 
     def _write_intent(
         self, key: str, body: Mapping[str, object], digest: str, tags: Mapping[str, str]

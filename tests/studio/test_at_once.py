@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kit.client.journal import Journal
@@ -15,6 +17,7 @@ from kit.studio import Studio
 from kit.studio.operations import Operations
 from tests.client import third_party
 from tests.client.third_party import Answer, Server, png
+from tests.conftest import Service
 from tests.studio.broken import Punctual
 
 START = "/v1/creative-studio/generations"
@@ -109,3 +112,32 @@ def test_an_equal_start_is_waited_for_until_it_is_written_down(
 
         assert [second.result().id for second in seconds] == [first.id] == ["job-1"]
     assert len(other.requests("POST", START)) == 1
+
+
+@pytest.mark.parametrize("kernels", [1, 2])
+def test_equal_requests_that_are_prepared_at_once_are_paid_once(
+    service: Service, key: str, tmp_path: Path, kernels: int
+) -> None:
+    settings = Settings(service.url, key, data=tmp_path, progress=False)
+    picture = np.random.default_rng(3).integers(0, 255, (40, 60, 3), dtype="uint8")
+    prepared, first_writes = threading.Barrier(2), iter(range(2))
+
+    class LateJournal(Journal):
+        """A journal into which nobody writes before both have looked."""
+
+        def add_intent(self, *args: Any, **facts: Any) -> None:
+            if next(first_writes, None) is not None:
+                prepared.wait(10)
+            super().add_intent(*args, **facts)
+
+    every = [Operations(settings, journal=LateJournal.of(settings)) for _ in range(kernels)]
+    with (
+        Studio(settings, operations=every[0]) as one,
+        Studio(settings, operations=every[-1]) as two,
+        ThreadPoolExecutor() as pool,
+    ):
+        begun = [pool.submit(each.generate, "clay", portrait=picture) for each in (one, two)]
+
+        first, second = (each.result() for each in begun)
+        assert first.id == second.id
+        assert [entry.id for entry in one.history.list()] == [first.id]
