@@ -254,8 +254,11 @@ class ServiceSettings:
             os.link(draft, self.secret_path)
         except FileExistsError:
             pass
+        except OSError:  # a disk without links
+            if not self.secret_path.exists():
+                draft.rename(self.secret_path)
         finally:
-            draft.unlink()
+            draft.unlink(missing_ok=True)
 
 
 def load(environ: Mapping[str, str] | None = None, **given: Any) -> ServiceSettings:

@@ -1,5 +1,7 @@
 """Settings: arguments, then the environment, then defaults; nonsense is a sentence."""
 
+import errno
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -103,6 +105,22 @@ def test_the_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert [p.name for p in path.parent.iterdir()] == ["secret"]
+
+
+def test_a_disk_without_links_keeps_a_secret_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+    monkeypatch.setattr(os, "link", link)
+    told = settings.load({}, data=tmp_path)
+    told.make_secret()
+    secret = told.secret()
+    told.make_secret()
+
+    assert told.secret() == secret
+    assert [p.name for p in tmp_path.iterdir()] == ["secret"]
 
 
 def test_a_secret_that_was_cut_short_is_refused(tmp_path: Path) -> None:
