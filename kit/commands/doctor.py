@@ -14,6 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -167,6 +168,8 @@ def _checked(name: str, look: Callable[[], str], remedy: str) -> Finding:
 
 def _privacy(settings: ServiceSettings) -> Finding:
     """Return whether others on this machine can read what is kept; where they can, it is ended."""
+    if os.name == "nt":
+        return Finding("privacy", True, f"{settings.data} has the rights of the folder around it")
     kept = dict.fromkeys((*settings.private_paths(), profiles.file()))
     if not settings.secret_path.exists():  # no data folder: it may be one of the whole machine
         kept.pop(settings.data, None)
@@ -283,5 +286,6 @@ def _find_kernel() -> Path | None:
 
 
 def _is_ours(program: Path) -> bool:
-    """Whether a program lies in this environment."""
-    return program.parent.resolve() == Path(sys.executable).parent.resolve()
+    """Whether a program lies in this environment; on Windows they may be beside its Python."""
+    places = Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))
+    return program.parent.resolve() in [place.resolve() for place in places]
