@@ -38,12 +38,23 @@ class PageScript(ipywidgets.DOMWidget):
     def __init__(self, **traits: Any) -> None:
         super().__init__(_dom_classes=("kit-page-script",), **traits)
 
-    def follow(self, look: Callable[[], None] | None) -> None:
-        """Have what looks for others' changes called again and again while the box is seen."""
+    def follow(
+        self, look: Callable[[], None] | None, pause: Callable[[bool], None] = lambda _: None
+    ) -> None:
+        """Have what looks for others' changes called again and again while the box is seen.
+
+        `pause`: is told when no page has the box any more, as after its cell was run again, and
+        when one has it again.
+        """
+        pages = 0
 
         def receive(_: Any, message: Any, __: Any) -> None:
+            nonlocal pages
             if look is not None and message == {"look": True}:
                 look()
+            if message in ({"pages": 1}, {"pages": -1}):
+                pages += message["pages"]
+                pause(pages <= 0)
 
         self.follows = look is not None
         self.on_msg(receive)

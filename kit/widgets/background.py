@@ -74,7 +74,7 @@ class Throttled:
         self._seconds = seconds
         self._background = background
         self._lock = threading.Lock()
-        self._waiting = False
+        self._waiting = self._paused = self._missed = False
 
     def request(self) -> None:
         """Have the call made soon."""
@@ -84,9 +84,21 @@ class Throttled:
             self._waiting = True
         self._background.after(self._seconds, self._run)
 
+    def pause(self, paused: bool) -> None:
+        """Make no calls from now on, or go on, with one if some was left out."""
+        with self._lock:
+            self._paused = paused
+            missed = self._missed and not paused
+            self._missed = self._missed and paused
+        if missed:
+            self.request()
+
     def _run(self) -> None:
         with self._lock:
             self._waiting = False
+            self._missed = self._paused
+            if self._paused:
+                return
         self._call()
 
 

@@ -16,7 +16,14 @@ function lookAround(model, root, signal) {
     if (shown) model.send({ look: true }, { iopub: { status } });
   };
   const end = () => clearTimeout(timer);
+  const count = (pages) => {
+    try {
+      model.send({ pages });
+    } catch {} // its kernel is gone
+  };
   if (!model.get("follows")) return;
+  count(1);
+  signal.addEventListener("abort", () => count(-1));
   document.addEventListener("visibilitychange", () => document.hidden || after(0), { signal });
   whenGone(model, signal, end);
   signal.addEventListener("abort", end);

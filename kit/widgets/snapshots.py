@@ -62,15 +62,20 @@ class StaticSnapshot:
 
     def _follow(self) -> None:
         """Put into the notebook what is shown now: what was written in a widget is kept."""
-        if self._bundle is None:
+        bundle = self._bundle
+        if bundle is None:
             return
-        whole = self._bundle()
+        whole = bundle()
         html = whole["text/html"]
         with self._lock:
             if html == self._last:
                 return
             self._last, self._words = html, whole.get("text/plain", "")
         publish(self._output(html), transient={"display_id": self._place}, update=True)
+
+    def stop(self) -> None:
+        """Leave it as it is now."""
+        self._bundle = None
 
     def _output(self, html: str) -> dict[str, str]:
         """Return the snapshot as an output, which also has the words for the widget.
@@ -95,6 +100,7 @@ class SnapshotBox(ipywidgets.VBox):
     ) -> None:
         self._background = background or BackgroundRunner()
         self._on_close = on_close
+        self._changes = Throttled(lambda: None, FOLLOWING, self._background)
         self.snapshot = StaticSnapshot(self._background)
         self._script = Accessibility()
         parts = (*children, self.snapshot.style, self._script)
@@ -114,13 +120,15 @@ class SnapshotBox(ipywidgets.VBox):
 
     def close(self) -> None:
         """Take it away, and let go of what it holds; what was started goes on."""
+        self.snapshot.stop()
+        self._changes.pause(True)
         super().close()
         self._on_close()
 
     def follow(self, subscribe: Subscribe, call: Callable[[], None]) -> None:
-        """Have something called a moment after each change at a service."""
-        self._changes = Throttled(call, FOLLOWING, self._background)
-        self._script.follow(subscribe(self._changes.request))
+        """Have something called a moment after each change at a service, while a page has it."""
+        self._changes = changes = Throttled(call, FOLLOWING, self._background)
+        self._script.follow(subscribe(changes.request), changes.pause)
 
 
 def publish(data: Mapping[str, Any], **options: Any) -> None:

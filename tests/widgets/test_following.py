@@ -6,11 +6,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from IPython.display import display
 from ipywidgets import HTML
 
 from kit import wire
 from kit.errors import ParameterError
 from kit.explore.archive import search_rows
+from kit.widgets.accessibility import Accessibility
 from kit.widgets.account.panel import AccountPanel, Facts
 from kit.widgets.background import Throttled
 from kit.widgets.form import Form
@@ -18,7 +20,7 @@ from kit.widgets.panel import PageSet, Panel, PanelPage
 from kit.widgets.table import HistoryTable
 from tests.widgets.forming import Shop, Stage, model, price
 from tests.widgets.table.histories import history
-from tests.widgets.tree import every
+from tests.widgets.tree import every, send
 
 
 class Service:
@@ -69,6 +71,49 @@ def test_a_form_that_was_refused_follows_nothing(shop: Shop, stage: Stage) -> No
         Form(model(), {"parameters": {"no_such": 1}}, service=shop, background=stage.background)
 
     assert shop.followers == []
+
+
+def renewing(service: Service, stage: Stage, renewed: list[float]) -> HistoryTable:
+    def renew() -> Any:
+        renewed.append(stage.now)
+        return history()
+
+    subscribe, background = service.subscribe, stage.background
+    return HistoryTable(
+        history(), search=search_rows, renew=renew, subscribe=subscribe, background=background
+    )
+
+
+@pytest.mark.usefixtures("shell")
+def test_a_table_that_was_closed_follows_nothing(stage: Stage) -> None:
+    service, renewed = Service(), list[float]()
+    table = renewing(service, stage, renewed)
+    display(table)
+    service.change()
+    stage.wait(0.9)
+    assert len(renewed) == 1
+
+    table.controls.close()
+    service.change()
+    table.page = 1
+    stage.wait(5)
+
+    assert len(renewed) == 1
+
+
+def test_a_table_that_no_page_has_follows_when_one_has_it_again(stage: Stage) -> None:
+    service, renewed = Service(), list[float]()
+    controls = renewing(service, stage, renewed).controls
+    (script,) = every(controls, Accessibility)
+
+    for pages, calls in ((1, 1), (1, 2), (-1, 3), (-1, 3)):
+        send(script, {"pages": pages})
+        service.change()
+        stage.wait(0.9)
+        assert len(renewed) == calls
+    send(script, {"pages": 1})
+    stage.wait(0.9)
+    assert len(renewed) == 4, "what it has missed"
 
 
 def test_a_table_shows_what_is_new_and_keeps_what_was_chosen(stage: Stage) -> None:
