@@ -28,7 +28,7 @@ WORDS = {
     r"\bawaited = True$": "awaited = False",
     r"\bLoopJob\[T\]|\bCoroutine\[Any, Any, T\]": "T",
     r"\bbridge\.(?:run|submit)\((.+)\)$": r"\1",
-    r"\bawait asyncio\.to_thread\(((?:\w+\.)*\w+)(?:, |(?=\)))": r"\1(",
+    r"\bawait (?:asyncio\.)?to_thread\(((?:\w+\.)*\w+)(?:, |(?=\)))": r"\1(",
     r"\basync (def|with|for)\b": r"\1",
     r"\bawait ": "",
     r"\bkit\.aconnect\b": "kit.connect",

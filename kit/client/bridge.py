@@ -12,15 +12,27 @@ import os
 import threading
 import warnings
 import weakref
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Seconds between two looks at a job that is awaited. The signal behind a notebook's Stop button
 #: does not wake an idle loop, so an await without a heartbeat could not be stopped.
 HEARTBEAT = 0.2
+
+
+async def to_thread(call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+    """Wait for a call that blocks and runs on another thread, and hear a Stop meanwhile."""
+    work = asyncio.ensure_future(asyncio.to_thread(call, *args, **options))
+    try:
+        while not work.done():
+            await asyncio.wait({work}, timeout=HEARTBEAT)
+        return work.result()
+    finally:
+        work.cancel()
 
 
 class KitLoop(asyncio.SelectorEventLoop):

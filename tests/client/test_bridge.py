@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from textwrap import dedent
 
 import pytest
 
-from kit.client.bridge import Bridge, KitLoop
+from kit.client.bridge import Bridge, KitLoop, to_thread
 
 
 @pytest.fixture
@@ -183,6 +184,23 @@ def test_a_forked_child_has_a_loop_of_its_own() -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_stop_is_heard_while_a_thread_is_awaited() -> None:
+    release, loop = threading.Event(), asyncio.new_event_loop()
+    work = loop.create_task(to_thread(release.wait, 10))
+    before = signal.signal(signal.SIGINT, lambda *_: work.cancel())
+    # as in a kernel, it does not wake the loop
+    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(asyncio.CancelledError):
+            loop.run_until_complete(work)
+        assert time.monotonic() - began < 5
+    finally:
+        signal.signal(signal.SIGINT, before)
+        release.set()
+        loop.close()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")

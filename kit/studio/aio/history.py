@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 import json
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from kit import wire
 from kit.client import calls, flows
+from kit.client.bridge import to_thread
 from kit.client.downloads import GoneError
 from kit.errors import NotFoundError
 from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
@@ -167,7 +167,7 @@ class AsyncHistory:
             return wanted.frame(await self._client.run(self._history.newest(limit, choice)))
         find = (await self._archive(sync)).frame
         await self._client.run(self._history.check(choice))
-        return await asyncio.to_thread(find, choice, columns, parameters=parameters, media=media)
+        return await to_thread(find, choice, columns, parameters=parameters, media=media)
 
     async def search(
         self, words: str, *, sync: bool = True, **filters: Unpack[Filters]
@@ -185,7 +185,7 @@ class AsyncHistory:
         choice = parse_filter(**filters)
         find = (await self._archive(sync)).search
         await self._client.run(self._history.check(choice))
-        return await asyncio.to_thread(find, words, choice)
+        return await to_thread(find, words, choice)
 
     async def similar(
         self,
@@ -226,7 +226,7 @@ class AsyncHistory:
         all')``
         """
         find = (await self._archive(sync, usage="usage" in query.lower())).sql
-        return await asyncio.to_thread(find, query, **tables)
+        return await to_thread(find, query, **tables)
 
     async def export(
         self,
@@ -240,7 +240,7 @@ class AsyncHistory:
         choice = parse_filter(**filters)
         write = (await self._archive(sync)).export
         await self._client.run(self._history.check(choice))
-        return await asyncio.to_thread(write, path, choice, columns)
+        return await to_thread(write, path, choice, columns)
 
     async def export_dataset(
         self, folder: Path | str, limit: int | None = None, **filters: Unpack[Filters]
@@ -303,7 +303,7 @@ class AsyncHistory:
         store = (await self._archive(sync, usage=True)).store
         from kit.explore.bucket import publish
 
-        await asyncio.to_thread(publish, store, url)
+        await to_thread(publish, store, url)
 
     async def pending(self) -> builtins.list[AsyncGeneration]:
         """Return what this computer started and has not seen end yet, oldest first.

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kit.client.bridge import to_thread
 from kit.explore.ratings import Ratings
 from kit.studio.generation import Session
 from kit.studio.requests import merge_parameters
@@ -117,13 +118,13 @@ class AsyncSweep(BaseSweep[H]):
         budget, or a price is unknown and it is not to run `unpriced`. `background` returns at once:
         `frame` shows how far it is, and `wait` waits.
         """
-        await asyncio.to_thread(self._begin, at_once, unpriced)
+        await to_thread(self._begin, at_once, unpriced)
         return self if background else await self.wait()
 
     async def wait(self) -> AsyncSweep[H]:
         """Wait for a run in the background, and return the sweep; errors are those of `run`."""
         try:
-            await asyncio.to_thread(self._wait_for_run)
+            await to_thread(self._wait_for_run)
         except asyncio.CancelledError as stop:
             self._stop(stop)
             raise
@@ -131,7 +132,7 @@ class AsyncSweep(BaseSweep[H]):
 
     async def cancel(self) -> AsyncSweep[H]:
         """Start nothing more, and ask the service to stop what runs."""
-        await asyncio.to_thread(self._cancel_started)
+        await to_thread(self._cancel_started)
         return self
 
     async def sheet(self, x: str | None = None, y: str | None = None, *, size: int = 200) -> Sheet:
@@ -140,4 +141,4 @@ class AsyncSweep(BaseSweep[H]):
         `x` and `y` are what varies across and down; the last axis goes across, all others down.
         Pictures are `size` pixels across.
         """
-        return await asyncio.to_thread(self._draw_sheet, x, y, size)
+        return await to_thread(self._draw_sheet, x, y, size)
