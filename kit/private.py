@@ -10,6 +10,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -89,8 +90,9 @@ def tighten(path: Path) -> bool:
     facts = path.stat()
     if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_ISVTX:
         return False
-    path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS)
-    return True
+    with suppress(PermissionError):  # a file system without rights
+        path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS)
+    return not is_exposed(path)
 
 
 def try_lock(file: int) -> bool:

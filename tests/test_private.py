@@ -1,7 +1,10 @@
 """What is kept can be read by its owner only, whatever the umask, and what others could is told."""
 
+import asyncio
+import errno
 import logging
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from kit.private import is_exposed, make_folder, tighten, write_private
+from kit.service import settings
+from kit.service.storage.local import LocalStorage
+from kit.service.storage.signing import Signer
 from tests.conftest import Service
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
@@ -141,3 +147,32 @@ def test_a_folder_for_everybody_stays_one(tmp_path: Path) -> None:
     assert tmp_path.stat().st_mode & 0o7777 == 0o1777
     tmp_path.chmod(0o700)
     assert not is_exposed(tmp_path / "nothing")
+
+
+def test_a_file_system_without_rights_links_and_flushed_folders_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flush = os.fsync
+
+    def fail(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    def flush_files(file: int) -> None:
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        flush(file)
+
+    (tmp_path / "open").touch(mode=0o644)
+    monkeypatch.setattr(os, "link", fail)
+    monkeypatch.setattr(os, "chmod", fail)
+    monkeypatch.setattr(os, "fsync", flush_files)
+
+    given = settings.load({}, data=tmp_path)
+    given.make_secret()
+    secret = given.secret()
+    given.make_secret()
+    assert given.secret() == secret
+    assert not tighten(tmp_path / "open")
+    storage = LocalStorage(tmp_path / "objects", Signer(secret))
+    asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "open"}))
+    assert (tmp_path / "objects/outputs/0/a.png").is_file()

@@ -295,7 +295,8 @@ def _replacing(path: Path) -> Iterator[Path]:
         yield draft
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
-        draft.chmod(0o600)
+        with contextlib.suppress(PermissionError):  # a file system without rights
+            draft.chmod(0o600)
         replace_file(draft, path)
     except BaseException:
         _delete(draft)

@@ -82,5 +82,8 @@ def _flush(path: Path) -> None:
         return
     try:
         os.fsync(descriptor)
+    except OSError as error:  # some file systems flush no folders
+        if error.errno != errno.EINVAL:
+            raise
     finally:
         os.close(descriptor)

@@ -27,6 +27,10 @@ _VERSIONS = {
 _OWN_TABLE = 8
 #: What to do about a database that is not whole.
 RESTORE = "bring both back with 'kit restore' from a backup"
+_CURE = (
+    "its folder must be one that can be written, with room on the disk; where it is a shared or "
+    "network folder, which may lack what a database needs, set KIT_DATA to another"
+)
 #: What is wrong with the file itself; anything else may pass, such as a full disk.
 DAMAGED = (apsw.CorruptError, apsw.NotADBError)
 
@@ -61,17 +65,16 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
 
 def _refusal(path: Path | str, error: Exception) -> ConfigError:
     """Return what is said of a database that cannot be opened."""
-    kind, cure = (
-        (DamageError, RESTORE)
-        if isinstance(error, DAMAGED)
-        else (ConfigError, "its folder must be one that can be written, with room on the disk")
-    )
+    kind, cure = (DamageError, RESTORE) if isinstance(error, DAMAGED) else (ConfigError, _CURE)
     return kind(f"the database {path} cannot be opened ({error}); {cure}")
 
 
 def _names(connection: apsw.Connection) -> set[str]:
     """Return what tables and indexes there are, but for those of the database itself."""
-    return {str(name) for (name,) in connection.execute(_NAMES).fetchall()}
+    try:
+        return {str(name) for (name,) in connection.execute(_NAMES).fetchall()}
+    except apsw.Error as error:
+        raise _refusal(connection.filename, error) from None
 
 
 def migrate(connection: apsw.Connection) -> None:
