@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -248,7 +249,7 @@ class Archive:
                     self._attach(base, "generations")
                     if booked:  # else nothing is opened for it
                         self._attach(base, "usage")
-                    return find(base)
+                    return _find(base, find)
             except duckdb.IOException as error:
                 if attempt == _ATTEMPTS - 1:
                     raise KitError(f"the local history cannot be read: {error}") from None
@@ -295,6 +296,17 @@ def _try_hash(path: Path) -> bytes | None:
         return hash_picture(path)
     except Exception:  # noqa: BLE001 - see above
         return None
+
+
+def _find(base: duckdb.DuckDBPyConnection, find: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+    """Run a query on another thread: what is interrupted waits, and DuckDB would not hear of it."""
+    with ThreadPoolExecutor(1, thread_name_prefix="kit-query") as pool:
+        work = pool.submit(find, base)
+        try:
+            return work.result()
+        except KeyboardInterrupt:
+            base.interrupt()
+            raise
 
 
 def _expand(base: duckdb.DuckDBPyConnection, query: str) -> None:

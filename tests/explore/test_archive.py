@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -124,6 +127,15 @@ def test_queries_join_frames(archive: Archive) -> None:
     found = archive.sql("select stars, model_id from generations join mine using (id)", mine=stars)
 
     assert found.to_dict("records") == [{"stars": 5, "model_id": "b"}]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")
+def test_a_query_that_is_stopped_is_an_interrupt(archive: Archive) -> None:
+    me = threading.get_ident()
+    threading.Timer(0.5, lambda: signal.pthread_kill(me, signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        archive.sql("select sum(a.range * b.range) from range(1000000) a, range(1000000) b")
 
 
 @pytest.mark.parametrize("query", ["select nope from generations", "selct", ""])
