@@ -184,6 +184,8 @@ class ServiceSettings:
     def objects(self) -> Path:
         """The folder of stored files, unless they are in a bucket."""
         kind, _, folder = self.storage_url.partition("://")
+        if os.name == "nt":  # file:///C:/media
+            folder = folder.removeprefix("/")
         return Path(folder) if kind == "file" else self.data / "objects"
 
     @property
