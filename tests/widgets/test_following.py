@@ -94,6 +94,7 @@ def test_a_table_that_was_closed_follows_nothing(stage: Stage) -> None:
     assert len(renewed) == 1
 
     table.controls.close()
+    assert table.controls.comm is None  # it is gone from every page
     service.change()
     table.page = 1
     stage.wait(5)
