@@ -60,10 +60,10 @@ def _starting(begun: str, words: Iterable[str]) -> list[str]:
 
 
 def register(shell: Any = None) -> None:
-    """Teach IPython to complete; without IPython nothing happens."""
+    """Teach IPython to complete; without IPython 8.6, which Colab has not got, nothing happens."""
     ipython = sys.modules.get("IPython")
-    shell = shell or (ipython.get_ipython() if ipython else None)
-    if shell is None:
+    shell = shell or (ipython and ipython.get_ipython())
+    if not ipython or not shell or ipython.version_info < (8, 6):
         return
     matchers = shell.Completer.custom_matchers
     if all(getattr(each, "matcher_identifier", "") != _IDENTIFIER for each in matchers):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import IPython
 import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
@@ -55,3 +56,11 @@ def test_ipython_completes_them(studio: Studio) -> None:
 def test_a_service_that_refuses_completes_nothing(studio: Studio, other: Server) -> None:
     other.first("GET", "/v1/creative-studio/models", Answer(401, {}))
     assert complete_call('studio.generate("', {"studio": studio.session}) == ("", [])
+
+
+def test_an_older_ipython_as_colabs_completes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IPython, "version_info", (7, 34, 0, ""))
+    shell = InteractiveShell(config=NO_HISTORY)
+    register(shell)
+    assert shell.Completer.custom_matchers == []
+    shell.history_manager.end_session()
