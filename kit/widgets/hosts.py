@@ -38,6 +38,8 @@ VOILA = Host(embed=25_000_000, opens=False)
 VSCODE = Host(codecs=frozenset({"h264", "vp8"}))
 #: An output is a frame of another origin; a notebook has 20 MB in all.
 COLAB = Host(codecs=frozenset({"h264"}))
+#: Kaggle and Databricks: their pages reach no file either.
+REMOTE = Host()
 #: An output has at most 8 MB, a third of which base64 takes, and no ipywidgets run.
 MARIMO = Host(instead="marimo runs no ipywidgets. In JupyterLab this shows it:")
 
@@ -45,6 +47,8 @@ MARIMO = Host(instead="marimo runs no ipywidgets. In JupyterLab this shows it:")
 HOSTS: tuple[tuple[Host, Callable[[Mapping[str, str], Mapping[str, Any]], bool]], ...] = (
     (VOILA, lambda environ, _: environ.get("SERVER_SOFTWARE", "").startswith("voila/")),
     (COLAB, lambda _, modules: "google.colab" in modules),
+    (REMOTE, lambda environ, _: "KAGGLE_KERNEL_RUN_TYPE" in environ),
+    (REMOTE, lambda environ, _: "DATABRICKS_RUNTIME_VERSION" in environ),
     (MARIMO, lambda _, modules: "marimo" in modules and modules["marimo"].running_in_notebook()),
     (VSCODE, lambda environ, _: "VSCODE_PID" in environ and "JPY_PARENT_PID" not in environ),
 )

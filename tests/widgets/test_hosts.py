@@ -12,7 +12,7 @@ import pytest
 from nbconvert import HTMLExporter
 
 from kit.widgets import hosts, media
-from kit.widgets.hosts import COLAB, JUPYTER, MARIMO, VOILA, VSCODE, Host, find_host
+from kit.widgets.hosts import COLAB, JUPYTER, MARIMO, REMOTE, VOILA, VSCODE, Host, find_host
 from tests.widgets.test_media import video
 
 __all__ = ["video"]
@@ -30,6 +30,8 @@ MARIMO_LOADED = SimpleNamespace(running_in_notebook=lambda: False)
         ({"VSCODE_PID": "7"}, {}, VSCODE),
         ({"VSCODE_PID": "7", "JPY_PARENT_PID": "8"}, {}, JUPYTER),  # a Lab of its terminal
         ({}, {"google.colab": object()}, COLAB),
+        ({"KAGGLE_KERNEL_RUN_TYPE": "Interactive"}, {}, REMOTE),
+        ({"DATABRICKS_RUNTIME_VERSION": "17.3"}, {}, REMOTE),
         ({}, {"marimo": MARIMO_RUNS}, MARIMO),
         ({}, {"marimo": MARIMO_LOADED}, JUPYTER),
     ],
