@@ -30,7 +30,8 @@ from kit.service.address import accepts, find, proof_of
 from kit.service.domain import accounts, keys
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings, prepare
-from kit.service.store.database import Database, Transaction
+from kit.service.store import Database
+from kit.service.store.database import Transaction
 from kit.widgets.account import Key
 
 if TYPE_CHECKING:

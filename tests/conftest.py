@@ -26,7 +26,8 @@ from kit.service.domain.credits import grant  # noqa: E402
 from kit.service.http.context import Context  # noqa: E402
 from kit.service.machine import clock  # noqa: E402
 from kit.service.settings import ServiceSettings  # noqa: E402
-from kit.service.store.database import Database, Transaction  # noqa: E402
+from kit.service.store import Database  # noqa: E402
+from kit.service.store.database import Transaction  # noqa: E402
 from kit.service.store.statements import Statement, Step  # noqa: E402
 from tests import buckets  # noqa: E402
 from tests.postgresql import empty, serve  # noqa: E402

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kit.commands.database import actor, read, settings_of, transact
-from kit.commands.options import Data, DatabaseUrl, Json, amount, group, show_json, show_table
+from kit.commands.options import Data, DatabaseUrl, Json, amount, group, show, table
 from kit.service.domain import accounts
 from kit.service.http.context import format_time, to_credits
 from kit.service.http.serializers import serialize_account
@@ -29,20 +29,16 @@ def create(
     units = amount(credits, "--credits")
     work = accounts.create(name, email, units, clock(), actor=actor())
     row = transact(settings_of(data, database), work)
-    if as_json:
-        show_json(serialize_account(row))
-    else:
-        typer.echo(f"{row.id}  {row.name} <{row.email}>  {to_credits(row.balance)} credits")
+    text = f"{row.id}  {row.name} <{row.email}>  {to_credits(row.balance)} credits"
+    show(as_json, serialize_account(row), text)
 
 
 @app.command("list")
 def list_accounts(data: Data = None, database: DatabaseUrl = None, as_json: Json = False) -> None:
     """List the accounts."""
     rows = read(settings_of(data, database), accounts.list_accounts())
-    if as_json:
-        show_json([serialize_account(row) for row in rows])
-    else:
-        lines = [
-            (r.id, r.name, r.email, to_credits(r.balance), format_time(r.created_at)) for r in rows
-        ]
-        show_table(("ID", "NAME", "EMAIL", "CREDITS", "CREATED"), lines)
+    lines = [
+        (r.id, r.name, r.email, to_credits(r.balance), format_time(r.created_at)) for r in rows
+    ]
+    text = table(("ID", "NAME", "EMAIL", "CREDITS", "CREATED"), lines)
+    show(as_json, [serialize_account(row) for row in rows], text)

@@ -8,7 +8,7 @@ import orjson
 import typer
 
 from kit.commands.database import read, settings_of
-from kit.commands.options import Data, DatabaseUrl, Json, show_json, show_table
+from kit.commands.options import Data, DatabaseUrl, Json, show, table
 from kit.service.domain import audit
 from kit.service.http.context import format_time
 
@@ -22,14 +22,11 @@ def command(
     """List accounts and keys made, credits granted, outputs deleted and backups; newest first."""
     found = read(settings_of(data, database), audit.list_acts(most=limit))
     rows = [audit_data(row) for row in found]
-    if as_json:
-        show_json(rows)
-        return
     lines = []
     for row in rows:
         details = ", ".join(f"{name} {value}" for name, value in row["details"].items())
         lines.append((row["createdAt"], row["actor"], row["act"], row["subject"], details))
-    show_table(("WHEN", "WHO", "WHAT", "SUBJECT", "DETAILS"), lines)
+    show(as_json, rows, table(("WHEN", "WHO", "WHAT", "SUBJECT", "DETAILS"), lines))
 
 
 def audit_data(row: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from kit.commands.database import actor, settings_of, transact
-from kit.commands.options import Data, DatabaseUrl, Json, show_json
+from kit.commands.options import Data, DatabaseUrl, Json, show
 from kit.errors import UnavailableError
 from kit.service import backup
 from kit.service.domain import audit
@@ -32,7 +32,7 @@ def command(
     facts = {"files": report.files, "missing": len(report.missing) or None}
     with suppress(UnavailableError):  # a disk that is read-only now needs its backup most
         transact(settings, audit.record("backup.made", target.name, actor(), clock(), **facts))
-    show_json(asdict(report)) if as_json else typer.echo(f"{target}: {_describe(report)}")
+    show(as_json, asdict(report), f"{target}: {_describe(report)}")
 
 
 def restore(
@@ -45,8 +45,8 @@ def restore(
     report = backup.restore(source, settings)
     facts = {"files": report.files}
     transact(settings, audit.record("backup.restored", source.name, actor(), clock(), **facts))
-    said = f"{settings.data}: {_describe(report)}; balances and files are right"
-    show_json(asdict(report)) if as_json else typer.echo(said)
+    text = f"{settings.data}: {_describe(report)}; balances and files are right"
+    show(as_json, asdict(report), text)
 
 
 def _describe(report: backup.Report) -> str:

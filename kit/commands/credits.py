@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kit.commands.database import actor, check_database, read, settings_of, transact
-from kit.commands.options import Account, Data, DatabaseUrl, Json, amount, group, show_json
+from kit.commands.options import Account, Data, DatabaseUrl, Json, amount, group, show
 from kit.errors import ConfigError
 from kit.service.domain import credits
 from kit.service.http.context import to_credits
@@ -33,7 +33,7 @@ def grant(
     work = credits.grant(account, units, clock(), note, actor=actor())
     balance = to_credits(transact(settings_of(data, database), work))
     made = {"accountId": account, "granted": to_credits(units), "balance": balance}
-    show_json(made) if as_json else typer.echo(f"{account} has {balance} credits")
+    show(as_json, made, f"{account} has {balance} credits")
 
 
 @ledger.command()
@@ -42,11 +42,11 @@ def verify(data: Data = None, database: DatabaseUrl = None, as_json: Json = Fals
     settings = settings_of(data, database)
     check_database(settings)
     found = read(settings, credits.verify())
-    if as_json:
+    if as_json or not found:
+        text = "every balance is the sum of its entries, every charge and refund is right"
         names = {"accountId": "account_id", "subject": "subject", "problem": "problem"}
-        show_json([{name: getattr(it, field) for name, field in names.items()} for it in found])
-    elif not found:
-        typer.echo("every balance is the sum of its entries, every charge and refund is right")
+        rows = [{name: getattr(it, field) for name, field in names.items()} for it in found]
+        show(as_json, rows, text)
     for it in [] if as_json else found:
         typer.echo(f"{it.subject}: {it.problem}", err=True)
     if found:

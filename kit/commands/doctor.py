@@ -28,7 +28,7 @@ import typer
 import kit
 from kit.client import profiles
 from kit.commands.database import apart, check_database
-from kit.commands.options import Data, Json, show_json
+from kit.commands.options import Data, Json, show
 from kit.engines.configured.place import Listing, ModelSource
 from kit.engines.registry import installed, survey
 from kit.errors import ConfigError, KitError
@@ -90,13 +90,11 @@ def command(
 ) -> None:
     """Check the installation, the data folder and the engines."""
     findings = list(examine_tests() if tests else examine(service_settings.load(data=data)))
-    if as_json:
-        show_json([asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            typer.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name}: {finding.found}")
-            if finding.remedy:
-                typer.echo(f"      {finding.remedy}")
+    lines = []
+    for finding in findings:
+        lines.append(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name}: {finding.found}")
+        lines += [f"      {finding.remedy}"] if finding.remedy else []
+    show(as_json, [asdict(finding) for finding in findings], "\n".join(lines))
     if not all(finding.ok for finding in findings):
         raise typer.Exit(1)
 

@@ -13,7 +13,7 @@ import kit
 from kit import typed, wire
 from kit.client.file_types import guess_type
 from kit.client.uploads import is_on_the_web
-from kit.commands.options import Data, Json, Output, check_folder, show_json
+from kit.commands.options import Data, Json, Output, check_folder, show
 from kit.errors import ConfigError, GenerationFailedError
 from kit.parameters import suggest
 
@@ -71,21 +71,17 @@ def command(
         if generation.status != "completed":
             raise GenerationFailedError(generation.error or f"it is {generation.status}")
         path = generation.output.save(output if output is not None else Path.cwd())
-    if as_json:
-        show_json(
-            {
-                "id": generation.id,
-                "modelId": generation.model_id,
-                "file": str(path),
-                "credits": generation.credits,
-                "parameters": generation.parameters,
-                "tags": generation.tags,
-            }
-        )
-    else:
-        typer.echo(path)
-        if generation.credits is not None and sys.stderr.isatty():
-            typer.echo(f"{generation.credits:g} credits", err=True)
+    facts = {
+        "id": generation.id,
+        "modelId": generation.model_id,
+        "file": str(path),
+        "credits": generation.credits,
+        "parameters": generation.parameters,
+        "tags": generation.tags,
+    }
+    show(as_json, facts, str(path))
+    if not as_json and generation.credits is not None and sys.stderr.isatty():
+        typer.echo(f"{generation.credits:g} credits", err=True)
 
 
 def check_ending(model: wire.Model, output: Path | None) -> None:

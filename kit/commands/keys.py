@@ -15,8 +15,8 @@ from kit.commands.options import (
     amount,
     group,
     instant,
-    show_json,
-    show_table,
+    show,
+    table,
 )
 from kit.service.domain import accounts, keys
 from kit.service.http.context import format_time, to_credits
@@ -51,10 +51,8 @@ def create(
         live=not test,
     )
     made = transact(settings, keys.create(wish, settings.secret(), clock(), actor=actor()))
-    if as_json:
-        show_json({"key": made.text, **key_data(made.row)})
-    else:
-        typer.echo(made.text)
+    show(as_json, {"key": made.text, **key_data(made.row)}, made.text)
+    if not as_json:
         typer.echo("Keep it: it is not shown again.", err=True)
 
 
@@ -70,11 +68,9 @@ def list_keys(
     if account is not None:
         read(config, accounts.get(account))  # a name that is mistyped has no empty list
     rows = read(config, keys.list_keys(account))
-    if as_json:
-        show_json([key_data(row) for row in rows])
-    else:
-        lines = [(r.id, r.prefix, r.name, r.scopes, keys.state_of(r, clock())) for r in rows]
-        show_table(("ID", "PREFIX", "NAME", "SCOPES", "STATE"), lines)
+    lines = [(r.id, r.prefix, r.name, r.scopes, keys.state_of(r, clock())) for r in rows]
+    text = table(("ID", "PREFIX", "NAME", "SCOPES", "STATE"), lines)
+    show(as_json, [key_data(row) for row in rows], text)
 
 
 @app.command()
@@ -95,11 +91,8 @@ def revoke(
     """Make a key useless from now on."""
     order = keys.revoke(key, clock(), sign_out=sign_out, actor=actor())
     row = transact(settings_of(data, database), order)
-    if as_json:
-        show_json(key_data(row))
-    else:
-        ended = f", the signed addresses of {row.account_id} are ended" if sign_out else ""
-        typer.echo(f"{row.id} ({row.prefix}…) is revoked{ended}")
+    ended = f", the signed addresses of {row.account_id} are ended" if sign_out else ""
+    show(as_json, key_data(row), f"{row.id} ({row.prefix}…) is revoked{ended}")
 
 
 def key_data(row: Any) -> dict[str, Any]:

@@ -12,7 +12,8 @@ import typer
 import kit
 from kit import wire
 from kit.client import settings
-from kit.commands.options import Data, Json, show_json, show_table
+from kit.commands import options
+from kit.commands.options import Data, Json, table
 from kit.engines.configured.place import ModelSource
 from kit.engines.registry import look
 from kit.service import settings as service_settings
@@ -58,13 +59,10 @@ def command(
             models = studio.models.values()
     found = [m for m in models if asset_type in (None, m.asset_type)]
     found = [m for m in found if category in (None, m.category)]
-    if as_json:
-        plain = [m.model_dump(mode="json", by_alias=True) for m in found]
-        kinds = wire.CATEGORIES
-        show_json({kind: [m for m in plain if m["assetType"] == kind] for kind in kinds})
-        return
+    plain = [m.model_dump(mode="json", by_alias=True) for m in found]
+    groups = {kind: [m for m in plain if m["assetType"] == kind] for kind in wire.CATEGORIES}
     lines = [(m.id, m.asset_type, m.category, usual(m) or "?", m.title) for m in found]
-    show_table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines)
+    options.show(as_json, groups, table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines))
     for broken in listing.left_out if listing else ():
         typer.echo(f"{broken}; {broken.remedy}", err=True)
 

@@ -1,4 +1,4 @@
-"""``kit move``: from the embedded service to PostgreSQL and a bucket."""
+"""``kit move`` to PostgreSQL and a bucket, and ``kit migrate`` to the newest schema."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from kit.commands.database import settings_of
-from kit.commands.options import Data, Json, show_json, show_table
+from kit.commands.options import Data, DatabaseUrl, Json, show, table
 from kit.errors import ConfigError
+from kit.service.databases import migrate_database
 from kit.service.move import move
 
 
@@ -36,10 +37,16 @@ def command(
     in_bucket = target.storage_url.startswith("s3://")
     own = replace(target, database_url="", storage_url="" if in_bucket else target.storage_url)
     counts = asyncio.run(move(own, target))
-    if as_json:
-        show_json(counts)
-        return
-    show_table(("table", "rows"), list(counts.items()))
-    typer.echo("Every balance is the sum of its entries on both sides, and every row is the same.")
     variables = "KIT_DATABASE_URL" + (" and KIT_STORAGE_URL" if in_bucket else "")
-    typer.echo(f"Run the service with this {variables} and the same secret from now on.")
+    text = (
+        f"{table(('table', 'rows'), list(counts.items()))}\n"
+        "Every balance is the sum of its entries on both sides, and every row is the same.\n"
+        f"Run the service with this {variables} and the same secret from now on."
+    )
+    show(as_json, counts, text)
+
+
+def migrate(data: Data = None, database: DatabaseUrl = None) -> None:
+    """Bring the database up to this version; an embedded one does so when it is opened."""
+    done = asyncio.run(migrate_database(settings_of(data, database)))
+    typer.echo(f"The database has the schema {done}.")

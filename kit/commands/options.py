@@ -71,16 +71,16 @@ def instant(text: str) -> int:
     return int(moment.timestamp() * 1000)
 
 
-def show_json(value: Any) -> None:
-    """Print a value as JSON, which has its own way to write what an output cannot hold."""
+def show(as_json: bool, value: Any, text: str) -> None:
+    """Print a value as JSON, if that is wanted, or what is said of it."""
+    # JSON has its own way to write what an output cannot hold.
     unicode = (sys.stdout.encoding or "utf").lower().startswith("utf")
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode))
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode) if as_json else text)
 
 
-def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print rows under their columns, as wide as they are."""
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return rows under their columns, as wide as they are."""
     cells = [[plain(str(cell)) for cell in row] for row in [columns, *rows]]
     widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
-    for row in cells:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        typer.echo(line.rstrip())
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
+    return "\n".join(lines)

@@ -9,7 +9,7 @@ import typer
 import kit
 from kit import wire
 from kit.commands import plain
-from kit.commands.options import Data, Json, group, show_json
+from kit.commands.options import Data, Json, group, show
 
 app = group()
 
@@ -23,9 +23,7 @@ def delete(
     """Delete the files of generations at the service for good; the generations stay."""
     with kit.connect(data=data) as studio:
         gone = [studio.history[name].delete_outputs() for name in generations]
-    if as_json:
-        moments = [(one.id, one.facts.outputs_deleted_at) for one in gone]
-        rows = [{"id": name, "outputsDeletedAt": at and wire.timestamp(at)} for name, at in moments]
-        show_json(rows)
-    for one in [] if as_json else gone:
-        typer.echo(f"{plain(one.id)}: {one.facts.deletion or 'had no file'}")
+    moments = [(one.id, one.facts.outputs_deleted_at) for one in gone]
+    rows = [{"id": name, "outputsDeletedAt": at and wire.timestamp(at)} for name, at in moments]
+    lines = [f"{plain(one.id)}: {one.facts.deletion or 'had no file'}" for one in gone]
+    show(as_json, rows, "\n".join(lines))

@@ -10,7 +10,7 @@ import typer
 from kit import logins
 from kit.client import profiles
 from kit.commands import plain
-from kit.commands.options import Data, Json, show_json, show_table
+from kit.commands.options import Data, Json, show, table
 from kit.errors import ConfigError
 
 
@@ -51,9 +51,10 @@ def command(as_json: Json = False) -> None:
         (p.name, p.base_url, "keyring" if p.in_keyring else "file")
         for p in profiles.list_profiles()
     ]
-    if as_json:
-        show_json([dict(zip(("name", "baseUrl", "key"), row, strict=True)) for row in rows])
-    elif rows:
-        show_table(("NAME", "ADDRESS", "KEY IN"), rows)
-    else:
-        typer.echo("There are no saved services; `kit login` saves one.")
+    text = (
+        table(("NAME", "ADDRESS", "KEY IN"), rows)
+        if rows
+        else ("There are no saved services; `kit login` saves one.")
+    )
+    saved = [dict(zip(("name", "baseUrl", "key"), row, strict=True)) for row in rows]
+    show(as_json, saved, text)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from kit.commands.database import actor, read, settings_of, transact
-from kit.commands.options import Account, Data, DatabaseUrl, Json, group, show_json, show_table
+from kit.commands.options import Account, Data, DatabaseUrl, Json, group, show, table
 from kit.service.domain import accounts, webhooks
 from kit.service.http.webhooks import describe, describe_all
 from kit.service.machine import clock
@@ -26,15 +26,12 @@ def list_webhooks(
     config = settings_of(data, database)
     read(config, accounts.get(account))  # a name that is mistyped has no empty list
     found = read(config, describe_all(account))
-    if as_json:
-        show_json(found)
-    else:
-        states = ["disabled" if one["disabledAt"] else "active" for one in found]
-        rows = [
-            (one["id"], one["url"], state, one["pending"], one["failed"])
-            for one, state in zip(found, states, strict=True)
-        ]
-        show_table(("ID", "ADDRESS", "STATE", "PENDING", "FAILED"), rows)
+    states = ["disabled" if one["disabledAt"] else "active" for one in found]
+    rows = [
+        (one["id"], one["url"], state, one["pending"], one["failed"])
+        for one, state in zip(found, states, strict=True)
+    ]
+    show(as_json, found, table(("ID", "ADDRESS", "STATE", "PENDING", "FAILED"), rows))
 
 
 @app.command()
@@ -85,4 +82,4 @@ def rotate(
 
 def _show_secret(settings: ServiceSettings, order: Transaction[Any], as_json: bool) -> None:
     made = describe(transact(settings, order), {}, settings.secret())
-    show_json(made) if as_json else typer.echo(f"{made['id']} {made['secret']}")
+    show(as_json, made, f"{made['id']} {made['secret']}")

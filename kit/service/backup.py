@@ -28,8 +28,8 @@ from kit.service.domain import credits, outputs, queue
 from kit.service.domain.uploads import remove
 from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import upload_key
-from kit.service.store import generations, uploads
-from kit.service.store.database import Database, Transaction
+from kit.service.store import Database, generations, uploads
+from kit.service.store.database import Transaction
 from kit.service.store.sqlite import SQLite
 from kit.service.store.sqlite.file import damage, snapshot
 from kit.service.store.statements import Statement

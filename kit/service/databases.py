@@ -9,8 +9,7 @@ from typing import TypeVar
 from kit.errors import ConfigError, require_extra
 from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings, prepare
-from kit.service.store import migrations
-from kit.service.store.database import Database
+from kit.service.store import Database, migrations
 from kit.service.store.sqlite import SQLite
 from kit.service.store.sqlite.file import NAME, RESTORE, holds_keys
 

@@ -14,10 +14,9 @@ from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.service.app import create_storage, is_running
 from kit.service.backup import hash_file, list_files
-from kit.service.databases import load_postgresql, migrate_database, open_database
+from kit.service.databases import load_postgresql, migrate_database, with_database
 from kit.service.domain import credits
 from kit.service.settings import ServiceSettings
-from kit.service.store.database import Database
 from kit.service.store.sqlite.file import table_reader
 
 
@@ -38,22 +37,18 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
         raise ConfigError(f"there is no database at {source.database_path}")
     if is_running(source):
         raise ConfigError(f"a service runs on {source.data}: stop it first")
-    await _prove(open_database(source))
+    await _prove(source)
     await migrate_database(target)
     copied = {} if target.storage_url == source.storage_url else await _copy_files(source, target)
     with table_reader(source.database_path) as read:
         counts: dict[str, int] = await load_postgresql().copy_tables(target.database_url, read)
-    await _prove(open_database(target))
+    await _prove(target)
     return counts | copied
 
 
 async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[str, int]:
     """Copy the files that the database names into the other storage and read each again."""
-    database = open_database(source)
-    try:
-        named, _ = await list_files(database)
-    finally:
-        await database.close()
+    named, _ = await with_database(source, list_files)
     storage = create_storage(target, source.secret())
     make_folder(target.scratch)
     count = 0
@@ -78,11 +73,8 @@ async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[
     return {"files": count}
 
 
-async def _prove(database: Database) -> None:
+async def _prove(settings: ServiceSettings) -> None:
     """Refuse a database whose books are wrong."""
-    try:
-        wrong = await database.read(credits.verify())
-    finally:
-        await database.close()
+    wrong = await with_database(settings, lambda database: database.read(credits.verify()))
     if wrong:
         raise ConfigError(f"the ledger is wrong: {wrong[0].subject}: {wrong[0].problem}")

@@ -30,6 +30,6 @@ def test_a_table_is_json_where_it_is_asked_for(kit: Kit, account: str, line: str
 # `kit move` needs a PostgreSQL server: its own test asks it for JSON.
 def test_no_command_with_a_table_is_left_out() -> None:
     folder = Path(str(commands.__file__)).parent
-    shown = {path.stem for path in folder.glob("*.py") if "show_table(" in path.read_text("utf-8")}
+    shown = {path.stem for path in folder.glob("*.py") if " table(" in path.read_text("utf-8")}
 
     assert shown - {"options", "move"} <= {line.split()[0] for line in TABLES}

@@ -18,8 +18,8 @@ from kit.service.domain.credits import Payer
 from kit.service.domain.generations import STATUSES, get
 from kit.service.storage import Storage
 from kit.service.storage.keys import owner
-from kit.service.store import generations, removals
-from kit.service.store.database import Database, Transaction, one
+from kit.service.store import Database, generations, removals
+from kit.service.store.database import Transaction, one
 
 _log = logging.getLogger("kit.service")
 

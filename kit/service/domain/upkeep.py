@@ -20,8 +20,8 @@ from kit.service.domain import idempotency, outputs, uploads, webhooks
 from kit.service.settings import ServiceSettings
 from kit.service.storage import Storage
 from kit.service.storage.keys import OUTPUTS
-from kit.service.store import checks
-from kit.service.store.database import Database, Transaction, one
+from kit.service.store import Database, checks
+from kit.service.store.database import Transaction, one
 
 _log = logging.getLogger("kit.service")
 

@@ -29,7 +29,7 @@ from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage import Storage
 from kit.service.storage.signing import Signer
-from kit.service.store.database import Database
+from kit.service.store import Database
 from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
 

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Generator, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from kit.errors import KitError
 from kit.service.store.statements import Step
-
-if TYPE_CHECKING:  # its driver is an extra
-    from kit.service.store.postgresql.shared import Shared
 
 T = TypeVar("T")
 
@@ -38,49 +35,6 @@ class Examination(NamedTuple):
     wrong: str | None
     #: Processor time that it took.
     seconds: float
-
-
-class Database(Protocol):
-    """What runs transactions."""
-
-    @property
-    def shared(self) -> Shared | None:
-        """What the services on a server's database share; None where there is one service."""
-        ...
-
-    async def read(self, transaction: Transaction[T]) -> T:
-        """Run a transaction that only reads."""
-        ...
-
-    async def write(self, work: Work[T], *, durable: bool = True) -> T:
-        """Run a transaction as a whole; what it returns is on disk when this returns.
-
-        `durable`: False for what may be forgotten in a power cut, such as a claim: it waits for no
-        disk.
-        """
-        ...
-
-    damage: str | None
-    """What was found to be wrong with the stored data so far, or None."""
-
-    async def examine(self) -> Examination:
-        """Look through all that is stored.
-
-        It takes as long as it takes, and gives way to everything else.
-        """
-        ...
-
-    def version(self) -> object:
-        """Return something that differs whenever anything may have been written since."""
-        ...
-
-    def clock(self) -> int:
-        """Return the time in milliseconds since 1970, as all who share the database have it."""
-        ...
-
-    async def close(self) -> None:
-        """Finish what was begun and let go of the database."""
-        ...
 
 
 def begin(work: Work[T]) -> Transaction[T]:

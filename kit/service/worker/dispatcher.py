@@ -25,7 +25,8 @@ from kit.service.metrics import ServiceMetrics
 from kit.service.settings import ServiceSettings
 from kit.service.storage import Storage
 from kit.service.storage.keys import upload_key
-from kit.service.store.database import Database, Transaction
+from kit.service.store import Database
+from kit.service.store.database import Transaction
 from kit.service.worker.pool import JobError, LostError
 from kit.service.worker.renderer import Renderer
 from kit.service.worker.watchers import Watchers

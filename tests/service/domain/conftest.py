@@ -13,7 +13,8 @@ from kit.service.databases import open_database
 from kit.service.domain import accounts, catalog, generations
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
-from kit.service.store.database import Database, Transaction
+from kit.service.store import Database
+from kit.service.store.database import Transaction
 from kit.wire import StartGeneration
 from tests.postgresql import empty
 

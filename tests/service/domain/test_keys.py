@@ -16,7 +16,7 @@ from kit.errors import (
 from kit.service.domain import accounts, keys
 from kit.service.domain.credits import Payer
 from kit.service.domain.keys import KeyRequest, NewKey
-from kit.service.store.database import Database
+from kit.service.store import Database
 from kit.wire import api_keys
 from tests.service.domain.conftest import NOW, Write
 

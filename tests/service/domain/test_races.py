@@ -11,7 +11,8 @@ from kit.service.domain import accounts, credits, generations, keys, outputs, qu
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.domain.idempotency import Answer, RequestLabel, run_once
-from kit.service.store.database import Database, Transaction
+from kit.service.store import Database
+from kit.service.store.database import Transaction
 from kit.wire import StartGeneration
 from tests.conftest import sql
 from tests.service.domain.conftest import NOW, Write
