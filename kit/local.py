@@ -65,10 +65,7 @@ def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
 
     Without a data folder it is that of ``KIT_DATA``, or the platform's.
 
-    Raises
-    ------
-    ConfigError
-        The folder cannot be used, or the service does not start.
+    Raises `ConfigError`: the folder cannot be used, or the service does not start.
 
     Examples
     --------

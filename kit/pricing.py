@@ -101,10 +101,7 @@ def rule_of(model: Model) -> Rule:
 def check_rule(model: Model) -> None:
     """Refuse a model whose price rule cannot price every valid request.
 
-    Raises
-    ------
-    ConfigError
-        The rule is missing, negative, or names a parameter that cannot carry a price.
+    Raises `ConfigError`: it is missing, negative, or names what cannot carry a price.
     """
     rule = rule_of(model)
     settings = {p.name: p for p in model.setting_parameters}
@@ -129,10 +126,7 @@ def credits(millicredits: int) -> Decimal:
 def parse_credits(amount: Decimal | float | str, what: str) -> Decimal:
     """Return an amount of credits as somebody gave it, exact: 0.1 is a tenth.
 
-    Raises
-    ------
-    ConfigError
-        It is no number, or below 0; the sentence begins with `what`.
+    Raises `ConfigError`: it is no number, or below 0; the sentence begins with `what`.
 
     Examples
     --------

@@ -10,8 +10,9 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeVar
 
+T = TypeVar("T")
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8"
 _XMP_PNG = b"XML:com.adobe.xmp"
 _XMP_JPEG = b"http://ns.adobe.com/xap/1.0/\0"
@@ -27,6 +28,9 @@ _PARTS = 10_000
 
 class _LeaveAloneError(Exception):
     """The file is of another format, has XMP already, is signed or damaged."""
+
+
+_UNREADABLE = (_LeaveAloneError, struct.error, IndexError, zlib.error)
 
 
 class _Part(NamedTuple):
@@ -53,10 +57,10 @@ def insert(path: Path, packet: bytes, text: str, is_own: Callable[[str], bool]) 
             _append_to_mp4(file, packet)
 
     def change(data: bytes, kind: str) -> bytes:
-        if _is_signed_picture(data, kind):
-            raise _LeaveAloneError
-        if is_own(_decode(_picture_texts(data, kind)[0])):
+        if is_own(_decode(_picture_texts(data, kind)[0])) and not _is_signed_picture(data, kind):
             data = _without_packet(data, kind)
+        if any(it in _XMP or part.name == _SIGNED[kind] for it, part in _labeled(data, kind)):
+            raise _LeaveAloneError
         return _WRITERS[kind](data, packet, text) if fits else data
 
     return _rewrite(path, append, change) and fits
@@ -72,7 +76,7 @@ def _rewrite(
 ) -> bool:
     try:
         with path.open("r+b") as file:
-            kind = _format(_head(file))
+            kind = _format(file)
             if kind == "mp4":
                 in_place(file)
                 return True
@@ -82,7 +86,7 @@ def _rewrite(
             file.write(made)  # a second file in its place would cost twenty times as much
             if len(made) < len(data):
                 file.truncate()
-    except (_LeaveAloneError, struct.error, IndexError, KeyError, zlib.error):
+    except _UNREADABLE:
         return False
     return True
 
@@ -90,10 +94,9 @@ def _rewrite(
 def _without_packet(data: bytes, kind: str) -> bytes:
     """Return a picture without the parts that this module writes."""
     kept, at = [], 0
-    for name, start, end in _PARTS_OF[kind](data):
-        before, after = _FRAMES[kind]
-        first = b"" if name == b"XMP " else data[start : start + 40].split(b"\0")[0]
-        if name + first in _OURS or name == _SIGNED[kind]:
+    before, after = _FRAMES[kind]
+    for label, (name, start, end) in _labeled(data, kind):
+        if label in (*_XMP, b"iTXtparameters") or name == _SIGNED[kind]:
             kept.append(data[at : start - before])
             at = end + after + (end - start) % 2 * (kind == "webp")
     if not kept:
@@ -104,29 +107,26 @@ def _without_packet(data: bytes, kind: str) -> bytes:
 
 def extract(path: Path) -> tuple[str, dict[str, str]]:
     """Return the XMP of a file and its texts by name, as far as there are any."""
-    packet, texts = b"", dict[str, str]()
-    try:
-        with path.open("rb") as file:
-            kind = _format(_head(file))
-            if kind == "mp4":
-                packet = _mp4_packet(file)
-            elif kind:
-                packet, texts = _picture_texts(_read_picture(file), kind)
-    except (_LeaveAloneError, struct.error, IndexError, zlib.error):
-        pass
+    found = _look(path, lambda file: (_mp4_packet(file), {}), _picture_texts)
+    packet, texts = found or (b"", {})
     return _decode(packet), texts
 
 
 def is_signed(path: Path) -> bool:
     """Whether a file holds credentials of C2PA, which any change of it would break."""
+    return bool(_look(path, _is_signed_mp4, _is_signed_picture))
+
+
+def _look(
+    path: Path, in_film: Callable[[IO[bytes]], T], in_picture: Callable[[bytes, str], T]
+) -> T | None:
+    """Return what is found in a file; None in one of another format, and in a damaged one."""
     try:
         with path.open("rb") as file:
-            kind = _format(_head(file))
-            if kind == "mp4":
-                return _is_signed_mp4(file)
-            return _is_signed_picture(_read_picture(file), kind)
-    except (_LeaveAloneError, struct.error, IndexError, KeyError):
-        return False
+            kind = _format(file)
+            return in_film(file) if kind == "mp4" else in_picture(_read_picture(file), kind)
+    except _UNREADABLE:
+        return None
 
 
 def _is_signed_mp4(file: IO[bytes]) -> bool:
@@ -143,32 +143,31 @@ def _decode(packet: bytes) -> str:
 
 def _picture_texts(data: bytes, kind: str) -> tuple[bytes, dict[str, str]]:
     """Return the XMP of a picture, and its other texts by name."""
-    if kind != "png":
-        return _picture_packet(data, kind), {}
-    texts = _png_texts(data)
-    return texts.pop(_XMP_PNG.decode(), "").encode(), texts
+    if kind == "png":
+        texts = _png_texts(data)
+        return texts.pop(_XMP_PNG.decode(), "").encode(), texts
+    head = len(_XMP_JPEG) if kind == "jpeg" else 0
+    found = (data[p.start + head : p.end] for label, p in _labeled(data, kind) if label in _XMP)
+    return next(found, b""), {}
 
 
-def _picture_packet(data: bytes, kind: str) -> bytes:
-    for name, start, end in _jpeg_segments(data) if kind == "jpeg" else _chunks(data):
-        if name == b"XMP ":
-            return data[start:end]
-        if name == b"\xe1" and data.startswith(_XMP_JPEG, start):
-            return data[start + len(_XMP_JPEG) : end]
-    return b""
+def _labeled(data: bytes, kind: str) -> Iterator[tuple[bytes, _Part]]:
+    """Yield the parts of a picture, each after its name and first word."""
+    for part in _PARTS_OF[kind](data):
+        first = b"" if kind == "webp" else data[part.start : part.start + 40].split(b"\0")[0]
+        yield part.name + first, part
 
 
-def _head(file: IO[bytes]) -> bytes:
+def _format(file: IO[bytes]) -> str:
     head = file.read(16)
     file.seek(0)
-    return head
-
-
-def _format(head: bytes) -> str:
     marks = {"png": head[:8] == _PNG, "jpeg": head[:2] == _JPEG, "mp4": head[4:8] == b"ftyp"}
     marks["mp4"] &= head[8:11] not in _PICTURES_IN_MP4
     marks["webp"] = (head[:4], head[8:12]) == (b"RIFF", b"WEBP")
-    return next((name for name, found in marks.items() if found), "")
+    for name, found in marks.items():
+        if found:
+            return name
+    raise _LeaveAloneError
 
 
 def _read_picture(file: IO[bytes]) -> bytes:
@@ -191,9 +190,6 @@ def _png_chunks(data: bytes) -> Iterator[_Part]:
 
 
 def _png_with(data: bytes, packet: bytes, text: str) -> bytes:
-    for name, start, _ in _png_chunks(data):
-        if name == b"iTXt" and data.startswith(_XMP_PNG, start):
-            raise _LeaveAloneError
     chunks = b"".join(
         struct.pack(">I4s", len(body), b"iTXt")
         + body
@@ -238,9 +234,7 @@ def _jpeg_segments(data: bytes) -> Iterator[_Part]:
 
 def _jpeg_with(data: bytes, packet: bytes, _text: str) -> bytes:
     place = 2
-    for marker, start, end in _jpeg_segments(data):
-        if marker == b"\xe1" and data.startswith(_XMP_JPEG, start):
-            raise _LeaveAloneError
+    for marker, _, end in _jpeg_segments(data):
         if marker in (b"\xe0", b"\xe1"):  # JFIF and Exif come first
             place = end
     body = _XMP_JPEG + packet
@@ -262,8 +256,6 @@ def _chunks(data: bytes) -> Iterator[_Part]:
 
 def _webp_with(data: bytes, packet: bytes, _text: str) -> bytes:
     names = {part.name: part for part in _chunks(data)}
-    if b"XMP " in names:
-        raise _LeaveAloneError
     if b"VP8X" in names:
         flags = names[b"VP8X"].start
         body = data[12:flags] + bytes([data[flags] | 0x04]) + data[flags + 1 :]
@@ -341,5 +333,5 @@ _PARTS_OF = {"png": _png_chunks, "jpeg": _jpeg_segments, "webp": _chunks}
 _FRAMES = {"png": (8, 4), "jpeg": (4, 0), "webp": (8, 0)}
 #: The parts that hold credentials of C2PA.
 _SIGNED = {"png": b"caBX", "jpeg": b"\xeb", "webp": b"C2PA"}
-#: Name and first words of the parts that are written here.
-_OURS = {b"iTXt" + _XMP_PNG, b"iTXtparameters", b"\xe1" + _XMP_JPEG[:-1], b"XMP "}
+#: Names and first words of the parts that hold XMP.
+_XMP = {b"iTXt" + _XMP_PNG, b"\xe1" + _XMP_JPEG[:-1], b"XMP "}

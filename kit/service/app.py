@@ -136,12 +136,8 @@ class _Application(FastAPI):
 
 def load_cluster() -> ModuleType:
     """Return the module of a cluster, which needs an extra."""
-    try:
+    with require_extra("cluster", "a cluster"):
         from kit.service.worker import cluster
-    except ImportError:
-        raise ConfigError(
-            "a cluster needs Dask: pip install 'creative-studio-kit[cluster]'"
-        ) from None
     return cluster
 
 

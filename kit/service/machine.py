@@ -30,8 +30,10 @@ def processors(root: Path = _ROOT) -> int:
 
 def memory(root: Path = _ROOT) -> int | None:
     """Return the bytes of memory that this process may use; None where the system does not say."""
-    limits = [*_physical(), *_limits(root)]
-    return min(limits) if limits else None
+    limits = [*_limits(root)]
+    if hasattr(os, "sysconf"):  # not on Windows
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(limits, default=None)
 
 
 def workers(root: Path = _ROOT, *, most: int = 4) -> int:
@@ -83,11 +85,6 @@ def _limits(root: Path) -> Iterator[int]:
         text = _text(place)
         if text.isdecimal():
             yield int(text)
-
-
-def _physical() -> Iterator[int]:
-    if hasattr(os, "sysconf"):  # not on Windows
-        yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:

@@ -45,10 +45,7 @@ def read_leniently(
     essential : iterable of str
         Fields without which an object is of no use, though they have a default.
 
-    Raises
-    ------
-    ValidationError
-        The answer as a whole cannot be read: it is the error of the first reading.
+    Raises `ValidationError`, that of the first reading: the answer as a whole cannot be read.
     """
     found = error
     try:

@@ -9,7 +9,7 @@ import pytest
 
 import kit
 from kit import local
-from kit.commands.demo_data.story import story
+from kit.commands.demo_data import story
 from kit.wire import Model
 from tests.commands.conftest import Kit
 

@@ -159,11 +159,12 @@ def deliver_scripts(
 
 def _times(title: str, titles: Sequence[str]) -> int:
     """Count a title among titles, which a service without unused ones may give again."""
-    return [_plain(name) for name in titles].count(_plain(title))
+    return [normalize(name) for name in titles].count(normalize(title))
 
 
-def _plain(title: str) -> str:
-    return "".join(char for char in title.casefold() if char.isalnum())
+def normalize(text: str) -> str:
+    """Return the letters and figures of a text, to tell whether two say the same."""
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def _topic_problems(topic: str) -> list[tuple[str, str]]:

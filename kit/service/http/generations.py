@@ -244,8 +244,9 @@ async def _page(
     cached = context.responses.find(caller, base, page, now)
     bodies = [body for body in cached if body is not None]
     if len(bodies) < len(cached):
-        # From the same first one on: what was started meanwhile would push the last one out.
-        filters["until"] = [ids.next_to(page[0].id)]
+        # From the same first one on (before whatever comes after its id): what was started
+        # meanwhile would push the last one out.
+        filters["until"] = [f"{page[0].id}0"]
         whole = await context.database.read(generations.page(account_id, most=limit, **filters))
         bodies = await _serialize(request, whole)
     return last, bodies

@@ -85,10 +85,7 @@ def parse_bucket(url: str, environ: Mapping[str, str]) -> Bucket:
     `environ`: with ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, and perhaps
     ``AWS_SESSION_TOKEN``, ``AWS_REGION`` and ``AWS_ENDPOINT_URL``.
 
-    Raises
-    ------
-    ConfigError
-        It is no such address, or a key is missing.
+    Raises `ConfigError`: it is no such address, or a key is missing.
 
     Examples
     --------

@@ -179,20 +179,13 @@ SELECT count(*) AS number FROM generations WHERE state = 'running'
 SELECT CAST(coalesce(sum(millicredits), 0) AS BIGINT) AS total FROM generations
 WHERE account_id = :account_id AND state IN ('queued', 'running')
 
--- name: recent_charges (postgresql)
--- The same as `recent_charges`.
+-- name: recent_charges
+-- What the last hundred of a model were charged.
 SELECT count(*) AS number, CAST(coalesce(sum(millicredits), 0) AS BIGINT) AS total
 FROM (
     SELECT millicredits FROM generations
     WHERE (model_id, id) >= (:model_id, '') AND (model_id, id) < (:model_id, '~')
     ORDER BY model_id DESC, id DESC LIMIT 100
-) AS newest
-
--- name: recent_charges
--- What the last hundred of a model were charged.
-SELECT count(*) AS number, CAST(coalesce(sum(millicredits), 0) AS BIGINT) AS total
-FROM (
-    SELECT millicredits FROM generations WHERE model_id = :model_id ORDER BY id DESC LIMIT 100
 ) AS newest
 
 -- In PostgreSQL's own statements below, what is read is said as a range of one index, in its order:

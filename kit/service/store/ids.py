@@ -38,11 +38,6 @@ def floor(prefix: str, moment: int) -> str:
     return f"{prefix}_{_encode(max(moment, 0) << _RANDOM_BITS)}"
 
 
-def next_to(identifier: str) -> str:
-    """Return what comes after an id and before every later one."""
-    return f"{identifier}0"
-
-
 def ceiling(prefix: str) -> str:
     """Return what comes after every id."""
     return f"{prefix}_Z"

@@ -34,27 +34,17 @@ SELECT
 FROM accounts WHERE id = :account_id AND changes() = 1
 RETURNING balance_after
 
--- name: page (postgresql)
--- The same as `page`, as a range of one index.
+-- name: page
+-- An account's entries before an id, newest first, as a range of one index.
 SELECT * FROM ledger
 WHERE (account_id, id) >= (:account_id, '') AND (account_id, id) < (:account_id, :before)
 ORDER BY account_id DESC, id DESC LIMIT :most
 
--- name: page
--- An account's entries before an id, newest first.
-SELECT * FROM ledger WHERE account_id = :account_id AND id < :before ORDER BY id DESC LIMIT :most
-
--- name: totals_before (postgresql)
--- The same as `totals_before`, as a range of one index.
+-- name: totals_before
+-- The totals after an account's last entry before an id, as a range of one index.
 SELECT charged_after, refunded_after FROM ledger
 WHERE (account_id, id) >= (:account_id, '') AND (account_id, id) < (:account_id, :before)
 ORDER BY account_id DESC, id DESC LIMIT 1
-
--- name: totals_before
--- The totals after an account's last entry before an id.
-SELECT charged_after, refunded_after FROM ledger
-WHERE account_id = :account_id AND id < :before
-ORDER BY id DESC LIMIT 1
 
 -- name: sums
 -- Sums of all accounts by kind between two ids, with the last id that is in them.

@@ -157,12 +157,7 @@ class Pool:
     ) -> dict[str, Any]:
         """Run a task in a process of its own, `name` for `cancel`, and return what it answers.
 
-        Raises
-        ------
-        JobError
-            The task failed, or took too long.
-        LostError
-            The process ended during it.
+        Raises `JobError`: the task failed, or took too long; or `LostError`: the process ended.
         """
         async with self._resident_lock if resident else nullcontext(), self._free:
             child = await self._take(resident)

@@ -57,12 +57,8 @@ class Renderer:
     ) -> dict[str, Any]:
         """Render an order, store its files and return the facts about them.
 
-        Raises
-        ------
-        JobError
-            It failed for good, as it does where an input is gone or the storage takes no result.
-        LostError
-            The process ended during it.
+        Raises `JobError`: it failed for good, as it does where an input is gone or the storage
+        takes no result; or `LostError`: the process ended during it.
         """
         task = await self._complete(order)
         result = await self._pool.run(name, task, on_progress, resident=resident)

@@ -19,10 +19,10 @@ from typing import Any
 from PIL import Image
 
 from kit import file_metadata
-from kit.errors import ConfigError
+from kit.errors import ConfigError, require_extra
 from kit.private import make_folder, write_private
 from kit.service.settings import ServiceSettings
-from kit.service.storage.keys import SUFFIXES, output_key
+from kit.service.storage.keys import SUFFIXES, content_type, output_key
 from kit.service.storage.output_folder import OutputFolder
 from kit.version import __version__
 
@@ -45,12 +45,8 @@ class ResultSigner:
     """
 
     def __init__(self, settings: ServiceSettings) -> None:
-        try:
+        with require_extra("credentials", "KIT_SIGNING_CERT"):
             import c2pa
-        except ImportError:
-            raise ConfigError(
-                "KIT_SIGNING_CERT needs: pip install 'creative-studio-kit[credentials]'"
-            ) from None
         self._c2pa, self._scratch = c2pa, settings.scratch
         try:
             chain, key = _read_credentials(settings)
@@ -116,16 +112,13 @@ class ResultSigner:
         ):
             types = c2pa.Builder.get_supported_mime_types()
             for path in media:
-                content_type = _TYPES.get(path.suffix, "")
-                if content_type in types:
-                    title = content_type.partition("/")[0]
+                kind_of_input = content_type(path.name)
+                if kind_of_input in types:
+                    title = kind_of_input.partition("/")[0]
                     with path.open("rb") as file:
                         facts = {"title": title, "relationship": "inputTo"}
-                        builder.add_ingredient(facts, content_type, file)
+                        builder.add_ingredient(facts, kind_of_input, file)
             builder.sign(signer, kind, source, target)
-
-
-_TYPES = {suffix: content_type for content_type, suffix in SUFFIXES.items()}
 
 
 def describe_signer(settings: ServiceSettings) -> str:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from pydantic import BaseModel, Field
 
 from kit.errors import UnavailableError
-from kit.service.domain.writing import Draft, ScriptBrief
+from kit.service.domain.writing import Draft, ScriptBrief, normalize
 from kit.service.writer import prompts
 from kit.service.writer.client import ChatClient, ChatEndpoint, order_error
 from kit.service.writer.structured_output import (
@@ -21,14 +21,7 @@ from kit.service.writer.structured_output import (
     ResponseFormats,
     parse_answer,
 )
-from kit.service.writer.text import (
-    Length,
-    clean_title,
-    is_similar,
-    measure_draft,
-    normalize,
-    speakable,
-)
+from kit.service.writer.text import Length, clean_title, is_similar, measure_draft, speakable
 from kit.wire import Title
 
 T = TypeVar("T")

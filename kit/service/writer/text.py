@@ -71,11 +71,6 @@ def split_sentences(text: str) -> list[str]:
     return [part for part in _ENDS.split(text) if part]
 
 
-def normalize(text: str) -> str:
-    """Return the letters and figures of a text, to tell whether two say the same."""
-    return "".join(char for char in text.casefold() if char.isalnum())
-
-
 def _one_line(text: str) -> str:
     # Joiners inside words of Indic and Arabic scripts are formats that change what is read.
     said = "".join(

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.service.writer.text import clean_title, normalize, speakable, split_sentences
+from kit.service.domain.writing import normalize
+from kit.service.writer.text import clean_title, speakable, split_sentences
 
 
 @pytest.mark.parametrize(
