@@ -243,17 +243,26 @@ class _Pages:
     def _fill(self) -> Steps[None]:
         """Fetch a gap from its newest page to its oldest."""
         seen: set[str | None] = {None}
+        path, anew = self.gaps[0].path, False
         while True:
-            page = yield from self.fetch(self.gaps[0])
+            try:
+                page = yield from self.fetch(replace(self.gaps[0], path=path))
+            except (BadRequestError, NotFoundError):
+                if anew or path is None:
+                    raise
+                # a page that was remembered for too long: once more from the newest one on
+                path, seen, anew = None, {None}, True
+                continue
             if page is None:
                 return
             table = self.read(page.content)
             yield from self.take(table)
             # A list that leads back to itself has no end.
-            last = page.following in seen or not table.num_rows or self._reached(table)
-            seen.add(page.following)
+            path = page.following
+            last = path in seen or not table.num_rows or self._reached(table)
+            seen.add(path)
             if not last:  # before anything else: an interruption goes on from here
-                self.gaps[0] = replace(self.gaps[0], path=page.following)
+                self.gaps[0] = replace(self.gaps[0], path=path)
             self._see(table)
             if last:
                 self._check_end(page, table)
@@ -301,10 +310,7 @@ class _Usage(_Pages):
     kept = True
 
     def fetch(self, gap: Gap) -> Steps[Page | None]:
-        try:
-            page = yield from self.source.usage(gap.path)
-        except (BadRequestError, NotFoundError):  # a page that was remembered for too long
-            page = yield from self.source.usage(None)
+        page = yield from self.source.usage(gap.path)
         self.kept = page is not None
         return page
 
@@ -341,12 +347,9 @@ class _Generations(_Pages):
         try:
             return (yield from self.source.page(query, gap.path))
         except (BadRequestError, NotFoundError):
-            if gap.path is None:
-                return (yield from self.source.page({}, None))
-        try:  # a page that was remembered for too long
-            return (yield from self.source.page(query, None))
-        except (BadRequestError, NotFoundError):
-            return (yield from self.source.page({}, None))
+            if gap.path is not None:
+                raise
+        return (yield from self.source.page({}, None))
 
     def read(self, content: bytes) -> pa.Table:
         return pages.read_table([content], self.malformed)

@@ -115,6 +115,20 @@ def test_a_list_that_leads_back_to_itself_ends(store: Store) -> None:
     assert len(service.asked) == 3
 
 
+def test_a_page_that_is_gone_in_between_is_asked_for_anew(store: Store) -> None:
+    class Forgetful(Service):
+        def page(self, query: Any, path: str | None) -> Generator[Any, Any, Page]:
+            if path and len(self.asked) == 2:
+                path = "gone"
+            return (yield from super().page(query, path))
+
+    service = Forgetful()
+    ids = service.make(10)
+
+    assert sync(store, service).added == 10
+    assert kept(store) == ids
+
+
 def test_a_service_that_refuses_queries_is_asked_without(store: Store, service: Service) -> None:
     service.strict, service.paged, service.size = True, False, 5
     service.make(4)
