@@ -80,12 +80,7 @@ class ConfigError(KitError):
 
 @contextmanager
 def require_extra(extra: str, purpose: str) -> Iterator[None]:
-    """Say what to install where an import misses a package.
-
-    Raises
-    ------
-    ConfigError
-        A package is not installed.
+    """Say what to install, by a `ConfigError`, where an import misses a package.
 
     Examples
     --------

@@ -26,7 +26,7 @@ from kit.pricing import MILLI
 from kit.private import Lock, write_private
 from kit.service import logs, machine
 from kit.service import settings as service_settings
-from kit.service.address import accepts, find, proof_of
+from kit.service.address import accepts, find, proof_of, read_note
 from kit.service.domain import accounts, keys
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings, prepare
@@ -66,14 +66,6 @@ def start_embedded(data: Path | str | None = None) -> tuple[str, str]:
     Without a data folder it is that of ``KIT_DATA``, or the platform's.
 
     Raises `ConfigError`: the folder cannot be used, or the service does not start.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> url, key = start_embedded(tempfile.mkdtemp())
-    >>> key[:8]
-    'cs_test_'
-    >>> stop()
     """
     settings = service_settings.load(data=data)
     with _lock:
@@ -113,7 +105,7 @@ def _find_or_start(settings: ServiceSettings) -> tuple[str, str]:
     prepare(settings.data)
     running = hosted.get(settings.data)
     url = running.url if running else find(settings.data)
-    kept = _read(settings.data / _DEMO)
+    kept = str(read_note(settings.data / _DEMO).get("key", ""))
     key = kept if url and kept and accepts(url, kept) else demo_key(settings)
     return url or _start_service(settings), key
 
@@ -240,7 +232,7 @@ def demo_key(settings: ServiceSettings) -> str:
     path = settings.data / _DEMO
 
     async def find_or_make(database: Database) -> str:
-        if kept := _read(path):
+        if kept := str(read_note(path).get("key", "")):
             with suppress(ApiError):  # it does not work any more
                 await database.read(keys.find_caller(kept, settings.secret(), clock()))
                 return kept
@@ -267,10 +259,3 @@ async def _make(database: Database, settings: ServiceSettings, path: Path) -> st
     made = await database.write(keys.create(wish, settings.secret(), now, actor=_actor()))
     write_private(path, json.dumps({"accountId": account.id, "key": made.text}))
     return made.text
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return str(json.loads(path.read_text())["key"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None

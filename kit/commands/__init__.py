@@ -119,8 +119,7 @@ def report_errors() -> Iterator[None]:
         # A folder that cannot be written, a full disk: as the system says it, with the file, of
         # two the one that was to be made.
         name = error.filename2 or error.filename
-        what = f"{name}: {error.strerror}" if name else str(error)
-        _exit(what, FAILED)
+        _exit(f"{name}: {error.strerror}" if name else str(error), FAILED)
 
 
 def _show_version(wanted: bool) -> None:

@@ -27,6 +27,7 @@ MODULES = (
     "kit.engines.base",
 )
 #: Settings whose default is not the same everywhere.
+_FIELDS = r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)"
 _OF_THE_MACHINE = ("data", "workers")
 Table = list[tuple[str, ...]]
 
@@ -108,7 +109,9 @@ def list_settings() -> Table:
     """Return each variable of the service with its default and what it means."""
     from kit.service.settings import ServiceSettings, describe_settings, load
 
-    meanings = _describe_fields(ServiceSettings)
+    # Field -> what the docstring says of it.
+    found = re.findall(_FIELDS, inspect.getdoc(ServiceSettings) or "", re.MULTILINE)
+    meanings = {n: " ".join(said.split()) for names, said in found for n in names.split(", ")}
     rows: Table = [("variable", "default", "meaning")]
     defaults = load({}, data=Path("DATA"), workers=1)
     for line in describe_settings(defaults):
@@ -117,13 +120,6 @@ def list_settings() -> Table:
         default = "" if name in _OF_THE_MACHINE else default
         rows.append((f"`{variable}`", f"`{default}`" if default else "", meanings.get(name, "")))
     return rows
-
-
-def _describe_fields(of: type) -> dict[str, str]:
-    """Return field -> what the class's docstring says of it."""
-    text = inspect.getdoc(of) or ""
-    found = re.findall(r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
-    return {name: " ".join(said.split()) for names, said in found for name in names.split(", ")}
 
 
 def list_limits() -> Table:

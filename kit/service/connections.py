@@ -37,7 +37,6 @@ _log = logging.getLogger("kit.http")
 #: Seconds between two log lines about the same thing.
 _LOG_SECONDS = 10.0
 
-Network = IPv4Network | IPv6Network
 #: Bytes of a request's head, and of whatever else is no body. Source: contract, second round.
 HEAD_BYTES = 65_536
 #: Headers of a request: each takes some work in every layer.
@@ -55,7 +54,7 @@ _LINGER_SECONDS = 2.0
 _BUFFER_BYTES = 16_384
 
 
-def client_key(host: str, trusted: list[Network]) -> str | None:
+def client_key(host: str, trusted: list[IPv4Network | IPv6Network]) -> str | None:
     """Return what the connections of a host are counted under; None where they are not.
 
     A proxy brings many clients and is not counted. An address of version 6 counts as its network

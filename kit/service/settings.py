@@ -100,8 +100,6 @@ class ServiceSettings:
     writer_url, writer_model, writer_key : str
         An OpenAI-compatible service that writes titles and scripts, its model and key; without an
         address the built-in writer writes.
-    writer_fallback : bool
-        Whether the built-in writer steps in when that service fails.
     writer_seconds : float
         What all calls for one order may take together. A client of the kit waits a minute.
     writer_seed : int or None
@@ -157,7 +155,6 @@ class ServiceSettings:
     writer_url: str = ""
     writer_model: str = ""
     writer_key: str = field(default="", repr=False)
-    writer_fallback: bool = False
     writer_seconds: float = 50.0
     writer_seed: int | None = None
     log: Path | None = None

@@ -34,18 +34,9 @@ def read_leniently(
     """Return what an answer says without the fields that cannot be read.
 
     An item of a list that lacks what everything depends on, such as its id, is left out and named
-    in the log.
+    in the log; `essential` are other fields without which an object is of no use.
 
-    Parameters
-    ----------
-    read : callable
-        The strict reading.
-    error : ValidationError
-        What it said the first time.
-    essential : iterable of str
-        Fields without which an object is of no use, though they have a default.
-
-    Raises `ValidationError`, that of the first reading: the answer as a whole cannot be read.
+    Raises `error`, what the strict reading said first: the answer as a whole cannot be read.
     """
     found = error
     try:

@@ -8,49 +8,21 @@ AssetType = Literal["image", "video"]
 
 #: Statuses after which a generation never changes, with the words of other services for them.
 FINISHED = {
-    "completed": "completed",
-    "succeeded": "completed",
-    "success": "completed",
-    "complete": "completed",
-    "done": "completed",
+    **dict.fromkeys(("completed", "succeeded", "success", "complete", "done"), "completed"),
     "finished": "completed",
-    "failed": "failed",
-    "failure": "failed",
-    "error": "failed",
-    "errored": "failed",
-    "rejected": "failed",
-    "expired": "failed",
-    "canceled": "canceled",
-    "cancelled": "canceled",
-    "aborted": "canceled",
+    **dict.fromkeys(("failed", "failure", "error", "errored", "rejected", "expired"), "failed"),
+    **dict.fromkeys(("canceled", "cancelled", "aborted"), "canceled"),
 }
 MEDIA_TYPES = ("image", "video", "audio")
 SCOPES = ("read", "scripts:generate", "creative:generate")
 IMAGE_CATEGORIES = ("Generation", "Editing", "Fast", "Low Cost")
 VIDEO_CATEGORIES = ("Video Generation", "Lip syncing", "Editing", "Fast", "Low Cost")
 CATEGORIES = {"image": IMAGE_CATEGORIES, "video": VIDEO_CATEGORIES}
-TOPICS = (
-    "INTERESTING_FACTS",
-    "SCARY_STORIES",
-    "MOTIVATION",
-    "HISTORY",
-    "SCIENCE",
-    "SPACE",
-    "NATURE",
-    "TECHNOLOGY",
-    "PSYCHOLOGY",
-    "HEALTH",
-    "FINANCE",
-    "BUSINESS",
-    "LIFE_HACKS",
-    "TRUE_CRIME",
-    "MYTHOLOGY",
-    "TRAVEL",
-    "FOOD",
-    "SPORTS",
-    "MOVIES",
-    "GAMING",
+_TOPICS = (
+    "INTERESTING_FACTS SCARY_STORIES MOTIVATION HISTORY SCIENCE SPACE NATURE TECHNOLOGY PSYCHOLOGY "
+    "HEALTH FINANCE BUSINESS LIFE_HACKS TRUE_CRIME MYTHOLOGY TRAVEL FOOD SPORTS MOVIES GAMING"
 )
+TOPICS = tuple(_TOPICS.split())
 #: Content types that an upload may have, by the kind of medium.
 CONTENT_TYPES = {
     "image/png": "image",

@@ -66,7 +66,7 @@ def test_a_home_folder_is_understood() -> None:
         ({**WRITER, "KIT_WRITER_URL": "http://a/?key=secret"}, "KIT_WRITER_URL must be a plain"),
         ({**WRITER, "KIT_WRITER_KEY": "sec ret"}, "KIT_WRITER_KEY must be visible ASCII"),
         ({**WRITER, "KIT_WRITER_KEY": "secret\n\u00e9"}, "KIT_WRITER_KEY must be visible ASCII"),
-        ({**WRITER, "KIT_WRITER_FALLBACK": "maybe"}, "KIT_WRITER_FALLBACK must be 1 or 0"),
+        ({"KIT_FILE_METADATA": "maybe"}, "KIT_FILE_METADATA must be 1 or 0"),
         ({**WRITER, "KIT_WRITER_SECONDS": "0"}, "writer_seconds must be more than 0"),
         ({**WRITER, "KIT_WRITER_SECONDS": "900"}, "writer_seconds must be at most 540"),
         ({**WRITER, "KIT_WRITER_SECONDS": "nan"}, "writer_seconds must be"),
@@ -80,13 +80,16 @@ def test_what_makes_no_sense_is_a_sentence(environ: Mapping[str, str], sentence:
     assert "secret" not in str(caught.value)
 
 
+def test_a_switch_is_on_or_off(tmp_path: Path) -> None:
+    for text, on in {"1": True, "true": True, "0": False}.items():
+        assert settings.load({"KIT_FILE_METADATA": text}, data=tmp_path).file_metadata is on
+
+
 def test_the_writer_is_set_in_the_environment(tmp_path: Path) -> None:
-    environ = {**WRITER, "KIT_WRITER_KEY": " hidden\n", "KIT_WRITER_FALLBACK": "1"}
+    environ = {**WRITER, "KIT_WRITER_KEY": " hidden\n"}
     told = settings.load(environ, data=tmp_path)
 
     assert (told.writer_url, told.writer_model, told.writer_key) == ("http://a/v1", "m", "hidden")
-    assert told.writer_fallback is True
-    assert settings.load({**WRITER, "KIT_WRITER_FALLBACK": "0"}).writer_fallback is False
     assert "hidden" not in repr(told)
 
 

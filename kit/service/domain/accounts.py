@@ -43,8 +43,7 @@ def get(account_id: str) -> Transaction[Any]:
 
 def count_sign_outs(owner: str) -> Transaction[int]:
     """Return how often the account of a generation or an upload was signed out; 0 for neither."""
-    found = accounts.of_upload if owner.startswith("upl_") else accounts.of_generation
-    row = yield from one(found(id=owner))
+    row = yield from one(accounts.of_file(id=owner))
     return row.sign_outs if row else 0
 
 

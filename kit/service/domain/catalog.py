@@ -48,10 +48,15 @@ class OrderChecks:
         late = self._late.get(model_id)
         if type(engine).check is Engine.check or (late and late.is_alive()):
             return []
-        thread, outcome = _start(order, engine)
+        outcome: Future[_Outcome] = Future()
+        outcome.set_running_or_notify_cancel()  # from now on it has an outcome, wanted or not
+        run = lambda: outcome.set_result(_check(engine, order))  # noqa: E731
+        # The threads of a pool would be waited for when the service stops.
+        thread = threading.Thread(target=run, name="check", daemon=True)
+        thread.start()
         try:
             async with asyncio.timeout(self.timeout):
-                found, error = await outcome
+                found, error = await asyncio.wrap_future(outcome)
         except TimeoutError:
             self._late[model_id] = thread
             sentence = "the engine of %r takes longer than %g s to check an order: until it has, "
@@ -186,18 +191,4 @@ def _check(engine: Engine, order: Order) -> _Outcome:
 
 
 def _printable(text: object) -> str:
-    cut = str(text)[:_MAX_LENGTH]
-    return "".join(c if c.isprintable() else " " for c in cut)
-
-
-def _start(order: Order, engine: Engine) -> tuple[threading.Thread, asyncio.Future[_Outcome]]:
-    """Return a thread that runs an engine's check, and the future of its outcome.
-
-    The threads of a pool would be waited for when the service stops.
-    """
-    outcome: Future[_Outcome] = Future()
-    outcome.set_running_or_notify_cancel()  # from now on it has an outcome, wanted or not
-    run = lambda: outcome.set_result(_check(engine, order))  # noqa: E731
-    thread = threading.Thread(target=run, name="check", daemon=True)
-    thread.start()
-    return thread, asyncio.wrap_future(outcome)
+    return "".join(c if c.isprintable() else " " for c in str(text)[:_MAX_LENGTH])

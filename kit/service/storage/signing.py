@@ -74,5 +74,4 @@ class Signer:
             raise AccessDeniedError("the address is past its time; ask for a new one")
 
     def _sign(self, grant: Grant) -> str:
-        text = "\n".join(map(str, grant))
-        return hmac.digest(self.secret, text.encode(), "sha256").hex()
+        return hmac.digest(self.secret, "\n".join(map(str, grant)).encode(), "sha256").hex()

@@ -27,13 +27,12 @@ SELECT * FROM accounts ORDER BY id
 -- End every signed address that an account was given.
 UPDATE accounts SET sign_outs = sign_outs + 1 WHERE id = :id RETURNING id
 
--- name: of_generation
--- How often the account of a generation was signed out.
-SELECT sign_outs FROM accounts WHERE id = (SELECT account_id FROM generations WHERE id = :id)
-
--- name: of_upload
--- How often the account of an upload was signed out.
-SELECT sign_outs FROM accounts WHERE id = (SELECT account_id FROM uploads WHERE id = :id)
+-- name: of_file
+-- How often the account of a generation or an upload was signed out.
+SELECT sign_outs FROM accounts WHERE id = (
+    SELECT account_id FROM generations WHERE id = :id
+    UNION ALL SELECT account_id FROM uploads WHERE id = :id
+)
 
 -- name: reserve
 -- Set bytes aside for an upload, unless the account would keep more than `most`: then no row comes.

@@ -44,5 +44,4 @@ def ceiling(prefix: str) -> str:
 
 
 def _encode(number: int) -> str:
-    letters = [_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5)]
-    return "".join(letters)
+    return "".join([_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5)])

@@ -93,20 +93,9 @@ class Pool:
     Jobs of engines that keep large weights run one after another in one more process, which has no
     limits: drivers of GPUs reserve more addresses than there is memory. See `Engine.resident`.
 
-    Parameters
-    ----------
-    slots : int
-        Jobs at the same time.
-    seconds, cpu_seconds : float
-        Wall clock that a job may use, unless its task says less, and processor time.
-    memory : int
-        Bytes of address space that a process may use.
-    scratch : Path
-        Where each process has a folder of its own to write to.
-    log : Path, optional
-        A file for their standard error, which else goes where ours goes.
-    offline : bool
-        Whether they get no network, see `kit.service.worker.sandbox`.
+    A job may use so much wall clock, unless its task says less, and processor time; a process so
+    many bytes of address space, a folder of its own in `scratch`, and if `offline` no network.
+    `log` is a file for their standard error, which else goes where ours goes.
     """
 
     def __init__(

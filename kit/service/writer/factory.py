@@ -1,42 +1,34 @@
-"""The writer of a service: the language model that its settings name, the built-in one, or both."""
+"""The writer of a service: the language model that its settings name, or the built-in one."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TypeVar
 
-from kit.errors import UnavailableError
 from kit.service.domain.writing import Draft, ScriptBrief, Writer
 from kit.service.settings import ServiceSettings
 from kit.wire import Title
 
-T = TypeVar("T")
 #: The name of the built-in writer in answers.
 OFFLINE = "offline"
-
-_log = logging.getLogger("kit.service.writers")
 
 
 def create_writer(settings: ServiceSettings) -> Writer:
     """Return the writer that the settings ask for."""
-    built_in = BuiltInWriter(settings.speech_rate)
     if not settings.writer_url:
-        return built_in
+        return BuiltInWriter(settings.speech_rate)
     # With an HTTP client, which a service without a language model does not need.
     from kit.service.writer.client import parse_endpoint
     from kit.service.writer.model import ModelWriter
 
-    model = ModelWriter(
+    return ModelWriter(
         parse_endpoint(settings.writer_url, settings.writer_model, settings.writer_key),
         rate=settings.speech_rate,
         seconds=settings.writer_seconds,
     )
-    return FallbackWriter(model, built_in) if settings.writer_fallback else model
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +64,3 @@ class BuiltInWriter:
         order = offline.ScriptOrder(**asdict(brief), rate=self.rate)
         texts = offline.write_scripts(order, seed=seed)
         return [measure_draft(text, self.rate, OFFLINE) for text in texts]
-
-
-@dataclass(frozen=True, slots=True)
-class FallbackWriter:
-    """Uses a second writer where the first is unavailable; the answer names the writer."""
-
-    first: Writer
-    second: Writer
-
-    async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
-        """Return a title of the first writer that is available."""
-        return await self._ask(lambda writer: writer.title(topic, seed=seed, avoid=avoid))
-
-    async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
-        """Return one draft a variation, all of one writer."""
-        return await self._ask(lambda writer: writer.scripts(brief, seed=seed))
-
-    async def _ask(self, ask: Callable[[Writer], Awaitable[T]]) -> T:
-        try:
-            return await ask(self.first)
-        except UnavailableError as error:
-            facts = {"event": "writer_replaced", "why": error.message}
-            _log.warning("the built-in writer writes instead: %(why)s", facts)
-            return await ask(self.second)

@@ -52,7 +52,7 @@ SPANS = {"span", "newest", "ROW", "found", "waiting"}
 #: and those that find a key by its secret, what was looked at with its account before, or the count
 #: that a signed address is checked with.
 OF_ALL = {
-    *(f"accounts.{name}" for name in ("of_generation", "of_upload")),
+    "accounts.of_file",
     *(
         f"generations.{name}"
         for name in ("claim", "renew", "report", "complete", "fail", "hand_back", "result")

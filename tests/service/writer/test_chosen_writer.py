@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kit.service import settings
-from kit.service.writer.factory import BuiltInWriter, FallbackWriter, create_writer
+from kit.service.writer.factory import BuiltInWriter, create_writer
 from kit.service.writer.model import ModelWriter
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.writer.conftest import KEY, Answer, Model, completion, scripted, text_of, titled
@@ -31,9 +31,6 @@ def test_the_settings_choose_the_writer(tmp_path: Path) -> None:
 
     assert isinstance(create_writer(settings.load({}, data=tmp_path)), BuiltInWriter)
     assert isinstance(create_writer(settings.load({}, **named)), ModelWriter)
-    assert isinstance(
-        create_writer(settings.load({}, **named, writer_fallback=True)), FallbackWriter
-    )
 
 
 def test_texts_of_a_model_are_charged_and_signed(start_service: Start, model: Model) -> None:
@@ -91,19 +88,6 @@ def test_a_model_that_fails_charges_nothing_and_frees_the_key_of_the_order(
     assert "Idempotency-Replayed" not in then.headers
     assert left == {TITLE: 99.95, SCRIPTS: 99.85}[path]
     assert KEY not in caplog.text + failed.text
-
-
-def test_the_built_in_writer_steps_in_where_that_is_wished(
-    start_service: Start, model: Model
-) -> None:
-    service = start_service(**wish(model, writer_fallback=True))
-    model.says = [Answer(500)]
-    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
-        title = http.post(TITLE, json={"topic": "SPACE"}).json()
-        scripts = http.post(SCRIPTS, json={**BRIEF, "variations": "2"}).json()
-
-    assert title["writer"] == "offline"
-    assert [script["writer"] for script in scripts] == ["offline", "offline"]
 
 
 def test_texts_of_an_account_are_written_four_at_a_time(start_service: Start, model: Model) -> None:

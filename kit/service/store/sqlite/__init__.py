@@ -195,8 +195,7 @@ class SQLite:
             connection.execute("COMMIT")
         except apsw.Error as error:
             self._roll_back()
-            failure = self._translated(error)
-            return [(None, failure)] * len(batch)
+            return [(None, self._translated(error))] * len(batch)
         return results
 
     def _unit(self, transaction: Transaction[Any]) -> _Result:
