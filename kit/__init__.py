@@ -153,7 +153,8 @@ def load_ipython_extension(shell: Any) -> None:
 def __getattr__(name: str) -> Any:
     where = _WHERE.get(name)
     if where is None:
-        raise AttributeError(f"module 'kit' has no attribute {name!r}")
+        hint = "; errors are in kit.errors" if name.endswith("Error") else ""
+        raise AttributeError(f"module 'kit' has no attribute {name!r}{hint}")
     module = import_module(where)
     found = module if where == f"kit.{name}" else getattr(module, name)
     globals()[name] = found

@@ -36,6 +36,8 @@ def test_a_public_name_is_documented_with_an_example(name: str) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_like_this"):
         _ = kit.nothing_like_this
+    with pytest.raises(AttributeError, match=r"'KitError'; errors are in kit\.errors$"):
+        _ = kit.KitError
 
 
 def test_importing_kit_loads_nothing_heavy() -> None:
