@@ -205,5 +205,5 @@ def _moment(value: Moment, zone: tzinfo) -> datetime:
     except (TypeError, ValueError):
         found = None
     if found is None or found != found:  # as NaT of pandas, which is a datetime
-        raise BadRequestError(f"not an ISO 8601 date or time: {value!r}")
+        raise BadRequestError(f"not an ISO 8601 date or time, as '2026-11-28': {value!r}")
     return found.replace(tzinfo=zone) if found.tzinfo is None else found

@@ -27,7 +27,7 @@ class UnknownModelError(NotFoundError, KeyError):
     @classmethod
     def among(cls, model_id: str, known: Iterable[str]) -> UnknownModelError:
         """Build the error with the closest id, or all of them."""
-        return cls(f"there is no model {model_id!r}{suggest(model_id, known)}")
+        return cls(f"there is no model {model_id!r}{suggest(str(model_id), known)}")
 
 
 class ModelCatalog:

@@ -76,9 +76,7 @@ def test_a_wrong_choice_is_named() -> None:
     with pytest.raises(TypeError, match="no filter 'modle'; did you mean 'model'"):
         parse_filter(modle="a")
     for none in ("soon", pd.NaT, pd.Period("2026-03"), 7):
-        with pytest.raises(
-            BadRequestError, match=re.escape(f"not an ISO 8601 date or time: {none!r}")
-        ):
+        with pytest.raises(BadRequestError, match=rf"2026-11-28': {re.escape(repr(none))}"):
             parse_filter(since=none)
 
 

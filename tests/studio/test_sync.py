@@ -448,10 +448,14 @@ def test_a_script_that_cannot_be_ordered_is_not(
 def test_no_repr_shows_an_address_or_a_key(studio: Studio) -> None:
     made = studio.generate("paint", "a lake")
     shown = " ".join(
-        [repr(made), repr(made.output), repr(studio.models), repr(studio.history), repr(studio)]
+        map(
+            repr,
+            (made, made.output, studio.models, studio.history, studio.usage, studio.titles, studio),
+        )
     )
 
     assert "sig=" not in shown
+    assert " at 0x" not in shown
     assert third_party.KEY not in shown
     assert "job-1" not in shown
 

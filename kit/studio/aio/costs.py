@@ -36,6 +36,9 @@ class AsyncUsage:
         self._client = client
         self._reports = CostReports(operations)
 
+    def __repr__(self) -> str:
+        return "<Usage: list(), frame()>"
+
     async def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
         """Return the newest entries, at most `limit`; None asks for all."""
         return EntryList(await self._client.run(flows.list_all(calls.list_usage(), limit)))

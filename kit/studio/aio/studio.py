@@ -50,6 +50,9 @@ class AsyncTitles:
     def __init__(self, client: AsyncClient, billing: Billing) -> None:
         self._client, self._billing = client, billing
 
+    def __repr__(self) -> str:
+        return "<Titles: suggest(topic)>"
+
     async def suggest(self, topic: str, *, again: bool = False) -> SuggestedTitle:
         """Return a title with its hook angle; 0.05 credits, and nothing for a topic that had one.
 
@@ -64,6 +67,9 @@ class AsyncScripts:
 
     def __init__(self, client: AsyncClient, billing: Billing) -> None:
         self._client, self._billing = client, billing
+
+    def __repr__(self) -> str:
+        return "<Scripts: write(topic, title)>"
 
     async def write(
         self,

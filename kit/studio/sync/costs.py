@@ -36,6 +36,9 @@ class Usage:
         self._client = client
         self._reports = CostReports(operations)
 
+    def __repr__(self) -> str:
+        return "<Usage: list(), frame()>"
+
     def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
         """Return the newest entries, at most `limit`; None asks for all."""
         return EntryList(self._client.run(flows.list_all(calls.list_usage(), limit)))

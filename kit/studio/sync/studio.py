@@ -49,6 +49,9 @@ class Titles:
     def __init__(self, client: Client, billing: Billing) -> None:
         self._client, self._billing = client, billing
 
+    def __repr__(self) -> str:
+        return "<Titles: suggest(topic)>"
+
     def suggest(self, topic: str, *, again: bool = False) -> SuggestedTitle:
         """Return a title with its hook angle; 0.05 credits, and nothing for a topic that had one.
 
@@ -63,6 +66,9 @@ class Scripts:
 
     def __init__(self, client: Client, billing: Billing) -> None:
         self._client, self._billing = client, billing
+
+    def __repr__(self) -> str:
+        return "<Scripts: write(topic, title)>"
 
     def write(
         self,
