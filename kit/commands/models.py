@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,16 +12,20 @@ import typer
 import kit
 from kit import wire
 from kit.client import settings
-from kit.commands import options
+from kit.commands import options, plain
 from kit.commands.options import Data, Json, table
 from kit.engines.configured.place import ModelSource
 from kit.engines.registry import look
 from kit.service import settings as service_settings
 from kit.service.domain import catalog
-from kit.widgets.prices import usual
+from kit.widgets.prices import sentence, usual
 
 
 def command(
+    only: Annotated[
+        str | None,
+        typer.Argument(metavar="[model]", help="Show its parameters.", show_default=False),
+    ] = None,
     asset_type: Annotated[
         str | None, typer.Option("--type", help="Only this kind: image or video.")
     ] = None,
@@ -40,11 +44,11 @@ def command(
     data: Data = None,
     as_json: Json = False,
 ) -> None:
-    """List the models with their prices, or show what they make."""
+    """List the models with their prices, or show what they make or what one takes."""
     if asset_type not in (None, "image", "video"):
         raise kit.errors.ConfigError(f"--type must be image or video, not {asset_type!r}")
     if gallery is not None:
-        show(gallery, model or (), data=data)
+        show(gallery, [*filter(None, (only,)), *(model or ())], data=data)
         return
     if model:
         raise kit.errors.ConfigError("--model goes with --gallery")
@@ -57,6 +61,9 @@ def command(
     else:
         with kit.connect(data=data) as studio:
             models = studio.models.values()
+    if only is not None:
+        show_one(only, {m.id: m for m in models}, as_json=as_json)
+        return
     found = [m for m in models if asset_type in (None, m.asset_type)]
     found = [m for m in found if category in (None, m.category)]
     plain = [m.model_dump(mode="json", by_alias=True) for m in found]
@@ -65,6 +72,28 @@ def command(
     options.show(as_json, groups, table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines))
     for broken in listing.left_out if listing else ():
         typer.echo(f"{broken}; {broken.remedy}", err=True)
+
+
+def show_one(name: str, models: Mapping[str, wire.Model], *, as_json: bool) -> None:
+    """Print what a model does, costs and takes."""
+    # Imported here: a list needs none of it.
+    from kit.studio.catalog import Models
+    from kit.widgets.preview import allowed
+
+    model = Models(models, again=dict)[name]
+    rows = [
+        (
+            p.name + "*" * p.required,
+            p.type,
+            "" if p.default is None else p.default,
+            allowed(p),
+            p.description or "",
+        )
+        for p in model.parameters
+    ]
+    words = plain(f"{model.title}: {sentence(model)}\n{model.description}\n")
+    text = f"{words}\n{table(('NAME', 'TYPE', 'DEFAULT', 'ALLOWED', 'DESCRIPTION'), rows)}"
+    options.show(as_json, model.model_dump(mode="json", by_alias=True), text)
 
 
 def show(target: Path, only: Sequence[str], **how: Any) -> None:

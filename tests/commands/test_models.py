@@ -1,5 +1,6 @@
 """``kit models`` tells what is missing from its list, and why."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,14 @@ def test_the_list_starts_no_service(kit: Kit, tmp_path: Path) -> None:
     kit("models")
 
     assert not (tmp_path / "data" / "kit.db").exists()
+
+
+def test_one_model_is_shown_with_its_parameters(kit: Kit) -> None:
+    shown, wrong = kit("models", "restyle"), kit("models", "restile")
+
+    assert shown.out.startswith("Restyle: from 0.02 credits, 0.04 credits with its defaults\n")
+    lines = [line.split() for line in shown.out.splitlines()]
+    assert ["image*", "image", "The", "picture", "to"] in [line[:5] for line in lines]
+    assert ["strength", "number", "0.8", "0", "to", "1"] in [line[:6] for line in lines]
+    assert json.loads(kit("models", "restyle", "--json").out)["id"] == "restyle"
+    assert "there is no model 'restile'; did you mean 'restyle'?" in wrong.err
