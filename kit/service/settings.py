@@ -367,12 +367,9 @@ def _problems(settings: ServiceSettings) -> Iterator[tuple[bool, str]]:
         "KIT_CLUSTER must be the address of a Dask scheduler: tcp://HOST:8786",
     )
     yield (
-        (cluster.startswith("tls://") or any(files)) and not all(files),
-        "TLS on a cluster needs KIT_CLUSTER_CA, KIT_CLUSTER_CERT and KIT_CLUSTER_KEY",
-    )
-    yield (
-        any(files) and not cluster.startswith("tls://"),
-        "with KIT_CLUSTER_CA, KIT_CLUSTER must begin with tls://",
+        {cluster.startswith("tls://"), *map(bool, files)} == {True, False},
+        "TLS on a cluster needs KIT_CLUSTER_CA, KIT_CLUSTER_CERT and KIT_CLUSTER_KEY, and "
+        "KIT_CLUSTER must begin with tls://",
     )
     for name, value in ((one.name, getattr(settings, one.name)) for one in fields(settings)):
         if isinstance(value, int | float) and not isinstance(value, bool):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
@@ -29,54 +29,22 @@ _log = logging.getLogger("kit.service")
 _Outcome: TypeAlias = "tuple[list[Problem], BaseException | None]"
 
 
-@dataclass(eq=False, slots=True)
-class OrderChecks:
-    """Asks engines whether an order can work, without trust in their answers.
-
-    A check runs in the process that answers all requests, so it has a thread of its own and little
-    time, while other requests are answered.
-    Without an answer of its engine an order is accepted: it may still work. An engine that does not
-    answer in time is not asked again until it has, so that it delays one order and not all of them.
-    """
-
-    #: Seconds that a check may take; it should take none that a user notices.
-    timeout: float = 1.0
-    _late: dict[str, threading.Thread] = field(default_factory=dict, init=False)
-
-    async def run(self, order: Order, model_id: str, engine: Engine) -> Sequence[Problem]:
-        """Return why an order cannot work, as (parameter, sentence) pairs."""
-        late = self._late.get(model_id)
-        if type(engine).check is Engine.check or (late and late.is_alive()):
-            return []
-        outcome: Future[_Outcome] = Future()
-        outcome.set_running_or_notify_cancel()  # from now on it has an outcome, wanted or not
-        run = lambda: outcome.set_result(_check(engine, order))  # noqa: E731
-        # The threads of a pool would be waited for when the service stops.
-        thread = threading.Thread(target=run, name="check", daemon=True)
-        thread.start()
-        try:
-            async with asyncio.timeout(self.timeout):
-                found, error = await asyncio.wrap_future(outcome)
-        except TimeoutError:
-            self._late[model_id] = thread
-            sentence = "the engine of %r takes longer than %g s to check an order: until it has, "
-            _log.warning(f"{sentence}others go unchecked", model_id, self.timeout)
-            return []
-        if error is not None:
-            # Its text stays out of the log: it may repeat the prompt.
-            kind = type(error).__name__
-            _log.warning("the engine of %r could not check an order (%s)", model_id, kind)
-        return found
-
-
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All models by id, images first."""
+    """All models by id, images first; their engines are asked whether an order can work.
+
+    Their answers are not trusted. A check runs in the process that answers all requests, so it has
+    a thread of its own and little time, while other requests are answered. Without an answer of its
+    engine an order is accepted: it may still work. An engine that does not answer in time is not
+    asked again until it has, so that it delays one order and not all of them.
+    """
 
     models: Mapping[str, Model]
     #: Those that check orders, by model id; see `Engine.check`.
     engines: Mapping[str, Engine] = field(default_factory=dict)
-    checks: OrderChecks = field(default_factory=OrderChecks)
+    #: Seconds that a check may take; it should take none that a user notices.
+    timeout: float = 1.0
+    _late: dict[str, threading.Thread] = field(default_factory=dict, init=False)
 
     def get(self, model_id: str) -> Model:
         """Return a model's definition."""
@@ -89,10 +57,27 @@ class Catalog:
 
     async def problems(self, model: Model, order: Order) -> list[Problem]:
         """Return why an order cannot work, as (field, sentence) pairs of its engine's check."""
-        engine = self.engines.get(model.id)
-        if engine is None:
+        engine, late = self.engines.get(model.id), self._late.get(model.id)
+        if engine is None or type(engine).check is Engine.check or (late and late.is_alive()):
             return []
-        found = await self.checks.run(order, model.id, engine)
+        outcome: Future[_Outcome] = Future()
+        outcome.set_running_or_notify_cancel()  # from now on it has an outcome, wanted or not
+        run = lambda: outcome.set_result(_check(engine, order))  # noqa: E731
+        # The threads of a pool would be waited for when the service stops.
+        thread = threading.Thread(target=run, name="check", daemon=True)
+        thread.start()
+        try:
+            async with asyncio.timeout(self.timeout):
+                found, error = await asyncio.wrap_future(outcome)
+        except TimeoutError:
+            self._late[model.id] = thread
+            sentence = "the engine of %r takes longer than %g s to check an order: until it has, "
+            _log.warning(f"{sentence}others go unchecked", model.id, self.timeout)
+            return []
+        if error is not None:
+            # Its text stays out of the log: it may repeat the prompt.
+            kind = type(error).__name__
+            _log.warning("the engine of %r could not check an order (%s)", model.id, kind)
         return [(_field(model, name), why) for name, why in found]
 
 
@@ -106,10 +91,10 @@ def load(definitions: Iterable[Definition]) -> Catalog:
     return Catalog({model.id: model for model in models})
 
 
-def load_engines(engines: Mapping[str, Engine], checks: OrderChecks | None = None) -> Catalog:
-    """Return the catalog of some engines, which check orders for their models."""
+def load_engines(engines: Mapping[str, Engine], timeout: float = 1.0) -> Catalog:
+    """Return the catalog of some engines, which check orders for their models in this time."""
     models = load(engine.definition for engine in engines.values()).models
-    return Catalog(models, engines, checks or OrderChecks())
+    return Catalog(models, engines, timeout)
 
 
 def select_models(

@@ -81,9 +81,7 @@ def run_once(
     if known is not None:
         work.close()
         return known
-    answer = yield from work
-    yield from keep(label, answer)
-    return answer
+    return (yield from keep(label, work))
 
 
 def begin(label: RequestLabel, now: int, owner: str | None = None) -> Transaction[Answer | None]:
@@ -104,15 +102,18 @@ def begin(label: RequestLabel, now: int, owner: str | None = None) -> Transactio
     return known
 
 
-def keep(label: RequestLabel, answer: Answer) -> Transaction[None]:
-    """Keep the answer of a request that was noted as running."""
-    yield idempotency.keep(
-        account_id=label.account_id,
-        key=label.key,
-        status=answer.status,
-        headers=orjson.dumps(dict(answer.headers)).decode(),
-        body=answer.body.decode(),
-    )
+def keep(label: RequestLabel | None, work: Transaction[Answer]) -> Transaction[Answer]:
+    """Do a piece of work and keep its answer, if its request was noted as running."""
+    answer = yield from work
+    if label:
+        yield idempotency.keep(
+            account_id=label.account_id,
+            key=label.key,
+            status=answer.status,
+            headers=orjson.dumps(dict(answer.headers)).decode(),
+            body=answer.body.decode(),
+        )
+    return answer
 
 
 def release(label: RequestLabel) -> Transaction[None]:

@@ -159,8 +159,8 @@ class _ResponseStart:
         head, self._head = self._head, None
         if head:
             status, headers = head["status"], head["headers"]
-            whole = self._write and not message.get("more_body") and _is_plain(headers)
-            if whole and self._write(status, headers, message.get("body", b"")):
+            whole = not message.get("more_body") and _is_plain(headers)
+            if whole and self._write and self._write(status, headers, message.get("body", b"")):
                 return
             await self._send(head)
         await self._send(message)

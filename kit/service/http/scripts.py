@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ from fastapi import APIRouter, Request, Response
 from kit import wire
 from kit.errors import UnavailableError
 from kit.service.domain import credits, idempotency, writing
-from kit.service.domain.idempotency import Answer, RequestLabel
+from kit.service.domain.idempotency import Answer
 from kit.service.domain.writing import Draft, TitleTakenError
 from kit.service.http.bodies import read_body
 from kit.service.http.context import (
@@ -92,41 +93,23 @@ async def _answer_once(
     turns = context.writing.get(account_id) or asyncio.Semaphore(_OF_ACCOUNT)
     context.writing[account_id] = turns
     label = get_request_label(request, content)
-    if label is None:
-        return make_response(await _deliver(context, turns, None, work))
-    note = idempotency.begin(label, context.clock(), context.dispatcher.name)
-    if known := await context.database.write(note):
-        return make_response(known)
+    if label:
+        note = idempotency.begin(label, context.clock(), context.dispatcher.name)
+        if known := await context.database.write(note):
+            return make_response(known)
     try:
-        return make_response(await _deliver(context, turns, label, work))
+        for _ in range(_TRIES):
+            async with turns:
+                delivery = await work()
+            with suppress(TitleTakenError):  # a racing order was given the same
+                kept = idempotency.keep(label, delivery)
+                return make_response(await context.database.write(kept))
+        sentence = "too many orders for the same topic at once; nothing was charged"
+        raise UnavailableError(sentence, headers={"Retry-After": "1"})
     except BaseException:
-        await context.database.write(idempotency.release(label))
+        if label:
+            await context.database.write(idempotency.release(label))
         raise
-
-
-async def _deliver(
-    context: Context,
-    turns: asyncio.Semaphore,
-    label: RequestLabel | None,
-    work: Callable[[], Awaitable[Transaction[Answer]]],
-) -> Answer:
-    """Write, and write again when a racing order was given the same; then charge and keep."""
-    for _ in range(_TRIES):
-        async with turns:
-            delivery = await work()
-        try:
-            return await context.database.write(_keep_answer(label, delivery))
-        except TitleTakenError:
-            continue
-    sentence = "too many orders for the same topic at once; nothing was charged"
-    raise UnavailableError(sentence, headers={"Retry-After": "1"})
-
-
-def _keep_answer(label: RequestLabel | None, delivery: Transaction[Answer]) -> Transaction[Answer]:
-    answer = yield from delivery
-    if label is not None:
-        yield from idempotency.keep(label, answer)
-    return answer
 
 
 def _serialize_script(row: dict[str, Any], draft: Draft) -> dict[str, Any]:

@@ -11,13 +11,9 @@ RETURNING *
 -- One account.
 SELECT * FROM accounts WHERE id = :id
 
--- name: lock (postgresql)
--- One account; whoever else changes it or holds it waits for the end of this transaction.
-SELECT id FROM accounts WHERE id = :id FOR NO KEY UPDATE
-
 -- name: lock
--- One account; there is one writer at a time.
-SELECT id FROM accounts WHERE id = :id
+-- One account; whoever else changes it or holds it waits for the end of this transaction.
+UPDATE accounts SET name = name WHERE id = :id RETURNING id
 
 -- name: all
 -- Every account, oldest first.

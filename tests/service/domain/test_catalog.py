@@ -14,7 +14,7 @@ from kit.engines.base import Definition, Order
 from kit.engines.registry import installed
 from kit.errors import BadRequestError, ConfigError, ParameterError
 from kit.service.domain import accounts, catalog, generations, uploads
-from kit.service.domain.catalog import Catalog, OrderChecks
+from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import StartPlan
 from kit.service.settings import ServiceSettings
@@ -305,7 +305,7 @@ def test_a_check_without_an_end_holds_up_one_order_and_no_more(
         end.wait()
         return ()
 
-    offered = catalog.load_engines({"flat": Picky(endless)}, OrderChecks(0.05))
+    offered = catalog.load_engines({"flat": Picky(endless)}, 0.05)
     try:
         plans = [planned(write, payer, offered) for _ in range(3)]
     finally:
@@ -366,7 +366,7 @@ def test_an_engine_that_answered_late_is_asked_again(write: Write, payer: Payer)
         end.wait()
         return [("size", "is too big")]
 
-    offered = catalog.load_engines({"flat": Picky(first_late)}, OrderChecks(0.05))
+    offered = catalog.load_engines({"flat": Picky(first_late)}, 0.05)
     planned(write, payer, offered)
     end.set()
     asked[0].join()

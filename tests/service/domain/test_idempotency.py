@@ -12,6 +12,7 @@ from kit.service.store.database import Transaction
 from tests.service.domain.conftest import NOW, Write
 
 DAY = 24 * 3600 * 1000
+KEPT = Answer(202, b"{}", {"Location": "there"}, replayed=True)
 
 
 @pytest.fixture
@@ -91,8 +92,8 @@ def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
         write(idempotency.find_answer(label, NOW))
 
     write(idempotency.begin(theirs, NOW, "run"))
-    write(idempotency.keep(theirs, Answer(200, b'"theirs"')))
-    write(idempotency.keep(label, Answer(201, b'"ours"')))
+    write(idempotency.keep(theirs, work(b'"theirs"')))
+    write(idempotency.keep(label, work(b'"ours"')))
 
     assert write(idempotency.find_answer(theirs, NOW)).body == b'"theirs"'
     assert write(idempotency.find_answer(label, NOW)).body == b'"ours"'
@@ -100,10 +101,10 @@ def test_accounts_that_use_the_same_key_have_nothing_to_do_with_each_other(
 
 def test_what_was_answered_cannot_be_released(write: Write, label: RequestLabel) -> None:
     write(idempotency.begin(label, NOW, "run"))
-    write(idempotency.keep(label, Answer(201, b"[]")))
+    write(idempotency.keep(label, work(b"[]")))
     write(idempotency.release(label))
 
-    assert write(idempotency.begin(label, NOW, "run")) == Answer(201, b"[]", {}, replayed=True)
+    assert write(idempotency.begin(label, NOW, "run")) == replace(KEPT, body=b"[]")
 
 
 def test_pruning_removes_what_is_too_old(write: Write, label: RequestLabel) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import asyncpg
@@ -86,26 +86,6 @@ TABLES = {
 Read = Callable[[str, str], tuple[Sequence[str], Iterable[Sequence[Any]]]]
 
 
-class Fingerprint:
-    """A digest of rows as they go by, whatever the order of their columns."""
-
-    def __init__(self, columns: Sequence[str]) -> None:
-        self.count = 0
-        self._places = sorted(range(len(columns)), key=lambda place: columns[place])
-        self._digest = hashlib.sha256()
-
-    def add(self, row: Sequence[Any]) -> Sequence[Any]:
-        """Take a row in and return it."""
-        self.count += 1
-        self._digest.update(orjson.dumps([row[place] for place in self._places]) + b"\n")
-        return row
-
-    @property
-    def value(self) -> tuple[int, str]:
-        """How many rows there were, and their digest."""
-        return self.count, self._digest.hexdigest()
-
-
 async def copy_tables(url: str, read: Read) -> dict[str, int]:
     """Copy every table, all or nothing, and return how many rows each has.
 
@@ -127,14 +107,19 @@ async def _copy(connection: Any, table: str, read: Read) -> int:
     if await connection.fetchval(f"SELECT count(*) FROM {table}"):  # noqa: S608 - one of TABLES
         raise ConfigError(f"the database is not empty: it has {table}")
     columns, rows = read(table, order)
-    sent = Fingerprint(columns)
-    await connection.copy_records_to_table(
-        table, columns=columns, records=(sent.add(row) for row in rows)
-    )
+    sent, stored, count = hashlib.sha256(), hashlib.sha256(), 0
+
+    def send() -> Iterator[Sequence[Any]]:
+        nonlocal count
+        for row in rows:
+            count += 1
+            sent.update(orjson.dumps(row) + b"\n")
+            yield row
+
+    await connection.copy_records_to_table(table, columns=columns, records=send())
     query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"  # noqa: S608 - the same
-    stored = Fingerprint(columns)
     async for record in connection.cursor(query, prefetch=1000):
-        stored.add(tuple(record))
-    if stored.value != sent.value:
+        stored.update(orjson.dumps(tuple(record)) + b"\n")
+    if stored.digest() != sent.digest():
         raise ConfigError(f"the rows of {table} are not what was read; nothing was moved")
-    return sent.count
+    return count
