@@ -20,6 +20,8 @@ from kit.wire import Amount, Model, Multiplier, Parameter, Quote, Rule, Term, Un
 #: Ledger units in a credit.
 MILLI = 1000
 _CENTS = 100
+#: The least length that a file with one is recorded with, in seconds.
+_SHORTEST = Fraction(1, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +66,20 @@ def cost(rule: Rule, parameters: Mapping[str, Any], media: Media | None = None) 
 def least(model: Model) -> Decimal:
     """Return the least that any valid request for a model costs, in credits.
 
+    Files that it needs count with the shortest length that there is: what they add may be a cent.
+
     Source: contract, "Models", ``creditsFrom``.
     """
     rule = rule_of(model)
+    needed = [p for p in model.media_parameters if p.required and p.type != "image"]
+    media = {p.name: [Medium(p.type, _SHORTEST)] for p in needed}
     names = {u.parameter for u in rule.units} | {m.parameter for m in rule.multipliers}
     used = [p for p in model.setting_parameters if p.name in names]
     choices = [list(_candidates(p)) for p in used]
     combinations = itertools.product(*choices)
     return credits(
         min(
-            cost(rule, {p.name: v for p, v in zip(used, values, strict=True)})
+            cost(rule, {p.name: v for p, v in zip(used, values, strict=True)}, media)
             for values in combinations
         )
     )

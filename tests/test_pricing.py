@@ -180,6 +180,17 @@ def test_a_factor_is_found_by_the_text_of_its_value(value: Any, key: str) -> Non
     assert price(rule, {"x": value}).total == 3
 
 
+def test_the_least_has_the_shortest_of_the_files_that_are_needed() -> None:
+    rule = Rule(base=Decimal("0.03"), units=[UnitPrice(medium="voice", credits=Decimal("0.01"))])
+    needed = model(rule).model_copy(
+        update={"media_parameters": [VOICE.model_copy(update={"required": True})]}
+    )
+    shortest = {"voice": [Medium("audio", Fraction(1, 1000))]}
+
+    assert least(needed) == price(rule, {}, shortest).total == Decimal("0.04")
+    assert least(model(rule)) == Decimal("0.03")
+
+
 def test_defaults_price_what_a_bare_request_does() -> None:
     rule = Rule(units=[UnitPrice(parameter="seconds", credits=Decimal("0.1"))])
 

@@ -33,6 +33,8 @@ _LONGEST_ID = 200
 ADDRESS = 2_000
 #: Tags of a generation, what a key of one is, and characters of a value.
 TAGS, TAG_KEY, TAG_VALUE = 10, "[a-z][a-z0-9_.-]{0,63}", 64
+# what joins letters and emoji is no control character
+_TAG_TEXT = rf"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{{1,{TAG_VALUE}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,8 @@ def tag_problems(tags: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
             yield field, 'is no key: a-z first, then a-z, 0-9, "_", "." and "-", at most 64'
         elif not isinstance(value, str):
             yield field, "must be text"
-        elif not (1 <= len(value) <= TAG_VALUE and value.isprintable()):
-            yield field, f"must have 1 to {TAG_VALUE} printable characters"
+        elif not re.fullmatch(_TAG_TEXT, value):
+            yield field, f"must have 1 to {TAG_VALUE} characters, none of them a control character"
 
 
 def _tags(tags: dict[str, str]) -> dict[str, str]:
