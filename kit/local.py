@@ -236,7 +236,9 @@ def demo_key(settings: ServiceSettings) -> str:
             with suppress(ApiError):  # it does not work any more
                 await database.read(keys.find_caller(kept, settings.secret(), clock()))
                 return kept
-        return await _make(database, settings, path)
+        made = await database.write(_make(settings.secret()))
+        write_private(path, json.dumps(made))
+        return made["key"]
 
     return _with_database(settings, find_or_make)
 
@@ -249,13 +251,10 @@ def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitab
         return pool.submit(lambda: asyncio.run(with_database(settings, work))).result()
 
 
-async def _make(database: Database, settings: ServiceSettings, path: Path) -> str:
-    now = clock()
-    credits = DEMO_CREDITS * MILLI
-    create = accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())
-    account = await database.write(create)
+def _make(secret: bytes) -> Transaction[dict[str, str]]:
+    now, credits = clock(), DEMO_CREDITS * MILLI
+    account = yield from accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())
     scopes = ("scripts:generate", "creative:generate")
     wish = keys.KeyRequest(account_id=account.id, name="demo", scopes=scopes, live=False)
-    made = await database.write(keys.create(wish, settings.secret(), now, actor=_actor()))
-    write_private(path, json.dumps({"accountId": account.id, "key": made.text}))
-    return made.text
+    made = yield from keys.create(wish, secret, now, actor=_actor())
+    return {"accountId": account.id, "key": made.text}

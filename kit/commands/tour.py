@@ -58,7 +58,10 @@ def write_page(path: Path, folder: Path) -> str:
         run.mkdir()
         client = NotebookClient(notebook, timeout=600, store_widget_state=False)
         client.resources = {"metadata": {"path": str(run)}}
-        client.execute(env=_own_environment(Path(scratch)))
+        # Nothing is asked of, or saved for, a service of the user's.
+        own = {"XDG_CONFIG_HOME": f"{scratch}/config", "KIT_PROFILE": "embedded"}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
+        client.execute(env=kept | own | {"KIT_DATA": f"{scratch}/data"})
         if (run / "outputs").is_dir():
             shutil.copytree(run / "outputs", folder / "outputs", dirs_exist_ok=True)
     body, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
@@ -69,13 +72,6 @@ def write_page(path: Path, folder: Path) -> str:
     )
     _write(folder / f"{path.stem}.html", title=title, body=body, light=light, dark=dark)
     return title
-
-
-def _own_environment(scratch: Path) -> dict[str, str]:
-    """Return variables under which nothing is asked of, or saved for, a service of the user's."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
-    config = {"XDG_CONFIG_HOME": str(scratch / "config"), "KIT_PROFILE": "embedded"}
-    return kept | config | {"KIT_DATA": str(scratch / "data")}
 
 
 def _write(target: Path, **values: Any) -> None:

@@ -13,7 +13,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -107,7 +108,9 @@ def backup(
                 with suppress(FileNotFoundError):
                     sizes[one.key] = add(f"{_OBJECTS}/{one.key}", settings.objects / one.key)
             gone = [one for one in named if one.key not in sizes]
-            deleted = _find_deleted(settings, gone)
+            # What the database does not name any more was deleted while it was copied.
+            now = _run_on(settings.database_path, list_files)[0] if gone else []
+            deleted = {one.owner for one in gone} - {one.owner for one in now}
             missing = _refuse_gaps(gone, deleted, skip_missing)
             _run_on(copy, lambda it: it.write(_forget(gone, deleted)))
             report = Report(
@@ -179,12 +182,20 @@ def verify(data: Path) -> Report:
     size = 0
     for one in kept:
         path = data / _OBJECTS / one.key
-        if not path.is_file():
-            raise ConfigError(f"{one.key} of {one.owner} is not in the backup")
-        if one.sha256 not in (None, found := hash_file(path)):
-            raise ConfigError(f"{one.key} of {one.owner} is damaged: its SHA-256 is {found}")
+        check_file(path, one)
         size += path.stat().st_size
     return Report(files=len(kept), size_bytes=size, unfinished=unfinished, missing=noted["missing"])
+
+
+def check_file(path: Path, stored: Stored, then: str = "") -> str:
+    """Return the SHA-256 of a stored file, or say that it is not whole and what comes of that."""
+    if not path.is_file():
+        raise ConfigError(f"the file {path} of {stored.owner} is gone{then}")
+    if stored.sha256 not in (None, found := hash_file(path)):
+        raise ConfigError(
+            f"the file {path} of {stored.owner} is damaged{then}; it hashes to {found}"
+        )
+    return found
 
 
 def hash_file(path: Path) -> str:
@@ -193,9 +204,7 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _refuse_gaps(
-    gone: Sequence[Stored], deleted: Mapping[str, int], skip_missing: bool
-) -> list[str]:
+def _refuse_gaps(gone: Sequence[Stored], deleted: Set[str], skip_missing: bool) -> list[str]:
     """Return the keys of files that should be there and are not, if that is allowed."""
     gaps = [one for one in gone if not one.spare and one.owner not in deleted]
     if gaps and not skip_missing:
@@ -256,31 +265,14 @@ async def list_files(database: Database) -> tuple[list[Stored], int]:
     return stored, sum((await database.read(queue.count_states())).values())
 
 
-def _find_deleted(settings: ServiceSettings, gone: Sequence[Stored]) -> dict[str, int]:
-    """Return whose files the service deleted while they were copied, and when as far as it says."""
-
-    def find() -> Transaction[dict[str, int]]:
-        found = {}
-        for owner in {one.owner for one in gone}:
-            if owner.startswith("upl_"):
-                if not (yield uploads.find(id=owner)):
-                    found[owner] = 0
-            else:
-                for row in (yield generations.deleted(id=owner)):
-                    found[owner] = row.outputs_deleted_at
-        return found
-
-    return _run_on(settings.database_path, lambda it: it.read(find())) if gone else {}
-
-
-def _forget(gone: Sequence[Stored], deleted: Mapping[str, int]) -> Transaction[None]:
+def _forget(gone: Sequence[Stored], deleted: Set[str]) -> Transaction[None]:
     """Take out of the copy what was deleted or swept away while it was made."""
     for one in gone:
         if one.owner.startswith("upl_"):
             if one.spare or one.owner in deleted:
                 yield from remove(one.owner, _EVER)
         elif one.owner in deleted:
-            yield generations.delete_outputs(id=one.owner, now=deleted[one.owner])
+            yield generations.delete_outputs(id=one.owner, now=time.time_ns() // 1_000_000)
 
 
 def _pages(statement: Statement) -> Transaction[list[Any]]:

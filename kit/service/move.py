@@ -13,7 +13,7 @@ from pathlib import Path
 from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.service.app import create_storage, is_running
-from kit.service.backup import hash_file, list_files
+from kit.service.backup import check_file, hash_file, list_files
 from kit.service.databases import load_postgresql, migrate_database, with_database
 from kit.service.domain import credits
 from kit.service.settings import ServiceSettings
@@ -57,11 +57,7 @@ async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[
             path, folder = source.objects / one.key, Path(name)
             if one.spare and not path.is_file():
                 continue
-            if not path.is_file():
-                raise ConfigError(f"the file {path} of {one.owner} is gone; nothing was moved")
-            digest = hash_file(path)
-            if one.sha256 not in (None, digest):
-                raise ConfigError(f"the file {path} of {one.owner} is damaged; nothing was moved")
+            digest = check_file(path, one, "; nothing was moved")
             draft = folder / "draft"
             await asyncio.to_thread(shutil.copyfile, path, draft)
             await storage.keep({one.key: draft})

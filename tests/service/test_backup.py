@@ -185,7 +185,7 @@ def test_what_is_deleted_while_it_is_copied_is_not_in_the_copy(
 
     assert (report.files, report.missing) == (1, [])
     rows = {row.id: row for row in write_alone(back, every(generations.oldest(after="", most=9)))}
-    assert rows[used].outputs_deleted_at == row.outputs_deleted_at
+    assert rows[used].outputs_deleted_at >= row.outputs_deleted_at
     assert rows[kept].outputs_deleted_at is None
     assert write_alone(back, every(uploads.with_file(after="", most=10))) == []
 
@@ -224,8 +224,8 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(service: Service, tmp_pa
     back = elsewhere(tmp_path)
 
     for name, content, sentence in (
-        (".png", PIXEL + b"x", "is damaged: its SHA-256 is"),
-        (".png", None, "is not in the backup"),
+        (".png", PIXEL + b"x", "is damaged: SHA-256"),
+        (".png", None, "is gone"),
         ("kit.db", None, "it has no kit.db"),
         ("kit.db", b"not a database at all" * 1000, "the database of the backup is damaged|cannot"),
     ):

@@ -96,7 +96,7 @@ def operations(tmp_path_factory: pytest.TempPathFactory) -> Operations:
     folder: Path = tmp_path_factory.mktemp("estimates")
     # as they arrive: through the JSON of the list
     listed = wire.Models.model_validate_json(
-        catalog.group_models(CATALOG.models.values()).model_dump_json(by_alias=True)
+        wire.Models(image=[*CATALOG.models.values()]).model_dump_json(by_alias=True)
     )
     catalog_of = ModelCatalog(PATIENT, {m.id: m for m in (*listed.image, *listed.video)})
     settings = Settings("http://127.0.0.1:1", "cs_test_x", data=folder)

@@ -18,7 +18,7 @@ from kit.errors import REPORTED, BadRequestError, NotFoundError
 from kit.parameters import shorten, suggest
 from kit.service.store import generations
 from kit.service.store.database import Transaction, one
-from kit.wire import CATEGORIES, Model, Models
+from kit.wire import CATEGORIES, Model
 
 _MILLI = Decimal("0.001")
 #: Characters of a problem that are passed on.
@@ -123,15 +123,6 @@ def select_models(
         for model in catalog.models.values()
         if model.asset_type in types and category in (None, "", "All", model.category)
     ]
-
-
-def group_models(models: Iterable[Model]) -> Models:
-    """Return models as the list operation answers them: both groups, always."""
-    found = list(models)
-    return Models(
-        image=[model for model in found if model.asset_type == "image"],
-        video=[model for model in found if model.asset_type == "video"],
-    )
 
 
 def with_estimate(model: Model) -> Transaction[Model]:

@@ -44,9 +44,9 @@ async def list_models(
     found = catalog.select_models(
         context.catalog, asset_type=asset_type, alias=alias, category=category
     )
-    read = context.database.read
-    models = [await read(catalog.with_estimate(model)) for model in found]
-    return _answer_with_tag(request, catalog.group_models(models))
+    models = [await context.database.read(catalog.with_estimate(model)) for model in found]
+    groups = {kind: [it for it in models if it.asset_type == kind] for kind in CATEGORIES}
+    return _answer_with_tag(request, wire.Models(**groups))
 
 
 @router.get("/{model_id}", response_model=wire.Model)

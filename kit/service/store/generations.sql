@@ -141,10 +141,6 @@ UPDATE generations SET
     updated_at = CASE WHEN updated_at < :now THEN :now ELSE updated_at + 1 END
 WHERE id = :id AND output IS NOT NULL AND outputs_deleted_at IS NULL
 
--- name: deleted
--- When the files of a generation were deleted; no row comes when they were not.
-SELECT outputs_deleted_at FROM generations WHERE id = :id AND outputs_deleted_at IS NOT NULL
-
 -- name: oldest
 -- All from an id on, oldest first: which of them are old and have files is looked at afterwards, so
 -- that each page takes the same time.

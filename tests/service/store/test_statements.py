@@ -59,7 +59,7 @@ OF_ALL = {
     ),
     *(f"generations.{name}" for name in ("lost", "held", "owners", "queued", "running")),
     *(f"generations.{name}" for name in ("with_output", "recent_charges", "oldest")),
-    *(f"generations.{name}" for name in ("delete_outputs", "deleted")),
+    "generations.delete_outputs",
     *(
         f"keys.{name}"
         for name in ("all", "by_digest", "find", "revoke", "touch", "spend", "unspend")
