@@ -190,11 +190,9 @@ def verify(data: Path) -> Report:
 def check_file(path: Path, stored: Stored, then: str = "") -> str:
     """Return the SHA-256 of a stored file, or say that it is not whole and what comes of that."""
     if not path.is_file():
-        raise ConfigError(f"the file {path} of {stored.owner} is gone{then}")
+        raise ConfigError(f"{stored.key} of {stored.owner} is gone{then}")
     if stored.sha256 not in (None, found := hash_file(path)):
-        raise ConfigError(
-            f"the file {path} of {stored.owner} is damaged{then}; it hashes to {found}"
-        )
+        raise ConfigError(f"{stored.key} of {stored.owner} is damaged{then}: SHA-256 {found}")
     return found
 
 
@@ -220,23 +218,16 @@ def _add_private(add: Add, settings: ServiceSettings, draft: Path, report: Repor
     secret.touch(mode=0o600)
     secret.write_bytes(settings.secret())
     add(_SECRET, secret)
-    for path in _find_beside(settings.data):
+    # What else lies there and comes from nowhere else: the demo's key and models; and of notebooks
+    # which request led to what, ratings, rates, presets.
+    data = settings.data
+    kept = [path for path in sorted((data / "notebook").rglob("*")) if path.is_file()]
+    own = [path for path in kept if path.relative_to(data).parts[1] not in ("history", "outputs")]
+    for path in (data / _DEMO, data / "engines.toml", *own):
         with suppress(FileNotFoundError):
-            add(path.relative_to(settings.data).as_posix(), path)
+            add(path.relative_to(data).as_posix(), path)
     note.write_text(json.dumps({"version": __version__, **asdict(report)}, indent=1))
     add(_NOTE, note)
-
-
-def _find_beside(data: Path) -> Iterator[Path]:
-    """Yield what else lies in a data folder and comes from nowhere else: models, the demo's key.
-
-    And what notebooks keep: which request led to what, ratings, rates, presets.
-    """
-    yield from (data / name for name in (_DEMO, "engines.toml"))
-    for path in sorted((data / "notebook").rglob("*")):
-        of_the_service = path.relative_to(data).parts[1] in ("history", "outputs")
-        if path.is_file() and not of_the_service:
-            yield path
 
 
 def _run_on(path: Path, work: Callable[[SQLite], Coroutine[Any, Any, T]]) -> T:

@@ -7,18 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, LiteralString
+from typing import Annotated, Any, LiteralString, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-)
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 #: Characters of a prompt, and of a text whose definition has no `maxLength`.
 TEXT = 4_000
@@ -37,26 +29,15 @@ TAGS, TAG_KEY, TAG_VALUE = 10, "[a-z][a-z0-9_.-]{0,63}", 64
 _TAG_TEXT = rf"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{{1,{TAG_VALUE}}}"
 
 
-@dataclass(frozen=True, slots=True)
-class AtMost:
-    """Refuses an object of more entries before it looks at any of them."""
+def at_most(entries: int) -> BeforeValidator:
+    """Return what refuses an object of more entries before it looks at any of them."""
 
-    entries: int
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(self._check, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        return {**handler(schema), "maxProperties": self.entries}
-
-    def _check(self, value: Any) -> Any:
-        if isinstance(value, dict) and len(value) > self.entries:
-            raise _error("too_many", too_many(len(value), self.entries))
+    def check(value: Any) -> Any:
+        if isinstance(value, dict) and len(value) > entries:
+            raise _error("too_many", too_many(len(value), entries))
         return value
+
+    return BeforeValidator(check)
 
 
 def too_many(count: int, most: float) -> str:
@@ -115,14 +96,18 @@ Id = Annotated[str, Field(max_length=_LONGEST_ID)]
 Tags = Annotated[
     dict[str, str],
     AfterValidator(_tags),
-    AtMost(TAGS),
+    at_most(TAGS),
     Field(
         json_schema_extra={
+            "maxProperties": TAGS,
             "propertyNames": {"pattern": f"^{TAG_KEY}$"},
             "additionalProperties": {"type": "string", "minLength": 1, "maxLength": TAG_VALUE},
         }
     ),
 ]
+T = TypeVar("T")
+#: An object with so many entries at most.
+Few = Annotated[dict[str, T], at_most(ITEMS), Field(json_schema_extra={"maxProperties": ITEMS})]
 #: One upload, or several for a parameter that takes several.
 Reference = Annotated[
     str | Annotated[list[str], Field(max_length=ITEMS)], BeforeValidator(_reference)

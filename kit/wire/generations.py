@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from kit.wire.base import Body, Credits, Hidden, Instant, Wire, WireShape
-from kit.wire.bounds import ADDRESS, ITEMS, TEXT, AtMost, Id, Reference, Tags
+from kit.wire.bounds import ADDRESS, TEXT, Few, Id, Reference, Tags
 from kit.wire.words import FINISHED
 
 
@@ -33,8 +33,8 @@ class StartGeneration(Body):
     model_id: Id
     # measured after trimming, by whoever knows the model: other services may take longer ones
     prompt: Annotated[str, Field(json_schema_extra={"maxLength": TEXT})] | None = None
-    parameters: Annotated[dict[str, Any], AtMost(ITEMS)] = Field(default_factory=dict)
-    media_uploads: Annotated[dict[str, Reference], AtMost(ITEMS)] = Field(default_factory=dict)
+    parameters: Few[Any] = Field(default_factory=dict)
+    media_uploads: Few[Reference] = Field(default_factory=dict)
     tags: Tags = Field(default_factory=dict)
     file_metadata: bool = True
     webhook_url: Annotated[str, Field(max_length=ADDRESS)] | None = None

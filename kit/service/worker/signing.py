@@ -10,7 +10,7 @@ import io
 import logging
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -137,6 +137,8 @@ def describe_signer(settings: ServiceSettings) -> str:
 
 def _read_credentials(settings: ServiceSettings) -> tuple[str, str]:
     """Return a chain of certificates and the key of its first one, as PEM."""
+    from cryptography import x509
+
     if settings.signing_cert == "self":
         path = settings.data / "signing.pem"
         if not path.exists():
@@ -149,21 +151,16 @@ def _read_credentials(settings: ServiceSettings) -> tuple[str, str]:
         text = "\n".join(file.read_text("utf-8") for file in files)
     except (OSError, ValueError) as error:
         raise ConfigError(f"KIT_SIGNING_CERT or KIT_SIGNING_KEY: {error}") from None
-    chain, key = _without_root(_CERTIFICATE.findall(text)), _KEY.search(text)
+    parts = _CERTIFICATE.findall(text)
+    read = ((part, x509.load_pem_x509_certificate(part.encode())) for part in parts)
+    # Without what signs itself: who trusts it has it already.
+    chain, key = "".join(part for part, it in read if it.issuer != it.subject), _KEY.search(text)
     if not chain or not key:
         raise ConfigError(
             "KIT_SIGNING_CERT must name a PEM file of certificates, the signer's first, and "
             "KIT_SIGNING_KEY one of its private key without a password"
         )
     return chain, key[0]
-
-
-def _without_root(certificates: Sequence[str]) -> str:
-    """Return a chain without what signs itself: who trusts it has it already."""
-    from cryptography import x509
-
-    read = ((text, x509.load_pem_x509_certificate(text.encode())) for text in certificates)
-    return "".join(text for text, one in read if one.issuer != one.subject)
 
 
 def _algorithm(key: str) -> str:

@@ -26,7 +26,11 @@ class WorkerLock:
         self._folder = folder
         self._path = folder / f"{name}{_SUFFIX}"
         make_folder(folder)
-        self._remove_old()
+        # The files of killed workers go once no claim of theirs can be left.
+        for path in folder.glob(f"*{_SUFFIX}"):
+            with suppress(OSError):  # another one that starts does so too
+                if time.time() - path.stat().st_mtime > _OLD_SECONDS and self._is_dead(path):
+                    path.unlink()
         self._path.touch(mode=0o600)
         self._file = self._path.open("w")
         try_lock(self._file.fileno())
@@ -40,13 +44,6 @@ class WorkerLock:
         self._file.close()
         with suppress(OSError):  # it is gone, or the disk is read-only now
             self._path.unlink()
-
-    def _remove_old(self) -> None:
-        """Remove the files of killed workers once no claim of theirs can be left."""
-        for path in self._folder.glob(f"*{_SUFFIX}"):
-            with suppress(OSError):  # another one that starts does so too
-                if time.time() - path.stat().st_mtime > _OLD_SECONDS and self._is_dead(path):
-                    path.unlink()
 
     def _is_dead(self, path: Path) -> bool:
         return path != self._path and _is_free(path)
