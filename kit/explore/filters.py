@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
@@ -16,7 +17,8 @@ from kit.parameters import suggest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: A moment as it may be given: an ISO 8601 text, a date or a time; without a zone it is UTC.
+#: A moment as it may be given: an ISO 8601 text, also of a month, a date or a time; without a zone
+#: it is UTC.
 Moment: TypeAlias = str | date | datetime
 #: Tags that are wanted: ``campaign=winter``, several such texts, or a mapping.
 Tags: TypeAlias = str | Sequence[str] | Mapping[str, str]
@@ -31,6 +33,7 @@ ASSET_TYPES = ("image", "video")
 #: Rows of a page where many are looked through.
 PAGE = 1000
 _USUAL = 50
+_MONTH = re.compile(r"\d{4}-\d\d")
 _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
 
 
@@ -200,7 +203,8 @@ def _tags(value: Tags) -> Sequence[tuple[str, str]]:
 def _moment(value: Moment, zone: tzinfo) -> datetime:
     found: datetime | None
     try:
-        day = datetime.fromisoformat(value) if isinstance(value, str) else value
+        text = f"{value}-01" if _MONTH.fullmatch(str(value)) else value
+        day = datetime.fromisoformat(text) if isinstance(text, str) else text
         found = day if isinstance(day, datetime) else datetime.combine(day, time())
     except (TypeError, ValueError):
         found = None

@@ -227,6 +227,10 @@ def test_a_column_that_is_named_twice_is_there_once() -> None:
 def test_a_column_that_there_is_not_names_the_closest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'model'"):
         costs.by(spent({}), "modell")
+    with pytest.raises(
+        ConfigError, match=r"; a tag is 'tag\.team', a parameter 'parameters\.team'$"
+    ):
+        costs.by(spent({}), "team")
 
 
 def test_another_price_is_of_all_whose_charge_is_known() -> None:

@@ -29,6 +29,8 @@ TABLE = pa.table(
     [
         "2026-01-01",
         "2026-01-01T00:00:00Z",
+        "2026-01",
+        pd.Period("2026-01"),
         date(2026, 1, 1),
         datetime(2026, 1, 1),  # noqa: DTZ001 - without a zone on purpose
         datetime(2026, 1, 1, 2, tzinfo=timezone(timedelta(hours=2))),
@@ -75,7 +77,7 @@ def test_the_query_holds_what_a_service_may_know() -> None:
 def test_a_wrong_choice_is_named() -> None:
     with pytest.raises(TypeError, match="no filter 'modle'; did you mean 'model'"):
         parse_filter(modle="a")
-    for none in ("soon", pd.NaT, pd.Period("2026-03"), 7):
+    for none in ("soon", "2026-13", pd.NaT, pd.Period("2026"), 7):
         with pytest.raises(BadRequestError, match=rf"2026-11-28': {re.escape(repr(none))}"):
             parse_filter(since=none)
 

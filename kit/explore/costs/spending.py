@@ -202,7 +202,9 @@ def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
     for name in names:
         if name not in _GROUPS and split_key(name)[0] not in ("parameters", "tags"):
             known = [*_GROUPS, "parameters.NAME", "tag.KEY"]
-            raise ConfigError(f"costs cannot be grouped by {name!r}{suggest(name, known)}")
+            own = f"; a tag is 'tag.{name}', a parameter 'parameters.{name}'"
+            near = suggest(name, known) + (own if name.isidentifier() else "")
+            raise ConfigError(f"costs cannot be grouped by {name!r}{near}")
     return names
 
 

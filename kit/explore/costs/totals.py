@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -176,9 +177,8 @@ def top(spent: Spending, count: int = 10) -> CostFrame:
         Indexed by id: ``what``, ``model_id``, ``status``, ``created_at``, ``charged``,
         ``refunded``, ``net``, ``prompt``.
     """
-    rows = _rows(
-        spent, "prompt", "order by net desc nulls last, created_at desc, id limit ?", [count]
-    )
+    order = "order by net desc nulls last, created_at desc, id limit ?"
+    rows = _rows(spent, "prompt", order, [index(count)])
     text = [str(p) if isinstance(p, str) else str(i) for i, p in rows["prompt"].items()]
     rows.insert(0, "what", pd.Series(text, index=rows.index, dtype="string"))
     title = f"The {len(rows)} most expensive"
