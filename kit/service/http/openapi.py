@@ -26,7 +26,8 @@ from kit.service.http.middleware import needed_scope
 DESCRIPTION = """\
 Creative Studio models, uploads, asynchronous image and video generation, titles and voice-over
 scripts. Every operation below `/v1` takes `Authorization: Bearer <API key>`. Credits are charged in
-1/1000 of a credit and given back in full when a generation fails.
+1/1000 of a credit and given back in full when a generation fails. A method that an address does not
+take is 405 `method_not_allowed`.
 """
 
 WEBHOOKS = "/v1/webhooks"
@@ -47,12 +48,12 @@ PAID = frozenset(
 )
 #: POST operations that take an idempotency key. Source: contract, "Conventions".
 REPEATABLE = PAID | {f"{GENERATION}/cancel"}
+_FILE, _TICKET = "/media/{key}", "/media/uploads/{upload_id}"
 #: Operations whose answer has an ETag, and those that answer in pages.
 TAGGED = frozenset(
-    {"/v1/creative-studio/models", "/v1/creative-studio/models/{model_id}", GENERATION}
+    {"/v1/creative-studio/models", "/v1/creative-studio/models/{model_id}", GENERATION, _FILE}
 )
 PAGED = frozenset({GENERATIONS, "/v1/usage"})
-_FILE, _TICKET = "/media/{key}", "/media/uploads/{upload_id}"
 
 
 @cache
@@ -77,6 +78,7 @@ def build_document(app: FastAPI) -> dict[str, Any]:
         "key": {"type": "http", "scheme": "bearer", "description": "an API key"}
     }
     document["paths"][_TICKET]["get"] = _read_below(document["paths"][_FILE]["get"])
+    document["webhooks"] = {"generation": {"post": _MESSAGE}}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             _complete(path, method, operation)
@@ -99,7 +101,7 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     responses = operation["responses"]
     responses.pop("422", None)
     success = next(iter(responses.values()))
-    success["headers"] = {name: _header(text) for name, text in _response_headers(path, method)}
+    success["headers"] = _headers(*_common(path), *_success_headers(path, method))
     if path in BODIES and method == "post":
         name = BODIES[path].__name__
         content = {"schema": _reference(name), "example": words()["bodies"][name]}
@@ -110,15 +112,23 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
         operation["description"] = f"{operation.get('description', '')}\n\nScope: `{scope}`."
     if path in _TEXTS:
         success["content"] = dict([_TEXTS[path]])
-    if path == EVENTS:
-        responses["204"] = {"description": "the client has seen how it ended; do not come again"}
+    for status, what, names in _other_answers(path, method):
+        headers = _headers(*_common(path), *names)
+        responses[status] = {"description": what, "headers": headers}
     for parameter in _request_headers(path, method):
         operation.setdefault("parameters", []).append(parameter)
-    if path in TAGGED and method == "get":
-        responses["304"] = {"description": "the client has it already"}
     asked = any(parameter["in"] == "query" for parameter in operation.get("parameters", ()))
     for status in _failures(path, method, queried=asked):
-        responses[str(status)] = _failure(status)
+        responses[str(status)] = _failure(path, status)
+
+
+def _other_answers(path: str, method: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    if path == EVENTS:
+        yield "204", "the client has seen how it ended; do not come again", []
+    if path == _FILE:
+        yield "206", "the part that was asked for", [_ETAG, *_FILE_HEADERS, _CONTENT_RANGE]
+    if path in TAGGED and method == "get":
+        yield "304", "the client has it already", [_ETAG]
 
 
 def _request_headers(path: str, method: str) -> Iterator[dict[str, Any]]:
@@ -130,21 +140,31 @@ def _request_headers(path: str, method: str) -> Iterator[dict[str, Any]]:
         yield _IF_NONE_MATCH
     if path == GENERATION:
         yield _PREFER
+    if path == _FILE:
+        yield _RANGE
 
 
-def _response_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
+def _common(path: str, status: int = 200) -> Iterator[tuple[str, str]]:
     yield "X-Request-Id", "names the request in the service's log"
-    if path.startswith("/v1/"):
+    if path.startswith("/v1/") and status not in (401, 431):
         yield "RateLimit", "requests that are left and seconds until all are"
         yield "RateLimit-Policy", "requests a minute"
+
+
+def _success_headers(path: str, method: str) -> Iterator[tuple[str, str]]:
     if path in REPEATABLE and method == "post":
         yield "Idempotency-Replayed", "true when this is the kept answer of an earlier request"
     if path == GENERATIONS and method == "post":
         yield "Location", "the statusUrl"
         yield "X-Credits-Charged", "credits that this start took"
         yield "X-Credits-Remaining", "credits that the account has left after it"
+    if (path, method) in ((GENERATIONS, "post"), ("/v1/creative-studio/models/{model_id}", "get")):
+        yield "Deprecation", "`@` and seconds since 1970, where the model has a `retiresAt`"
+        yield "Sunset", "the same as an HTTP date: from then on there is no such model"
+    if path == _FILE:
+        yield from _FILE_HEADERS
     if path in TAGGED:
-        yield "ETag", "send it as If-None-Match"
+        yield _ETAG
     if path in PAGED and method == "get":
         yield "Link", 'rel="next" leads to the next page'
     if path == GENERATION:
@@ -177,22 +197,26 @@ def _failures(path: str, method: str, *, queried: bool) -> list[int]:
     return [status for status, does in applies.items() if does]
 
 
-def _failure(status: int) -> dict[str, Any]:
+def _failure(path: str, status: int) -> dict[str, Any]:
     codes = sorted(code for code, kind in ApiError.by_code.items() if kind.status == status)
-    failure: dict[str, Any] = {
+    told = status in _FAILURE_HEADERS and (status != 409 or path in REPEATABLE)
+    own = [_FAILURE_HEADERS[status]] if told else []
+    return {
         "description": f"error code {' or '.join(codes)}",
+        "headers": _headers(*_common(path, status), *own),
         "content": {"application/json": {"schema": _reference("Problems")}},
     }
-    if status in _FAILURE_HEADERS:
-        name, text = _FAILURE_HEADERS[status]
-        failure["headers"] = {name: _header(text)}
-    return failure
 
 
+_CONTENT_RANGE = ("Content-Range", "`bytes 0-99/N`, or `bytes */N` where none is in the file")
+_ETAG = ("ETag", "send it as If-None-Match")
+_FILE_HEADERS = (("Accept-Ranges", "bytes"), ("X-Content-Type-Options", "nosniff"))
 _FAILURE_HEADERS = {
     401: ("WWW-Authenticate", "Bearer"),
-    416: ("Content-Range", "`bytes */N`, the file's length"),
+    409: ("Retry-After", "seconds, while the request with the same Idempotency-Key is running"),
+    416: _CONTENT_RANGE,
     429: ("Retry-After", "seconds until the next request is welcome"),
+    503: ("Retry-After", "seconds, where that is known"),
 }
 
 
@@ -220,8 +244,8 @@ def _reference(name: str) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _header(text: str) -> dict[str, Any]:
-    return {"description": text, "schema": {"type": "string"}}
+def _headers(*headers: tuple[str, str]) -> dict[str, Any]:
+    return {name: {"description": text, "schema": {"type": "string"}} for name, text in headers}
 
 
 def _parameter(name: str, text: str, **schema: Any) -> dict[str, Any]:
@@ -240,6 +264,7 @@ _LAST_EVENT_ID = _parameter(
     "Last-Event-ID", "the id of the event that was seen last; only what came after it is sent"
 )
 _IF_NONE_MATCH = _parameter("If-None-Match", "an `ETag`: 304 where it is still right")
+_RANGE = _parameter("Range", "a part of the file, or several", example="bytes=0-99")
 _PREFER = _parameter(
     "Prefer",
     f"`wait=N` holds the answer up to N seconds, {MAX_WAIT} at most, until the generation is"
@@ -263,4 +288,35 @@ _TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
             "example": "# TYPE kit_queue_depth gauge\nkit_queue_depth 3.0\n",
         },
     ),
+}
+_ENDS = ("completed", "failed", "canceled")
+#: What is sent to webhooks. Source: contract, "Webhooks"; Standard Webhooks 1.0.
+_MESSAGE: Mapping[str, Any] = {
+    "operationId": "generation_ended",
+    "summary": "A generation has ended",
+    "description": "Addresses of files are null in it: a receiver reads the generation anew.",
+    "parameters": [
+        _parameter("webhook-id", "the same with each attempt"),
+        _parameter("webhook-timestamp", "seconds since 1970"),
+        _parameter("webhook-signature", "`v1,` and a signature, or several with a blank between"),
+    ],
+    "requestBody": {
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["type", "timestamp", "data"],
+                    "properties": {
+                        "type": {"enum": [f"generation.{state}" for state in _ENDS]},
+                        "timestamp": {"type": "string", "format": "date-time"},
+                        "data": _reference("Generation"),
+                    },
+                }
+            }
+        }
+    },
+    "responses": {
+        "2XX": {"description": "it arrived"},
+        "410": {"description": "nothing more is sent to this webhook"},
+    },
 }

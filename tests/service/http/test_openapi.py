@@ -61,6 +61,42 @@ def test_every_operation_says_how_it_fails(document: dict[str, Any]) -> None:
             assert "WWW-Authenticate" in answers["401"]["headers"], name
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "headers"),
+    [
+        ("POST /v1/creative-studio/generations", "202", {"Location", "Deprecation", "Sunset"}),
+        ("POST /v1/creative-studio/generations", "409", {"Retry-After"}),
+        ("GET /v1/creative-studio/models/{model_id}", "200", {"ETag", "Deprecation", "Sunset"}),
+        ("GET /v1/creative-studio/models", "304", {"ETag", "RateLimit"}),
+        ("GET /v1/usage", "429", {"Retry-After", "RateLimit", "RateLimit-Policy"}),
+        ("GET /media/{key}", "200", {"ETag", "X-Content-Type-Options"}),
+        ("GET /media/{key}", "206", {"Content-Range"}),
+    ],
+)
+def test_headers_of_an_answer_are_described(
+    document: dict[str, Any], name: str, status: str, headers: set[str]
+) -> None:
+    assert headers <= operations(document)[name]["responses"][status]["headers"].keys()
+
+
+def test_every_answer_names_its_request(document: dict[str, Any]) -> None:
+    for name, operation in operations(document).items():
+        for status, answer in operation["responses"].items():
+            assert status == "307" or "X-Request-Id" in answer["headers"], (name, status)
+
+
+def test_what_is_sent_to_webhooks_is_described(document: dict[str, Any]) -> None:
+    message = document["webhooks"]["generation"]["post"]
+    schema = message["requestBody"]["content"]["application/json"]["schema"]
+
+    assert {it["name"] for it in message["parameters"]} == {
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+    }
+    assert set(schema["properties"]) == {"type", "timestamp", "data"}
+
+
 @pytest.mark.parametrize("path", BODIES)
 def test_a_body_is_described_field_by_field(document: dict[str, Any], path: str) -> None:
     operation = document["paths"][path]["post"]
