@@ -135,7 +135,7 @@ class Model(Wire):
 
 
 class Models(Wire):
-    """Answer of operation 2; a group that was not asked for may be missing."""
+    """Answer of operation 2; other services may leave out a group that was not asked for."""
 
     image: list[Model] = Field(default_factory=list)
     video: list[Model] = Field(default_factory=list)

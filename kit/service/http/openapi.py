@@ -112,9 +112,9 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
         operation["description"] = f"{operation.get('description', '')}\n\nScope: `{scope}`."
     if path in _TEXTS:
         success["content"] = dict([_TEXTS[path]])
-    for status, what, names in _other_answers(path, method):
+    for other, what, names in _other_answers(path, method):
         headers = _headers(*_common(path), *names)
-        responses[status] = {"description": what, "headers": headers}
+        responses[other] = {"description": what, "headers": headers}
     for parameter in _request_headers(path, method):
         operation.setdefault("parameters", []).append(parameter)
     asked = any(parameter["in"] == "query" for parameter in operation.get("parameters", ()))
@@ -282,7 +282,7 @@ _TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "/metrics": (
-        "text/plain; version=0.0.4",
+        "text/plain",
         {
             "schema": {"type": "string"},
             "example": "# TYPE kit_queue_depth gauge\nkit_queue_depth 3.0\n",
