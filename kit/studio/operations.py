@@ -21,7 +21,13 @@ from kit.client.journal import Journal
 from kit.client.records import Notices
 from kit.client.settings import Settings
 from kit.client.waiting import SharedWait
-from kit.errors import ConflictError, MethodNotAllowedError, NoAnswerError, NotFoundError
+from kit.errors import (
+    ConflictError,
+    MethodNotAllowedError,
+    NoAnswerError,
+    NotFoundError,
+    ParameterError,
+)
 from kit.parameters import Request
 from kit.studio import requests, starts
 from kit.studio.billing import Billing
@@ -120,6 +126,8 @@ class Operations:
         known = {name: checked[name] for name in wanted}
         inputs = [*find_inputs(media)] if files else ()
         checked_tags = requests.check_tags(tags)
+        if not isinstance(file_metadata, bool):
+            raise ParameterError(f"metadata is True or False, not {file_metadata!r}")
         return Request(model, text, known, files, checked_tags, inputs, file_metadata)
 
     def with_files(self, request: Request) -> Flow[Request]:
@@ -228,7 +236,7 @@ class Operations:
         done = yield from self._shared_wait.wait(
             generation_id,
             status_url=self._starts.addresses.get(generation_id),
-            timeout=timeout,
+            timeout=requests.parse_timeout(timeout),
             began=began,
             on_update=on_update,
         )

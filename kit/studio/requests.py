@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -159,6 +160,13 @@ def check_tags(tags: Any) -> dict[str, str]:
     if wrong := [*tag_problems(tags or {})]:
         raise ParameterError.fields(wrong)
     return dict(tags or {})
+
+
+def parse_timeout(timeout: Any) -> float | None:
+    """Return the seconds that are waited at most; None for as long as it takes."""
+    if timeout is not None and not (isinstance(timeout, Real) and float(timeout) >= 0):
+        raise ParameterError(f"timeout is None or a number of seconds, 0 or more, not {timeout!r}")
+    return None if timeout in (None, math.inf) else float(timeout)
 
 
 def merge_parameters(

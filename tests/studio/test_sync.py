@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -234,6 +235,29 @@ def test_what_ended_while_nobody_looked_is_told_once(studio: Studio, party: Thir
     assert ended.status == "completed"
     assert ended.wait().output.bytes() == png()
     assert studio.history.pending() == []
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("timeout", [-1, float("nan"), "5", [1]])
+def test_what_is_no_time_to_wait_is_refused_before_a_start(
+    studio: Studio, other: Server, timeout: Any, n: int
+) -> None:
+    with pytest.raises(ParameterError, match="timeout is None or a number of seconds, 0 or more"):
+        studio.generate("paint", "a lake", timeout=timeout, n=n)
+
+    assert starts(other) == 0
+
+
+def test_an_endless_timeout_is_none(studio: Studio) -> None:
+    assert studio.generate("paint", "a lake", timeout=float("inf")).status == "completed"
+
+
+def test_metadata_that_is_no_truth_value_is_refused(studio: Studio, other: Server) -> None:
+    wrong: Any = "no"
+    with pytest.raises(ParameterError, match="metadata is True or False, not 'no'"):
+        studio.start("paint", "a lake", metadata=wrong)
+
+    assert starts(other) == 0
 
 
 def test_all_of_it_shares_one_timeout(

@@ -25,7 +25,13 @@ from kit.studio.aio.sweeps import AsyncSweeps
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
-from kit.studio.requests import merge_parameters, resolve_media, script_request, separate_media
+from kit.studio.requests import (
+    merge_parameters,
+    parse_timeout,
+    resolve_media,
+    script_request,
+    separate_media,
+)
 from kit.studio.starts import StartTrace
 from kit.studio.views import ScriptList, SuggestedTitle, describe_studio
 from kit.widgets import preview
@@ -275,6 +281,7 @@ class AsyncStudio:
             Settings by name, for names that are no keywords here or mean something else, such as
             ``model``, ``n`` or ``guidance scale``; all others are keywords.
         """
+        timeout = parse_timeout(timeout)
         given = merge_parameters(parameters, settings)
         if n != 1:
             wanted = self.session.operations.request(model, prompt, media, given, tags, metadata)
