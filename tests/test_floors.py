@@ -16,6 +16,7 @@ NEUTRAL = {"kit.version"}
 GROUND = {"kit.errors", "kit.wire", "kit.parameters", "kit.pricing", "kit.typed"} | {
     "kit.file_metadata",
     "kit.containers",
+    "kit.endings",
     "kit.pictures",
     "kit.private",
     "kit.internet",
@@ -40,6 +41,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.typed": {"kit.errors", "kit.wire", "kit.parameters"},
     "kit.containers": {"kit.errors"},
     "kit.file_metadata": set(),
+    "kit.endings": set(),
     "kit.pictures": set(),
     "kit.private": set(),
     "kit.internet": set(),

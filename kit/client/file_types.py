@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from kit import wire
+from kit.endings import ENDINGS, guess_type
 from kit.errors import ParameterError
 from kit.pictures import HEIC, NO_HEIC, OWNED, open_picture
 
@@ -41,19 +42,11 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (4, b"ftypM4A", "audio/mp4"),
     (4, b"ftyp", "video/mp4"),
 )
-#: Names that systems use for a type, and the one that the wire uses.
-_SYNONYMS = {"audio/x-wav": "audio/wav", "audio/x-flac": "audio/flac", "audio/x-m4a": "audio/mp4"}
 
 
 def sniff_type(head: bytes) -> str | None:
     """Return the content type that the first 64 bytes of a file stand for."""
     return next((kind for at, magic, kind in _MAGIC if head.startswith(magic, at)), None)
-
-
-def guess_type(name: str) -> str:
-    """Return the content type that a file's name stands for, empty where there is none."""
-    guessed = mimetypes.guess_type(name)[0] or ""
-    return _SYNONYMS.get(guessed, guessed)
 
 
 def convert_to_png(file: BinaryIO) -> bytes | None:
@@ -129,24 +122,7 @@ OBJECTS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (
 
 #: The type of a file that is known neither by its content nor by its name.
 ANYTHING = "application/octet-stream"
-#: Endings of a type, the usual one first, where they are several or Python does not know them.
-_ENDINGS: dict[str, tuple[str, ...]] = {
-    "image/jpeg": (".jpg", ".jpeg"),
-    "image/webp": (".webp",),
-    "image/avif": (".avif",),
-    "image/heic": (".heic", ".heif"),
-    "video/mp4": (".mp4", ".m4v"),
-    "video/quicktime": (".mov", ".qt"),
-    "video/webm": (".webm",),
-    "video/x-matroska": (".mkv",),
-    "audio/wav": (".wav",),
-    "audio/mpeg": (".mp3",),
-    "audio/mp4": (".m4a",),
-    "audio/aac": (".aac",),
-    "audio/flac": (".flac",),
-    "audio/ogg": (".ogg", ".oga", ".opus"),
-}
-_ALL = (".png", ".gif", ".bmp", ".tiff", *(end for ends in _ENDINGS.values() for end in ends))
+_ALL = (".bmp", ".tiff", *(end for ends in ENDINGS.values() for end in ends))
 _USUAL = {"video": ".mp4", "image": ".png"}
 _MEDIA = ("image/", "video/", "audio/")
 #: What the first bytes of Matroska hold, whose container is that of WebM.
@@ -159,7 +135,7 @@ def file_extension(content_type: str, url: str = "", asset_type: str = "") -> st
     known, named = _endings(_without_options(content_type)), _url_suffix(url)
     if known:
         return named if named in known else known[0]
-    guessed = mimetypes.guess_type(f"file{named}")[0] or ""
+    guessed = guess_type(f"file{named}")
     if named in _ALL or guessed.startswith(_MEDIA):
         return named
     return _USUAL.get(asset_type.lower(), named)
@@ -228,8 +204,8 @@ def _without_options(content_type: str) -> str:
 
 
 def _endings(content_type: str) -> tuple[str, ...]:
-    if content_type in _ENDINGS:
-        return _ENDINGS[content_type]
+    if content_type in ENDINGS:
+        return ENDINGS[content_type]
     guessed = mimetypes.guess_extension(content_type) if content_type != ANYTHING else None
     return (guessed,) if guessed else ()
 

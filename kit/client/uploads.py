@@ -23,6 +23,7 @@ from kit import containers, wire
 from kit.client import answers, calls, file_types, flows
 from kit.client.calls import Flow, NoReply, Reply, UploadFile
 from kit.client.flows import PATIENT, Attempts, Policy
+from kit.endings import guess_type
 from kit.errors import EngineError, InternalError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
 
@@ -132,9 +133,10 @@ def _find_source(medium: Any) -> FileSource:
     if isinstance(medium, FileSource):
         return medium
     if isinstance(medium, (str, PurePath)):
-        if _ADDRESS.match(str(medium)):
+        text = medium.as_posix() if isinstance(medium, PurePath) else medium
+        if _ADDRESS.match(text):
             raise ParameterError(
-                f"{str(medium).partition('?')[0][:80]!r} is an address that is not fetched: a "
+                f"{text.partition('?')[0][:80]!r} is an address that is not fetched: a "
                 "medium is a path or begins with https://"
             )
         return _from_path(Path(medium).expanduser())
@@ -306,7 +308,7 @@ def _from_file(file: Any) -> FileSource:
 def _make_source(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> FileSource:
     if not size:
         raise ParameterError(f"{name!r} is empty")
-    content_type = file_types.sniff_type(head) or file_types.guess_type(name) or file_types.ANYTHING
+    content_type = file_types.sniff_type(head) or guess_type(name) or file_types.ANYTHING
     if content_type.startswith("image/") and content_type not in wire.CONTENT_TYPES:
         with opened() as file:
             as_png = file_types.convert_to_png(file)

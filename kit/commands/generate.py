@@ -11,9 +11,9 @@ import typer
 
 import kit
 from kit import typed, wire
-from kit.client.file_types import guess_type
 from kit.client.uploads import is_on_the_web
 from kit.commands.options import Data, Json, Output, check_folder, show
+from kit.endings import guess_type
 from kit.errors import ConfigError, GenerationFailedError
 from kit.parameters import suggest
 

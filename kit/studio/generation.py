@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from kit import wire
-from kit.client import downloads, file_types, records
+from kit.client import downloads, records
 from kit.client.addresses import absolute_url
 from kit.client.calls import Flow
+from kit.endings import guess_type
 from kit.errors import ConfigError, KitError, NoAnswerError
 from kit.pictures import open_picture
 from kit.studio.operations import Operations
@@ -235,8 +236,8 @@ def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Cal
             target /= f"{_file_name(generation.id)}{path.suffix}"
         elif not target.suffix and not target.is_char_device():
             target = target.with_name(f"{target.name}{path.suffix}")
-        asked = file_types.guess_type(target.name)
-        kept = asked in ("", file_types.guess_type(path.name))
+        asked = guess_type(target.name)
+        kept = asked in ("", guess_type(path.name))
         if not kept and asked not in _CONVERTED:
             raise ConfigError(
                 f"the file is {path.suffix}, which is not converted to {target.suffix}: save it as "
@@ -286,7 +287,7 @@ def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | N
 
 def read_picture(path: Path, otherwise: str) -> Any:
     """Return a picture file as one of Pillow; `otherwise` is what follows where it is none."""
-    if not (file_types.guess_type(path.name)).startswith("image/"):
+    if not guess_type(path.name).startswith("image/"):
         raise ConfigError(f"the output is no picture but {path.suffix}: {otherwise}")
     with open_picture(path) as picture:
         picture.load()

@@ -5,7 +5,6 @@ What is drawn as static HTML has, while its kernel runs, a button at each result
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ import ipywidgets
 import traitlets
 
 from kit import wire
+from kit.endings import guess_type
 from kit.widgets import markup, snapshots
 from kit.widgets.accessibility import Accessibility, PageScript, name, script
 from kit.widgets.background import BackgroundRunner, guarded
@@ -107,7 +107,7 @@ class ResultCard(ipywidgets.VBox):
     def _send(self, action: str) -> None:
         def work() -> None:
             path = self._service.original(self._facts)
-            kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+            kind = guess_type(path.name) or "application/octet-stream"
             named = f"{self._facts.model_id or 'result'}-{self._facts.id}{path.suffix}"
             title = self._facts.prompt or named
             message = {"action": action, "name": named, "type": kind, "title": title}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,22 @@ def test_a_usual_ending_of_the_same_kind_stays(tmp_path: Path, ending: str) -> N
     path = fetched(tmp_path, picture("JPEG"), {}, output_url=f"/a{ending.upper()}")
 
     assert path.suffix == ending
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("a.webp", "image/webp"), ("A.OGG", "audio/ogg"), ("a.m4a", "audio/mp4"), ("a.xyz", "")],
+)
+def test_a_name_says_the_same_where_the_system_lists_no_types(name: str, kind: str) -> None:
+    program = f"""\
+import mimetypes
+mimetypes.init(files=[])
+from kit.endings import guess_type
+print(guess_type({name!r}))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert done.stdout.strip() == kind
 
 
 def test_one_nobody_knows_is_no_other_kind_than_wanted() -> None:

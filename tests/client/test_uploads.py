@@ -130,7 +130,7 @@ def test_floats_of_an_array_span_the_whole_range() -> None:
     ("medium", "message"),
     [
         (42, "not a int"),
-        ("/no/such/file.png", "there is no file '/no/such/file.png'"),
+        ("no-such-file.png", "there is no file 'no-such-file.png'"),
         (b"", "'upload' is empty"),
         (b"plain text", "no picture, video or sound of a kind that services take"),
         (io.StringIO("text"), "binary mode"),

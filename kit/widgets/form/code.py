@@ -87,7 +87,9 @@ def _is_written(name: str) -> bool:
 
 
 def _media(request: Request) -> dict[str, Any]:
-    one = {name: [str(path) for path in paths] for name, paths in request.media.items() if paths}
+    one = {
+        name: [path.as_posix() for path in paths] for name, paths in request.media.items() if paths
+    }
     return {name: paths[0] if len(paths) == 1 else paths for name, paths in one.items()}
 
 

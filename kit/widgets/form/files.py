@@ -6,7 +6,6 @@ they can be saved in a preset and written as code. Shown are names only.
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,6 +17,7 @@ import ipywidgets
 import traitlets
 
 from kit import file_metadata, wire
+from kit.endings import guess_type
 from kit.errors import KitError
 from kit.pictures import OWNED, open_picture
 from kit.widgets import markup, media
@@ -264,7 +264,7 @@ class FileField(ipywidgets.VBox):
 
 def _damage(path: Path) -> str:
     """Return what is wrong with a picture of a kind that everybody reads; of others who knows."""
-    if mimetypes.guess_type(path.name)[0] not in _READ or not path.is_file():
+    if guess_type(path.name) not in _READ or not path.is_file():
         return ""
     try:
         with open_picture(path, OWNED) as picture:
@@ -361,7 +361,7 @@ def preview(path: Path, name: str = "") -> str:
 
     Raises `Exception`: the file is none of what its name says.
     """
-    kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
+    kind = guess_type(path.name).partition("/")[0]
     drawn = _DRAWN[kind](path) if kind in _DRAWN else ""
     return _caption(f"{name or path.name} · {size_text(path.stat().st_size)}", drawn)
 
@@ -372,7 +372,7 @@ def _caption(words: str, drawn: str = "") -> str:
 
 def _explain_refusal(wanted: str, name: str, kind: str, size: int, own: bool) -> str | None:
     """Return why a file is none of a kind; what is unknown is taken."""
-    found = _name_other_kind(wanted, kind or mimetypes.guess_type(name)[0] or "", own=own)
+    found = _name_other_kind(wanted, kind or guess_type(name), own=own)
     if found:
         return f"takes {_WORDS[wanted]}, and {name!r} is {found}"
     if size < 1:
@@ -411,18 +411,18 @@ def _video(path: Path) -> str:
 def _sound(path: Path) -> str:
     if path.stat().st_size > _SOUND_LIMIT:
         return ""
-    kind = mimetypes.guess_type(path.name)[0] or "audio/mpeg"
+    kind = guess_type(path.name) or "audio/mpeg"
     address = media.data_address(kind, path.read_bytes())
     return f'<audio controls src="{address}" style="height:32px"></audio>'
 
 
 def _shorten_path(path: Path) -> str:
-    """Return a path as one would type it: from here, or from home."""
+    """Return a path as one would type it on any system: from here, or from home."""
     if path.is_relative_to(Path.cwd()):
-        return str(path.relative_to(Path.cwd()))
+        return path.relative_to(Path.cwd()).as_posix()
     with suppress(ValueError, RuntimeError):  # not below it, or no home at all
-        return f"~/{path.relative_to(Path.home())}"
-    return str(path)
+        return f"~/{path.relative_to(Path.home()).as_posix()}"
+    return path.as_posix()
 
 
 #: Kind of a file -> how it is drawn.

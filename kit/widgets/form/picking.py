@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 import secrets
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Any
 import ipywidgets
 
 from kit import wire
+from kit.endings import guess_type
 from kit.widgets import markup, media
 from kit.widgets.form.parts import WidgetFactory
 from kit.wire import MEDIA_TYPES
@@ -69,11 +69,7 @@ def entries(folder: Path, kind: str) -> list[Path]:
     """
     found = [path for path in folder.iterdir() if not path.name.startswith(".")]
     prefix = f"{kind}/" if kind in MEDIA_TYPES else ""
-    shown = [
-        path
-        for path in found
-        if path.is_dir() or (mimetypes.guess_type(path.name)[0] or "").startswith(prefix)
-    ]
+    shown = [path for path in found if path.is_dir() or guess_type(path.name).startswith(prefix)]
     return sorted(shown, key=lambda path: (path.is_file(), path.name.lower()))[:FOLDER_LIMIT]
 
 

@@ -69,7 +69,7 @@ def check_fields(model: Model, fields: Iterable[Field]) -> Checked:
 
 def to_value(request: Request) -> dict[str, Any]:
     """Return a request as the value of a form."""
-    media = {name: [str(path) for path in paths] for name, paths in request.media.items()}
+    media = {name: [path.as_posix() for path in paths] for name, paths in request.media.items()}
     return {"prompt": request.prompt, "parameters": dict(request.parameters), "media": media}
 
 

@@ -1,0 +1,33 @@
+"""What the ending of a file's name stands for; not every system knows these types."""
+
+from __future__ import annotations
+
+import mimetypes
+from pathlib import PurePath
+
+#: Endings of a type, the usual one first.
+ENDINGS: dict[str, tuple[str, ...]] = {
+    "image/png": (".png",),
+    "image/gif": (".gif",),
+    "image/jpeg": (".jpg", ".jpeg"),
+    "image/webp": (".webp",),
+    "image/avif": (".avif",),
+    "image/heic": (".heic", ".heif"),
+    "video/mp4": (".mp4", ".m4v"),
+    "video/quicktime": (".mov", ".qt"),
+    "video/webm": (".webm",),
+    "video/x-matroska": (".mkv",),
+    "audio/wav": (".wav",),
+    "audio/mpeg": (".mp3",),
+    "audio/mp4": (".m4a",),
+    "audio/aac": (".aac",),
+    "audio/flac": (".flac",),
+    "audio/ogg": (".ogg", ".oga", ".opus"),
+}
+
+
+def guess_type(name: str) -> str:
+    """Return the content type that a file's name stands for, empty where there is none."""
+    ending = PurePath(name).suffix.lower()
+    known = (kind for kind, endings in ENDINGS.items() if ending in endings)
+    return next(known, None) or mimetypes.guess_type(name)[0] or ""
