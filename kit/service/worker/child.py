@@ -177,8 +177,14 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     os.umask(0o077)  # files made here are private, whatever the service was started with
     limit_memory(memory)
     lower_priority()
+    jobs = [Progress()]  # the one that runs
+    # Asked first, killed later: an engine may have to cancel a job on another machine.
+    signal.signal(signal.SIGTERM, lambda *_: jobs[0].cancel())
     threading.Thread(
-        target=_end_with_parent, args=(_replace_stdin(),), name="parent", daemon=True
+        target=_follow_parent,
+        args=(_replace_stdin(), lambda: jobs[0].cancel()),
+        name="parent",
+        daemon=True,
     ).start()
     channel = ChildChannel(_open_connection(descriptor))
     channel.send({"result": {"process": os.getpid()}})
@@ -186,9 +192,7 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     for task in channel.tasks():
         limit_cpu(cpu_seconds)
         with reporter as report:
-            progress = Progress(report)
-            # Asked first, killed later: an engine may have to cancel a job on another machine.
-            signal.signal(signal.SIGTERM, lambda *_, progress=progress: progress.cancel())
+            progress = jobs[0] = Progress(report)
             answer = _run_task(task, progress)
         progress.cancel()  # a thread that the engine has left running ends at its next report
         channel.send({**answer, "alone": _is_alone(task["folder"])})
@@ -229,10 +233,13 @@ def _replace_stdin() -> int:
     return parent
 
 
-def _end_with_parent(parent: int) -> None:
-    """End the process, whatever it is doing, when the other end of a pipe is gone."""
+def _follow_parent(parent: int, cancel: Callable[[], None]) -> None:
+    """Cancel at each byte of a pipe; end the process, whatever it does, when its other end is gone.
+
+    A signal asks the same, but Windows has none: it would be killed.
+    """
     while os.read(parent, 1):
-        pass
+        cancel()
     _end()
 
 

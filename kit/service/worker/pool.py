@@ -206,7 +206,9 @@ class Pool:
         child = self._busy.get(name)
         if child is None:
             return False
-        child.process.terminate()
+        if child.process.stdin:
+            with suppress(OSError):  # it has ended
+                os.write(child.process.stdin.fileno(), b"c")
         asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._kill_running, name, child)
         return True
 
@@ -271,7 +273,7 @@ def _spawn(
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             # Not from the folder that we happen to be in: a notebook may lie beside a `random.py`.
             [sys.executable, "-P", "-m", "kit.service.worker.child", *map(str, limits)],
-            stdin=subprocess.PIPE,  # never written to: it ends when we do
+            stdin=subprocess.PIPE,  # a byte cancels its job; it ends when we do
             stdout=subprocess.DEVNULL,
             stderr=errors,
             env=environment,
