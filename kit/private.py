@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 _OTHERS = 0o077
+#: Behind the end of the files: the byte that is locked, for what is locked cannot be read.
+_FAR = 1 << 30
 #: Seconds between two tries to replace a file: who reads one is done soon.
 _PAUSES = (0.001, 0.002, 0.005, *(0.01,) * 50)
 
@@ -27,6 +29,8 @@ def user_folder(kind: Literal["config", "data"]) -> Path:
     from platformdirs import PlatformDirs
 
     folders = PlatformDirs("creative-studio-kit", appauthor=False)
+    if os.name == "nt" and (named := os.environ.get(f"XDG_{kind.upper()}_HOME")):
+        return Path(named, "creative-studio-kit")
     try:
         return folders.user_config_path if kind == "config" else folders.user_data_path
     except RuntimeError:
@@ -139,6 +143,15 @@ class Lock:
             self._file = None
 
 
+def _wait_for_turn(file: int) -> None:
+    """Let one process at a time append on Windows, which finds the end first and writes then."""
+    for pause in _PAUSES if os.name == "nt" else ():
+        os.lseek(file, _FAR, os.SEEK_SET)
+        if try_lock(file):
+            return
+        time.sleep(pause)
+
+
 class JsonLines:
     """Records, one JSON object a line, only ever appended; a line that was cut short is skipped."""
 
@@ -175,6 +188,7 @@ class JsonLines:
         line = json.dumps(record, ensure_ascii=False, default=str) + "\n"
         file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
+            _wait_for_turn(file)
             if os.fstat(file).st_size:
                 os.lseek(file, -1, os.SEEK_END)
                 line = line if os.read(file, 1) == b"\n" else "\n" + line

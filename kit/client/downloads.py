@@ -27,6 +27,7 @@ from kit.client.calls import (
 )
 from kit.client.flows import PATIENT, Attempts, Policy
 from kit.errors import KitError, NoAnswerError
+from kit.private import replace_file
 
 _REDIRECTS = 5
 #: Bytes of the picture that stands for a video.
@@ -176,7 +177,7 @@ def _fetch_verified(
             outcome = yield from _follow(cache, absolute_url(cache.base_url, url), part, tag, most)
             if isinstance(outcome, Reply) and outcome.fine:
                 if outcome.sha256 and sha256 in (None, outcome.sha256):
-                    part.replace(path)
+                    replace_file(part, path)
                     return outcome
                 part.unlink(missing_ok=True)  # what is there is of no use for another attempt
                 wrong = "what arrived is not what the service announced (SHA-256 differs)"

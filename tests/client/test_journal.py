@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 import os
-import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 
 from kit.client.journal import Journal
 from kit.client.settings import Settings
+from kit.private import JsonLines
 from kit.wire import Generation, Receipt
+from tests.rights import is_private
 
 KEY = "cs_test_0123456789"
 
@@ -67,7 +70,7 @@ def test_it_survives_its_process_and_is_for_the_user_only(journal: Journal, path
     journal.add_start(receipt("a"))
 
     assert Journal(path).pending() == ["a"]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert is_private(path)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +120,19 @@ def test_what_another_kernel_adds_is_seen(journal: Journal, path: Path) -> None:
     assert journal.start("b").charged == Decimal("0.25")
     assert journal.start("c").charged is None
     assert journal.starts() == {"x": [("a", True), ("b", True)]}
+
+
+def test_what_kernels_add_at_once_is_all_kept(path: Path) -> None:
+    program = f"""\
+from pathlib import Path
+from kit.private import JsonLines
+for number in range(300):
+    JsonLines(Path({str(path)!r})).append({{"number": number}})
+"""
+    kernels = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(3)]
+
+    assert [kernel.wait() for kernel in kernels] == [0, 0, 0]
+    assert sum(1 for _ in JsonLines(path)) == 900
 
 
 def test_a_journal_that_was_put_aside_begins_anew(journal: Journal, path: Path) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import stat
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -9,6 +8,7 @@ import pytest
 
 from kit.client import profiles
 from kit.errors import ConfigError
+from tests.rights import is_private
 
 URL, KEY = "https://studio.test", "cs_live_0123456789"
 
@@ -62,7 +62,7 @@ def test_a_keyring_that_keeps_nothing_is_not_trusted(
 
     assert not saved.in_keyring
     assert profiles.find("default", path=path) == (URL, KEY)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert is_private(path)
     [told] = [record.getMessage() for record in caplog.records]
     assert told.startswith(f"the keyring took no key ({why}): the key of 'default' lies in {path}")
     assert KEY not in told
@@ -124,7 +124,7 @@ def test_a_keyring_of_no_use_leaves_the_key_in_the_file_and_says_so(
 
     [told] = [record.getMessage() for record in caplog.records]
     assert f"({why})" in told
-    assert stat.S_IMODE(profiles.file().stat().st_mode) == 0o600
+    assert is_private(profiles.file())
     assert profiles.find("default") == (URL, KEY)
     profiles.forget("default")
 
@@ -136,6 +136,7 @@ def test_without_the_package_the_file_is_the_usual_place(
     monkeypatch.setitem(sys.modules, "keyring", None)
 
     assert not profiles.save(URL, KEY).in_keyring
+    assert profiles.file().is_relative_to(tmp_path)
     assert caplog.records == []
 
 

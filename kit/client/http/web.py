@@ -26,6 +26,7 @@ from kit.client.file_types import sniff_type
 from kit.client.http import FAILURES, FileWriter, TooLongError, certificates
 from kit.errors import ParameterError
 from kit.internet import is_public
+from kit.private import replace_file
 
 #: Bytes of a file, seconds for all of it and for each step, and redirects that are followed.
 MOST, SECONDS, STEP, REDIRECTS = 1_000_000_000, 600.0, 20.0, 5
@@ -66,7 +67,8 @@ class Web:
                 digest = self._receive(response, part)
             target = folder / digest[:16] / _file_name(response.request.url)
             target.parent.mkdir(mode=0o700, exist_ok=True)
-            return part.replace(target)
+            replace_file(part, target)
+            return target
         except _RefusedError as error:
             raise ParameterError(f"the medium {shown!r} {error}") from None
         except TooLongError as error:

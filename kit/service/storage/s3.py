@@ -27,7 +27,7 @@ from obstore.exceptions import BaseError, GenericError
 from obstore.store import S3Store
 
 from kit.errors import BadRequestError, NotFoundError, UnavailableError
-from kit.private import make_folder
+from kit.private import make_folder, replace_file
 from kit.service.storage.keys import UPLOADS, content_type
 from kit.service.storage.output_folder import OutputFolder
 from kit.service.storage.signing import Grant
@@ -117,7 +117,7 @@ class S3Storage:
             path.touch()  # in use: not to be removed as old
             return path
         draft = await self._fetch(key, folder)
-        draft.replace(path)
+        replace_file(draft, path)
         return path
 
     async def fetch_received(self, upload_id: str, length: int, folder: Path) -> Path | None:
