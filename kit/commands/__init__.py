@@ -5,6 +5,7 @@ Only the module of the command that is asked for is loaded: the others need half
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -112,14 +113,23 @@ def report_errors() -> Iterator[None]:
         _exit(str(error), FAILED)
     except KeyboardInterrupt:
         _exit("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read the output has enough; the interpreter must not complain about it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
+        if _is_broken_pipe(error):
+            # Whoever read the output has enough; the interpreter must not complain about it again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return
         # A folder that cannot be written, a full disk: as the system says it, with the file, of
         # two the one that was to be made.
         name = error.filename2 or error.filename
         _exit(f"{name}: {error.strerror}" if name else str(error), FAILED)
+
+
+def _is_broken_pipe(error: OSError) -> bool:
+    """Return whether an output is not read any more, which Windows calls an invalid argument."""
+    if isinstance(error, BrokenPipeError):
+        return True
+    nameless = error.filename is None and getattr(error, "winerror", 0) is None
+    return os.name == "nt" and error.errno == errno.EINVAL and nameless
 
 
 def _show_version(wanted: bool) -> None:

@@ -45,6 +45,16 @@ def test_an_unknown_command_is_named(kit: Kit) -> None:
     assert "srve" in done.err
 
 
+def test_whoever_has_read_enough_is_told_nothing() -> None:
+    command = [sys.executable, "-m", "kit", "--help"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+
+        assert process.stderr.read() == b""
+
+
 def test_a_folder_that_cannot_be_made_is_one_sentence(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = kit("tour", tmp_path / "file" / "pages")
