@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from kit.client.addresses import mask
 from kit.client.profiles import save
 from kit.client.settings import Settings, data_folder, embedded_settings, resolve
 from kit.errors import ConfigError
+from tests.rights import is_private
 
 URL, KEY = "https://studio.test", "cs_live_0123456789"
 #: As the user of some containers, whom no list of users names.
@@ -164,7 +164,7 @@ def test_profiles_are_for_the_user_only_and_keep_each_other(profiles: Path) -> N
     save(URL, KEY, name='a "b"', path=profiles)
     save(URL, "other", path=profiles)
 
-    assert stat.S_IMODE(profiles.stat().st_mode) == 0o600
+    assert is_private(profiles)
     assert found(resolve(profile='a "b"', environment={}, profiles=profiles)) == (URL, KEY)
 
 

@@ -13,6 +13,7 @@ from kit import wire
 from kit.explore.fitting import fit
 from kit.explore.price_book import PriceBook, known_samples
 from kit.private import JsonLines
+from tests.rights import is_private
 
 STEPS = wire.Parameter(name="steps", type="integer", default=20)
 STYLE = wire.Parameter(name="style", enum=["oil", "ink"])
@@ -130,7 +131,7 @@ def test_the_book_is_read_anew_without_its_broken_lines(lines: JsonLines) -> Non
         file.write('{"model": "m", "values": {"st\n{"model": "m"}\n[1]\n')
 
     assert PriceBook(lines).quote(MODEL, {"steps": 20}) is not None
-    assert lines.path.stat().st_mode & 0o077 == 0
+    assert is_private(lines.path)
 
 
 def paid(number: int, credits: float, **fields: Any) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def test_a_studio_writes_its_report(
     found = studio.costs.report(budget=5)
     monkeypatch.chdir(tmp_path)
 
-    assert found.save().read_text() == found.html
+    assert found.save().read_text("utf-8") == found.html
     assert found.save() == Path(f"costs-{found.month}.html")
     assert "Spent 0.60" in text_of(found.html)
     assert "<iframe sandbox srcdoc=" in found._repr_html_()

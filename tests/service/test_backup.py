@@ -1,6 +1,5 @@
 import io
 import shutil
-import stat
 import tarfile
 import threading
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from kit.service.settings import ServiceSettings
 from kit.service.store import generations, uploads
 from kit.service.store.sqlite.file import snapshot
 from tests.conftest import ALL_SCOPES, Service, every, sql, write_alone
+from tests.rights import is_private
 from tests.service.test_logs import PIXEL, upload
 from tests.waiting import GENERATIONS, finished, read, started, until
 
@@ -89,13 +89,6 @@ def test_what_notebooks_keep_comes_back_but_for_what_the_service_has(
     assert files(tmp_path / "restored").keys() - {"kit.db", "secret"} == kept
 
 
-def modes(folder: Path) -> set[int]:
-    return {
-        stat.S_IMODE(path.stat().st_mode) & (0o077 if path.is_dir() else 0o177)
-        for path in [folder, *folder.rglob("*")]
-    }
-
-
 @pytest.mark.usefixtures("used")
 def test_only_the_owner_can_read_any_of_it(service: Service, tmp_path: Path) -> None:
     (service.settings.data / "demo.json").write_text("{}")
@@ -104,8 +97,8 @@ def test_only_the_owner_can_read_any_of_it(service: Service, tmp_path: Path) -> 
         backup(service.settings, tmp_path / name)
     restore(tmp_path / "copy.tar.gz", back)
 
-    assert modes(tmp_path / "copy") == modes(back.data) == {0}
-    assert stat.S_IMODE((tmp_path / "copy.tar.gz").stat().st_mode) == 0o600
+    kept = (tmp_path / "copy.tar.gz", tmp_path / "copy", back.data)
+    assert all(is_private(path) for top in kept for path in (top, *top.rglob("*")))
     assert (back.data / "secret").read_bytes() == service.settings.secret()
     assert (back.data / "demo.json").read_text() == "{}"
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

@@ -15,6 +15,7 @@ from kit.errors import ConfigError
 from kit.service import address, server, settings
 from kit.service.settings import ServiceSettings
 from tests.conftest import Service
+from tests.rights import is_private
 
 
 def note(data: Path) -> Path:
@@ -25,7 +26,7 @@ def test_a_running_service_is_found_by_its_note(service: Service) -> None:
     data = service.settings.data
 
     assert address.find(data) == service.url
-    assert note(data).stat().st_mode & 0o777 == 0o600
+    assert is_private(note(data))
     assert set(json.loads(note(data).read_text())) == {"url", "instance", "pid"}
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from kit.errors import ConfigError
 from kit.service import settings
+from tests.rights import is_private
 
 WRITER = {"KIT_WRITER_URL": "http://a/v1", "KIT_WRITER_MODEL": "m"}
 
@@ -105,8 +106,8 @@ def test_the_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None
 
     assert len(secret) == 32
     assert second.secret() == secret
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert is_private(path)
+    assert is_private(path.parent)
     assert [p.name for p in path.parent.iterdir()] == ["secret"]
 
 

@@ -10,6 +10,7 @@ from kit.errors import NotFoundError
 from kit.service.storage import make_ticket
 from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
+from tests.rights import is_private
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_an_absolute_key_stays_inside(storage: LocalStorage, tmp_path: Path) -> 
 
 
 def test_the_folder_is_its_owners_alone(storage: LocalStorage, tmp_path: Path) -> None:
-    assert (tmp_path / "objects").stat().st_mode & 0o777 == 0o700
+    assert is_private(tmp_path / "objects")
     assert asyncio.run(storage.ready())
 
 

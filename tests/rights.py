@@ -1,0 +1,10 @@
+"""Who may read a file or a folder; Windows says that in lists of its own."""
+
+import os
+import stat
+from pathlib import Path
+
+
+def is_private(path: Path) -> bool:
+    """Return whether only the owner may read it."""
+    return os.name == "nt" or not stat.S_IMODE(path.stat().st_mode) & 0o077
