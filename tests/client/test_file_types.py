@@ -105,12 +105,12 @@ def test_a_usual_ending_of_the_same_kind_stays(tmp_path: Path, ending: str) -> N
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("a.webp", "image/webp"), ("A.OGG", "audio/ogg"), ("a.m4a", "audio/mp4"), ("a.xyz", "")],
+    [("a.webp", "image/webp"), ("A.OGG", "audio/ogg"), ("a.m4a", "audio/mp4"), ("a.abcd", "")],
 )
 def test_a_name_says_the_same_where_the_system_lists_no_types(name: str, kind: str) -> None:
     program = f"""\
 import mimetypes
-mimetypes.init(files=[])
+mimetypes.knownfiles.clear()
 from kit.endings import guess_type
 print(guess_type({name!r}))
 """
