@@ -207,17 +207,11 @@ def _candidates(parameter: Parameter) -> Iterator[Any]:
         yield parameter.minimum
 
 
-def _units(
-    rule: Rule, parameters: Mapping[str, Any], media: Media
-) -> Iterator[tuple[Fraction, str, Fraction]]:
-    for unit in rule.units:
-        if unit.parameter is not None:
-            value = parameters.get(unit.parameter)
-            amount = Fraction(0) if value is None else Fraction(str(value))
-            yield Fraction(unit.credits), unit.parameter, amount
-        elif unit.medium is not None:
-            seconds = sum((m.seconds for m in media.get(unit.medium, ())), Fraction(0))
-            yield Fraction(unit.credits), unit.medium, seconds
+def _amount(unit: UnitPrice, parameters: Mapping[str, Any], media: Media) -> Fraction:
+    if unit.parameter is None:
+        return sum((m.seconds for m in media.get(unit.medium or "", ())), Fraction(0))
+    value = parameters.get(unit.parameter)
+    return Fraction(0) if value is None else Fraction(str(value))
 
 
 class _Part(NamedTuple):
@@ -243,10 +237,12 @@ def _parts(rule: Rule, parameters: Mapping[str, Any], media: Media) -> Iterator[
     exact = Fraction(rule.base)
     if rule.base:
         yield _Part("base", None, None, exact)
-    for unit, cause, amount in _units(rule, parameters, media):
-        exact += unit * amount
+    for unit in rule.units:
+        amount = _amount(unit, parameters, media)
+        added = Fraction(unit.credits) * amount
+        exact += added
         plain = int(amount) if amount.denominator == 1 else float(amount)
-        yield _Part("unit", cause, plain, unit * amount)
+        yield _Part("unit", unit.parameter or unit.medium, plain, added)
     for multiplier in rule.multipliers:
         value = parameters.get(multiplier.parameter)
         factor = multiplier.values.get(_key(value)) if value is not None else None

@@ -18,11 +18,7 @@ from kit.service.settings import describe_settings
 _SWITCH_SECONDS = 0.0005
 
 
-class LogStyle(StrEnum):
-    """How log lines look."""
-
-    TEXT = "text"
-    JSON = "json"
+LogStyle = StrEnum("LogStyle", ["TEXT", "JSON"])
 
 
 def command(

@@ -31,9 +31,7 @@ def read(texts: Mapping[str, str]) -> FileMetadata | None:
     """Return what the texts of a file say, or None."""
     if "parameters" in texts:
         return read_parameters(texts["parameters"])
-    if "prompt" in texts:
-        return read_graph(texts["prompt"])
-    return None
+    return read_graph(texts["prompt"]) if "prompt" in texts else None
 
 
 def read_parameters(text: str) -> FileMetadata | None:

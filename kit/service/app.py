@@ -52,7 +52,7 @@ from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
 from kit.service.worker.renderer import Renderer
 from kit.service.worker.worker_lock import FOLDER, is_any_alive
-from kit.service.writer.factory import create_writer
+from kit.service.writer import create_writer
 from kit.version import __version__
 
 _log = logging.getLogger("kit.service")

@@ -1,5 +1,70 @@
-"""The writers of titles and scripts: built in, or a language model behind a chat endpoint.
+"""The writer of titles and scripts: the language model that the settings name, or the built-in one.
 
 What a model answers is never trusted: it is parsed leniently, checked, measured, and asked for once
 more where it does not fit. `client` is the one module that knows httpx and sends the key.
 """
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import partial
+
+from kit.service.domain.writing import Draft, ScriptBrief, Writer
+from kit.service.settings import ServiceSettings
+from kit.wire import Title
+
+#: The name of the built-in writer in answers.
+OFFLINE = "offline"
+
+
+def create_writer(settings: ServiceSettings) -> Writer:
+    """Return the writer that the settings ask for."""
+    if not settings.writer_url:
+        return BuiltInWriter(settings.speech_rate)
+    # With an HTTP client, which a service without a language model does not need.
+    from kit.service.writer.client import parse_endpoint
+    from kit.service.writer.model import ModelWriter
+
+    return ModelWriter(
+        parse_endpoint(settings.writer_url, settings.writer_model, settings.writer_key),
+        rate=settings.speech_rate,
+        seconds=settings.writer_seconds,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltInWriter:
+    """Writes from the built-in collection of texts, without a network."""
+
+    rate: float
+    #: Writing is work for a processor: more threads would only keep others from answering.
+    _thread: Executor = field(
+        default_factory=partial(ThreadPoolExecutor, 1, "kit-writer"), repr=False, compare=False
+    )
+
+    async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
+        """Return a title of a topic that is not among `avoid` while there are others."""
+        loop = asyncio.get_running_loop()
+        title = await loop.run_in_executor(self._thread, self._title, topic, seed, avoid)
+        return title.model_copy(update={"writer": OFFLINE})
+
+    async def scripts(self, brief: ScriptBrief, *, seed: int) -> Sequence[Draft]:
+        """Return one draft a variation."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._scripts, brief, seed)
+
+    def _title(self, topic: str, seed: int, avoid: Sequence[str]) -> Title:
+        from kit.engines.text import offline  # loads its collection; a service starts without it
+
+        return offline.suggest_title(topic, seed=seed, avoid=avoid)
+
+    def _scripts(self, brief: ScriptBrief, seed: int) -> Sequence[Draft]:
+        from kit.engines.text import offline
+        from kit.service.writer.text import measure_draft
+
+        order = offline.ScriptOrder(**asdict(brief), rate=self.rate)
+        texts = offline.write_scripts(order, seed=seed)
+        return [measure_draft(text, self.rate, OFFLINE) for text in texts]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kit.service.domain.writing import ScriptBrief
-from kit.service.writer.factory import BuiltInWriter
+from kit.service.writer import BuiltInWriter
 
 BRIEF = ScriptBrief(
     topic="SPACE",

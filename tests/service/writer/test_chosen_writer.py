@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kit.service import settings
-from kit.service.writer.factory import BuiltInWriter, create_writer
+from kit.service.writer import BuiltInWriter, create_writer
 from kit.service.writer.model import ModelWriter
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.writer.conftest import KEY, Answer, Model, completion, scripted, text_of, titled
