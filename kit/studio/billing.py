@@ -21,7 +21,7 @@ from kit.parameters import Request
 from kit.private import JsonLines
 from kit.studio import history_sync
 from kit.studio.changes import changes_at
-from kit.studio.requests import body_of, media_lengths, price_by_rule
+from kit.studio.requests import body_of, media_lengths, price_by_rule, say_what_is_wrong
 
 T = TypeVar("T")
 
@@ -150,7 +150,9 @@ class Billing:
         order = ["title", topic]
         if not again and (known := self._find_texts(order)):
             return wire.Title.model_validate(known[0]), True
-        found = yield from self._buy("a title", TITLE, flows.ask(calls.suggest_title(topic)))
+        with say_what_is_wrong():
+            call = calls.suggest_title(topic)
+        found = yield from self._buy("a title", TITLE, flows.ask(call))
         self._keep_texts(order, [found])
         return found, False
 

@@ -6,7 +6,7 @@ import enum
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +14,8 @@ from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from pydantic import ValidationError
 
 from kit import pricing, wire
 from kit.client import records, uploads
@@ -200,16 +202,27 @@ def script_request(
     if variations not in (1, 2):
         raise ParameterError(f"variations must be 1 or 2, not {variations!r}")
     suggested = title if isinstance(title, wire.Title) else wire.Title(title=title)
-    return wire.WriteScripts(
-        topic=topic,
-        title=suggested.title,
-        duration=_whole_seconds(duration),
-        hook_angle=hook_angle or suggested.hook_angle or None,
-        use_hook=use_hook,
-        use_cta=use_cta,
-        use_ragebait=use_ragebait,
-        variations=str(variations),
-    )
+    with say_what_is_wrong():
+        return wire.WriteScripts(
+            topic=topic,
+            title=suggested.title,
+            duration=_whole_seconds(duration),
+            hook_angle=hook_angle or suggested.hook_angle or None,
+            use_hook=use_hook,
+            use_cta=use_cta,
+            use_ragebait=use_ragebait,
+            variations=str(variations),
+        )
+
+
+@contextmanager
+def say_what_is_wrong() -> Iterator[None]:
+    """Let a body that is no body of its kind be one of our errors."""
+    try:
+        yield
+    except ValidationError as error:
+        problems = [(str(one["loc"][0]), one["msg"]) for one in error.errors()]
+        raise ParameterError.fields(problems) from None
 
 
 def _whole_seconds(duration: float | str) -> str:

@@ -125,6 +125,7 @@ def test_both_faces_fetch_without_the_key(
         ("https://", "must be like https://host/file"),
         ("https://host:99999999/", "must be like https://host/file"),
         ("https://nowhere.invalid/", "could not be fetched: there is no nowhere.invalid"),
+        ("http://nowhere.invalid/", "could not be fetched: there is no nowhere.invalid"),
     ],
 )
 def test_what_is_not_asked_for(url: str, sentence: str, tmp_path: Path) -> None:

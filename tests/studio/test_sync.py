@@ -469,6 +469,22 @@ def test_a_script_that_cannot_be_ordered_is_not(
     assert other.seen == []
 
 
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [({"topic": 5}, "topic"), ({"hook_angle": 5}, "hook_angle"), ({"use_hook": "yes"}, "use_hook")],
+)
+def test_what_is_no_text_and_no_truth_value_is_named(
+    studio: Studio, other: Server, asked: Any, field: str
+) -> None:
+    with pytest.raises(ParameterError, match=f"^{field}: "):
+        studio.scripts.write(**{"topic": "SPACE", "title": "T", **asked})
+    if field == "topic":
+        with pytest.raises(ParameterError, match=r"^topic: "):
+            studio.titles.suggest(5)  # type: ignore[arg-type]
+
+    assert other.seen == []
+
+
 def test_no_repr_shows_an_address_or_a_key(studio: Studio) -> None:
     made = studio.generate("paint", "a lake")
     shown = " ".join(

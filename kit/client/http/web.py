@@ -74,7 +74,7 @@ class Web:
         except TooLongError as error:
             sentence = str(error).removeprefix("it ")
             raise ParameterError(f"the medium {shown!r} {sentence}") from None
-        except (*FAILURES, OSError) as error:
+        except (*FAILURES, httpcore.ConnectError, OSError) as error:
             why = str(error) or type(error).__name__
             raise ParameterError(f"the medium {shown!r} could not be fetched: {why}") from None
         finally:
