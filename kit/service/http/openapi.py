@@ -78,6 +78,7 @@ def build_document(app: FastAPI) -> dict[str, Any]:
         "key": {"type": "http", "scheme": "bearer", "description": "an API key"}
     }
     document["paths"][_TICKET]["get"] = _read_below(document["paths"][_FILE]["get"])
+    document["paths"][_TICKET]["put"]["requestBody"] = _FILE_BODY
     document["webhooks"] = {"generation": {"post": _MESSAGE}}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -288,6 +289,12 @@ _TEXTS: Mapping[str, tuple[str, dict[str, Any]]] = {
             "example": "# TYPE kit_queue_depth gauge\nkit_queue_depth 3.0\n",
         },
     ),
+}
+#: What is sent to a ticket's address.
+_FILE_BODY = {
+    "required": True,
+    "description": "the file, with the ticket's `requiredHeaders`",
+    "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
 }
 _ENDS = ("completed", "failed", "canceled")
 #: What is sent to webhooks. Source: contract, "Webhooks"; Standard Webhooks 1.0.

@@ -85,6 +85,13 @@ def test_every_answer_names_its_request(document: dict[str, Any]) -> None:
             assert status == "307" or "X-Request-Id" in answer["headers"], (name, status)
 
 
+def test_the_file_that_a_ticket_takes_is_described(document: dict[str, Any]) -> None:
+    body = document["paths"]["/media/uploads/{upload_id}"]["put"]["requestBody"]
+
+    assert body["required"] is True
+    assert "requiredHeaders" in body["description"]
+
+
 def test_what_is_sent_to_webhooks_is_described(document: dict[str, Any]) -> None:
     message = document["webhooks"]["generation"]["post"]
     schema = message["requestBody"]["content"]["application/json"]["schema"]
