@@ -44,13 +44,8 @@ COMMANDS = {
     "demo-data": "Make a data folder with a demo history.",
 }
 #: Those that stand in the module of another.
-_TOGETHER = {
-    "login": "profiles",
-    "logout": "profiles",
-    "restore": "backup",
-    "ledger": "credits",
-    "migrate": "move",
-}
+_TOGETHER = {"login": "profiles", "logout": "profiles", "restore": "backup", "ledger": "credits"}
+_TOGETHER |= {"migrate": "move"}
 #: Those that have commands themselves.
 GROUPS = {
     "accounts": "Accounts: who pays.",

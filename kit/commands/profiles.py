@@ -51,10 +51,7 @@ def command(as_json: Json = False) -> None:
         (p.name, p.base_url, "keyring" if p.in_keyring else "file")
         for p in profiles.list_profiles()
     ]
-    text = (
-        table(("NAME", "ADDRESS", "KEY IN"), rows)
-        if rows
-        else ("There are no saved services; `kit login` saves one.")
-    )
+    none = "There are no saved services; `kit login` saves one."
+    text = table(("NAME", "ADDRESS", "KEY IN"), rows) if rows else none
     saved = [dict(zip(("name", "baseUrl", "key"), row, strict=True)) for row in rows]
     show(as_json, saved, text)

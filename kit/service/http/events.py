@@ -187,16 +187,10 @@ def _make_reader(context: Context, generation_id: str, caller: Caller, base: str
     return read
 
 
-def parse_wait(prefer: str) -> float:
-    """Return the seconds that a request asks to wait; 0 when it does not."""
-    found = _WAIT.search(prefer) if prefer else None
-    return min(int(found[1]), MAX_WAIT) if found else 0
-
-
 def grant_wait(prefer: str, watchers: Watchers, account_id: str) -> float:
     """Return the seconds that a request may wait; 0 when too many are waiting already."""
-    asked = parse_wait(prefer)
-    return 0 if asked and watchers.is_full_for(account_id) else asked
+    found = _WAIT.search(prefer) if prefer else None
+    return min(int(found[1]), MAX_WAIT) if found and not watchers.is_full_for(account_id) else 0
 
 
 async def hold_answer(

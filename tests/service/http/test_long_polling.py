@@ -29,7 +29,7 @@ from tests.waiting import GENERATIONS, started, until
     ],
 )
 def test_the_header_is_read_as_its_standard_has_it(prefer: str, seconds: int) -> None:
-    assert events.parse_wait(prefer) == seconds
+    assert events.grant_wait(prefer, Watchers(), "acc_1") == seconds
 
 
 def looking_at(states: list[str], watchers: Watchers, seconds: float) -> tuple[str, int]:
