@@ -235,7 +235,7 @@ def build_form(
         {
             "prompt": requests.json_text(prompt, "prompt"),
             "media": media,
-            "parameters": requests.json_parameters(given),
+            "parameters": requests.json_parameters(model, given),
         },
         service=FormService(session),
         presets=presets,

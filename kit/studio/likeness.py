@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from kit.errors import ConfigError, NotFoundError
 from kit.explore.filters import HistoryFilter
 from kit.studio.generation import BaseGeneration
 from kit.studio.operations import Operations
-from kit.studio.requests import resolve_media
+from kit.studio.requests import is_id, resolve_media
 from kit.widgets.progress import ProgressUpdates
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ FETCHED = 100
 #: Pictures of which hashes are kept at a time, so that an interruption loses no more.
 _PORTION = 100
 _ALL = HistoryFilter()
-_ID = re.compile(r"[\w-]+")
 _NOT_COMPARED = (
     "%s pictures of the history were not looked at yet and are not compared: each call looks at up"
     " to %d, the newest first, and fetch= says how many"
@@ -66,7 +64,7 @@ def _hash(operations: Operations, archive: Archive, picture: Any) -> Flow[bytes]
     from kit.explore.search import hash_picture
 
     facts = picture.facts if isinstance(picture, BaseGeneration) else None
-    if isinstance(picture, str) and _ID.fullmatch(picture) and not Path(picture).exists():
+    if is_id(picture):
         facts = wire.Generation(id=picture)
     if facts is not None:
         if known := archive.store.hash_of(facts.id):

@@ -119,7 +119,7 @@ class Operations:
         """Check a request against its model, with one sentence for each problem."""
         text, model = requests.json_text(prompt, "prompt"), (yield from self.model(model_id))
         media, rest = separate_media(model, media, given)
-        wanted = requests.json_parameters(rest)
+        wanted = requests.json_parameters(model, rest)
         resolved = yield from resolve_media(media)
         files = uploads.sources(model, resolved, ours=self.settings.ours)
         checked = parameters.check(model, prompt=text, parameters=wanted, media=files)

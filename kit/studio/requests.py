@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date
@@ -21,13 +22,14 @@ from kit import pricing, wire
 from kit.client import records, uploads
 from kit.client.calls import FetchMedium, Flow
 from kit.errors import ConfigError, ParameterError
-from kit.parameters import Problem, Request, is_own
+from kit.parameters import Problem, Request, is_own, suggest
 from kit.wire.bounds import tag_problems
 
 #: What is sent to leave a choice to the service, which shows its own then.
 _ANY = -1
 #: The largest whole number that every JSON reader keeps exact.
 _EXACT = 2**53
+_ID = re.compile(r"[\w-]+")
 
 
 def matches_request(
@@ -235,6 +237,11 @@ def _whole_seconds(duration: float | str) -> str:
     return str(int(whole))
 
 
+def is_id(value: Any) -> bool:
+    """Whether something may be the id of a generation, and is no file."""
+    return isinstance(value, str) and bool(_ID.fullmatch(value)) and not Path(value).exists()
+
+
 def resolve_media(media: Any) -> Flow[Any]:
     """Return input files with a file in the place of each generation, output and address.
 
@@ -252,6 +259,9 @@ def resolve_media(media: Any) -> Flow[Any]:
         return several
     if uploads.is_on_the_web(media):
         return (yield FetchMedium(media))
+    if is_id(media):
+        sentence = f"a generation of that id is given as studio.history[{media!r}]"
+        raise ParameterError(f"there is no file {media!r}; {sentence}")
     return (yield from media._kit_file()) if hasattr(media, "_kit_file") else media
 
 
@@ -282,15 +292,19 @@ class _UnsendableError(ValueError):
     """A value that cannot be sent; the message ends a sentence about it."""
 
 
-def json_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
+def json_parameters(model: wire.Model, given: Mapping[Any, Any]) -> dict[str, Any]:
     """Return settings as they can be sent; those that hold nothing are left out."""
+    known = {parameter.name for parameter in model.parameters}
+    media = [parameter.name for parameter in model.media_parameters]
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, value in given.items():
         try:
             found = json_value(value)
         except _UnsendableError as error:
-            problems.append((f"parameters.{name}", str(error)))
+            stranger = media and name not in known  # as a file under a wrong name
+            sentence = f"unknown parameter{suggest(str(name), media)}" if stranger else str(error)
+            problems.append((f"parameters.{name}", sentence))
             continue
         if found is not None:
             values[str(name)] = found

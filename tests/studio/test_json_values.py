@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kit import wire
 from kit.errors import ParameterError
 from kit.studio import Studio, requests
 from tests.client.third_party import Answer, Server
@@ -118,7 +119,7 @@ def test_an_odd_object_is_named_even_if_it_cannot_say_what_it_is() -> None:
             raise RuntimeError
 
     with pytest.raises(ParameterError, match="not a Mute"):
-        requests.json_parameters({"a": Mute()})
+        requests.json_parameters(wire.Model(id="any"), {"a": Mute()})
 
 
 # ── equal numbers ────────────────────────────────────────────────────────────────────────────────

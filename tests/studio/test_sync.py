@@ -144,6 +144,8 @@ def test_a_cancel_that_the_service_lacks_is_a_sentence(studio: Studio) -> None:
         ("paint", "x", {"media": b"?"}, "takes no media"),
         ("retouch", None, {}, "mediaUploads.picture: is required"),
         ("retouch", None, {"media": "no.png"}, "there is no file 'no.png'"),
+        ("retouch", None, {"media": "job-1"}, "is given as studio.history['job-1']"),
+        ("retouch", None, {"image": [object()]}, "unknown parameter; there is 'hints', 'picture'"),
     ],
 )
 @pytest.mark.parametrize("verb", ["generate", "start", "estimate"])
