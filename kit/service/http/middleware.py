@@ -146,23 +146,11 @@ class _ResponseStart:
         self._request_id = request_id
         self._send = send
         self._write = write
-        #: The head of an answer that waits for its body: sent together they cost one system call,
-        #: and the second one costs as much as making a short answer.
-        self._head: Message | None = None
 
     async def send(self, message: Message) -> None:
-        """Pass a message on, with our headers in the first; what is whole leaves in one piece."""
+        """Pass a message on, with our headers in the first."""
         if message["type"] == "http.response.start":
             self._begin(message["status"], message["headers"])
-            self._head = message
-            return
-        head, self._head = self._head, None
-        if head:
-            status, headers = head["status"], head["headers"]
-            whole = not message.get("more_body") and _is_plain(headers)
-            if whole and self._write and self._write(status, headers, message.get("body", b"")):
-                return
-            await self._send(head)
         await self._send(message)
 
     async def answer(self, response: Response, scope: Scope, receive: Receive) -> None:
@@ -183,14 +171,8 @@ class _ResponseStart:
 
     async def fail(self, error: ApiError, scope: Scope, receive: Receive) -> None:
         """Answer with an error, unless an answer has begun already."""
-        if self.status == 0 or self._head:
+        if self.status == 0:
             await envelope(error, self._request_id)(scope, receive, self.send)
-
-
-def _is_plain(headers: list[tuple[bytes, bytes]]) -> bool:
-    """Whether headers can be sent as they are: they name a length, and none has a line end."""
-    named = any(name == b"content-length" for name, _ in headers)
-    return named and not any(b"\n" in value or b"\r" in value for _, value in headers)
 
 
 def below(scope: Scope) -> str:

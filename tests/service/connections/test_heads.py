@@ -27,12 +27,6 @@ KILOBYTE = b"x" * 1000
 ON_THE_WAY = 12_000_000
 
 
-def test_a_short_answer_comes_in_one_piece(service: Service) -> None:
-    with line(service) as one:
-        one.sendall(HELLO)
-        assert one.recv(65_536).endswith(b"}")
-
-
 def test_a_head_without_an_end_is_refused_as_it_comes(service: Service) -> None:
     for begin, piece in (
         (START + b"X-Long: ", KILOBYTE),
