@@ -298,7 +298,7 @@ class Dispatcher:
         result: dict[str, Any] = {}
 
         def report(fraction: float) -> None:
-            self.progress[row.id] = fraction
+            self.progress[row.id] = round(fraction, 4)
             self.watchers.wake(row.id)
 
         try:
