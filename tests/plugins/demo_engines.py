@@ -130,7 +130,7 @@ def _fail(progress: Progress) -> None:
 
 
 def _crash(progress: Progress) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def _hang(progress: Progress) -> None:
