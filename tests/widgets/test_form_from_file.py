@@ -49,7 +49,7 @@ def test_it_fills_in_what_the_model_takes_and_says_what_it_left(
     assert form.value == {
         "prompt": "a hill",
         "parameters": form.value["parameters"] | {"count": 3},
-        "media": {"face": [str(face)]},
+        "media": {"face": [face.as_posix()]},
     }
     assert "filled in from made.png (not used: steps: " in said
 
