@@ -70,6 +70,9 @@ def lower_priority() -> None:
     # Linux may weigh sessions and not processes, and this one has a session of its own.
     with suppress(OSError):
         Path("/proc/self/autogroup").write_text(str(_NICENESS))
+    # Where memory runs out, a render is lost and refunded, and not the notebook with all it holds.
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def block_network() -> bool:

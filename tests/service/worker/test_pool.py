@@ -303,6 +303,16 @@ def test_its_libraries_are_told_how_to_run_and_it_sees_no_key(
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
+def test_it_and_not_a_notebook_is_lost_where_memory_runs_out(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> str:
+        await pool.warm()
+        [child] = pool.idle
+        return Path(f"/proc/{child.process.pid}/oom_score_adj").read_text().strip()
+
+    assert in_pool(work, tmp_path) == "1000"
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 def test_a_busy_process_ends_with_its_parent(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[3])
     path = os.pathsep.join([root, os.environ["PYTHONPATH"]])
