@@ -19,7 +19,6 @@ from kit.errors import BadRequestError
 from kit.wire import TOPICS
 
 ALONE = ("7 Things About Coffee and Sleep", "What is \U0001f680 {subject}?!", "Zug", "\U0001f680")
-
 ANGLES = (None, "", "Start with how strange it is", "You have been told the wrong story " * 8)
 
 
@@ -30,6 +29,11 @@ def sentences(text: str) -> list[str]:
 def script(topic: str, title: str, duration: int, *, seed: int = 3, **asked: Any) -> str:
     order = ScriptOrder(topic=topic, title=title, duration_seconds=duration, **asked)
     return write_scripts(order, seed=seed)[0]
+
+
+def told(topic: str, text: str) -> set[str]:
+    """Return the subjects that a script tells of."""
+    return {entry.subject for entry in bank(topic).entries if entry.text in text}
 
 
 @st.composite
@@ -58,7 +62,7 @@ def test_a_title_of_ligatures_is_written_in_time() -> None:
 
 
 @given(orders(), st.integers(0, 2**32))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_order_is_met_within_a_tenth_in_clean_text(order: ScriptOrder, seed: int) -> None:
     first, second = write_scripts(order, seed=seed)
 
@@ -69,6 +73,8 @@ def test_any_order_is_met_within_a_tenth_in_clean_text(order: ScriptOrder, seed:
         assert text.endswith((".", "?")), "the last sentence is whole"
         repeated = [s for s, count in Counter(sentences(text)).items() if count > 1]
         assert repeated == []
+    if order.title not in ALONE:
+        assert told(order.topic, second) - told(order.topic, first), "each tells something new"
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -159,37 +165,7 @@ def test_an_order_out_of_bounds_is_refused(wrong: dict[str, object], field: str)
         ScriptOrder(**{**right, **wrong})  # type: ignore[arg-type]
 
 
-def told(topic: str, text: str) -> set[str]:
-    """Return the subjects that a script tells of."""
-    return {entry.subject for entry in bank(topic).entries if entry.text in text}
-
-
-@pytest.mark.parametrize("topic", TOPICS)
-def test_the_second_of_two_scripts_tells_of_something_that_the_first_does_not(topic: str) -> None:
-    rng = random.Random(topic)
-    for duration in (10, rng.choice((11, 12, 13, 15, 20, 30, 60, 90))):
-        known = suggest_title(topic, seed=rng.getrandbits(32))
-        order = ScriptOrder(
-            topic=topic,
-            title=known.title,
-            duration_seconds=duration,
-            hook_angle=rng.choice((known.hook_angle, None)),
-            use_hook=rng.random() < 0.5,
-            use_cta=rng.random() < 0.5,
-            use_ragebait=rng.random() < 0.5,
-            variations=2,
-        )
-
-        first, second = write_scripts(order, seed=rng.getrandbits(32))
-
-        assert told(topic, second) - told(topic, first), (duration, first, second)
-        assert seconds(second) == pytest.approx(duration, rel=0.1)
-
-
-ENTRIES = bank("NATURE").entries
-
 PLAIN = Telling(naming=(), plain=(), whole=False)
-
 NOTHING = Ends(opening=(), closing=(), cost=0.0)
 
 
