@@ -177,22 +177,20 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     os.umask(0o077)  # files made here are private, whatever the service was started with
     limit_memory(memory)
     lower_priority()
-    jobs = [Progress()]  # the one that runs
+    job = _RunningJob()
     # Asked first, killed later: an engine may have to cancel a job on another machine.
-    signal.signal(signal.SIGTERM, lambda *_: jobs[0].cancel())
+    signal.signal(signal.SIGTERM, lambda *_: job.progress.cancel())
     threading.Thread(
-        target=_follow_parent,
-        args=(_replace_stdin(), lambda: jobs[0].cancel()),
-        name="parent",
-        daemon=True,
+        target=_follow_parent, args=(_replace_stdin(), job), name="parent", daemon=True
     ).start()
     channel = ChildChannel(_open_connection(descriptor))
     channel.send({"result": {"process": os.getpid()}})
     reporter = ProgressReporter(lambda fraction: channel.send({"progress": fraction}))
-    for task in channel.tasks():
+    for number, task in enumerate(channel.tasks()):
         limit_cpu(cpu_seconds)
         with reporter as report:
-            progress = jobs[0] = Progress(report)
+            progress = Progress(report)
+            job.number, job.progress = number % 256, progress
             answer = _run_task(task, progress)
         progress.cancel()  # a thread that the engine has left running ends at its next report
         channel.send({**answer, "alone": _is_alone(task["folder"])})
@@ -233,13 +231,22 @@ def _replace_stdin() -> int:
     return parent
 
 
-def _follow_parent(parent: int, cancel: Callable[[], None]) -> None:
-    """Cancel at each byte of a pipe; end the process, whatever it does, when its other end is gone.
+class _RunningJob:
+    """The job that runs: its number in this process, as a byte, and its progress."""
 
-    A signal asks the same, but Windows has none: it would be killed.
+    def __init__(self) -> None:
+        self.number = 0
+        self.progress = Progress()
+
+
+def _follow_parent(parent: int, job: _RunningJob) -> None:
+    """Cancel a job when a pipe names it; end the process, whatever it does, when that is closed.
+
+    A signal asks the same of any job, but Windows has none: it would be killed.
     """
-    while os.read(parent, 1):
-        cancel()
+    while asked := os.read(parent, 1):
+        if asked[0] == job.number:
+            job.progress.cancel()
     _end()
 
 

@@ -63,8 +63,8 @@ class RenderProcess:
     folder: Path
     #: Whether it is the one for engines that keep large weights.
     resident: bool
-    #: Whether it has had a job before.
-    used: bool = False
+    #: How many jobs it has had before.
+    jobs: int = 0
 
     def stop(self) -> None:
         """Kill the process, and whatever an engine has started in it."""
@@ -151,7 +151,7 @@ class Pool:
         async with self._resident_lock if resident else nullcontext(), self._free:
             child = await self._take(resident)
             answer = await self._run_in(child, name, task, on_progress)
-            if child.used and not self._is_kept(child, answer):
+            if child.jobs and not self._is_kept(child, answer):
                 child = await self._start(resident)
                 answer = await self._run_in(child, name, task, on_progress)
         if "error" in answer:
@@ -192,7 +192,7 @@ class Pool:
         if self._is_kept(child, answer):
             # What an engine has left running may write to the old folder.
             folder = child.folder if answer.get("alone") else self._new_folder()
-            self.idle.append(replace(child, folder=folder, used=True))
+            self.idle.append(replace(child, folder=folder, jobs=child.jobs + 1))
         else:
             child.kill()
         return answer
@@ -207,8 +207,8 @@ class Pool:
         if child is None:
             return False
         if child.process.stdin:
-            with suppress(OSError):  # it has ended
-                os.write(child.process.stdin.fileno(), b"c")
+            with suppress(OSError, ValueError):  # it has ended
+                os.write(child.process.stdin.fileno(), bytes([child.jobs % 256]))
         asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._kill_running, name, child)
         return True
 
@@ -273,7 +273,7 @@ def _spawn(
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             # Not from the folder that we happen to be in: a notebook may lie beside a `random.py`.
             [sys.executable, "-P", "-m", "kit.service.worker.child", *map(str, limits)],
-            stdin=subprocess.PIPE,  # a byte cancels its job; it ends when we do
+            stdin=subprocess.PIPE,  # a byte cancels the job of that number; it ends when we do
             stdout=subprocess.DEVNULL,
             stderr=errors,
             env=environment,

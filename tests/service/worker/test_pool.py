@@ -164,6 +164,25 @@ def test_a_canceled_job_says_goodbye_and_its_process_goes_on(
     assert with_pool(work) < 0.15, "the engine looks every 20 ms"
 
 
+def test_a_cancel_that_comes_late_does_not_end_the_next_job(
+    with_pool: WithPool, tmp_path: Path
+) -> None:
+    async def work(pool: Pool) -> Any:
+        await pool.run("first", task(tmp_path), silent)
+        [child] = pool.idle
+        begun = asyncio.Event()
+        job = asyncio.create_task(pool.run("a", task(tmp_path, "hangs"), lambda _: begun.set()))
+        await begun.wait()
+        os.write(child.process.stdin.fileno(), b"\0")  # the first job's number
+        await asyncio.sleep(0.2)
+        assert not job.done()
+        pool.cancel("a")
+        with pytest.raises((JobError, LostError), match="canceled"):
+            await job
+
+    with_pool(work)
+
+
 def test_a_cancel_ends_its_job_alone_even_a_deaf_one(with_pool: WithPool, tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         begun = asyncio.Event()
