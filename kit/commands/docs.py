@@ -26,8 +26,9 @@ MODULES = (
     "kit.parameters",
     "kit.engines.base",
 )
-#: Settings whose default is not the same everywhere.
+#: A parameter of a NumPy docstring: its names, and what is said of it.
 _FIELDS = r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)"
+#: Settings whose default is not the same everywhere.
 _OF_THE_MACHINE = ("data", "workers")
 Table = list[tuple[str, ...]]
 

@@ -12,8 +12,8 @@ import typer
 import kit
 from kit import wire
 from kit.client import settings
-from kit.commands import options, plain
-from kit.commands.options import Data, Json, table
+from kit.commands import plain
+from kit.commands.options import Data, Json, show, table
 from kit.engines.configured.place import ModelSource
 from kit.engines.registry import look
 from kit.service import settings as service_settings
@@ -48,7 +48,7 @@ def command(
     if asset_type not in (None, "image", "video"):
         raise kit.errors.ConfigError(f"--type must be image or video, not {asset_type!r}")
     if gallery is not None:
-        show(gallery, [*filter(None, (only,)), *(model or ())], data=data)
+        show_gallery(gallery, [*filter(None, (only,)), *(model or ())], data=data)
         return
     if model:
         raise kit.errors.ConfigError("--model goes with --gallery")
@@ -62,23 +62,23 @@ def command(
         with kit.connect(data=data) as studio:
             models = studio.models.values()
     if only is not None:
-        show_one(only, {m.id: m for m in models}, as_json=as_json)
+        show_model(only, {m.id: m for m in models}, as_json=as_json)
         return
     found = [m for m in models if asset_type in (None, m.asset_type)]
     found = [m for m in found if category in (None, m.category)]
-    plain = [m.model_dump(mode="json", by_alias=True) for m in found]
-    groups = {kind: [m for m in plain if m["assetType"] == kind] for kind in wire.CATEGORIES}
+    bodies = [m.model_dump(mode="json", by_alias=True) for m in found]
+    groups = {kind: [m for m in bodies if m["assetType"] == kind] for kind in wire.CATEGORIES}
     lines = [(m.id, m.asset_type, m.category, usual(m) or "?", m.title) for m in found]
-    options.show(as_json, groups, table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines))
+    show(as_json, groups, table(("ID", "TYPE", "CATEGORY", "CREDITS", "TITLE"), lines))
     for broken in listing.left_out if listing else ():
         typer.echo(f"{broken}; {broken.remedy}", err=True)
 
 
-def show_one(name: str, models: Mapping[str, wire.Model], *, as_json: bool) -> None:
+def show_model(name: str, models: Mapping[str, wire.Model], *, as_json: bool) -> None:
     """Print what a model does, costs and takes."""
     # Imported here: a list needs none of it.
     from kit.studio.catalog import Models
-    from kit.widgets.preview import allowed
+    from kit.widgets.preview import limits_text
 
     model = Models(models, again=dict)[name]
     rows = [
@@ -86,17 +86,17 @@ def show_one(name: str, models: Mapping[str, wire.Model], *, as_json: bool) -> N
             p.name + "*" * p.required,
             p.type,
             "" if p.default is None else p.default,
-            allowed(p),
+            limits_text(p),
             p.description or "",
         )
         for p in model.parameters
     ]
     words = plain(f"{model.title}: {sentence(model)}\n{model.description}\n")
     text = f"{words}\n{table(('NAME', 'TYPE', 'DEFAULT', 'ALLOWED', 'DESCRIPTION'), rows)}"
-    options.show(as_json, model.model_dump(mode="json", by_alias=True), text)
+    show(as_json, model.model_dump(mode="json", by_alias=True), text)
 
 
-def show(target: Path, only: Sequence[str], **how: Any) -> None:
+def show_gallery(target: Path, only: Sequence[str], **how: Any) -> None:
     """Write the page of examples and print where it is; exits with 1 where one failed."""
     # Imported here: what draws and encodes is heavy, and a list of models needs none of it.
     from kit.commands.gallery import make

@@ -12,7 +12,7 @@ import typer
 from jinja2 import Template
 
 from kit.commands.lab import tutorials
-from kit.commands.models import show
+from kit.commands.models import show_gallery
 from kit.errors import require_extra
 
 
@@ -30,7 +30,7 @@ def command(
         typer.echo(path.stem, err=True)
         pages.append((f"{path.stem}.html", write_page(path, folder)))
     if gallery:
-        show(folder / "gallery.html", ())
+        show_gallery(folder / "gallery.html", ())
         pages.append(("gallery.html", "What each model makes"))
     _write(
         folder / "index.html",

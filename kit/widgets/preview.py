@@ -181,7 +181,7 @@ def parameters(items: Iterable[wire.Parameter]) -> str:
             f"<b>{escape(p.name)}</b>{'*' if p.required else ''}",
             escape(p.type),
             "" if p.default is None else escape(str(p.default)),
-            escape(allowed(p)),
+            escape(limits_text(p)),
             faint(p.description),
         )
         for p in items
@@ -252,7 +252,7 @@ TEXTS: dict[type[Any], Callable[[Any], str]] = {
         f"<Entry {_joined([e.kind, signed_amount(e.credits), e.model_id or ''])}>"
     ),
     wire.Model: lambda m: f"<Model {m.id} · {m.asset_type} · from {credits(m.credits_from)}>",
-    wire.Parameter: lambda p: f"<Parameter {_joined([_input(p), p.type, allowed(p)])}>",
+    wire.Parameter: lambda p: f"<Parameter {_joined([_input(p), p.type, limits_text(p)])}>",
     wire.Quote: quote_text,
     wire.Title: lambda t: f"<Title {t.title!r}>",
     wire.Script: lambda s: f"<Script {s.title!r} · {_length(s)}>",
@@ -304,7 +304,7 @@ def _input(parameter: wire.Parameter) -> str:
     return f"{parameter.name}*" if parameter.required else parameter.name
 
 
-def allowed(parameter: wire.Parameter) -> str:
+def limits_text(parameter: wire.Parameter) -> str:
     """Return what a parameter may be: its choices, or its ends."""
     if parameter.enum:
         return ", ".join(map(str, parameter.enum))

@@ -44,7 +44,7 @@ def test_an_example_that_fails_is_a_card_with_its_sentence(kit: Kit, tmp_path: P
     assert "must be at most 10" in text
     assert any("the clay is too dry" in line for line in told)
     with pytest.raises(typer.Exit) as end:
-        models.show(target, ["flat"], planned=planned)
+        models.show_gallery(target, ["flat"], planned=planned)
     assert end.value.exit_code == 1
 
 
