@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -25,8 +26,24 @@ DatabaseUrl = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Account = Annotated[str, typer.Option(help="Account id.")]
+
+
+def _output(text: str) -> Path:
+    if text.endswith(("/", os.sep)) and not Path(text).is_dir():
+        raise ConfigError(f"the folder {text} does not exist")
+    return Path(text)
+
+
 Output = Annotated[
-    Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        parser=_output,
+        metavar="<path>",
+        help="File to write.",
+        show_default=False,
+    ),
 ]
 
 

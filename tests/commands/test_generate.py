@@ -110,6 +110,7 @@ def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
         (("clay", "x", "--media", "portrait=no.png"), "there is no file 'no.png'"),
         (("clay", "x", "--media", "face=no.png"), "has no medium 'face'"),
         (("flat", "x", "-o", "no/such/a.png"), "no/such does not exist"),
+        (("flat", "x", "-o", "pictures/"), "the folder pictures/ does not exist"),
         (
             ("flat", "x", "-o", "a.mp4"),
             "makes files of type image, and -o a.mp4 names one of type video",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -81,7 +82,12 @@ def _flush(path: Path) -> None:
     except PermissionError:  # Windows opens no folders
         return
     try:
-        os.fsync(descriptor)
+        if sys.platform == "darwin":  # whose fsync leaves data in the drive's own cache
+            import fcntl
+
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+        else:
+            os.fsync(descriptor)
     except OSError as error:  # some file systems flush no folders
         if error.errno != errno.EINVAL:
             raise

@@ -54,6 +54,7 @@ def open_connection(path: Path, vfs: str | None = None) -> apsw.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         # FULL and not NORMAL: an acknowledged charge must survive a power cut.
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")  # through the drive's own cache, on macOS
         connection.execute("PRAGMA foreign_keys = ON")
         # A plan does not depend on the values. Else a statement whose plan might is prepared again
         # whenever it gets other ones, which takes several times as long as running it.
