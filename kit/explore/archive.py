@@ -21,7 +21,7 @@ import pyarrow.dataset as ds
 from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
 from kit.explore.arrow import Columns
-from kit.explore.filters import HistoryFilter
+from kit.explore.filters import ALL, HistoryFilter
 from kit.explore.frames import write_excel
 from kit.explore.schema import SETTINGS, grouped, pointer, split_key
 from kit.explore.search import SearchQuery, hash_picture, likeness
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ALL = HistoryFilter()
 #: Instants in a CSV are all of one form: a column of two is read as texts.
 _FORMATS = {
     ".parquet": "(format parquet, compression zstd)",

@@ -144,6 +144,10 @@ class HistoryFilter:
         return [(column, words) for column, words in found if words]
 
 
+#: The choice of all generations.
+ALL = HistoryFilter()
+
+
 def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
     """Return a choice of generations from how it was typed; see `HistoryFilter`.
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from kit import wire
@@ -179,6 +179,12 @@ class BaseGeneration:
         """When it was ordered."""
         return self.facts.created_at
 
+    @property
+    def url(self) -> str | None:
+        """Where the service serves its file; signed, and valid for a while only."""
+        url, settings = self.facts.output_url, self.client.settings
+        return settings.at(absolute_url(settings.base_url, url)) if url else None
+
     def __copy__(self) -> Self:
         return self  # nothing of it changes
 
@@ -294,17 +300,37 @@ def read_picture(path: Path, otherwise: str) -> Any:
         return picture
 
 
-def describe_output(generation: BaseGeneration) -> str:
-    """Return type and size of an output, for its repr."""
-    facts = generation.facts.output or wire.Output()
-    size = f" {facts.width}×{facts.height}" if facts.width and facts.height else ""
-    return f"<Output {facts.content_type or generation.asset_type or 'media'}{size}>"
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class BaseOutput:
+    """What both faces of an output share: the facts about it, and how it looks."""
 
+    generation: BaseGeneration
 
-def output_address(generation: BaseGeneration) -> str | None:
-    """Return the whole address of an output, where its service is now."""
-    url, settings = generation.facts.output_url, generation.client.settings
-    return settings.at(absolute_url(settings.base_url, url)) if url else None
+    def __repr__(self) -> str:
+        facts = self.facts
+        size = f" {facts.width}×{facts.height}" if facts.width and facts.height else ""
+        return f"<Output {facts.content_type or self.generation.asset_type or 'media'}{size}>"
+
+    def _kit_file(self) -> Flow[Path]:
+        return fetch_output(self.generation)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        html = preview.output(self.facts, media=render_media(self.generation)[0])
+        return {"text/plain": repr(self), "text/html": html}
+
+    def __fspath__(self) -> str:
+        """Return the file in the cache, so that ``open`` and other libraries take it as a path."""
+        return str(self.generation.client.block(fetch_output(self.generation)))
+
+    @property
+    def url(self) -> str | None:
+        """Where the service serves it; signed, and valid for a while only."""
+        return self.generation.url
+
+    @property
+    def facts(self) -> wire.Output:
+        """Type, size, length and hash, as far as the service reports them."""
+        return self.generation.facts.output or wire.Output()
 
 
 def service_key(settings: Settings) -> tuple[str, str]:
@@ -372,11 +398,3 @@ class Session(Generic[G]):
         kind: Any = self.generation
         held: G = kind(facts, self.operations, self.client, made_before=made_before)
         return held
-
-
-class SessionOwner(Protocol):
-    """A studio of either face."""
-
-    @property
-    def session(self) -> Session[Any]:
-        """The account and the service that it works with."""

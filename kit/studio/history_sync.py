@@ -10,8 +10,8 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from kit.errors import (
     NotFoundError,
     require_extra,
 )
-from kit.explore.filters import PAGE, HistoryFilter, check_words
+from kit.explore.filters import ALL, PAGE, HistoryFilter, check_words
 from kit.private import make_folder, write_private
 from kit.widgets.markup import count_of
 from kit.widgets.progress import ProgressUpdates
@@ -162,7 +162,7 @@ class HistorySync:
         malformed.warn()
         whole = pa.concat_tables(tables).slice(0, limit)
         yield from self.check(choice, whole)
-        if choice == HistoryFilter() and path is None:
+        if choice == ALL and path is None:
             self.warn_of_short_list(whole["id"].to_pylist(), limit)
         if charges.complete(whole):
             return whole
@@ -282,43 +282,30 @@ class HistorySync:
         return self._account
 
 
-class ProgressLine:
-    """A line of progress; one that was not asked for appears only when it takes long.
+@contextmanager
+def show_progress(progress: ShowProgress, label: str = "") -> Iterator[OnProgress]:
+    """Yield what shows how far a reading is, in a line that is there until the block ends.
 
-    It has no share of the whole: the lists of a service do not say how long they are. `show` is
-    what to show from the start, because it was asked for by name.
+    It has no share of the whole: the lists of a service do not say how long they are. With a
+    `label` there is a line from the start, for it was asked for by name; else only once it takes
+    long.
     """
+    began: dict[str, float] = {}
+    now = time.monotonic()
+    with ExitStack() as shown:
+        line = shown.enter_context(progress(label)) if label else None
 
-    def __init__(self, progress: ShowProgress, *, show: str | None = None) -> None:
-        self._progress = progress
-        self._began: dict[str, float] = {}
-        self._entered = time.monotonic()
-        self._line: Any = None
-        self._update: Any = None
-        if show is not None:
-            self._begin(show)
+        def update(what: str, so_far: Synced) -> None:
+            nonlocal line, now
+            # one line shows one reading after another: each has a rate of its own
+            start = began.setdefault(what, now)
+            if line is None and so_far.pages > _QUIET_PAGES:
+                line = shown.enter_context(progress(what))
+            now = time.monotonic()
+            if line is not None:
+                line.saying(describe_progress(what, so_far, now - start))
 
-    def __enter__(self) -> OnProgress:
-        return self.show
-
-    def __exit__(self, *_: object) -> None:
-        if self._line is not None:
-            self._line.__exit__(None, None, None)
-
-    def show(self, what: str, so_far: Synced) -> None:
-        """Show how far a reading is."""
-        # one line shows one reading after another: each has a rate of its own
-        began = self._began.setdefault(what, self._entered)
-        if self._line is None and so_far.pages > _QUIET_PAGES:
-            self._begin(what)
-        now = time.monotonic()
-        if self._update is not None:
-            self._update.saying(describe_progress(what, so_far, now - began))
-        self._entered = now
-
-    def _begin(self, what: str) -> None:
-        self._line = self._progress(what)
-        self._update = self._line.__enter__()
+        yield update
 
 
 def describe_progress(what: str, so_far: Synced, seconds: float) -> str:

@@ -11,7 +11,7 @@ from kit import wire
 from kit.client import downloads, uploads
 from kit.client.calls import Flow, Sleep
 from kit.errors import ConfigError, NotFoundError
-from kit.explore.filters import HistoryFilter
+from kit.explore.filters import ALL, HistoryFilter
 from kit.studio.generation import BaseGeneration
 from kit.studio.operations import Operations
 from kit.studio.requests import is_id, resolve_media
@@ -27,7 +27,6 @@ _log = logging.getLogger("kit")
 FETCHED = 100
 #: Pictures of which hashes are kept at a time, so that an interruption loses no more.
 _PORTION = 100
-_ALL = HistoryFilter()
 _NOT_COMPARED = (
     "%s pictures of the history were not looked at yet and are not compared: each call looks at up"
     " to %d, the newest first, and fetch= says how many"
@@ -39,7 +38,7 @@ def find_similar(
     archive: Archive,
     picture: Any,
     limit: int | None = None,
-    choice: HistoryFilter = _ALL,
+    choice: HistoryFilter = ALL,
     fetch: int = FETCHED,
 ) -> Flow[pd.DataFrame]:
     """Return the generations that look most like a picture; see `History.similar`."""

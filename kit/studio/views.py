@@ -18,7 +18,6 @@ from kit.studio.generation import (
     MADE_BEFORE,
     BaseGeneration,
     Session,
-    SessionOwner,
     cached_thumbnail,
     fetch_files,
     fetch_thumbnail,
@@ -32,6 +31,7 @@ from kit.widgets.gallery import Gallery, GalleryItem
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kit.client.http import LastResponse
     from kit.widgets.blind import BlindComparison
     from kit.widgets.result import ResultCard
     from kit.widgets.table import HistoryTable
@@ -46,7 +46,7 @@ _AT_ONCE = 6
 def gallery(
     generations: Any,
     *,
-    studio: SessionOwner | None = None,
+    studio: BaseStudio | None = None,
     columns: int | None = None,
     size: int = 220,
     embed: bool = False,
@@ -68,16 +68,16 @@ def gallery(
 @overload
 def compare(
     *generations: Any,
-    studio: SessionOwner | None = None,
+    studio: BaseStudio | None = None,
     size: int = 320,
     blind: Literal[False] = False,
 ) -> Comparison: ...
 @overload
 def compare(
-    *generations: Any, studio: SessionOwner | None = None, size: int = 320, blind: Literal[True]
+    *generations: Any, studio: BaseStudio | None = None, size: int = 320, blind: Literal[True]
 ) -> BlindComparison: ...
 def compare(
-    *generations: Any, studio: SessionOwner | None = None, size: int = 320, blind: bool = False
+    *generations: Any, studio: BaseStudio | None = None, size: int = 320, blind: bool = False
 ) -> Comparison | BlindComparison:
     """Return generations side by side, with the parameters that differ marked.
 
@@ -157,20 +157,39 @@ class EntryList(list[wire.Entry]):
         return preview.entries(self)
 
 
-def describe_studio(session: Session[Any]) -> dict[str, str]:
-    """Return how a studio shows itself: what its service says now, or only where it is."""
-    client, settings = session.client, session.operations.settings
-    name = settings.name or settings.base_url
-    owner, models = None, list[wire.Model]()
-    try:
-        owner = client.block(flows.ask(calls.get_account(), flows.ONCE))
-        models = [*client.block(session.operations.models()).values()]
-    except KitError:
-        pass  # what it says is left out
-    return {
-        "text/plain": preview.studio_text(name, owner, models),
-        "text/html": preview.studio(name, owner, models),
-    }
+class BaseStudio:
+    """What both faces of a studio share: the session that it works with, and how it looks."""
+
+    session: Session[Any]
+
+    def __repr__(self) -> str:
+        return f"<Studio {self._name}>"
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in ("client", "session")]
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Return what its service says now, or only where it is."""
+        client, owner, models = self.session.client, None, list[wire.Model]()
+        try:
+            owner = client.block(flows.ask(calls.get_account(), flows.ONCE))
+            models = [*client.block(self.session.operations.models()).values()]
+        except KitError:
+            pass  # what it says is left out
+        return {
+            "text/plain": preview.studio_text(self._name, owner, models),
+            "text/html": preview.studio(self._name, owner, models),
+        }
+
+    @property
+    def last_response(self) -> LastResponse | None:
+        """Facts about the last answer of the service, with the request id that support asks for."""
+        return self.session.client.last_response
+
+    @property
+    def _name(self) -> str:
+        settings = self.session.client.settings
+        return settings.name or settings.base_url
 
 
 class SuggestedTitle(wire.Title):
@@ -212,7 +231,7 @@ def gallery_item(generation: BaseGeneration) -> GalleryItem:
     return GalleryItem(generation.facts, charged, partial(fetch_files, generation), card)
 
 
-def _gallery_items(items: Any, studio: SessionOwner | None) -> list[GalleryItem]:
+def _gallery_items(items: Any, studio: BaseStudio | None) -> list[GalleryItem]:
     """Return what is to be shown, in its order; ids are asked for side by side."""
     wanted = list(_flatten(items))
     ids = [item for item in wanted if isinstance(item, str)]

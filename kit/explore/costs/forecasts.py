@@ -8,7 +8,6 @@ exponential smoothing of statsmodels 0.15 held 13 to 100 % where 80 % was asked 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -64,10 +63,6 @@ class Forecast(CostFrame):
     total: Band
     days_left: Band | None
     level: float
-
-    @property
-    def _constructor(self) -> Callable[..., CostFrame]:
-        return CostFrame
 
 
 def forecast(

@@ -12,7 +12,7 @@ from kit import wire
 from kit.client import calls, flows
 from kit.client.calls import Flow
 from kit.studio.cost_reports import BaseCosts, CostReports
-from kit.studio.history_sync import OnProgress, ProgressLine
+from kit.studio.history_sync import OnProgress, show_progress
 from kit.studio.operations import Operations
 from kit.studio.views import EntryList
 
@@ -49,7 +49,7 @@ class AsyncUsage:
         All of it sums up to the balance. It is kept on this computer: only what is new is asked
         for, and nothing where `sync` is False. A service without a ledger raises `NotFoundError`.
         """
-        with ProgressLine(self._reports.operations.progress) as on_progress:
+        with show_progress(self._reports.operations.progress) as on_progress:
             return await self._client.run(self._reports.ledger(limit, on_progress, sync=sync))
 
 
@@ -259,5 +259,5 @@ class AsyncCosts(BaseCosts):
         return await self._ask(ask)
 
     async def _ask(self, ask: Callable[[OnProgress], Flow[T]]) -> T:
-        with ProgressLine(self._reports.operations.progress) as on_progress:
+        with show_progress(self._reports.operations.progress) as on_progress:
             return await self._client.run(ask(on_progress))

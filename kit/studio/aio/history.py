@@ -16,7 +16,7 @@ from kit.errors import NotFoundError
 from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.generation import BaseGeneration, Session
-from kit.studio.history_sync import ProgressLine
+from kit.studio.history_sync import show_progress
 from kit.studio.likeness import find_similar
 from kit.studio.views import history_table
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from kit.client.aio import AsyncClient
     from kit.explore.archive import Archive
+    from kit.explore.filters import HistoryFilter
     from kit.explore.syncing import Synced
     from kit.widgets.table import HistoryTable
 
@@ -121,7 +122,7 @@ class AsyncHistory:
         generations lie in the data folder as Parquet files, one folder for a service and an
         account; the ledger lies beside them from the first question about costs on.
         """
-        with ProgressLine(self._progress, show="history") as on_progress:
+        with show_progress(self._progress, "history") as on_progress:
             return await self._client.run(self._history.sync(on_progress))
 
     async def frame(
@@ -165,9 +166,8 @@ class AsyncHistory:
 
             wanted = Columns(columns, parameters, media)
             return wanted.frame(await self._client.run(self._history.newest(limit, choice)))
-        find = (await self._archive(sync)).frame
-        await self._client.run(self._history.check(choice))
-        return await to_thread(find, choice, columns, parameters=parameters, media=media)
+        archive = await self._archive(sync, choice)
+        return await to_thread(archive.frame, choice, columns, parameters=parameters, media=media)
 
     async def search(
         self, words: str, *, sync: bool = True, **filters: Unpack[Filters]
@@ -183,9 +183,8 @@ class AsyncHistory:
         ``kit.gallery(studio.history.search("snowy lake", since="2026-10-01"), studio=studio)``
         """
         choice = parse_filter(**filters)
-        find = (await self._archive(sync)).search
-        await self._client.run(self._history.check(choice))
-        return await to_thread(find, words, choice)
+        archive = await self._archive(sync, choice)
+        return await to_thread(archive.search, words, choice)
 
     async def similar(
         self,
@@ -209,8 +208,7 @@ class AsyncHistory:
         ``kit.gallery(studio.history.similar(lake, n=8), studio=studio)``
         """
         choice = parse_filter(**filters)
-        archive = await self._archive(sync)
-        await self._client.run(self._history.check(choice))
+        archive = await self._archive(sync, choice)
         operations = self._session.operations
         return await self._client.run(find_similar(operations, archive, picture, n, choice, fetch))
 
@@ -225,8 +223,8 @@ class AsyncHistory:
         ``history.sql('select "parameters.resolution" as size, avg(net) from generations group by
         all')``
         """
-        find = (await self._archive(sync, usage="usage" in query.lower())).sql
-        return await to_thread(find, query, **tables)
+        archive = await self._archive(sync, usage="usage" in query.lower())
+        return await to_thread(archive.sql, query, **tables)
 
     async def export(
         self,
@@ -238,9 +236,8 @@ class AsyncHistory:
     ) -> Path:
         """Write the history to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return its path."""
         choice = parse_filter(**filters)
-        write = (await self._archive(sync)).export
-        await self._client.run(self._history.check(choice))
-        return await to_thread(write, path, choice, columns)
+        archive = await self._archive(sync, choice)
+        return await to_thread(archive.export, path, choice, columns)
 
     async def export_dataset(
         self, folder: Path | str, limit: int | None = None, **filters: Unpack[Filters]
@@ -371,8 +368,13 @@ class AsyncHistory:
             yield [self._session.hold(facts) for facts in found.items]
             following = found.following if found.items else None
 
-    async def _archive(self, sync: bool, *, usage: bool = False) -> Archive:
-        with ProgressLine(self._progress) as on_progress:
-            return await self._client.run(
-                self._history.current(on_progress, sync=sync, usage=usage)
-            )
+    async def _archive(
+        self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False
+    ) -> Archive:
+        """Return the archive; a choice of it that makes no sense is refused."""
+        with show_progress(self._progress) as on_progress:
+            current = self._history.current(on_progress, sync=sync, usage=usage)
+            found = await self._client.run(current)
+        if choice is not None:
+            await self._client.run(self._history.check(choice))
+        return found

@@ -33,11 +33,10 @@ from kit.studio.requests import (
     separate_media,
 )
 from kit.studio.starts import StartTrace
-from kit.studio.views import ScriptList, SuggestedTitle, describe_studio
+from kit.studio.views import BaseStudio, ScriptList, SuggestedTitle
 from kit.widgets import preview
 
 if TYPE_CHECKING:
-    from kit.client.http import LastResponse
     from kit.studio.billing import Billing
     from kit.widgets.account.panel import AccountPanel
     from kit.widgets.form import Form
@@ -102,7 +101,7 @@ class AsyncScripts:
         return ScriptList(found, made_before=before)
 
 
-class AsyncStudio:
+class AsyncStudio(BaseStudio):
     """One account at one service: its models, generations, titles, scripts and ledger.
 
     Attributes
@@ -129,6 +128,8 @@ class AsyncStudio:
     ``studio = await kit.aconnect()``, then ``await studio.generate("poster", "a lake at dawn")``
     """
 
+    session: Session[AsyncGeneration]
+
     def __init__(
         self,
         settings: Settings,
@@ -150,15 +151,6 @@ class AsyncStudio:
         self.history = AsyncHistory(self.session)
         preview.register()
         completion.register()
-
-    def __repr__(self) -> str:
-        return f"<Studio {self.client.settings.name or self.client.settings.base_url}>"
-
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in ("client", "session")]
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return describe_studio(self.session)
 
     async def __aenter__(self) -> AsyncStudio:
         return self
@@ -282,13 +274,13 @@ class AsyncStudio:
             ``model``, ``n`` or ``guidance scale``; all others are keywords.
         """
         timeout = parse_timeout(timeout)
-        given = merge_parameters(parameters, settings)
+        request = self.session.operations.request(
+            model, prompt, media, merge_parameters(parameters, settings), tags, metadata
+        )
         if n != 1:
-            wanted = self.session.operations.request(model, prompt, media, given, tags, metadata)
-            return await self._several(n, wanted, timeout)
+            return await self._several(n, request, timeout)
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
-            request = self.session.operations.request(model, prompt, media, given, tags, metadata)
             trace = StartTrace(again=again)
             flow = self.session.operations.generate(
                 request,
@@ -388,11 +380,6 @@ class AsyncStudio:
         from kit.studio.accounts import account_panel
 
         return account_panel(self.session)
-
-    @property
-    def last_response(self) -> LastResponse | None:
-        """Facts about the last answer of the service, with the request id that support asks for."""
-        return self.client.last_response
 
     async def close(self) -> None:
         """Close all connections, those in use after their call; a later call opens its own."""

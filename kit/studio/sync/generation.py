@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from kit import wire
 from kit.client.calls import Flow, map_result
 from kit.errors import KitError
-from kit.studio.generation import (
-    BaseGeneration,
-    describe_output,
-    fetch_output,
-    output_address,
-    read_picture,
-    render_media,
-    save_to,
-)
+from kit.studio.generation import BaseGeneration, BaseOutput, fetch_output, read_picture, save_to
 from kit.studio.lineage import Lineage, trace_inputs
-from kit.widgets import preview
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,11 +36,6 @@ class Generation(BaseGeneration):
     def output(self) -> Output:
         """The media that came out; fetched when first asked for."""
         return Output(self)
-
-    @property
-    def url(self) -> str | None:
-        """Where the service serves its file; signed, and valid for a while only."""
-        return self.output.url
 
     def save(self, file: Path | str, *, metadata: bool = True) -> Path:
         """Copy its file to another, or into a folder, and return where it is; see `Output.save`."""
@@ -107,35 +92,11 @@ class Generation(BaseGeneration):
             raise
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Output:
+class Output(BaseOutput):
     """The media of a completed generation: a file in the cache, fetched and verified once."""
 
+    __slots__ = ()
     generation: Generation
-
-    def __repr__(self) -> str:
-        return describe_output(self.generation)
-
-    def _kit_file(self) -> Flow[Path]:
-        return fetch_output(self.generation)
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        html = preview.output(self.facts, media=render_media(self.generation)[0])
-        return {"text/plain": repr(self), "text/html": html}
-
-    def __fspath__(self) -> str:
-        """Return the file in the cache, so that ``open`` and other libraries take it as a path."""
-        return str(self.generation.client.block(fetch_output(self.generation)))
-
-    @property
-    def url(self) -> str | None:
-        """Where the service serves it; signed, and valid for a while only."""
-        return output_address(self.generation)
-
-    @property
-    def facts(self) -> wire.Output:
-        """Type, size, length and hash, as far as the service reports them."""
-        return self.generation.facts.output or wire.Output()
 
     def path(self) -> Path:
         """Return the file in the cache; do not change it."""

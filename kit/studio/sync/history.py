@@ -14,7 +14,7 @@ from kit.client.downloads import GoneError
 from kit.errors import NotFoundError
 from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.generation import BaseGeneration, Session
-from kit.studio.history_sync import ProgressLine
+from kit.studio.history_sync import show_progress
 from kit.studio.likeness import find_similar
 from kit.studio.sync.generation import Generation
 from kit.studio.views import history_table
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from kit.client.sync import Client
     from kit.explore.archive import Archive
+    from kit.explore.filters import HistoryFilter
     from kit.explore.syncing import Synced
     from kit.widgets.table import HistoryTable
 
@@ -115,7 +116,7 @@ class History:
         generations lie in the data folder as Parquet files, one folder for a service and an
         account; the ledger lies beside them from the first question about costs on.
         """
-        with ProgressLine(self._progress, show="history") as on_progress:
+        with show_progress(self._progress, "history") as on_progress:
             return self._client.run(self._history.sync(on_progress))
 
     def frame(
@@ -159,9 +160,8 @@ class History:
 
             wanted = Columns(columns, parameters, media)
             return wanted.frame(self._client.run(self._history.newest(limit, choice)))
-        find = (self._archive(sync)).frame
-        self._client.run(self._history.check(choice))
-        return find(choice, columns, parameters=parameters, media=media)
+        archive = self._archive(sync, choice)
+        return archive.frame(choice, columns, parameters=parameters, media=media)
 
     def search(self, words: str, *, sync: bool = True, **filters: Unpack[Filters]) -> pd.DataFrame:
         """Return the generations in which all words occur, the best first, as `frame` does.
@@ -175,9 +175,8 @@ class History:
         ``kit.gallery(studio.history.search("snowy lake", since="2026-10-01"), studio=studio)``
         """
         choice = parse_filter(**filters)
-        find = (self._archive(sync)).search
-        self._client.run(self._history.check(choice))
-        return find(words, choice)
+        archive = self._archive(sync, choice)
+        return archive.search(words, choice)
 
     def similar(
         self,
@@ -201,8 +200,7 @@ class History:
         ``kit.gallery(studio.history.similar(lake, n=8), studio=studio)``
         """
         choice = parse_filter(**filters)
-        archive = self._archive(sync)
-        self._client.run(self._history.check(choice))
+        archive = self._archive(sync, choice)
         operations = self._session.operations
         return self._client.run(find_similar(operations, archive, picture, n, choice, fetch))
 
@@ -217,8 +215,8 @@ class History:
         ``history.sql('select "parameters.resolution" as size, avg(net) from generations group by
         all')``
         """
-        find = (self._archive(sync, usage="usage" in query.lower())).sql
-        return find(query, **tables)
+        archive = self._archive(sync, usage="usage" in query.lower())
+        return archive.sql(query, **tables)
 
     def export(
         self,
@@ -230,9 +228,8 @@ class History:
     ) -> Path:
         """Write the history to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return its path."""
         choice = parse_filter(**filters)
-        write = (self._archive(sync)).export
-        self._client.run(self._history.check(choice))
-        return write(path, choice, columns)
+        archive = self._archive(sync, choice)
+        return archive.export(path, choice, columns)
 
     def export_dataset(
         self, folder: Path | str, limit: int | None = None, **filters: Unpack[Filters]
@@ -361,6 +358,13 @@ class History:
             yield [self._session.hold(facts) for facts in found.items]
             following = found.following if found.items else None
 
-    def _archive(self, sync: bool, *, usage: bool = False) -> Archive:
-        with ProgressLine(self._progress) as on_progress:
-            return self._client.run(self._history.current(on_progress, sync=sync, usage=usage))
+    def _archive(
+        self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False
+    ) -> Archive:
+        """Return the archive; a choice of it that makes no sense is refused."""
+        with show_progress(self._progress) as on_progress:
+            current = self._history.current(on_progress, sync=sync, usage=usage)
+            found = self._client.run(current)
+        if choice is not None:
+            self._client.run(self._history.check(choice))
+        return found
