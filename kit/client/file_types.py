@@ -125,9 +125,6 @@ ANYTHING = "application/octet-stream"
 _ALL = (".bmp", ".tiff", *(end for ends in ENDINGS.values() for end in ends))
 _USUAL = {"video": ".mp4", "image": ".png"}
 _MEDIA = ("image/", "video/", "audio/")
-#: What the first bytes of Matroska hold, whose container is that of WebM.
-_MATROSKA = b"matroska"
-_HEAD = 64
 
 
 def file_extension(content_type: str, url: str = "", asset_type: str = "") -> str:
@@ -142,8 +139,20 @@ def file_extension(content_type: str, url: str = "", asset_type: str = "") -> st
 
 
 def rename_by_content(path: Path, content_type: str = "", url: str = "") -> Path:
-    """Rename a file that has arrived so that its name ends as its content wants."""
-    wanted = extension_of_file(path, content_type, url)
+    """Rename a file that has arrived so that its name ends as its content wants.
+
+    Its type as sent counts where the content is not recognized, and only for media; its address
+    says which of several endings it is.
+    """
+    with path.open("rb") as file:
+        head = file.read(64)
+    sniffed = sniff_type(head) or ""
+    if sniffed == "video/webm" and b"matroska" in head:  # whose container is that of WebM
+        sniffed = "video/x-matroska"
+    sent = _without_options(content_type)
+    known = _endings(sniffed or (sent if sent.startswith(_MEDIA) else ""))
+    named = _url_suffix(url)
+    wanted = named if named in known else next(iter(known), "")
     return path.replace(path.with_suffix(wanted)) if wanted else path
 
 
@@ -153,23 +162,6 @@ def find_renamed(path: Path) -> Path:
         return path
     others = (path.with_suffix(extension) for extension in _ALL)
     return next((other for other in others if other.exists()), path)
-
-
-def extension_of_file(path: Path, content_type: str = "", url: str = "") -> str:
-    """Return how the name of a file should end by what it holds; empty if unknown.
-
-    Its type as sent counts where the content is not recognized, and only for media; its address
-    says which of several endings it is.
-    """
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    sniffed = sniff_type(head) or ""
-    if sniffed == "video/webm" and _MATROSKA in head:
-        sniffed = "video/x-matroska"
-    sent = _without_options(content_type)
-    known = _endings(sniffed or (sent if sent.startswith(_MEDIA) else ""))
-    named = _url_suffix(url)
-    return named if named in known else next(iter(known), "")
 
 
 def check_type(name: str, content_type: str) -> None:

@@ -8,11 +8,11 @@ on with; the next sync begins with what is new and then fills the gap.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -123,45 +123,36 @@ def sync_generations(
     Another notebook that syncs the same store is waited for. What this computer has started and
     the service does not list is asked for one by one. `on_update` is called after each page.
     """
-
-    def run() -> Steps[Synced]:
-        found = _Generations(store, source, on_update, part)
-        yield from found.bring()
-        return found.finish()
-
-    return (yield from _with_lock(store, source, run))
+    return _sync(store, source, lambda: _Generations(store, source, on_update, part))
 
 
 def sync_usage(
     store: Store, source: Source, *, on_update: OnUpdate = lambda _: None
 ) -> Steps[bool]:
     """Bring the ledger of a store up to date; return False where the service has none."""
-
-    def run() -> Steps[bool]:
-        found = _Usage(store, source, on_update)
-        yield from found.bring()
-        found.finish()
-        return found.kept
-
-    return (yield from _with_lock(store, source, run))
+    return _sync(store, source, lambda: _Usage(store, source, on_update))
 
 
-def _with_lock(store: Store, source: Source, run: Callable[[], Steps[T]]) -> Steps[T]:
+def _sync(store: Store, source: Source, begin: Callable[[], _Pages[T]]) -> Steps[T]:
+    """Bring a list up to date, which begins once the store is nobody else's."""
     lock = store.lock()
     while not lock.acquire():
         yield from source.rest(_PATIENCE)
     try:
-        return (yield from run())
+        found = begin()
+        yield from found.bring()
+        return found.finish()
     finally:
         lock.release()
 
 
-class _Pages:
+class _Pages(Generic[T]):
     """One list, read from its newest page back to what is known."""
 
-    #: Of the list: its place in the manifest, and its columns.
+    #: Of the list: its place in the manifest, its columns, and what reads its pages.
     name: str
     schema: pa.Schema
+    read: Callable[[Iterable[bytes], MalformedValues], pa.Table]
 
     def __init__(self, store: Store, source: Source, on_update: OnUpdate, part: int = PART) -> None:
         self.store = store
@@ -188,9 +179,6 @@ class _Pages:
         """Ask for the page that a gap begins with."""
         raise NotImplementedError
 
-    def read(self, content: bytes) -> pa.Table:
-        raise NotImplementedError
-
     def take(self, table: pa.Table) -> Steps[None]:
         """Keep what a page holds."""
         raise NotImplementedError
@@ -198,6 +186,10 @@ class _Pages:
     def complete(self) -> Steps[None]:
         """Ask for what the pages did not hold."""
         yield from ()
+
+    def finish(self) -> T:
+        """Tidy up and return what the sync brought."""
+        raise NotImplementedError
 
     def bring(self) -> Steps[None]:
         """Fetch what is new and what an interruption has left; what was fetched is kept."""
@@ -255,7 +247,7 @@ class _Pages:
                 continue
             if page is None:
                 return
-            table = self.read(page.content)
+            table = self.read([page.content], self.malformed)
             yield from self.take(table)
             # A list that leads back to itself has no end.
             path = page.following
@@ -301,11 +293,12 @@ class _Pages:
         return falling is not False and oldest < datetime.fromisoformat(since)
 
 
-class _Usage(_Pages):
+class _Usage(_Pages[bool]):
     """The ledger, whose entries never change."""
 
     name = "usage"
     schema = USAGE
+    read = staticmethod(pages.read_usage)
     #: Whether the service has a ledger.
     kept = True
 
@@ -314,23 +307,22 @@ class _Usage(_Pages):
         self.kept = page is not None
         return page
 
-    def read(self, content: bytes) -> pa.Table:
-        return pages.read_usage([content], self.malformed)
-
     def take(self, table: pa.Table) -> Steps[None]:
         yield from ()
         self.waiting.append(fill_tags(table, self.source.tags(), "generation_id"))
 
-    def finish(self) -> None:
+    def finish(self) -> bool:
         if self.kept:
             self.tidy()
+        return self.kept
 
 
-class _Generations(_Pages):
+class _Generations(_Pages[Synced]):
     """Generations: finished ones never change, the others are asked for again."""
 
     name = "generations"
     schema = GENERATIONS
+    read = staticmethod(pages.read_table)
 
     def __init__(self, store: Store, source: Source, on_update: OnUpdate, part: int) -> None:
         super().__init__(store, source, on_update, part)
@@ -350,9 +342,6 @@ class _Generations(_Pages):
             if gap.path is not None:
                 raise
         return (yield from self.source.page({}, None))
-
-    def read(self, content: bytes) -> pa.Table:
-        return pages.read_table([content], self.malformed)
 
     def take(self, table: pa.Table) -> Steps[None]:
         """Keep what is finished for a part, and what runs for the next sync."""
@@ -413,7 +402,7 @@ class _Generations(_Pages):
             body = yield from self.source.one(generation_id)
         except NotFoundError:
             return False
-        yield from self.take(self.read(b"[" + body + b"]"))
+        yield from self.take(self.read([b"[" + body + b"]"], self.malformed))
         return True
 
 

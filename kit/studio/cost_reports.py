@@ -193,10 +193,7 @@ class CostReports:
     ) -> Flow[CostFrame]:
         """Return what the past would have cost with another model or other settings.
 
-        Raises
-        ------
-        ConfigError
-            No model that is meant has such a setting, or none takes its value.
+        Raises `ConfigError`: no model that is meant has such a setting, or none takes its value.
         """
         from kit.explore import costs
 

@@ -98,10 +98,7 @@ class HistorySync:
     ) -> Flow[Synced]:
         """Bring the archive up to date.
 
-        Raises
-        ------
-        KitError
-            It cannot be written, or is damaged; what is there stays as it is.
+        Raises `KitError`: it cannot be written, or is damaged; what is there stays as it is.
         """
         folder = records.folder(self._settings, "history")
         try:
@@ -175,10 +172,7 @@ class HistorySync:
     def check(self, choice: HistoryFilter, found: pa.Table | None = None) -> Flow[None]:
         """Refuse a choice of models or asset types that history, catalog and `found` do not have.
 
-        Raises
-        ------
-        BadRequestError
-            With the closest name.
+        Raises `BadRequestError`: with the closest name.
         """
         words = {"model_id": choice.model, "asset_type": choice.asset_type}
         if not any(words.values()):

@@ -52,10 +52,7 @@ def find_model(
 ) -> wire.Model:
     """Return the model to make a file anew with: that which is asked for, or its own.
 
-    Raises
-    ------
-    ConfigError
-        The service has not got it.
+    Raises `ConfigError`: the service has not got it.
     """
     name = model.id if isinstance(model, wire.Model) else model or found.model
     if name is None:

@@ -126,10 +126,7 @@ def with_chart(frame: pd.DataFrame, chart: Chart) -> CostFrame:
 def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **options: Any) -> Any:
     """Return a frame drawn.
 
-    Raises
-    ------
-    ConfigError
-        There is no such engine, or it is not installed.
+    Raises `ConfigError`: there is no such engine, or it is not installed.
     """
     if engine not in _ENGINES:
         raise ConfigError(f"charts are drawn by {' or '.join(_ENGINES)}, not by {engine!r}")
@@ -142,10 +139,7 @@ def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **option
 def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows to draw, few enough to be read: one for each bar and color.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``x``, ``y`` and ``color`` (text, empty without one); for a band ``low``, ``high``.
+    Columns ``x``, ``y`` and ``color`` (text, empty without one); for a band ``low``, ``high``.
     """
     if chart.leave_out and chart.leave_out[0] in frame:
         frame = frame[frame[chart.leave_out[0]] != chart.leave_out[1]]

@@ -83,7 +83,7 @@ class Sheet:
 
     def png(self) -> bytes:
         """Return the sheet as a picture on white."""
-        return draw_sheet(self)
+        return _draw(self)
 
     def save(self, file: Path | str) -> Path:
         """Write the sheet to a file, whose ending says how, and return where it is."""
@@ -172,8 +172,7 @@ def _label(name: str, value: Any) -> str:
     return text(value) if name == "prompt" else f"{name} {text(value)}"
 
 
-def draw_sheet(sheet: Sheet) -> bytes:
-    """Return a sheet as a PNG."""
+def _draw(sheet: Sheet) -> bytes:
     side = _SIDE if any(sheet.rows) else 0
     size, tall = sheet.size, _tall(sheet)
     head = max((len(_lines(name, size)) for name in sheet.columns if name), default=0)

@@ -29,12 +29,9 @@ _NUMBERS = ("integer", "number")
 def control(parameter: Parameter) -> str:
     """Return the name of the control for a parameter.
 
-    Returns
-    -------
-    str
-        ``media``, ``picks`` (a list of choices), ``lines`` (a list, one item a line), ``buttons``,
-        ``dropdown``, ``switch``, ``slider``, ``count`` (a whole number in a box), ``number`` (a
-        number that may be left out), ``prose``, ``text`` or ``json``.
+    It is ``media``, ``picks`` (a list of choices), ``lines`` (a list, one item a line),
+    ``buttons``, ``dropdown``, ``switch``, ``slider``, ``count`` (a whole number in a box),
+    ``number`` (a number that may be left out), ``prose``, ``text`` or ``json``.
     """
     return next(name for name, suits in _RULES if suits(parameter))
 

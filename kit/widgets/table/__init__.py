@@ -119,21 +119,13 @@ _ALL = TableView()
 class HistoryTable:
     """A frame of generations, page by page, with filters, an order and a choice.
 
-    Parameters
-    ----------
-    search : callable
-        Takes a frame and what is searched for, and returns the positions of rows, the best first;
-        ``like:ID`` is for more like one.
-    thumbnail, near : callable, optional
-        Return the picture of an id; `near` only what takes no waiting.
-    card : callable, optional
-        Returns the widget that shows a generation by its id; it may block.
-    get : callable, optional
-        Returns a generation by its id, for `selected`.
-    renew : callable, optional
-        Returns the frame as it is now; it may block.
-    patience : float
-        Most seconds that showing waits for thumbnails.
+    `search`: takes a frame and what is searched for, and returns the positions of rows, the best
+    first; ``like:ID`` is for more like one.
+    `thumbnail`, `near`: return the picture of an id; `near` only what takes no waiting.
+    `card`: returns the widget that shows a generation by its id; it may block.
+    `get`: returns a generation by its id, for `selected`.
+    `renew`: returns the frame as it is now; it may block.
+    `patience`: most seconds that showing waits for thumbnails.
 
     Examples
     --------

@@ -40,10 +40,7 @@ class TableView:
 def positions(frame: pd.DataFrame, view: TableView, search: Search) -> Positions:
     """Return the positions of the rows that a view shows, in its order, or that of its search.
 
-    Returns
-    -------
-    ndarray
-        Shape (n,), intp. Rows without a value in the column of the order come last either way.
+    Rows without a value in the column of the order come last either way.
     """
     kept = search(frame, view.text) if view.text else np.arange(len(frame))
     for mask in _masks(frame, view):
