@@ -19,6 +19,8 @@ from kit.wire import Amount, Model, Multiplier, Parameter, Quote, Rule, Term, Un
 
 #: Ledger units in a credit.
 MILLI = 1000
+#: Credits for a title, and for each variation of a script. Source: API document, "Limits".
+TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
 _CENTS = 100
 #: The least length that a file with one is recorded with, in seconds.
 _SHORTEST = Fraction(1, 1000)

@@ -24,6 +24,8 @@ from kit.internet import parse_date, retry_after
 
 T = TypeVar("T")
 
+#: A service without a path answers one of these.
+UNKNOWN_PATH = (errors.NotFoundError, errors.MethodNotAllowedError, errors.InsufficientScopeError)
 #: The reason in an error of a store of objects, and how much of one is read.
 _REASON = re.compile(r"<Error\b[^>]*>.*?<Message>([^<]+)</Message>", re.DOTALL)
 _XML_LIMIT = 8192

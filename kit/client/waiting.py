@@ -21,10 +21,8 @@ from kit.client.flows import PATIENT, Policy
 from kit.errors import (
     ApiError,
     BadRequestError,
-    InsufficientScopeError,
     InternalError,
     KitError,
-    MethodNotAllowedError,
     NoAnswerError,
     NotFoundError,
     RateLimitError,
@@ -51,8 +49,6 @@ _USELESS, _SELDOM = 3, 8
 _WORTH = 2
 #: What may be gone by itself in a while, like a connection that is not there.
 _TEMPORARY = (UnavailableError, RateLimitError)
-#: A service without a list answers one of these.
-_UNSUPPORTED = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
 
 
 @dataclass(slots=True)
@@ -329,7 +325,7 @@ class SharedWait:
 
         A list that fails, or cannot be read, is no reason to give up waiting.
         """
-        if isinstance(error, _UNSUPPORTED):
+        if isinstance(error, answers.UNKNOWN_PATH):
             self._has_list = False
         elif isinstance(error, BadRequestError):
             self._limits, self._misses = False, self._misses + (not limited)

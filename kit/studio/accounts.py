@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -11,14 +10,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.client import calls, flows, profiles
+from kit.client import answers, calls, flows, profiles
 from kit.client.addresses import origin
 from kit.client.calls import Call, Flow
 from kit.client.settings import Settings, resolve
-from kit.errors import ConfigError, InsufficientScopeError, MethodNotAllowedError, NotFoundError
+from kit.errors import ConfigError
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
 from kit.widgets.account import AccountChoice, Spent
+from kit.widgets.hosts import VOILA, find_host
 from kit.widgets.markup import credits
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class AccountSwitcher:
 
 def is_public_page() -> bool:
     """Return whether this process serves a page of Voilà's, which has visitors and no user."""
-    return os.environ.get("SERVER_SOFTWARE", "").startswith("voila/")
+    return find_host() is VOILA
 
 
 def _check_key(connection: AccountConnection) -> wire.Account:
@@ -283,7 +283,7 @@ def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
             if whole or not found.following:
                 break
             call = found.following
-    except (NotFoundError, MethodNotAllowedError, InsufficientScopeError):
+    except answers.UNKNOWN_PATH:
         return None
     counted = [e for e in entries if e.created_at >= month]
     return Spent(_sum(counted, today), _sum(counted, month), tuple(_doubts(counted, whole)))

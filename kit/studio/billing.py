@@ -18,15 +18,13 @@ from kit.client.settings import Settings
 from kit.explore.budgets import Budgets, Hold
 from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
 from kit.parameters import Request
+from kit.pricing import SCRIPT, TITLE
 from kit.private import JsonLines
 from kit.studio import history_sync
 from kit.studio.changes import changes_at
 from kit.studio.requests import body_of, media_lengths, price_by_rule, say_what_is_wrong
 
 T = TypeVar("T")
-
-#: Credits for a title, and for each variation of a script. Source: API document, "Limits".
-TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
 
 #: What a start would be answered, too. Anything else only says that there is no estimate.
 _SERIOUS = (

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from kit import parameters, pricing, wire
-from kit.client import calls, flows, records
+from kit.client import answers, calls, flows, records
 from kit.client.calls import Flow
 from kit.errors import ConfigError, NotFoundError
 from kit.explore.filters import HistoryFilter, parse_filter
 from kit.parameters import suggest
 from kit.private import JsonLines
-from kit.studio.history_sync import UNKNOWN_PATH, OnProgress, ignore_progress
+from kit.studio.history_sync import OnProgress, ignore_progress
 from kit.studio.operations import Operations
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class CostReports:
         """Return what can be spent, or None where the service does not report it."""
         try:
             return (yield from flows.ask(calls.get_credits())).balance
-        except UNKNOWN_PATH:
+        except answers.UNKNOWN_PATH:
             return (yield from flows.ask(calls.get_account())).credits
 
     def forecast(

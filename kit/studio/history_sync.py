@@ -22,13 +22,7 @@ from kit.client import answers, calls, flows, records
 from kit.client.calls import Call, Flow, Reply, Sleep
 from kit.client.journal import Journal
 from kit.client.settings import Settings
-from kit.errors import (
-    InsufficientScopeError,
-    KitError,
-    MethodNotAllowedError,
-    NotFoundError,
-    require_extra,
-)
+from kit.errors import KitError, require_extra
 from kit.explore.filters import ALL, PAGE, HistoryFilter, check_words
 from kit.private import make_folder, write_private
 from kit.widgets.markup import count_of
@@ -45,8 +39,6 @@ _SHORT = (
     "the service lists only its newest %d generations, and %s more were started here; "
     "studio.history.frame() without a limit has them too"
 )
-#: A service without a path answers one of these.
-UNKNOWN_PATH = (NotFoundError, MethodNotAllowedError, InsufficientScopeError)
 #: Pages after which a reading shows that it goes on, where it was not asked for by name.
 _QUIET_PAGES = 3
 
@@ -127,6 +119,24 @@ class HistorySync:
             raise _damage(store.folder, error) from None
         return found
 
+    def list_newest(self, limit: int | None, choice: HistoryFilter) -> Flow[list[wire.Generation]]:
+        """Return the newest generations of a choice, at most `limit`; None asks for all."""
+        query = choice.query(limit, tags=self._settings.ours)
+        local = query["limit"] == PAGE  # else the service has done it
+        found: list[wire.Generation] = []
+        following: Call[list[wire.Generation]] | None = calls.list_generations(**query)
+        while following:
+            page = yield from flows.fetch_page(following)
+            found += [one for one in page.items if not local or self._fits(one, choice)]
+            if limit is not None and len(found) >= limit:
+                break
+            following = page.following if page.items else None
+        if not found:
+            yield from self.check(choice)
+        if choice == ALL:
+            self.warn_of_short_list([one.id for one in found], limit)
+        return found[:limit]
+
     def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
         """Return the newest generations of a choice, page by page until there are enough.
 
@@ -165,6 +175,10 @@ class HistorySync:
             return whole
         return charges.fill_credits(whole, self._journal.credits(), (yield from self.models()))
 
+    def _fits(self, one: wire.Generation, choice: HistoryFilter) -> bool:
+        tags = one.tags or self._journal.start(one.id).tags
+        return choice.fits(tags, one.state, one.model_id, one.asset_type, one.created_at)
+
     def page(self, query: Mapping[str, Any], path: str | None) -> Flow[Page]:
         """Ask for a page and return its bytes; they are read where the table is made."""
         return (yield from self._page(calls.list_generations(**query), path))
@@ -201,7 +215,7 @@ class HistorySync:
         """Ask for a page of the ledger; None where the service has none."""
         try:
             return (yield from self._page(calls.list_usage(limit=1000), path))
-        except UNKNOWN_PATH:
+        except answers.UNKNOWN_PATH:
             if path is not None:
                 raise
             return None

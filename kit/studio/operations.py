@@ -51,6 +51,8 @@ OnUpdate = Callable[[wire.Generation], None]
 References = dict[str, str | list[str]]
 OnSent = Callable[[str, float], None]
 _UNSUPPORTED = (NotFoundError, MethodNotAllowedError)
+#: Equal requests that one call makes.
+MOST_AT_ONCE = 100
 #: How many generations of an equal request are looked at before it is made anew.
 _LOOKED_AT = 10
 #: How many of the newest generations are looked at for what others have changed.
@@ -146,6 +148,11 @@ class Operations:
 
     def start_many(self, wanted: Flow[Request], count: int) -> Flow[list[wire.Generation]]:
         """Start a request so many times, if the open budgets allow all of them; see `start`."""
+        if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
+            raise ParameterError(
+                f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
+                "name is given as parameters={'n': ...}"
+            )
         request = yield from wanted
         with (yield from self.billing.hold(request, count)):
             files = yield from self.upload(request)

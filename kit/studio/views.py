@@ -198,8 +198,7 @@ class SuggestedTitle(wire.Title):
     made_before: bool = False
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        text = preview.TEXTS[wire.Title](self)
-        html = preview.title(self)
+        text, html = (draw(self) for draw in preview.DRAWINGS[wire.Title])
         if self.made_before:
             text, html = f"{text[:-1]}, made before>", html + preview.remark(MADE_BEFORE)
         return {"text/plain": text, "text/html": html}
@@ -213,7 +212,8 @@ class ScriptList(list[wire.Script]):
         self.made_before = made_before
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(preview.TEXTS[wire.Script], self))
+        write, _ = preview.DRAWINGS[wire.Script]
+        shown = ", ".join(map(write, self))
         return f"[{shown}]{', made before' if self.made_before else ''}"
 
     def _repr_html_(self) -> str:

@@ -244,41 +244,43 @@ def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
     return f"<Generation {' · '.join(filter(None, words))}>"
 
 
-#: How each answer looks in one line.
-TEXTS: dict[type[Any], Callable[[Any], str]] = {
-    wire.Account: lambda a: f"<Account {a.name}{_balance(a)}>",
-    wire.Balance: lambda b: f"<Balance {credits(b.balance)}>",
-    wire.Entry: lambda e: (
-        f"<Entry {_joined([e.kind, signed_amount(e.credits), e.model_id or ''])}>"
+#: How each answer looks: in one line, and in HTML.
+DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
+    wire.Account: (lambda a: f"<Account {a.name}{_balance(a)}>", account),
+    wire.Balance: (lambda b: f"<Balance {credits(b.balance)}>", balance),
+    wire.Entry: (
+        lambda e: f"<Entry {_joined([e.kind, signed_amount(e.credits), e.model_id or ''])}>",
+        lambda e: entries([e]),
     ),
-    wire.Model: lambda m: f"<Model {m.id} · {m.asset_type} · from {credits(m.credits_from)}>",
-    wire.Parameter: lambda p: f"<Parameter {_joined([_input(p), p.type, limits_text(p)])}>",
-    wire.Quote: quote_text,
-    wire.Title: lambda t: f"<Title {t.title!r}>",
-    wire.Script: lambda s: f"<Script {s.title!r} · {_length(s)}>",
-    wire.Receipt: lambda r: f"<Receipt {_joined([r.model_id or '', r.status, _charged(r)])}>",
-    wire.Generation: lambda g: generation_text(g, g.credits_charged),
-    wire.Output: lambda o: f"<Output {_joined([o.content_type or 'media', *measures(o)])}>",
-}
-#: How each answer looks in HTML.
-HTML: dict[type[Any], Callable[[Any], str]] = {
-    wire.Account: account,
-    wire.Balance: balance,
-    wire.Entry: lambda e: entries([e]),
-    wire.Model: model,
-    wire.Parameter: lambda p: card("", parameters([p])),
-    wire.Quote: quote,
-    wire.Title: title,
-    wire.Script: script,
-    wire.Receipt: receipt,
-    wire.Generation: lambda g: generation(g, g.credits_charged),
-    wire.Output: output,
+    wire.Model: (
+        lambda m: f"<Model {m.id} · {m.asset_type} · from {credits(m.credits_from)}>",
+        model,
+    ),
+    wire.Parameter: (
+        lambda p: f"<Parameter {_joined([_input(p), p.type, limits_text(p)])}>",
+        lambda p: card("", parameters([p])),
+    ),
+    wire.Quote: (quote_text, quote),
+    wire.Title: (lambda t: f"<Title {t.title!r}>", title),
+    wire.Script: (lambda s: f"<Script {s.title!r} · {_length(s)}>", script),
+    wire.Receipt: (
+        lambda r: f"<Receipt {_joined([r.model_id or '', r.status, _charged(r)])}>",
+        receipt,
+    ),
+    wire.Generation: (
+        lambda g: generation_text(g, g.credits_charged),
+        lambda g: generation(g, g.credits_charged),
+    ),
+    wire.Output: (
+        lambda o: f"<Output {_joined([o.content_type or 'media', *measures(o)])}>",
+        output,
+    ),
 }
 
 
 def register() -> None:
     """Teach answers how they look, and the page of a notebook to show widgets."""
-    wire.drawings.update({kind: (text, HTML[kind]) for kind, text in TEXTS.items()})
+    wire.drawings.update(DRAWINGS)
     allow_widgets()
 
 

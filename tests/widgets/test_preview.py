@@ -61,7 +61,7 @@ DRAWN: list[tuple[Callable[[Any], str], Any]] = [
     (lambda e: preview.entries([e]), ENTRY),
     (preview.receipt, RECEIPT),
     (preview.output, OUTPUT),
-    (preview.HTML[wire.Parameter], PARAMETER),
+    (preview.DRAWINGS[wire.Parameter][1], PARAMETER),
 ]
 
 
@@ -112,7 +112,7 @@ def test_what_is_drawn_is_safe_whole_and_in_the_colors_of_the_theme(
     ],
 )
 def test_one_line_holds_no_id_no_time_and_no_address(item: Any, text: str) -> None:
-    assert preview.TEXTS[type(item)](item) == text
+    assert preview.DRAWINGS[type(item)][0](item) == text
 
 
 def test_notebooks_draw_what_is_registered() -> None:

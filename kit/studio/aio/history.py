@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
@@ -13,7 +13,7 @@ from kit.client import calls, flows
 from kit.client.bridge import to_thread
 from kit.client.downloads import GoneError
 from kit.errors import NotFoundError
-from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
+from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import show_progress
@@ -65,9 +65,12 @@ class AsyncHistory:
         return self._get(which) if isinstance(which, str) else self._at(which)
 
     async def __aiter__(self) -> AsyncIterator[AsyncGeneration]:
-        async for page in self._pages({}):
-            for item in page:
-                yield item
+        following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations()
+        while following:
+            page = await self._client.run(flows.fetch_page(following))
+            for facts in page.items:
+                yield self._session.hold(facts)
+            following = page.following if page.items else None
 
     async def _at(self, which: int | slice) -> AsyncGeneration | builtins.list[AsyncGeneration]:
         if isinstance(which, slice):
@@ -96,24 +99,8 @@ class AsyncHistory:
         The filters are those of `frame`. A service that does not know those of its own list
         answers without them.
         """
-        found: builtins.list[AsyncGeneration] = []
-        choice = parse_filter(**filters)
-        query = choice.query(limit, tags=self._client.settings.ours)
-        local = query["limit"] == PAGE  # else the service has done it
-        async for page in self._pages(query):
-            found += [
-                one
-                for one in page
-                if not local
-                or choice.fits(one.tags, one.status, one.model_id, one.asset_type, one.created_at)
-            ]
-            if limit is not None and len(found) >= limit:
-                break
-        if not found:
-            await self._client.run(self._history.check(choice))
-        if not filters:
-            self._history.warn_of_short_list([item.id for item in found], limit)
-        return found[:limit]
+        found = await self._client.run(self._history.list_newest(limit, parse_filter(**filters)))
+        return [self._session.hold(facts) for facts in found]
 
     async def sync(self) -> Synced:
         """Bring the history on this computer up to date and return what that brought.
@@ -356,17 +343,6 @@ class AsyncHistory:
     async def _get(self, generation_id: str) -> AsyncGeneration:
         found = await self._client.run(self._session.operations.get(generation_id))
         return self._session.hold(found)
-
-    async def _pages(
-        self, query: Mapping[str, Any]
-    ) -> AsyncIterator[builtins.list[AsyncGeneration]]:
-        following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations(
-            **query
-        )
-        while following:
-            found = await self._client.run(flows.fetch_page(following))
-            yield [self._session.hold(facts) for facts in found.items]
-            following = found.following if found.items else None
 
     async def _archive(
         self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False

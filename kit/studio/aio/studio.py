@@ -13,9 +13,8 @@ from kit.client import calls, flows, records
 from kit.client.aio import AsyncClient
 from kit.client.calls import Flow
 from kit.client.settings import Settings
-from kit.errors import KitError, ParameterError, show_own_lines
+from kit.errors import KitError, show_own_lines
 from kit.explore.ratings import Ratings
-from kit.parameters import Request
 from kit.private import JsonLines
 from kit.studio import completion, recreation
 from kit.studio.aio.costs import AsyncCosts, AsyncUsage
@@ -44,9 +43,6 @@ if TYPE_CHECKING:
     from kit.widgets.writing import Writing
 
 T = TypeVar("T")
-
-#: Equal requests that one call makes.
-MOST_AT_ONCE = 100
 
 
 class AsyncTitles:
@@ -278,7 +274,8 @@ class AsyncStudio(BaseStudio):
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
         if n != 1:
-            return await self._several(n, request, timeout)
+            begun = await self._run(self.session.operations.start_many(request, n))
+            return [await self.session.hold(one).wait(timeout) for one in begun]
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
             trace = StartTrace(again=again)
@@ -297,18 +294,6 @@ class AsyncStudio(BaseStudio):
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 show_own_lines(stop)
                 raise
-
-    async def _several(
-        self, count: int, wanted: Flow[Request], timeout: float | None
-    ) -> list[AsyncGeneration]:
-        """Start so many equal requests and return them finished."""
-        if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
-            raise ParameterError(
-                f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
-                "name is given as parameters={'n': ...}"
-            )
-        begun = await self._run(self.session.operations.start_many(wanted, count))
-        return [await self.session.hold(generation).wait(timeout) for generation in begun]
 
     read = staticmethod(recreation.read_file)
 

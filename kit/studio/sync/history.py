@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
@@ -12,7 +12,7 @@ from kit import wire
 from kit.client import calls, flows
 from kit.client.downloads import GoneError
 from kit.errors import NotFoundError
-from kit.explore.filters import PAGE, Filters, LongNames, Moment, Tags, Words, parse_filter
+from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import show_progress
 from kit.studio.likeness import find_similar
@@ -62,8 +62,12 @@ class History:
         return self._get(which) if isinstance(which, str) else self._at(which)
 
     def __iter__(self) -> Iterator[Generation]:
-        for page in self._pages({}):
-            yield from page
+        following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations()
+        while following:
+            page = self._client.run(flows.fetch_page(following))
+            for facts in page.items:
+                yield self._session.hold(facts)
+            following = page.following if page.items else None
 
     def _at(self, which: int | slice) -> Generation | builtins.list[Generation]:
         if isinstance(which, slice):
@@ -90,24 +94,8 @@ class History:
         The filters are those of `frame`. A service that does not know those of its own list
         answers without them.
         """
-        found: builtins.list[Generation] = []
-        choice = parse_filter(**filters)
-        query = choice.query(limit, tags=self._client.settings.ours)
-        local = query["limit"] == PAGE  # else the service has done it
-        for page in self._pages(query):
-            found += [
-                one
-                for one in page
-                if not local
-                or choice.fits(one.tags, one.status, one.model_id, one.asset_type, one.created_at)
-            ]
-            if limit is not None and len(found) >= limit:
-                break
-        if not found:
-            self._client.run(self._history.check(choice))
-        if not filters:
-            self._history.warn_of_short_list([item.id for item in found], limit)
-        return found[:limit]
+        found = self._client.run(self._history.list_newest(limit, parse_filter(**filters)))
+        return [self._session.hold(facts) for facts in found]
 
     def sync(self) -> Synced:
         """Bring the history on this computer up to date and return what that brought.
@@ -348,15 +336,6 @@ class History:
     def _get(self, generation_id: str) -> Generation:
         found = self._client.run(self._session.operations.get(generation_id))
         return self._session.hold(found)
-
-    def _pages(self, query: Mapping[str, Any]) -> Iterator[builtins.list[Generation]]:
-        following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations(
-            **query
-        )
-        while following:
-            found = self._client.run(flows.fetch_page(following))
-            yield [self._session.hold(facts) for facts in found.items]
-            following = found.following if found.items else None
 
     def _archive(
         self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False

@@ -12,9 +12,8 @@ from kit.client import calls, flows, records
 from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import KitError, ParameterError, show_own_lines
+from kit.errors import KitError, show_own_lines
 from kit.explore.ratings import Ratings
-from kit.parameters import Request
 from kit.private import JsonLines
 from kit.studio import completion, recreation
 from kit.studio.catalog import Models
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
     from kit.widgets.writing import Writing
 
 T = TypeVar("T")
-
-#: Equal requests that one call makes.
-MOST_AT_ONCE = 100
 
 
 class Titles:
@@ -277,7 +273,8 @@ class Studio(BaseStudio):
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
         if n != 1:
-            return self._several(n, request, timeout)
+            begun = self._run(self.session.operations.start_many(request, n))
+            return [self.session.hold(one).wait(timeout) for one in begun]
         name = model.id if isinstance(model, wire.Model) else str(model)
         with self.session.operations.progress(name) as on_update:
             trace = StartTrace(again=again)
@@ -296,18 +293,6 @@ class Studio(BaseStudio):
                 stop.add_note(trace.note(awaited=self.client.awaited))
                 show_own_lines(stop)
                 raise
-
-    def _several(
-        self, count: int, wanted: Flow[Request], timeout: float | None
-    ) -> list[Generation]:
-        """Start so many equal requests and return them finished."""
-        if not isinstance(count, int) or not 1 < count <= MOST_AT_ONCE:
-            raise ParameterError(
-                f"n must be 1 to {MOST_AT_ONCE}, not {count!r}; a model's own parameter of that "
-                "name is given as parameters={'n': ...}"
-            )
-        begun = self._run(self.session.operations.start_many(wanted, count))
-        return [self.session.hold(generation).wait(timeout) for generation in begun]
 
     read = staticmethod(recreation.read_file)
 

@@ -17,6 +17,7 @@ import ipywidgets
 from kit import wire
 from kit.errors import KitError
 from kit.parameters import script_problems
+from kit.pricing import SCRIPT, TITLE
 from kit.widgets.background import SETTLING, BackgroundRunner, Look, guarded
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form.fields import watch_field
@@ -26,8 +27,6 @@ from kit.widgets.writing import scripts
 from kit.widgets.writing.scripts import ScriptCard
 from kit.wire import Parameter
 
-#: Credits for a title, and for each variation of a script. Source: API document, "Limits".
-TITLE, SCRIPT = Decimal("0.05"), Decimal("0.15")
 #: Source: contract, "Titles and scripts".
 LENGTH = Parameter(name="duration", type="integer", default=30, minimum=10, maximum=180)
 _TITLE, _ANGLE = Parameter(name="title"), Parameter(name="hook_angle")
