@@ -1,7 +1,4 @@
-"""The comparison: generations side by side, with what differs marked and what is the same put away.
-
-Pictures are cut to one shape, so that the eye compares what was made and not how it was framed.
-"""
+"""The comparison: generations side by side, what differs marked and what is the same put away."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from kit.widgets import markup, media, preview
 from kit.widgets.gallery import GalleryItem, draw_items, mark, show_items
 
 #: Bytes of all pictures together.
-TOTAL = 600_000
+TOTAL = 300_000
 _SHOWN = "display:block;width:100%;height:auto;border-radius:4px"
 _MARK = (
     "border-left:3px solid var(--jp-warn-color1,#f57c00);padding-left:6px;font-weight:600;"
@@ -82,7 +79,6 @@ class Comparison:
             limit=limit,
             poster=min(limit, media.POSTER_LIMIT),
             width=max(self.size, 480),
-            aspect=self._aspect(),
             style=_SHOWN,
         )
         shown = draw_items(self.items, fit, whole=True, folder=self.folder)
@@ -98,14 +94,6 @@ class Comparison:
         style = f"{markup.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
         table = f'<table style="{style}">{"".join(lines)}</table>'
         return f'<div style="{markup.FONT};{markup.COLOR}">{table}{_alike(same)}</div>'
-
-    def _aspect(self) -> float:
-        """Return the shape all are cut to: that of the first whose size is known."""
-        for item in self.items:
-            made = item.facts.output
-            if made and made.width and made.height:
-                return made.width / made.height
-        return 1.0
 
     def _list_results(self) -> list[tuple[str, list[str]]]:
         prices = [item.cost for item in self.items]

@@ -56,7 +56,6 @@ class Fit:
 
     `limit`: bytes of a picture inside the document; one that is small enough is taken as it is.
     `poster`: bytes of the picture that stands for a video.
-    `aspect`: width by height that pictures are cut to around their center; None leaves them whole.
     `embed`: bytes up to which a video is put inside the document; None leaves that to the host.
     `beside`: whether a bigger video may be a file beside the document; else its still is shown.
     """
@@ -64,7 +63,6 @@ class Fit:
     limit: int = IMAGE_LIMIT
     poster: int = POSTER_LIMIT
     width: int = WIDTH
-    aspect: float | None = None
     embed: int | None = None
     beside: bool = True
     style: str = _STYLE
@@ -94,7 +92,7 @@ def html(
 def still(content: bytes, *, title: str = "", fit: Fit | None = None) -> str:
     """Return the element that shows a picture."""
     fit = fit or Fit()
-    return _image(picture(content, limit=fit.limit, width=fit.width, aspect=fit.aspect), title, fit)
+    return _image(picture(content, limit=fit.limit, width=fit.width), title, fit)
 
 
 def _image(address: str, title: str, fit: Fit) -> str:
@@ -127,18 +125,15 @@ def _video_ending(path: Path) -> str:
     return ".mp4" if head[4:8] == b"ftyp" and head[8:12] not in _NO_VIDEO else ""
 
 
-def picture(
-    content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH, aspect: float | None = None
-) -> str:
+def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> str:
     """Return a picture as a ``data:`` address of at most about `limit` bytes.
 
-    A picture that is small enough and of a type that browsers show is taken as it is, unless it
-    must be cut to an `aspect`.
+    A picture that is small enough and of a type that browsers show is taken as it is.
     """
     kind = _kind(content)
-    if kind and len(content) <= limit and aspect is None:
+    if kind and len(content) <= limit:
         return data_address(kind, content)
-    return data_address("image/webp", _smaller(content, limit, width, aspect))
+    return data_address("image/webp", _smaller(content, limit, width))
 
 
 def first_frame(path: Path) -> bytes | None:
@@ -181,7 +176,7 @@ def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path
     source = _beside(path, name, folder, ending) if kept else ""
     frame, words = poster or first_frame(path), faint(_weight(size))
     across = min(fit.width, 480)
-    address = picture(frame, limit=fit.poster, width=across, aspect=fit.aspect) if frame else ""
+    address = picture(frame, limit=fit.poster, width=across) if frame else ""
     words = f'<a href="{source}">{words}</a>' if source else words
     instead = f"{_image(address, title, fit) if address else ''}<div>{words}</div>"
     if embedded:
@@ -208,13 +203,11 @@ def _beside(path: Path, name: str, folder: Path, ending: str) -> str:
     return relative
 
 
-def _smaller(content: bytes, limit: int, width: int, aspect: float | None) -> bytes:
+def _smaller(content: bytes, limit: int, width: int) -> bytes:
     with open_picture(io.BytesIO(content)) as opened:
         # a JPEG is decoded at the size it is needed in; other formats ignore this
         opened.draft("RGB", (width, width))
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
-    if aspect is not None:
-        image = image.crop(_center(image.width, image.height, aspect))
     image.thumbnail((width, width * 4), reducing_gap=2.0)
     return _encoded(image, limit)
 
@@ -236,14 +229,6 @@ def _encoded(image: Any, limit: int) -> bytes:
             # bytes go with the area; a little less, so that the next attempt is the last
             across = max(32, int(across * 0.94 / excess**0.5))
     return buffer.getvalue()
-
-
-def _center(width: int, height: int, aspect: float) -> tuple[int, int, int, int]:
-    """Return the largest box of an aspect in the middle of a picture."""
-    across = min(width, max(1, round(height * aspect)))
-    down = min(height, max(1, round(width / aspect)))
-    left, top = (width - across) // 2, (height - down) // 2
-    return left, top, left + across, top + down
 
 
 def _kind(content: bytes) -> str | None:

@@ -121,27 +121,6 @@ def test_a_preview_stays_transparent() -> None:
         assert shown.convert("RGBA").getextrema()[3] == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("size", "aspect"), [((900, 300), 1.0), ((300, 900), 1.6), ((64, 64), 0.5)]
-)
-def test_pictures_are_cut_to_one_shape(size: tuple[int, int], aspect: float) -> None:
-    _, content = decoded(media.picture(encoded(noise(*size)), aspect=aspect))
-
-    with Image.open(io.BytesIO(content)) as shown:
-        assert shown.width / shown.height == pytest.approx(aspect, rel=0.03)
-
-
-def test_the_middle_is_what_is_kept() -> None:
-    image = Image.new("RGB", (300, 100), "red")
-    image.paste((0, 0, 255), (100, 0, 200, 100))
-
-    _, content = decoded(media.picture(encoded(image), aspect=1.0))
-
-    with Image.open(io.BytesIO(content)) as shown:
-        red, _, blue = shown.convert("RGB").resize((1, 1)).getpixel((0, 0))  # type: ignore[misc]
-    assert blue > 240 > 10 > red
-
-
 def test_a_short_video_may_be_put_inside_the_document(video: Path, tmp_path: Path) -> None:
     html = media.html(video, name="g", folder=tmp_path, fit=media.Fit(embed=10_000_000))
 

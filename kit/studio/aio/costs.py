@@ -72,7 +72,7 @@ class AsyncCosts(BaseCosts):
         self._ratings = ratings
 
     def __repr__(self) -> str:
-        return "<Costs>"
+        return '<Costs: summary(), by("model"), trend(), trend().plot(), report()>'
 
     async def by(
         self,

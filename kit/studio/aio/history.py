@@ -49,7 +49,7 @@ class AsyncHistory:
         self._progress = session.operations.progress
 
     def __repr__(self) -> str:
-        return "<History of generations>"
+        return '<History of generations: table(), frame(), list(), search("lake"), sql("...")>'
 
     @overload
     def __getitem__(self, which: str | int) -> Awaitable[AsyncGeneration]: ...

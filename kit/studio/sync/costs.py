@@ -72,7 +72,7 @@ class Costs(BaseCosts):
         self._ratings = ratings
 
     def __repr__(self) -> str:
-        return "<Costs>"
+        return '<Costs: summary(), by("model"), trend(), trend().plot(), report()>'
 
     def by(
         self,

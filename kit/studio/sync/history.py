@@ -48,7 +48,7 @@ class History:
         self._progress = session.operations.progress
 
     def __repr__(self) -> str:
-        return "<History of generations>"
+        return '<History of generations: table(), frame(), list(), search("lake"), sql("...")>'
 
     @overload
     def __getitem__(self, which: str | int) -> Generation: ...
