@@ -11,9 +11,9 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
+from kit.client.profiles import EMBEDDED
 from kit.client.settings import Settings
 
-_EMBEDDED = "embedded"
 _log = logging.getLogger("kit")
 
 
@@ -39,14 +39,14 @@ def _name(settings: Settings) -> str:
     if not settings.name:
         return digest(settings.base_url)
     if _is_embedded(settings):
-        return _EMBEDDED
+        return EMBEDDED
     short = settings.name if settings.name.isidentifier() else digest(settings.name)
     return f"{short}-{digest(settings.base_url)}"
 
 
 def _is_embedded(settings: Settings) -> bool:
     """Whether it is the service that moves; a profile may have its name."""
-    return settings.name == _EMBEDDED and settings.moves is not None
+    return settings.name == EMBEDDED and settings.moves is not None
 
 
 class Notices:

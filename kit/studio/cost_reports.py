@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
     from kit.explore.costs.rates import Rates
     from kit.explore.filters import Moment
+    from kit.explore.ratings import Ratings
 
 #: How often history, ledger and balance are read until nothing is written between and they agree.
 _READS = 3
@@ -244,8 +245,13 @@ class CostReports:
 class BaseCosts:
     """What both faces of the costs share, because nothing is asked of the service for it."""
 
-    def __init__(self, reports: CostReports) -> None:
-        self._reports = reports
+    def __init__(self, client: Any, operations: Operations, ratings: Ratings) -> None:
+        self._client = client
+        self._ratings = ratings
+        self._reports = CostReports(operations)
+
+    def __repr__(self) -> str:
+        return '<Costs: summary(), by("model"), trend(), trend().plot(), report()>'
 
     def rate(
         self, currency: str, amount: Decimal | float | str | None, since: Moment | None = None

@@ -205,7 +205,7 @@ def open_model(session: Session[Any], model: wire.Model) -> tuple[wire.Model, Pr
     from kit.widgets.form.presets import Presets
 
     operations = session.operations
-    folder, known = operations.settings.data / "notebook" / "presets", operations.known_models
+    folder, known = operations.settings.data / "notebook" / "presets", operations.catalog.known
     for other in known.values():
         if other.replaced_by:
             Presets(folder, other.replaced_by).add(Presets(folder, other.id))

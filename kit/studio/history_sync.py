@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -53,21 +54,16 @@ def ignore_progress(_what: str, _so_far: object) -> None:
     """Show nothing."""
 
 
+@dataclass(slots=True, repr=False, eq=False)
 class HistorySync:
     """The flows of a studio's archive; the same for both faces."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        models: Callable[[], Flow[dict[str, wire.Model]]],
-        journal: Journal,
-    ) -> None:
-        #: Whether the service has a ledger; None while it was not asked.
-        self.has_ledger: bool | None = None
-        self._journal = journal
-        self._settings = settings
-        self._models = models
-        self._account: str | None = None
+    _settings: Settings
+    _models: Callable[[], Flow[dict[str, wire.Model]]]
+    _journal: Journal
+    #: Whether the service has a ledger; None while it was not asked.
+    has_ledger: bool | None = None
+    _account: str | None = None
 
     def archive(self) -> Flow[Archive]:
         """Return the archive as the last sync left it."""

@@ -89,25 +89,20 @@ class Operations:
         self.history_sync = HistorySync(settings, self.models, self.journal)
         self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)
-        self._catalog = catalog or ModelCatalog(policy)
+        self.catalog = catalog or ModelCatalog(policy)
         self._starts = Starts(settings, policy, self.journal, self.billing, self.notices)
         self._reusable = ReusableResults(self.journal, self.notices, policy, self.get, self.fetch)
 
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id; they are asked for once."""
-        return self._catalog.models(refresh=refresh)
+        return self.catalog.models(refresh=refresh)
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
         """Return a model by its id, also one that is not listed; warn once of one that retires."""
-        found = yield from self._catalog.model(model)
-        if sentence := describe_retirement(found, self.known_models):
+        found = yield from self.catalog.model(model)
+        if sentence := describe_retirement(found, self.catalog.known):
             self.notices.log(sentence)
         return found
-
-    @property
-    def known_models(self) -> Mapping[str, wire.Model]:
-        """The models by id as they were last asked for; none before that."""
-        return self._catalog.known
 
     def request(
         self,

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from kit import wire
 from kit.client import calls, flows
-from kit.errors import ConfigError, KitError
+from kit.errors import ConfigError, KitError, NotFoundError
 from kit.studio.generation import (
     MADE_BEFORE,
     BaseGeneration,
+    G,
     Session,
     cached_thumbnail,
     fetch_files,
@@ -81,9 +82,9 @@ def compare(
 ) -> Comparison | BlindComparison:
     """Return generations side by side, with the parameters that differ marked.
 
-    They are given as to `gallery`; there are two at least. Differences in price are to the first,
-    to whose shape all are cut. `blind` shows two at a time without what made them, and lets you
-    choose the better: ``ranking()`` of what is returned is the order that comes of it.
+    They are given as to `gallery`; there are two at least. Differences in price are to the first.
+    `blind` shows two at a time without what made them, and lets you choose the better:
+    ``ranking()`` of what is returned is the order that comes of it.
 
     Examples
     --------
@@ -107,14 +108,18 @@ def history_table(
     """Return the table of a history frame, which fetches its pictures through a client."""
     from kit.widgets.table import HistoryTable
 
-    operations = session.operations
-
     get = partial(_get, session)
+
+    def thumbnail(name: str) -> bytes | str | None:
+        """Return the thumbnail of a generation, or why there is none."""
+        generation = get(name)
+        return fetch_thumbnail(generation) or generation.facts.deletion
+
     return HistoryTable(
         frame,
         search=partial(_search, session, set()),
-        thumbnail=lambda name: _thumbnail(get(name)),
-        near=lambda name: cached_thumbnail(operations.cache, name),
+        thumbnail=thumbnail,
+        near=partial(cached_thumbnail, session.operations.cache),
         card=partial(result_card, session),
         get=get,
         renew=renew,
@@ -148,6 +153,31 @@ def result_card(session: Session[Any], name: str) -> ResultCard:
 
     generation = _get(session, name)
     return show_result(_preview(generation), generation.facts, FormService(session))
+
+
+class BaseHistory(Generic[G]):
+    """What both faces of a history share."""
+
+    def __init__(self, session: Session[G]) -> None:
+        self._session = session
+        self._client: Any = session.client
+        self._history = session.operations.history_sync
+        self._progress = session.operations.progress
+
+    def __repr__(self) -> str:
+        return '<History of generations: table(), frame(), list(), search("lake"), sql("...")>'
+
+    def __bool__(self) -> bool:
+        return True  # whether it is there, and not how long it is
+
+    def __contains__(self, generation: object) -> bool:
+        """Whether a generation, or the one of an id, is the account's."""
+        name = generation.id if isinstance(generation, BaseGeneration) else generation
+        try:
+            self._client.block(self._session.operations.get(str(name)))
+        except NotFoundError:
+            return False
+        return True
 
 
 class EntryList(list[wire.Entry]):
@@ -278,8 +308,3 @@ def _preview(generation: BaseGeneration) -> str:
         shown, note = render_media(generation, fit)
     charged = generation.operations.find_charge(facts)
     return preview.generation(facts, charged, media=shown, note=note)
-
-
-def _thumbnail(generation: BaseGeneration) -> bytes | str | None:
-    """Return the thumbnail of a generation, or why there is none."""
-    return fetch_thumbnail(generation) or generation.facts.deletion

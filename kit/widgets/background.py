@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kit.widgets.markup import error_text
@@ -40,17 +40,15 @@ class BackgroundRunner:
     clock: Callable[[], float] = time.monotonic
 
 
+@dataclass(slots=True, eq=False)
 class Debounced:
     """A call that is made once the asking has stopped for a moment; the last asking counts."""
 
-    def __init__(
-        self, call: Callable[[], None], seconds: float, background: BackgroundRunner
-    ) -> None:
-        self._call = call
-        self._seconds = seconds
-        self._background = background
-        self._lock = threading.Lock()
-        self._call_off: Callable[[], None] = lambda: None
+    _call: Callable[[], None]
+    _seconds: float
+    _background: BackgroundRunner
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _call_off: Callable[[], None] = lambda: None
 
     def __call__(self) -> None:
         """Ask for the call."""
@@ -64,17 +62,17 @@ class Debounced:
             self._call_off()
 
 
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Throttled:
     """A call that follows changes: at most once in some seconds, and always after the last one."""
 
-    def __init__(
-        self, call: Callable[[], None], seconds: float, background: BackgroundRunner
-    ) -> None:
-        self._call = call
-        self._seconds = seconds
-        self._background = background
-        self._lock = threading.Lock()
-        self._waiting = self._paused = self._missed = False
+    _call: Callable[[], None]
+    _seconds: float
+    _background: BackgroundRunner
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: bool = False
+    _paused: bool = False
+    _missed: bool = False
 
     def request(self) -> None:
         """Have the call made soon."""

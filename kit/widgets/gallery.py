@@ -214,16 +214,14 @@ class Gallery:
             f'<div style="{_LINE}" title="{escape(prompt)}">{escape(prompt)}</div>'
             f'<div style="{_LINE};{markup.FAINT}">{line}</div>'
         )
+        # 1 % and the margin are left between the tiles of a row
+        across = f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
         return (
-            f'<li style="display:inline"><details style="{_TILE};min-width:{self._across()}">'
+            f'<li style="display:inline"><details style="{_TILE};min-width:{across}">'
             f'<summary style="display:block;cursor:pointer">{shown}{caption}</summary>'
             f'<div style="width:{_WIDE}px;max-width:100%">{_more(item)}{button}</div>'
             "</details></li>"
         )
-
-    def _across(self) -> str:
-        # 1 % and the margin are left between the tiles of a row
-        return f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
 
     def _summary(self) -> str:
         costs = [item.cost for item in self.items if item.cost is not None]

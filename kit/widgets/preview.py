@@ -88,17 +88,16 @@ def _foot(length: str, writer: str | None) -> str:
 
 def account(item: wire.Account) -> str:
     """Draw an account: who pays, and what there is to pay with."""
-    money = None if item.credits is None else credits(item.credits)
-    return card(item.name or "Account", facts({"e-mail": item.email, "balance": money}))
+    rows = {"e-mail": item.email, "balance": _money(item.credits)}
+    return card(item.name or "Account", facts(rows))
 
 
 def studio(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) -> str:
     """Draw a studio: its service, who pays, what there is, and the next calls."""
-    money = None if owner is None or owner.credits is None else credits(owner.credits)
     kinds = {kind: sum(m.asset_type == kind for m in models) for kind in ("image", "video")}
     rows = {
         "account": owner and owner.name,
-        "balance": money,
+        "balance": _money(owner.credits if owner else None),
         "models": ", ".join(f"{count} for {kind}s" for kind, count in kinds.items() if count),
     }
     painters = [m for m in models if m.prompt_required and not m.media_parameters]
@@ -112,9 +111,9 @@ def studio(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) 
 
 def studio_text(name: str, owner: wire.Account | None, models: Sequence[wire.Model]) -> str:
     """Describe a studio in a line."""
-    money = "" if owner is None or owner.credits is None else credits(owner.credits)
     known = count_of(len(models), "model") if models else ""
-    described = ", ".join(filter(None, (owner.name if owner else "", money, known)))
+    said = (owner.name, _money(owner.credits)) if owner else ()
+    described = ", ".join(filter(None, (*said, known)))
     return f"<Studio {name}{': ' if described else ''}{described}>"
 
 
@@ -191,8 +190,7 @@ def parameters(items: Iterable[wire.Parameter]) -> str:
 
 def receipt(item: wire.Receipt) -> str:
     """Draw what a start returned."""
-    charged = item.credits_charged
-    words = [item.model_id or "", credits(charged) if charged is not None else ""]
+    words = [item.model_id or "", _money(item.credits_charged)]
     return card("", f"{status(item.status)} {faint(_joined(words))}")
 
 
@@ -224,10 +222,10 @@ def remark(sentence: str) -> str:
 def caption(item: wire.Generation, charged: Decimal | None) -> str:
     """Return what a generation is in a line: model, size, length, price."""
     made = item.output or wire.Output()
-    price = credits(charged) if charged is not None else ""
     refunded = item.credits_refunded
     back = f"{figure(refunded)} refunded" if refunded else ""
-    return _joined([item.model_id or item.model_name or "", *measures(made), price, back])
+    name = item.model_id or item.model_name or ""
+    return _joined([name, *measures(made), _money(charged), back])
 
 
 def output(item: wire.Output, *, media: str = "") -> str:
@@ -239,14 +237,13 @@ def output(item: wire.Output, *, media: str = "") -> str:
 
 def generation_text(item: wire.Generation, charged: Decimal | None) -> str:
     """Return a generation in one line."""
-    price = credits(charged) if charged is not None else None
-    words = [item.model_id, item.asset_type, item.state, price]
+    words = [item.model_id, item.asset_type, item.state, _money(charged)]
     return f"<Generation {' · '.join(filter(None, words))}>"
 
 
 #: How each answer looks: in one line, and in HTML.
 DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
-    wire.Account: (lambda a: f"<Account {a.name}{_balance(a)}>", account),
+    wire.Account: (lambda a: f"<Account {_joined([a.name, _money(a.credits)])}>", account),
     wire.Balance: (lambda b: f"<Balance {credits(b.balance)}>", balance),
     wire.Entry: (
         lambda e: f"<Entry {_joined([e.kind, signed_amount(e.credits), e.model_id or ''])}>",
@@ -264,7 +261,7 @@ DRAWINGS: dict[type[Any], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
     wire.Title: (lambda t: f"<Title {t.title!r}>", title),
     wire.Script: (lambda s: f"<Script {s.title!r} · {_length(s)}>", script),
     wire.Receipt: (
-        lambda r: f"<Receipt {_joined([r.model_id or '', r.status, _charged(r)])}>",
+        lambda r: f"<Receipt {_joined([r.model_id or '', r.status, _money(r.credits_charged)])}>",
         receipt,
     ),
     wire.Generation: (
@@ -288,12 +285,9 @@ def _joined(words: Iterable[str]) -> str:
     return " · ".join(filter(None, words))
 
 
-def _balance(item: wire.Account) -> str:
-    return "" if item.credits is None else f" · {credits(item.credits)}"
-
-
-def _charged(item: wire.Receipt) -> str:
-    return "" if item.credits_charged is None else credits(item.credits_charged)
+def _money(amount: Decimal | None) -> str:
+    """Return an amount in words; nothing where it is not known."""
+    return "" if amount is None else credits(amount)
 
 
 def measures(item: wire.Output) -> tuple[str, str]:

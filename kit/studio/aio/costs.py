@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kit.client.aio import AsyncClient
     from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
     from kit.explore.filters import Moment
-    from kit.explore.ratings import Ratings
     from kit.studio.generation import BaseGeneration
 
 When: TypeAlias = "Moment | None"
@@ -66,13 +65,7 @@ class AsyncCosts(BaseCosts):
     ``studio.costs.by("model", "parameters.resolution")``
     """
 
-    def __init__(self, client: AsyncClient, operations: Operations, ratings: Ratings) -> None:
-        super().__init__(CostReports(operations))
-        self._client = client
-        self._ratings = ratings
-
-    def __repr__(self) -> str:
-        return '<Costs: summary(), by("model"), trend(), trend().plot(), report()>'
+    _client: AsyncClient
 
     async def by(
         self,

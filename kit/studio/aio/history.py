@@ -6,19 +6,17 @@ import builtins
 import json
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from kit import wire
 from kit.client import calls, flows
 from kit.client.bridge import to_thread
 from kit.client.downloads import GoneError
-from kit.errors import NotFoundError
 from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
-from kit.studio.generation import BaseGeneration, Session
 from kit.studio.history_sync import show_progress
 from kit.studio.likeness import find_similar
-from kit.studio.views import history_table
+from kit.studio.views import BaseHistory, history_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from kit.widgets.table import HistoryTable
 
 
-class AsyncHistory:
+class AsyncHistory(BaseHistory[AsyncGeneration]):
     """The account's generations, newest first.
 
     What is read of all of them lies on this computer; every look at it asks the service first for
@@ -42,14 +40,7 @@ class AsyncHistory:
     ``studio.history.frame(since="2026-01-01", status="completed")``
     """
 
-    def __init__(self, session: Session[AsyncGeneration]) -> None:
-        self._session = session
-        self._client = cast("AsyncClient", session.client)
-        self._history = session.operations.history_sync
-        self._progress = session.operations.progress
-
-    def __repr__(self) -> str:
-        return '<History of generations: table(), frame(), list(), search("lake"), sql("...")>'
+    _client: AsyncClient
 
     @overload
     def __getitem__(self, which: str | int) -> Awaitable[AsyncGeneration]: ...
@@ -301,18 +292,6 @@ class AsyncHistory:
         """Return how many generations there are, after a look at the service."""
         counted = self._client.wait_for(self.sql("select count(*) as n from generations"))
         return int(counted["n"].iloc[0])
-
-    def __bool__(self) -> bool:
-        return True  # whether it is there, and not how long it is
-
-    def __contains__(self, generation: object) -> bool:
-        """Whether a generation, or the one of an id, is the account's."""
-        name = generation.id if isinstance(generation, BaseGeneration) else generation
-        try:
-            self._client.block(self._session.operations.get(str(name)))
-        except NotFoundError:
-            return False
-        return True
 
     async def table(
         self,

@@ -212,7 +212,7 @@ class BaseSweep(Generic[H]):
     def _table(self, constants: bool = False) -> pd.DataFrame:
         from kit.explore.sweeps.table import table
 
-        prices = [self._price(n) for n in range(len(self))]
+        prices = [c.credits if self._is_open(n) else Decimal(0) for n, c in enumerate(self._cells)]
         found = [self._result(n) for n in range(len(self))]
         results = [(each.generation, each.status, each.error) for each in found]
         receipts = self._session.operations.journal.credits()
@@ -274,9 +274,9 @@ class BaseSweep(Generic[H]):
                     shown = now
                     self._add_pictures(pictures)
                     words = f"{self.title} · {done} of {len(self)}"
-                    update.saying(
-                        words, self._done(), list(filter(None, pictures.values()))[-_SHOWN:]
-                    )
+                    share = sum(result.share for result in list(self._results.values()))
+                    small = list(filter(None, pictures.values()))[-_SHOWN:]
+                    update.saying(words, share / max(1, len(self)), small)
         if run.fatal is not None:
             run.fatal.add_note(f"{self._describe()}; run() again goes on from here")
             raise run.fatal
@@ -382,12 +382,6 @@ class BaseSweep(Generic[H]):
 
     def _is_open(self, number: int) -> bool:
         return self._result(number).status != "completed"
-
-    def _price(self, number: int) -> Decimal | None:
-        return self._cells[number].credits if self._is_open(number) else Decimal(0)
-
-    def _done(self) -> float:
-        return sum(result.share for result in list(self._results.values())) / max(1, len(self))
 
     def _describe(self) -> str:
         found = [self._result(n) for n in range(len(self))]

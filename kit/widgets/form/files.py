@@ -399,10 +399,6 @@ def _thumbnail(content: bytes) -> str:
     return f'<img src="{address}" alt="" style="border-radius:4px">'
 
 
-def _picture(path: Path) -> str:
-    return _thumbnail(path.read_bytes())
-
-
 def _video(path: Path) -> str:
     frame = media.first_frame(path)
     return _thumbnail(frame) if frame else ""
@@ -426,4 +422,8 @@ def _shorten_path(path: Path) -> str:
 
 
 #: Kind of a file -> how it is drawn.
-_DRAWN: dict[str, Callable[[Path], str]] = {"image": _picture, "video": _video, "audio": _sound}
+_DRAWN: dict[str, Callable[[Path], str]] = {
+    "image": lambda path: _thumbnail(path.read_bytes()),
+    "video": _video,
+    "audio": _sound,
+}

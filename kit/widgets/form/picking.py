@@ -51,7 +51,8 @@ class Picker:
             return
         self.folder = folder
         self._where.value = f'<span class="kit-note">{escape(folder.name or "/")}</span>'
-        self.list.options = [(_UP, folder.parent), *((_name(path), path) for path in found)]
+        names = (f"{path.name}/" if path.is_dir() else path.name for path in found)
+        self.list.options = [(_UP, folder.parent), *zip(names, found, strict=True)]
         self.list.index = 1 if found else 0
 
     def act(self) -> None:
@@ -71,10 +72,6 @@ def entries(folder: Path, kind: str) -> list[Path]:
     prefix = f"{kind}/" if kind in MEDIA_TYPES else ""
     shown = [path for path in found if path.is_dir() or guess_type(path.name).startswith(prefix)]
     return sorted(shown, key=lambda path: (path.is_file(), path.name.lower()))[:FOLDER_LIMIT]
-
-
-def _name(path: Path) -> str:
-    return f"{path.name}/" if path.is_dir() else path.name
 
 
 #: Bytes of a small picture, and pixels across.
