@@ -25,6 +25,7 @@ from kit.studio.operations import Operations
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kit.explore.archive import Archive
     from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
     from kit.explore.costs.rates import Rates
     from kit.explore.filters import Moment
@@ -35,11 +36,12 @@ _READS = 3
 
 
 class CostReports:
-    """What is asked of the service, as flows."""
+    """What is asked of the service, as flows; `on_progress` takes how far a reading is."""
 
-    def __init__(self, operations: Operations) -> None:
+    def __init__(self, operations: Operations, on_progress: OnProgress = ignore_progress) -> None:
         self.operations = operations
         self.history = operations.history_sync
+        self._on_progress = on_progress
 
     @property
     def rates(self) -> Rates:
@@ -52,7 +54,6 @@ class CostReports:
         self,
         since: Moment | None = None,
         until: Moment | None = None,
-        on_progress: OnProgress = ignore_progress,
         *,
         timezone: str = "UTC",
         sync: bool = True,
@@ -61,14 +62,12 @@ class CostReports:
         from kit.explore import costs
 
         choice = parse_filter(zone=costs.find_timezone(timezone), since=since, until=until)
-        archive = yield from self.history.current(on_progress, sync=sync, usage=True)
+        archive = yield from self._archive(sync)
         return costs.Spending(archive, choice, timezone, self.rates.all())
 
-    def ledger(
-        self, limit: int | None, on_progress: OnProgress = ignore_progress, *, sync: bool = True
-    ) -> Flow[pd.DataFrame]:
+    def ledger(self, limit: int | None, *, sync: bool = True) -> Flow[pd.DataFrame]:
         """Return the ledger as a frame, newest first; a service without one is an error."""
-        archive = yield from self.history.current(on_progress, sync=sync, usage=True)
+        archive = yield from self._archive(sync)
         if self.history.has_ledger is False:
             raise NotFoundError("this service has no ledger")
         return archive.usage(limit)
@@ -86,7 +85,6 @@ class CostReports:
         window: int,
         level: float,
         as_of: Moment | None = None,
-        on_progress: OnProgress = ignore_progress,
         *,
         timezone: str = "UTC",
         sync: bool = True,
@@ -96,9 +94,7 @@ class CostReports:
 
         zone = costs.find_timezone(timezone)
         now = parse_filter(zone=zone, until=as_of).until or datetime.now(UTC)
-        spent = yield from self.spending(
-            until=now, on_progress=on_progress, timezone=timezone, sync=sync
-        )
+        spent = yield from self.spending(until=now, timezone=timezone, sync=sync)
         balance = spent.balance(now) if as_of else (yield from self.balance())
         return costs.forecast(
             spent.daily(),
@@ -110,12 +106,14 @@ class CostReports:
             timezone=timezone,
         )
 
-    def focus(self, currency: str | None, spending: Flow[Spending]) -> Flow[FocusFrame]:
+    def focus(
+        self, currency: str | None, since: Moment | None, until: Moment | None, *, sync: bool
+    ) -> Flow[FocusFrame]:
         """Return daily costs in the columns of FOCUS."""
         from kit.explore import costs
 
         account = yield from flows.ask(calls.get_account())
-        spent = yield from spending
+        spent = yield from self.spending(since, until, sync=sync)
         settings = self.operations.settings
         provider = settings.name or urlsplit(settings.base_url).hostname or settings.base_url
         return costs.focus(spent, currency, account=account, provider=provider)
@@ -124,7 +122,6 @@ class CostReports:
         self,
         month: str | None,
         budget: Decimal | float | str | None,
-        on_progress: OnProgress = ignore_progress,
         *,
         timezone: str = "UTC",
         sync: bool = True,
@@ -134,7 +131,7 @@ class CostReports:
 
         now, zone = datetime.now(UTC), costs.find_timezone(timezone)
         wanted = costs.Month.parse(month, now, zone)
-        archive = yield from self.history.current(on_progress, sync=sync, usage=True)
+        archive = yield from self._archive(sync)
         account = yield from flows.ask(calls.get_account())
 
         def spent(since: datetime | None, until: datetime) -> Spending:
@@ -151,15 +148,13 @@ class CostReports:
             budget=None if budget is None else pricing.parse_credits(budget, "a budget"),
         )
 
-    def reconcile(
-        self, on_progress: OnProgress = ignore_progress, *, sync: bool = True
-    ) -> Flow[CostFrame]:
+    def reconcile(self, *, sync: bool = True) -> Flow[CostFrame]:
         """Hold ledger, balance, receipts and generations against each other."""
         from kit.explore import costs
 
         for _ in range(_READS if sync else 1):
             before = (yield from self.balance()) if sync else None
-            archive = yield from self.history.current(on_progress, sync=sync, usage=True)
+            archive = yield from self._archive(sync)
             balance = (yield from self.balance()) if sync else None  # of another moment
             found = costs.reconcile(
                 archive,
@@ -190,7 +185,13 @@ class CostReports:
         return costs.explain(facts, self.operations.find_charge(facts), quote)
 
     def reprice(
-        self, model_id: str | None, changes: Mapping[str, Any], spending: Flow[Spending]
+        self,
+        model_id: str | None,
+        changes: Mapping[str, Any],
+        since: Moment | None,
+        until: Moment | None,
+        *,
+        sync: bool,
     ) -> Flow[CostFrame]:
         """Return what the past would have cost with another model or other settings.
 
@@ -217,7 +218,11 @@ class CostReports:
             quote = self._today(model, {**given, **changes})
             return None if quote is None else quote.total
 
-        return costs.reprice((yield from spending), _priced_settings(meant), price)
+        spent = yield from self.spending(since, until, sync=sync)
+        return costs.reprice(spent, _priced_settings(meant), price)
+
+    def _archive(self, sync: bool) -> Flow[Archive]:
+        return self.history.current(self._on_progress, sync=sync, usage=True)
 
     def _today(self, model: wire.Model, given: Mapping[str, Any]) -> wire.Quote | None:
         """Return what settings would cost today, without files; None where there are none such."""
@@ -248,7 +253,7 @@ class BaseCosts:
     def __init__(self, client: Any, operations: Operations, ratings: Ratings) -> None:
         self._client = client
         self._ratings = ratings
-        self._reports = CostReports(operations)
+        self._operations = operations
 
     def __repr__(self) -> str:
         return '<Costs: summary(), by("model"), trend(), trend().plot(), report()>'
@@ -270,7 +275,7 @@ class BaseCosts:
         --------
         ``studio.costs.rate("EUR", 0.012)`` and later ``costs.rate("EUR", 0.011, "2026-07-01")``
         """
-        self._reports.rates.add(currency, amount, since)
+        CostReports(self._operations).rates.add(currency, amount, since)
 
 
 def _priced_settings(models: Iterable[wire.Model]) -> set[str]:

@@ -15,9 +15,8 @@ from kit.client.flows import Policy
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ParameterError, UploadError
-from kit.wire import api_keys
 from tests.client.fixtures import driven
-from tests.client.third_party import KEY, Answer, Server, png
+from tests.client.third_party import Answer, Server, png
 
 FILE = uploads.source(png())
 EXPIRED = Reply(403, {}, b"<Error><Code>X</Code><Message>Request has expired</Message></Error>")
@@ -150,14 +149,6 @@ def test_another_service_decides_itself_what_it_takes(
     assert file.content_type in known
     with pytest.raises(ParameterError, match=r"no model takes|of a kind that services take"):
         uploads.sources(MODEL, path)
-
-
-def test_a_service_is_known_by_its_key(settings: Settings) -> None:
-    head = "cs_test_" + "0" * 30
-    own = Settings(settings.base_url, head + api_keys.checksum(head), data=settings.data)
-
-    assert own.ours
-    assert not Settings(settings.base_url, KEY, data=settings.data).ours
 
 
 def test_an_ended_ticket_needs_a_refusal() -> None:

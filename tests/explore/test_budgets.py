@@ -150,28 +150,6 @@ def test_a_refund_makes_room(budget: Budgets) -> None:
         assert mine.left == 1
 
 
-def test_many_threads_never_pass_it_together(budget: Budgets) -> None:
-    refused = []
-
-    def work(name: int) -> None:
-        for number in range(50):
-            try:
-                with budget.hold(Decimal("0.01"), "a start") as hold:
-                    hold.paid(f"{name}-{number}", Decimal("0.01"))
-            except BudgetError:
-                refused.append(name)
-
-    with budget(credits="1.5", warn_at=1) as mine:
-        mine._warned = True  # threads cannot be asked whether they warn
-        threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert mine.spent == Decimal("1.5")
-    assert len(refused) == 8 * 50 - 150
-
-
 @pytest.mark.parametrize("credits", [-1, float("nan"), float("inf")])
 def test_a_budget_is_an_amount(budget: Budgets, credits: float) -> None:
     with pytest.raises(ConfigError, match="0 credits or more"):

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from kit import wire
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import (
@@ -500,15 +499,6 @@ def test_no_repr_shows_an_address_or_a_key(studio: Studio) -> None:
     assert " at 0x" not in shown
     assert third_party.KEY not in shown
     assert "job-1" not in shown
-
-
-def test_numbers_of_numpy_are_numbers(studio: Studio, other: Server) -> None:
-    import numpy as np
-
-    studio.generate("paint", "a lake", steps=np.int64(7))
-
-    assert other.requests("POST", START)[0].json["parameters"] == {"steps": 7}
-    assert isinstance(studio.account, wire.Account)
 
 
 @pytest.mark.parametrize("where", ["{url}/jobs/1", "/v1/jobs/1"])

@@ -430,16 +430,6 @@ def test_a_file_can_be_chosen_in_the_folders_of_the_kernel(form: Form, stage: St
     assert every(widget(form, "mediaUploads.portrait"), Select) == []
 
 
-def test_a_parameter_of_one_file_takes_the_last_chosen(folder: Path, stage: Stage) -> None:
-    one = wire.Parameter(name="picture", type="image", media=True)
-    form = Form(model(media_parameters=[one]), background=stage.background)
-
-    choose(form, "mediaUploads.picture", stage, "faces/", "b.png")
-    choose(form, "mediaUploads.picture", stage, "a face.png")
-
-    assert form.value["media"] == {"picture": ["a face.png"]}
-
-
 def test_a_folder_that_cannot_be_read_is_said_and_left(folder: Path) -> None:
     picker = Picker(WidgetFactory(), "image", lambda _: None)
 

@@ -12,7 +12,7 @@ from kit import wire
 from kit.client import calls, flows
 from kit.client.calls import Flow
 from kit.studio.cost_reports import BaseCosts, CostReports
-from kit.studio.history_sync import OnProgress, show_progress
+from kit.studio.history_sync import show_progress
 from kit.studio.operations import Operations
 from kit.studio.views import EntryList
 
@@ -32,8 +32,7 @@ class AsyncUsage:
     """The account's ledger, where the service has one."""
 
     def __init__(self, client: AsyncClient, operations: Operations) -> None:
-        self._client = client
-        self._reports = CostReports(operations)
+        self._client, self._operations = client, operations
 
     def __repr__(self) -> str:
         return "<Usage: list(), frame()>"
@@ -48,8 +47,9 @@ class AsyncUsage:
         All of it sums up to the balance. It is kept on this computer: only what is new is asked
         for, and nothing where `sync` is False. A service without a ledger raises `NotFoundError`.
         """
-        with show_progress(self._reports.operations.progress) as on_progress:
-            return await self._client.run(self._reports.ledger(limit, on_progress, sync=sync))
+        with show_progress(self._operations.progress) as on_progress:
+            reports = CostReports(self._operations, on_progress)
+            return await self._client.run(reports.ledger(limit, sync=sync))
 
 
 class AsyncCosts(BaseCosts):
@@ -158,8 +158,8 @@ class AsyncCosts(BaseCosts):
         lie. A history of fewer than 14 whole days raises `ConfigError`. See
         `kit.explore.costs.forecast`.
         """
-        ask = partial(self._reports.forecast, timezone=timezone, sync=sync)
-        return await self._ask(lambda on_progress: ask(days, window, level, as_of, on_progress))
+        wanted = partial(CostReports.forecast, days=days, window=window, level=level, as_of=as_of)
+        return await self._ask(partial(wanted, timezone=timezone, sync=sync))
 
     async def focus(
         self,
@@ -177,8 +177,7 @@ class AsyncCosts(BaseCosts):
         --------
         ``studio.costs.focus("EUR", since="2026-11-01").to_csv("focus.csv")``
         """
-        spending = partial(self._reports.spending, since, until, sync=sync)
-        return await self._ask(lambda on: self._reports.focus(currency, spending(on)))
+        return await self._ask(lambda reports: reports.focus(currency, since, until, sync=sync))
 
     async def report(
         self,
@@ -197,8 +196,9 @@ class AsyncCosts(BaseCosts):
         --------
         ``studio.costs.report("2026-11", budget=500).save("november.html")``
         """
-        ask = partial(self._reports.report, month, budget, timezone=timezone, sync=sync)
-        return await self._ask(ask)
+        return await self._ask(
+            lambda reports: reports.report(month, budget, timezone=timezone, sync=sync)
+        )
 
     async def unusual(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
@@ -227,8 +227,9 @@ class AsyncCosts(BaseCosts):
         --------
         ``studio.costs.reprice("scene-fast")`` or ``studio.costs.reprice(resolution="720p")``
         """
-        spending = partial(self._reports.spending, since, until, sync=sync)
-        return await self._ask(lambda on: self._reports.reprice(model, parameters, spending(on)))
+        return await self._ask(
+            lambda reports: reports.reprice(model, parameters, since, until, sync=sync)
+        )
 
     async def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, exactly.
@@ -236,21 +237,22 @@ class AsyncCosts(BaseCosts):
         Where a service has no ledger, it says what can be checked and what cannot; see
         `kit.explore.costs.reconcile`.
         """
-        return await self._ask(partial(self._reports.reconcile, sync=sync))
+        return await self._ask(lambda reports: reports.reconcile(sync=sync))
 
     async def sensitivity(self, model: str) -> CostFrame:
         """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
-        return await self._client.run(self._reports.sensitivity(model))
+        return await self._ask(lambda reports: reports.sensitivity(model))
 
     async def explain(self, generation: BaseGeneration | str) -> CostFrame:
         """Return why a generation, or the one of an id, cost what it did."""
         name = generation if isinstance(generation, str) else generation.id
-        return await self._client.run(self._reports.explain(name))
+        return await self._ask(lambda reports: reports.explain(name))
 
     async def _spent(self, since: When, until: When, sync: bool, timezone: str = "UTC") -> Spending:
-        ask = partial(self._reports.spending, since, until, timezone=timezone, sync=sync)
-        return await self._ask(ask)
+        return await self._ask(
+            lambda reports: reports.spending(since, until, timezone=timezone, sync=sync)
+        )
 
-    async def _ask(self, ask: Callable[[OnProgress], Flow[T]]) -> T:
-        with show_progress(self._reports.operations.progress) as on_progress:
-            return await self._client.run(ask(on_progress))
+    async def _ask(self, ask: Callable[[CostReports], Flow[T]]) -> T:
+        with show_progress(self._operations.progress) as on_progress:
+            return await self._client.run(ask(CostReports(self._operations, on_progress)))
