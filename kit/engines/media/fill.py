@@ -17,6 +17,7 @@ from kit.engines.base import Progress
 from kit.engines.media import faces
 from kit.engines.media.color import Bytes, Floats
 from kit.engines.media.patches import Places, Search
+from kit.engines.media.scaling import scaled
 
 __all__ = ["POOR", "Filled", "erase"]
 
@@ -43,16 +44,18 @@ POOR = 0.35
 
 
 def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
-    """Fill a picture, in place, with what surrounds it where a mask is 255."""
+    """Fill a picture, in place, with what surrounds it where a mask is 255; the mask is widened."""
     grown = max(3, round(max(mask.shape) / 250)) | 1
     ring = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grown, grown))
     x, y, width, height = cv2.boundingRect(mask)
     reach = round(_AROUND * (max(width, height) + grown - 1)) + 16 + grown // 2
-    rows, columns = (
-        slice(max(0, at - reach), min(side, at + size + reach))
+    rows, columns, *box = (
+        slice(max(0, at - far), min(side, at + size + far))
+        for far in (reach, grown // 2 + _RIM)
         for at, size, side in ((y, height, mask.shape[0]), (x, width, mask.shape[1]))
     )
-    part, hole = pixels[rows, columns], cv2.dilate(mask[rows, columns], ring)
+    mask[*box] = cv2.dilate(mask[*box], ring)
+    part, hole = pixels[rows, columns], mask[rows, columns]
     # No face is copied into a hole.
     barred = np.zeros(mask.shape, np.uint8)
     for face in faces.find(pixels):
@@ -61,38 +64,36 @@ def erase(pixels: Bytes, mask: Bytes, seed: int, progress: Progress) -> Filled:
     small, gap = _shrink(part, hole, min(1.0, _FINEST / max(hole.shape)))
     closed = cv2.resize(barred[rows, columns], gap.shape[::-1])
     filled, moves, fit = _fill(small, gap, closed, np.random.default_rng([seed, 31]), progress)
-    if filled.shape != part.shape:
-        filled = cv2.resize(filled, part.shape[1::-1], interpolation=cv2.INTER_CUBIC)
-        _add_grain(filled, part, small, hole, moves)
-    x, y, width, height = cv2.boundingRect(hole)
-    box = np.s_[max(0, y - _RIM) : y + height + _RIM, max(0, x - _RIM) : x + width + _RIM]
-    part, hole = part[box], hole[box]
+    here = np.mgrid[*box] - np.array([[[rows.start]], [[columns.start]]])
+    filled = _enlarge(filled, part, small, hole, here, moves)
+    part, hole = pixels[*box], mask[*box]
     share = np.maximum(cv2.GaussianBlur(hole, (0, 0), 1.2), hole)[..., None] / np.float32(255)
-    part[:] = np.rint(part + share * (filled[box] - part.astype(np.float32)))
+    part[:] = np.rint(part + share * (filled - part.astype(np.float32)))
     return Filled(pixels, fit)
 
 
 def _shrink(part: Bytes, hole: Bytes, scale: float) -> tuple[Bytes, Bytes]:
-    if scale >= 1.0:
-        return part, hole
     size = (max(4, round(part.shape[1] * scale)), max(4, round(part.shape[0] * scale)))
-    gap = cv2.resize(hole, size, interpolation=cv2.INTER_AREA)
-    small = cv2.resize(part, size, interpolation=cv2.INTER_AREA)
+    small, gap = scaled(part, *size), scaled(hole, *size)
     return np.asarray(small), np.where(gap > 0, np.uint8(255), np.uint8(0))
 
 
-def _add_grain(filled: Bytes, part: Bytes, small: Bytes, hole: Bytes, moves: Places) -> None:
-    """Give each pixel of the hole the finest texture of where it was taken from."""
-    height, width = hole.shape
-    soft = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
-    at = np.nonzero(hole)
-    scale = np.array([[height / len(small)], [width / small.shape[1]]])
-    near = (at / scale).astype(np.int64)
-    there = at + np.rint(moves[:, near[0], near[1]] * scale).astype(np.int64)
-    rows, columns = there.clip(0, [[height - 1], [width - 1]])
-    grain = part[rows, columns] - soft[rows, columns].astype(np.int16)
-    grain[cv2.dilate(hole, np.ones((5, 5), np.uint8))[rows, columns] > 0] = 0
-    filled[at] = (filled[at] + grain).clip(0, 255)
+def _enlarge(
+    filled: Bytes, part: Bytes, small: Bytes, hole: Bytes, here: Places, moves: Places
+) -> Bytes:
+    """Return some places of what was filled small, with the finest texture of where it is from."""
+    scale = np.divide(hole.shape, small.shape[:2])[:, None, None]
+    down, across = (here / scale).astype(np.int64)
+    there = here + np.rint(moves[:, down, across] * scale).astype(np.int64)
+    there = there.clip(0, np.subtract(hole.shape, 1)[:, None, None])
+    places = (((at + 0.5) / scale - 0.5).astype(np.float32) for at in (here, there))
+    out, soft = (
+        cv2.remap(it, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+        for it, (y, x) in zip((filled, small), places, strict=True)
+    )
+    grain = cv2.subtract(part[*there], soft, dtype=cv2.CV_16S)
+    grain[cv2.dilate(hole, np.ones((5, 5), np.uint8))[*there] > 0] = 0
+    return np.asarray(cv2.add(out, grain, dtype=cv2.CV_8U))
 
 
 def _fill(

@@ -103,8 +103,9 @@ class Footage:
         for moment, frame in self._timed(start, check or self._check, how):
             while number < count and last is not None and moment > start + number / fps + early:
                 last = self._pixels(last, size, tones, i420)
-                yield last.copy() if i420 else last
                 number += 1
+                again = i420 and moment > start + number / fps + early
+                yield last.copy() if again else last
             if number >= count:
                 return
             last = frame
@@ -118,6 +119,7 @@ class Footage:
         stream = video_stream(container)
         check_pixels(stream.width * stream.height)
         check_unbroken(container, stream)
+        stream.codec_context.options = {"skip_loop_filter": "all"}  # it is not shown
         frame = next(container.decode(stream))
         check_pixels(frame.width * frame.height)
         self._origin = float(frame.time or 0.0)
@@ -148,7 +150,7 @@ class Footage:
         self, start: float, check: Callable[[], None], how: Mapping[str, bool]
     ) -> Iterator[tuple[float, Any]]:
         """Yield frames with their times from the one on show at `start`, or an earlier one, on."""
-        container = open_media(self._path)
+        container = open_media(self._path, unseen=True)
         self._open.append(container)
         try:
             stream = video_stream(container)

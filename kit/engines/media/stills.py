@@ -15,7 +15,7 @@ from typing import Any
 import cv2
 import numpy as np
 from PIL import Image, ImageCms, ImageOps
-from PIL.JpegImagePlugin import JpegImageFile
+from PIL.JpegImagePlugin import JpegImageFile, get_sampling
 
 from kit.engines.media.color import Bytes
 from kit.engines.media.inspection import MAGIC, PICTURES, picture_in
@@ -52,9 +52,7 @@ class Still:
         return np.asarray(cv2.addWeighted(above, 1, cv2.bitwise_not(cover), ground / _OPAQUE, 0))
 
 
-def open_still(
-    path: Path, *, most: int | None = None, cover: tuple[int, int] | None = None
-) -> Still:
+def open_still(path: Path, *, most: int = 1 << 30, cover: tuple[int, int] | None = None) -> Still:
     """Return the picture in a file, the first one of an animation.
 
     Its name is not looked at. A picture of which a side passes `most` pixels is scaled down; one
@@ -69,18 +67,15 @@ def open_still(
     with picture_in(path, list(PICTURES.values())) as image:
         whole = image.width
         # JPEG halves while it decodes: less work, and never below what is asked for.
-        if cover is not None:
-            image.draft(None, cover[::-1] if _sideways(image, path) else cover)
-        elif most is not None:
-            image.draft(None, (most, most))
+        size = cover or (most, most)
+        image.draft(None, size[::-1] if _sideways(image, path) else size)
         quick = isinstance(image, JpegImageFile) and image.mode == "RGB"
         found = _photograph(image, path, round(whole / image.width)) if quick else _still(image)
     if cover is not None:
         height, width = found.pixels.shape[:2]
         times = max(1, min(width // cover[0], height // cover[1]))
-        halved = max(width, height) >> (times.bit_length() - 1)
-        most = halved if most is None else min(most, halved)
-    return found if most is None else scale_down(found, most)
+        most = min(most, max(width, height) >> (times.bit_length() - 1))
+    return scale_down(found, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +85,14 @@ class Origin:
     width: int
     height: int
     frames: int = 1
+    coarse: bool = False  # whether a JPEG has its colors at half of the size, both ways
 
 
 def origin(path: Path) -> Origin:
     """Return what a file holds that `open_still` takes; its pixels are not decoded."""
     with picture_in(path, list(PICTURES.values())) as image:
         width, height = reversed(image.size) if _sideways(image, path) else image.size
-        return Origin(width, height, getattr(image, "n_frames", 1))
+        return Origin(width, height, getattr(image, "n_frames", 1), get_sampling(image) == 2)
 
 
 def _sideways(image: Any, path: Path) -> bool:

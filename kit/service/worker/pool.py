@@ -30,12 +30,14 @@ __all__ = ["JobError", "LostError", "Pool"]
 
 #: How libraries run in a render process. One job is one core: those that start a thread per core
 #: only slow each other down. And glibc keeps what a picture took for the next one (up to 64 MiB;
-#: from 16 MiB on an array goes back at once): new memory costs a small picture a sixth of its time.
+#: from 16 MiB on an array goes back at once): new memory costs a small picture a sixth of its time,
+#: and a large one as much where Linux does not give it in pages of 2 MiB.
 ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MALLOC_MMAP_THRESHOLD_": str(16 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
 #: Seconds for a canceled job to end by itself; its process, and what it has loaded, is kept then.
 _GRACE_SECONDS = 0.8

@@ -24,9 +24,8 @@ def test_the_strangest_pictures_can_be_reframed(
 def test_a_blurred_fill_keeps_the_whole_picture_in_the_middle(tmp_path: Path) -> None:
     pixels = ball(256, 144)
 
-    out = pixels_of(
-        edit("reframe", tmp_path, pixels, mode="blurred_fill", aspect_ratio="1:1", size=256)
-    )
+    how = {"mode": "blurred_fill", "aspect_ratio": "1:1", "size": 256}
+    out = pixels_of(edit("reframe", tmp_path, pixels, **how))
 
     assert np.array_equal(out[56:200], pixels)
     assert out[:50].mean() < pixels.mean()
@@ -37,15 +36,8 @@ def test_transparency_is_kept_but_below_a_fill(tmp_path: Path, mode: str) -> Non
     alpha = np.full((90, 120), 255, np.uint8)
     alpha[:45] = 0
 
-    out = pixels_of(
-        edit(
-            "reframe",
-            tmp_path,
-            saved(np.dstack([ball(120, 90), alpha]), tmp_path / "in.png"),
-            mode=mode,
-            aspect_ratio="1:1",
-        )
-    )
+    path = saved(np.dstack([ball(120, 90), alpha]), tmp_path / "in.png")
+    out = pixels_of(edit("reframe", tmp_path, path, mode=mode, aspect_ratio="1:1"))
 
     if mode == "blurred_fill":
         assert out.shape == (256, 256, 3)

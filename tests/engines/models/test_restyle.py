@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kit.engines.media.stills import origin
 from kit.engines.registry import engine_for
 from kit.errors import EngineError
 from kit.pricing import price
 from tests.engines.drawn import ball
-from tests.engines.rendering import edit, parameters_of, pixels_of
+from tests.engines.rendering import edit, parameters_of, pixels_of, saved
 
 RAMP = np.linspace(20, 235, 160)[None, :, None] + np.array([20, 0, -20])
 RAMP = np.repeat(RAMP, 120, axis=0).astype(np.uint8)
@@ -120,3 +121,10 @@ def test_nothing_to_do_is_an_error_that_names_what_there_is(tmp_path: Path) -> N
         edit("restyle", tmp_path, ball(), "make it better")
 
     assert told.value.code == "nothing_to_do"
+
+
+@pytest.mark.parametrize(("came", "text", "coarse"), [(2, "", 1), (2, "A", 0), (0, "", 0)])
+def test_colors_stay_as_they_came(tmp_path: Path, came: int, text: str, coarse: int) -> None:
+    how = {"look": "warm", "text": text, "format": "jpeg"}
+    given = saved(ball(), tmp_path / "in.jpg", subsampling=came)
+    assert origin(edit("restyle", tmp_path, given, **how).path).coarse == coarse

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import reduce
 from typing import Any
 
 import cv2
@@ -51,9 +50,9 @@ def read_mask(job: Job, shape: tuple[int, int], shares: tuple[float, float], whe
             f" picture of {picture.width} x {picture.height}",
             code="mask_shape",
         )
-    # The brightest channel: what is painted over in red or blue is meant as well.
-    gray = reduce(cv2.max, cv2.split(given.flatten(0)))
-    _, mask = cv2.threshold(cv2.resize(gray, (width, height)), 127, 255, cv2.THRESH_BINARY)
+    # What is painted over in red or blue is meant as well.
+    dark = cv2.inRange(scaled(given.flatten(0), width, height), (0, 0, 0), (127, 127, 127))
+    mask = cv2.bitwise_not(dark, dst=dark)
     share = cv2.countNonZero(mask) / mask.size
     if shares[0] < share < shares[1]:
         return np.asarray(mask)
@@ -73,11 +72,12 @@ def write_result(
     *,
     alpha: Bytes | None = None,
     facts: Mapping[str, Any] | None = None,
+    fine: bool = False,
 ) -> Asset:
     """Write the result, on white where a jpeg cannot be see-through, and its preview.
 
-    Its metadata tell the true size of the picture that came in, and that only the first one of an
-    animation was used.
+    A jpeg's colors are as fine as its light, but where they came in coarse and need not be `fine`.
+    Metadata tell the true size of what came in, and that only the first of an animation was used.
     """
     facts, picture = {**(facts or {})}, pixels
     if alpha is not None:
@@ -88,11 +88,12 @@ def write_result(
     if job.media.get("image"):
         found = origin(job.media["image"][0])
         facts["from"] = [found.width, found.height]
+        fine = fine or not found.coarse or pixels.shape[1] < found.width
         if found.frames > 1:
             facts["used"] = f"the first of {found.frames} pictures"
     progress.check()
     last, preview = progress.part(0.9, 1.0), lambda: _preview(pixels, alpha)
-    return write_still(picture, job, name, last, facts=facts, preview=preview)
+    return write_still(picture, job, name, last, facts=facts, fine_color=fine, preview=preview)
 
 
 def _preview(pixels: Bytes, alpha: Bytes | None) -> Bytes:

@@ -26,7 +26,9 @@ def reframe(job: Job, progress: Progress) -> Asset:
     progress.report(0.0)
     mode = job.parameters["mode"]
     width, height = longest_side(job.parameters["aspect_ratio"], job.parameters["size"])
-    still = read_picture(job, cover=(width, height))
+    # Shown whole it need not cover the longer side.
+    fit = (width, 1) if width < height else (1, height)
+    still = read_picture(job, cover=(width, height) if mode == "smart_crop" else fit)
     # On white where it is see-through: what is hidden there must not bleed into edges.
     pixels, alpha = still.flatten(), still.alpha
     progress.report(0.3)
@@ -54,9 +56,9 @@ def _lay_over_blur(pixels: Bytes, width: int, height: int) -> Bytes:
     # The shadow around the picture is as soft as its copy: both are drawn small.
     share = _SMALL / max(width, height)
     size = max(8, round(width * share)), max(8, round(height * share))
-    part = np.rint([rows * width / height, columns * height / width])
-    part = part.clip(1, (columns, rows)).astype(int).tolist()
-    tiny = scaled(cv2.getRectSubPix(pixels, part, ((columns - 1) / 2, (rows - 1) / 2)), *size)
+    part = np.rint([tall * width / height, wide * height / width])
+    part = part.clip(1, (wide, tall)).astype(int).tolist()
+    tiny = scaled(cv2.getRectSubPix(inner, part, ((wide - 1) / 2, (tall - 1) / 2)), *size)
     tiny = cv2.GaussianBlur(np.float32(tiny), (0, 0), 0.04 * _SMALL, borderType=cv2.BORDER_REFLECT)
     tiny = cv2.transform(tiny, _DIM * color_matrix(1.15))
     shade = np.full(size[::-1], 1.0, np.float32)

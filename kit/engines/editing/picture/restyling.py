@@ -62,7 +62,7 @@ def restyle(job: Job, progress: Progress) -> Asset:
         pixels, placed = set_title(pixels, title)
         facts = {**facts, **placed}
     progress.report(0.85)
-    return write_result(job, progress, "restyle", pixels, alpha=alpha, facts=facts)
+    return write_result(job, progress, "restyle", pixels, alpha=alpha, facts=facts, fine=bool(text))
 
 
 def _grade(old: Bytes, new: Bytes, look: Look, share: float) -> None:

@@ -64,7 +64,8 @@ def make_card(job: Job, progress: Progress) -> Asset:
     progress.report(0.3)
     pixels, facts = set_title(ground, title, painted=painted)
     progress.report(0.8)
-    return write_result(job, progress, "title-card", pixels, facts={**facts, "seed": job.seed})
+    facts["seed"] = job.seed
+    return write_result(job, progress, "title-card", pixels, facts=facts, fine=True)
 
 
 def set_title(
