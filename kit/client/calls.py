@@ -178,8 +178,6 @@ def _query(filters: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-A = TypeVar("A")
-
 _log = logging.getLogger("kit")
 
 
@@ -293,8 +291,3 @@ def log_wait(step: Sleep) -> None:
     """Log why a flow waits, unless that was logged before."""
     if step.why and not step.again:
         _log.warning("%s", step.why)
-
-
-def map_result(flow: Flow[A], make: Callable[[A], T]) -> Flow[T]:
-    """Return a flow whose result is made of another flow's result."""
-    return make((yield from flow))

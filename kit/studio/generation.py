@@ -227,42 +227,39 @@ def fetch_output(generation: BaseGeneration) -> Flow[Path]:
     return (yield from downloads.output(generation.operations.cache, generation.facts))
 
 
-def save_to(file: Path | str, generation: BaseGeneration, metadata: bool) -> Callable[[Path], Path]:
-    """Return what copies a file to another, or into a folder under the generation's id.
+def save_file(generation: BaseGeneration, file: Path | str, metadata: bool) -> Flow[Path]:
+    """Copy an output to a file, or into a folder under the generation's id; return where it is.
 
     A picture is converted where the name asks for another format. `metadata` is whether the copy
     says in itself what made it.
     """
+    from kit import file_metadata
 
-    def save(path: Path) -> Path:
-        from kit import file_metadata
-
-        target = Path(file).expanduser()
-        if target.is_dir():
-            target /= f"{_file_name(generation.id)}{path.suffix}"
-        elif not target.suffix and not target.is_char_device():
-            target = target.with_name(f"{target.name}{path.suffix}")
-        asked = guess_type(target.name)
-        kept = asked in ("", guess_type(path.name))
-        if not kept and asked not in _CONVERTED:
-            raise ConfigError(
-                f"the file is {path.suffix}, which is not converted to {target.suffix}: save it as "
-                f"{target.with_suffix(path.suffix).name}"
-            )
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if kept:
-            shutil.copyfile(path, target)
-        else:
-            picture = read_picture(path, f"it cannot be saved as {target.suffix}")
-            picture = picture.convert("RGB") if asked == "image/jpeg" else picture
-            picture.save(target, quality=95)
-        if not metadata:
-            file_metadata.remove(target)
-        elif described := describe_request(generation, path):
-            file_metadata.embed(target, described)
-        return target
-
-    return save
+    path = yield from fetch_output(generation)
+    target = Path(file).expanduser()
+    if target.is_dir():
+        target /= f"{_file_name(generation.id)}{path.suffix}"
+    elif not target.suffix and not target.is_char_device():
+        target = target.with_name(f"{target.name}{path.suffix}")
+    asked = guess_type(target.name)
+    kept = asked in ("", guess_type(path.name))
+    if not kept and asked not in _CONVERTED:
+        raise ConfigError(
+            f"the file is {path.suffix}, which is not converted to {target.suffix}: save it as "
+            f"{target.with_suffix(path.suffix).name}"
+        )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if kept:
+        shutil.copyfile(path, target)
+    else:
+        picture = read_picture(path, f"it cannot be saved as {target.suffix}")
+        picture = picture.convert("RGB") if asked == "image/jpeg" else picture
+        picture.save(target, quality=95)
+    if not metadata:
+        file_metadata.remove(target)
+    elif described := describe_request(generation, path):
+        file_metadata.embed(target, described)
+    return target
 
 
 def _file_name(generation_id: str) -> str:

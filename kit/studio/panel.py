@@ -103,7 +103,7 @@ def _credits(amount: Any) -> Decimal:
 
 def build_panel(session: Session[Any]) -> Panel:
     """Return the whole application as one widget."""
-    return PanelPages(session).library.panel()
+    return PanelAccounts(session).panel()
 
 
 class PanelAccounts:
@@ -112,25 +112,25 @@ class PanelAccounts:
     Pages that were left stay as they are: their forms are kept, and what they started goes on.
     """
 
-    def __init__(self, first: PanelPages, connections: AccountConnections) -> None:
-        self.connections = connections
-        self._first = first
-        self._reports: dict[AccountConnection, PageSet] = {}
+    def __init__(self, session: Session[Any]) -> None:
+        self.connections = AccountConnections(session)
+        self._opened: dict[AccountConnection, PageSet] = {}
         self._panel: Panel | None = None
 
     def panel(self) -> Panel:
         """Return the panel, open at the studio's own account."""
-        page_set = self._reports[self.connections.own] = self._first.page_set()
+        pages = PanelPages(self.connections.own, self)
+        page_set = self._opened[self.connections.own] = pages.page_set()
         close = self.connections.close
-        self._panel = Panel(page_set, snapshot=self._first.snapshot, on_close=close)
+        self._panel = Panel(page_set, snapshot=pages.snapshot, on_close=close)
         return self._panel
 
     def switch_to(self, connection: AccountConnection) -> None:
         """Go over to another account, on the page that is open."""
-        if connection not in self._reports:
-            self._reports[connection] = PanelPages(connection.session, self, connection).page_set()
+        if connection not in self._opened:
+            self._opened[connection] = PanelPages(connection, self).page_set()
         if self._panel is not None:
-            self._panel.page_set = self._reports[connection]
+            self._panel.page_set = self._opened[connection]
 
     def turn_to(self, page: str) -> None:
         """Open a page."""
@@ -141,18 +141,13 @@ class PanelAccounts:
 class PanelPages:
     """Builds the pages of one account; they block in the background, whatever its face."""
 
-    def __init__(
-        self,
-        session: Session[Any],
-        library: PanelAccounts | None = None,
-        connection: AccountConnection | None = None,
-    ) -> None:
-        self._session = session
-        self._client = session.client
-        self._operations = session.operations
-        self._reports = CostReports(session.operations)
-        self.library = library or PanelAccounts(self, AccountConnections(session))
-        self._connection = connection or self.library.connections.own
+    def __init__(self, connection: AccountConnection, opened_in: PanelAccounts) -> None:
+        self._connection = connection
+        self._opened_in = opened_in
+        self._session = connection.session
+        self._client = self._session.client
+        self._operations = self._session.operations
+        self._reports = CostReports(self._operations)
         self._create_page: CreatePage | None = None
         self._wanted: str | None = None
         self._listed: list[wire.Model] = []
@@ -167,7 +162,7 @@ class PanelPages:
             PanelPage("Write", self.write),
             PanelPage("Account", self.account),
         ]
-        place = self.library.connections.describe(self._connection)
+        place = self._opened_in.connections.describe(self._connection)
         shown = "" if place.own else banner(place.remark, place.code)
         subscribe = self._session.subscribe
         return PageSet(pages, heading=self.heading, banner=shown, subscribe=subscribe)
@@ -214,13 +209,13 @@ class PanelPages:
     def account(self) -> Any:
         """Return who pays, and the account's keys where they can be managed from here."""
         switcher = AccountSwitcher(
-            self.library.connections, self._connection, self.library.switch_to
+            self._opened_in.connections, self._connection, self._opened_in.switch_to
         )
-        return accounts.account_panel(self._connection.session, switcher=switcher)
+        return accounts.account_panel(self._session, switcher=switcher)
 
     @property
     def _place(self) -> str:
-        settings = self._session.operations.settings
+        settings = self._operations.settings
         return (
             f"profile {self._connection.saved}"
             if self._connection.saved
@@ -238,4 +233,4 @@ class PanelPages:
         self._wanted = model_id
         if self._create_page is not None:
             self._create_page.model = model_id
-        self.library.turn_to("Create")
+        self._opened_in.turn_to("Create")

@@ -17,7 +17,7 @@ from kit.client.waiting import SharedWait
 from kit.errors import KitError
 from tests.client import third_party
 from tests.client.fixtures import Clock
-from tests.client.third_party import Answer, Server, ThirdParty
+from tests.client.third_party import Answer, Server
 
 ORDER = wire.StartGeneration(model_id="paint", prompt="p")
 Face = Callable[[Flow[Any]], Any]
@@ -64,21 +64,6 @@ def test_retries_send_the_same_key(run: Face, other: Server, clock: Clock) -> No
     assert clock.slept[1] >= 2.0
 
 
-def test_a_start_whose_answer_is_lost_is_not_sent_again(
-    run: Face, other: Server, party: ThirdParty
-) -> None:
-    def taken(seen: third_party.Seen) -> Answer:
-        party(seen)
-        return Answer(drop=True)
-
-    other.app = taken
-
-    with pytest.raises(KitError, match="may have been carried out: look in the history"):
-        run(flows.ask(calls.start_generation(ORDER)))
-
-    assert len(party.orders) == 1
-
-
 def test_a_service_that_kept_an_answer_before_is_asked_again_under_the_same_key(
     run: Face, other: Server
 ) -> None:
@@ -109,25 +94,3 @@ def test_an_error_of_the_service_arrives_as_its_class(run: Face, other: Server) 
         run(flows.ask(calls.start_generation(ORDER)))
 
     assert type(caught.value).__name__ == "InsufficientCreditsError"
-
-
-@pytest.mark.parametrize("word", ["succeeded", "cancelled", "error", "expired", "done"])
-def test_waiting_ends_at_the_same_words(run: Face, party: ThirdParty, word: str) -> None:
-    party.words = ("queued", word)
-    receipt = run(flows.ask(calls.start_generation(ORDER)))
-
-    assert run(SharedWait().wait(receipt.id)).state == wire.FINISHED[word]
-
-
-def test_a_long_wait_is_given_up_at_the_same_time(
-    run: Face, party: ThirdParty, clock: Clock
-) -> None:
-    party.polls = 10_000
-    receipt = run(flows.ask(calls.start_generation(ORDER)))
-    policy = flows.Policy(clock=clock, dice=lambda: 0.0)
-
-    with pytest.raises(KitError, match="not finished after 30 s") as caught:
-        run(SharedWait(policy).wait(receipt.id, timeout=30.0))
-
-    assert caught.value.generation_id == "job-1"
-    assert clock.now == pytest.approx(30.0)

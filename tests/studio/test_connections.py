@@ -18,7 +18,7 @@ from kit.client.settings import Settings
 from kit.errors import ConfigError, InvalidApiKeyError
 from kit.studio import AsyncGeneration, AsyncStudio, Studio
 from kit.studio.accounts import AccountConnection, AccountConnections
-from kit.studio.panel import PanelPages
+from kit.studio.panel import PanelAccounts, PanelPages, build_panel
 from kit.widgets.panel import Panel
 from tests.client import third_party
 from tests.client.third_party import KEY, Server, ThirdParty
@@ -168,7 +168,7 @@ def page(panel: Panel) -> Any:
 
 @pytest.fixture
 def panel(studio: Studio, neighbor: Server) -> Iterator[Panel]:
-    panel = PanelPages(studio.session).library.panel()
+    panel = build_panel(studio.session)
     until(lambda: text(panel), lambda said: "Ada" in said and "paint" in said)
     yield panel
     panel.close()
@@ -249,34 +249,29 @@ def test_a_profile_that_is_refused_says_so_and_nothing_changes(
 def test_the_awaited_panel_creates_awaited_generations_there(
     studio: Studio, astudio: AsyncStudio, neighbor: Server
 ) -> None:
-    pages = PanelPages(astudio.session)
-    connection = pages.library.connections.open("work")
+    accounts = PanelAccounts(astudio.session)
+    connection = accounts.connections.open("work")
 
-    form = PanelPages(connection.session, pages.library, connection).form(
-        model(connection, "carve")
-    )
+    form = PanelPages(connection, accounts).form(model(connection, "carve"))
 
     assert form.code() == 'await (await kit.aconnect(profile="work")).generate("carve")'
     assert isinstance(form.submit().result(), AsyncGeneration)
-    pages.library.connections.close()
+    accounts.connections.close()
     asyncio.run(astudio.close())
 
 
 def test_code_for_who_signed_in_without_saving_asks_for_the_key(
     studio: Studio, neighbor: Server
 ) -> None:
-    pages = PanelPages(studio.session)
-    connection = pages.library.connections.enter(neighbor.url, KEY, "")[0]
+    accounts = PanelAccounts(studio.session)
+    connection = accounts.connections.enter(neighbor.url, KEY, "")[0]
+    mine = PanelPages(accounts.connections.own, accounts)
 
-    code = (
-        PanelPages(connection.session, pages.library, connection)
-        .form(model(connection, "carve"))
-        .code()
-    )
+    code = PanelPages(connection, accounts).form(model(connection, "carve")).code()
 
     assert code == f'kit.login("{neighbor.url}", profile="").generate("carve")'
-    assert pages.form(studio.models["paint"]).code() == 'studio.generate("paint")'
-    pages.library.connections.close()
+    assert mine.form(studio.models["paint"]).code() == 'studio.generate("paint")'
+    accounts.connections.close()
 
 
 def test_code_of_a_studio_with_a_profile_finds_it_from_a_script(neighbor: Server) -> None:

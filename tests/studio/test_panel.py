@@ -8,15 +8,20 @@ from typing import Any
 import pytest
 
 from kit.studio import AsyncStudio, Studio
-from kit.studio.panel import PanelPages
+from kit.studio.panel import PanelAccounts, PanelPages
 from tests.client.third_party import Server
 from tests.waiting import until
 from tests.widgets.authoring import text
 
 
 @pytest.fixture
-def pages(studio: Studio) -> PanelPages:
-    return PanelPages(studio.session)
+def opened_in(studio: Studio) -> PanelAccounts:
+    return PanelAccounts(studio.session)
+
+
+@pytest.fixture
+def pages(opened_in: PanelAccounts) -> PanelPages:
+    return PanelPages(opened_in.connections.own, opened_in)
 
 
 def test_the_line_above_says_where_and_who(pages: PanelPages, other: Server) -> None:
@@ -24,8 +29,8 @@ def test_the_line_above_says_where_and_who(pages: PanelPages, other: Server) -> 
     assert "Ada" in pages.heading()
 
 
-def test_models_lead_to_their_form(pages: PanelPages) -> None:
-    panel = pages.library.panel()
+def test_models_lead_to_their_form(opened_in: PanelAccounts, pages: PanelPages) -> None:
+    panel = opened_in.panel()
     catalog = pages.models()
     assert catalog.shown == ["paint", "retouch"]
 
@@ -75,8 +80,8 @@ def test_both_faces_have_the_panel(studio: Studio, astudio: AsyncStudio) -> None
 
 
 def test_what_the_awaited_face_creates_is_awaited(studio: Studio, astudio: AsyncStudio) -> None:
-    pages = PanelPages(astudio.session)
-    form = pages.form(studio.models["paint"])
+    opened_in = PanelAccounts(astudio.session)
+    form = PanelPages(opened_in.connections.own, opened_in).form(studio.models["paint"])
     form.value = {"prompt": "a lake"}
 
     assert form.code() == 'await studio.generate("paint", "a lake")'

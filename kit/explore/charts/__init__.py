@@ -71,19 +71,13 @@ class CostPlot(PlotAccessor):
     def __call__(self, engine: str = "matplotlib", **options: Any) -> Any:
         """Return a chart of the frame.
 
-        Parameters
-        ----------
-        engine : str
-            ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair, drawn
-            without a network, and interactive.
-        **options
-            For the engine: ``width`` and ``height`` in inches (matplotlib, also as ``figsize``) or
-            pixels (altair). Any of ``kind``, ``x`` and ``y`` means pandas' own plot.
+        `engine`: ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair,
+        drawn without a network, and interactive.
+        `**options`: for the engine: ``width`` and ``height`` in inches (matplotlib, also as
+        ``figsize``) or pixels (altair). Any of ``kind``, ``x`` and ``y`` means pandas' own plot.
 
-        Raises
-        ------
-        ConfigError
-            The package that draws it is not installed; the message says how to get it.
+        Raises `ConfigError`: the package that draws it is not installed; the message says how to
+        get it.
         """
         chart = self._frame.chart
         by_kind = not options.keys().isdisjoint(("kind", "x", "y"))

@@ -253,9 +253,6 @@ def _fit_text(words: str, width: int) -> str:
 
 
 @cache
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+def _font(size: int) -> ImageFont.FreeTypeFont:
     """Return the package's own font: sheets look the same everywhere, and it has more letters."""
-    file = files("kit").joinpath(_FONT)
-    if not file.is_file():
-        return ImageFont.load_default(size)
-    return ImageFont.truetype(io.BytesIO(file.read_bytes()), size)
+    return ImageFont.truetype(io.BytesIO(files("kit").joinpath(_FONT).read_bytes()), size)

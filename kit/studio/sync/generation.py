@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from kit import wire
-from kit.client.calls import Flow, map_result
+from kit.client.calls import Flow
 from kit.errors import KitError
-from kit.studio.generation import BaseGeneration, BaseOutput, fetch_output, read_picture, save_to
+from kit.studio.generation import BaseGeneration, BaseOutput, fetch_output, read_picture, save_file
 from kit.studio.lineage import Lineage, trace_inputs
 
 if TYPE_CHECKING:
@@ -113,5 +113,4 @@ class Output(BaseOutput):
         conversion is a `ConfigError`. `metadata` is whether the copy says in itself what made it; a
         file that another service has signed stays as it is.
         """
-        flow = map_result(fetch_output(self.generation), save_to(file, self.generation, metadata))
-        return self.generation._run(flow)
+        return self.generation._run(save_file(self.generation, file, metadata))
