@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import mimetypes
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -315,5 +314,5 @@ def _make_source(name: str, head: bytes, size: int, opened: Callable[[], BinaryI
         if as_png is not None:
             return _from_bytes(as_png, f"{PurePath(name).stem}.png")
     if not PurePath(name).suffix:
-        name += (mimetypes.guess_extension(content_type) or "").replace(".jpe", ".jpg")[:5]
+        name += file_types.file_extension(content_type) or ".bin"
     return FileSource(name, content_type, size, opened)

@@ -185,8 +185,7 @@ class FormService(PaidService):
         self, generation_id: str, on_update: Callable[[wire.Generation], None]
     ) -> Flow[wire.Generation]:
         done = yield from self._operations.wait(generation_id, on_update=on_update)
-        yield from downloads.output(self._operations.cache, done)
-        return done
+        return (yield from self._operations.fetch(done))
 
 
 def _input_for(model: wire.Model, facts: wire.Generation) -> str:

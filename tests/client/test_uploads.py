@@ -16,6 +16,7 @@ from kit import wire
 from kit.client import uploads
 from kit.client.calls import NoReply, Reply, SendRequest, Sleep, UploadFile
 from kit.client.flows import Policy
+from kit.endings import ENDINGS
 from kit.errors import ParameterError, UploadError
 from tests.client.fixtures import driven
 from tests.client.third_party import png
@@ -53,8 +54,11 @@ def wav() -> bytes:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_the_content_tells_its_type(head: bytes, content_type: str) -> None:
-    assert uploads.source(head).content_type == content_type
+def test_the_content_tells_its_type_and_how_its_name_ends(head: bytes, content_type: str) -> None:
+    found = uploads.source(head)
+
+    assert found.content_type == content_type
+    assert found.name == f"upload{ENDINGS[content_type][0]}"
 
 
 def test_the_name_helps_where_the_content_says_nothing_else(tmp_path: Path) -> None:
