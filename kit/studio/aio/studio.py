@@ -379,8 +379,5 @@ class AsyncStudio(BaseStudio):
             return await self.client.run(flow)
         except KitError as error:
             if error.generation_id:
-                error.resume = partial(self._resume, error.generation_id)
+                error.resume = self.session.hold(wire.Generation(id=error.generation_id)).wait
             raise
-
-    async def _resume(self, generation_id: str) -> AsyncGeneration:
-        return self.session.hold(await self._run(self.session.operations.wait(generation_id)))

@@ -378,8 +378,5 @@ class Studio(BaseStudio):
             return self.client.run(flow)
         except KitError as error:
             if error.generation_id:
-                error.resume = partial(self._resume, error.generation_id)
+                error.resume = self.session.hold(wire.Generation(id=error.generation_id)).wait
             raise
-
-    def _resume(self, generation_id: str) -> Generation:
-        return self.session.hold(self._run(self.session.operations.wait(generation_id)))
