@@ -18,7 +18,7 @@ from kit.errors import GenerationFailedError, NoAnswerError, ParameterError
 from kit.studio import AsyncGeneration, AsyncStudio, Generation, Studio
 from kit.studio.catalog import UnknownModelError
 from kit.studio.forms import FormService
-from tests.client.third_party import KEY, Answer, Server, ThirdParty, png
+from tests.client.third_party import KEY, Server, ThirdParty, png
 from tests.widgets.tree import every
 
 START = "/v1/creative-studio/generations"
@@ -187,18 +187,6 @@ def test_a_failure_reaches_whoever_waits(studio: Studio, party: ThirdParty) -> N
     with pytest.raises(GenerationFailedError, match="no paint left"):
         caught.value.resume()
     assert "no paint left" in run.widget.children[0].value
-
-
-def test_a_service_that_does_not_answer_is_said(studio: Studio, other: Server) -> None:
-    form = studio.form("paint", "a lake")
-    other.first("POST", START, *[Answer(503)] * 20)
-
-    run = form.submit()
-
-    with pytest.raises(Exception, match=r".+"):
-        run.result(30)
-    assert run.state == "failed"
-    assert form.generation is None
 
 
 def test_canceling_where_the_service_knows_no_cancel_is_said(

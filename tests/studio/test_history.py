@@ -110,7 +110,7 @@ def test_a_look_without_a_sync_asks_nothing(made: Studio, other: Server, tmp_pat
     assert made.costs.by(sync=False)["count"].tolist() == [3]
     made.history.export(tmp_path / "out.parquet", sync=False)
     made.history.files(sync=False)
-    assert other.requests("GET", LIST) == []
+    assert other.seen == []
 
 
 def test_a_catch_up_is_one_request(made: Studio, other: Server) -> None:

@@ -87,16 +87,6 @@ def test_the_account_is_asked_for_once(studio: Studio, other: Server, settings: 
     assert len(other.requests("GET", "/v1/account")) == 1
 
 
-def test_the_service_is_not_needed_for_what_is_kept(studio: Studio, other: Server) -> None:
-    studio.generate("paint", "a lake")
-    studio.history.sync()
-    other.seen.clear()
-
-    assert len(studio.history.frame(sync=False)) == 1
-    assert studio.history.sql("select count(*) n from generations", sync=False)["n"].tolist() == [1]
-    assert other.seen == []
-
-
 def test_two_keys_of_two_accounts_have_two_histories(studio: Studio, other: Server) -> None:
     studio.generate("paint", "a lake")
     studio.history.sync()

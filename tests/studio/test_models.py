@@ -11,7 +11,7 @@ POSTER = Model(id="poster", setting_parameters=[Parameter(name="size", type="int
 
 @pytest.fixture
 def models() -> Models:
-    return Models({"poster": POSTER, "drift": Model(id="drift")}, again=lambda: "anew")
+    return Models({"poster": POSTER, "drift": Model(id="drift")}, again=lambda: None)
 
 
 def test_it_is_a_mapping(models: Models) -> None:
@@ -38,7 +38,3 @@ def test_it_shows_itself_as_a_table(models: Models) -> None:
 def test_it_becomes_frames(models: Models) -> None:
     assert models.frame().index.tolist() == ["poster", "drift"]
     assert models.parameters_frame()["name"].tolist() == ["size"]
-
-
-def test_refreshing_asks_anew(models: Models) -> None:
-    assert models.refresh() == "anew"
