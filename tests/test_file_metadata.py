@@ -178,10 +178,11 @@ def test_a_damaged_file_is_neither_read_nor_written_wrongly(file: Path, tmp_path
     whole, chance = file.read_bytes(), random.Random(7)
     damaged = tmp_path / f"damaged{file.suffix}"
     for _ in range(300):
-        data = bytearray(whole[: chance.randrange(len(whole))])
+        data = bytearray(whole[: chance.choice((None, chance.randrange(len(whole))))])
         for _ in range(chance.randrange(4)):
             if data:
-                data[chance.randrange(len(data))] = chance.randrange(256)
+                place = chance.randrange(min(chance.choice((64, len(data))), len(data)))
+                data[place] = chance.randrange(256)
         damaged.write_bytes(data)
         read(damaged)
         embed(damaged, LAKE)

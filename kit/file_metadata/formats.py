@@ -30,7 +30,7 @@ class _LeaveAloneError(Exception):
     """The file is of another format, has XMP already, is signed or damaged."""
 
 
-_UNREADABLE = (_LeaveAloneError, struct.error, IndexError, zlib.error)
+_UNREADABLE = (_LeaveAloneError, struct.error, LookupError, OverflowError, zlib.error)
 
 
 class _Part(NamedTuple):
