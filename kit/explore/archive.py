@@ -233,14 +233,18 @@ class Archive:
         # what does not fit in memory lies beside the parts
         spill = str(self.store.folder / f"spill-{secrets.token_hex(4)}")
         config = {"autoinstall_known_extensions": "false", "temp_directory": spill}
+
+        def read(base: duckdb.DuckDBPyConnection) -> T:
+            base.execute("set timezone = 'UTC'")
+            self._attach(base, "generations")
+            if booked:  # else nothing is opened for it
+                self._attach(base, "usage")
+            return find(base)
+
         for attempt in range(_ATTEMPTS):
             try:
                 with duckdb.connect(config=config) as base:
-                    base.execute("set timezone = 'UTC'")
-                    self._attach(base, "generations")
-                    if booked:  # else nothing is opened for it
-                        self._attach(base, "usage")
-                    return _find(base, find)
+                    return _find(base, read)
             except duckdb.IOException as error:
                 if attempt == _ATTEMPTS - 1:
                     raise KitError(f"the local history cannot be read: {error}") from None
