@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -284,9 +285,6 @@ class Captions:
             # A letter that no font has is told now, not after minutes of rendering.
             with_letters(_text(group, self._style), self._style.face)
         self._middle = _PLACES[position][size[0] < size[1]]
-        # Words come in order: the picture on show is the only one that is needed again.
-        self._key: tuple[int, int, float] | None = None
-        self._layers: list[tuple[Bytes, Bytes, slice, slice]] = []
 
     def draw(self, frame: Bytes, moment: float) -> None:
         """Lay the words of a moment, in seconds, over an I420 frame in place."""
@@ -297,43 +295,43 @@ class Captions:
         group = self._groups[0]
         said = sum(word.start <= moment for word in group.words) - 1
         rest = max(0.0, 1 - (moment - group.start) / _POP) if self._style.pop else 0.0
-        key = (id(group), said, round(1 - (1 - _POP_FROM) * rest * rest, 3))
-        if key != self._key:
-            self._key, self._layers = key, self._draw_group(group, *key[1:])
-        for plane, (color, left, rows, columns) in zip(
-            views(frame, *self._size), self._layers, strict=True
-        ):
+        scale = round(1 - (1 - _POP_FROM) * rest * rest, 3)
+        layers = _draw_group(group, self._style, said, scale, self._size, self._middle)
+        for plane, layer in zip(views(frame, *self._size), layers, strict=True):
+            color, left, rows, columns = layer
             part = plane[rows, columns]
             cv2.multiply(part, left, dst=part, scale=1 / 255)
             cv2.add(part, color, dst=part)
 
-    def _draw_group(
-        self, group: Group, said: int, scale: float
-    ) -> list[tuple[Bytes, Bytes, slice, slice]]:
-        """Return, for each plane, what is added to which part, and how much of that stays."""
-        width, height = self._size
-        picture = _lettered(group, self._style, said, self._size)
-        # Chroma has half the pixels: the part begins and ends on even ones, and within the frame.
-        wide, high = (
-            min(side, own + own % 2 + 2)
-            for side, own in zip(self._size, picture.shape[1::-1], strict=True)
-        )
-        x = (width - wide) // 4 * 2
-        y = round(min(max(self._middle * height - high / 2, 0), height - high) / 2) * 2
-        rest = (np.array([wide, high]) - scale * np.array(picture.shape[1::-1])) / 2
-        rest = np.rint(rest) if scale == 1.0 else rest
-        sheet = cv2.warpAffine(picture, np.column_stack([np.eye(2) * scale, rest]), (wide, high))
-        planes = views(rgb_frame(np.ascontiguousarray(sheet[..., :3])), wide, high)
-        alpha = np.ascontiguousarray(sheet[..., 3])
-        half = cv2.resize(alpha, (wide // 2, high // 2), interpolation=cv2.INTER_AREA)
-        layers = []
-        for plane, cover, step in zip(planes, (alpha, half, half), (1, 2, 2), strict=True):
-            rows, columns = (slice(a // step, (a + n) // step) for a, n in ((y, high), (x, wide)))
-            color = np.asarray(cv2.multiply(plane, cover, scale=1 / 255))
-            layers.append((color, np.asarray(cv2.bitwise_not(cover)), rows, columns))
-        return layers
+
+@lru_cache(1)  # words come in order: no other picture is needed again
+def _draw_group(
+    group: Group, style: CaptionStyle, said: int, scale: float, size: tuple[int, int], middle: float
+) -> list[tuple[Bytes, Bytes, slice, slice]]:
+    """Return, for each plane, what is added to which part, and how much of that stays."""
+    width, height = size
+    picture = _lettered(group, style, said, size)
+    # Chroma has half the pixels: the part begins and ends on even ones, and within the frame.
+    wide, high = (
+        min(side, own + own % 2 + 2) for side, own in zip(size, picture.shape[1::-1], strict=True)
+    )
+    x = (width - wide) // 4 * 2
+    y = round(min(max(middle * height - high / 2, 0), height - high) / 2) * 2
+    rest = (np.array([wide, high]) - scale * np.array(picture.shape[1::-1])) / 2
+    rest = np.rint(rest) if scale == 1.0 else rest
+    sheet = cv2.warpAffine(picture, np.column_stack([np.eye(2) * scale, rest]), (wide, high))
+    planes = views(rgb_frame(np.ascontiguousarray(sheet[..., :3])), wide, high)
+    alpha = np.ascontiguousarray(sheet[..., 3])
+    half = cv2.resize(alpha, (wide // 2, high // 2), interpolation=cv2.INTER_AREA)
+    layers = []
+    for plane, cover, step in zip(planes, (alpha, half, half), (1, 2, 2), strict=True):
+        rows, columns = (slice(a // step, (a + n) // step) for a, n in ((y, high), (x, wide)))
+        color = np.asarray(cv2.multiply(plane, cover, scale=1 / 255))
+        layers.append((color, np.asarray(cv2.bitwise_not(cover)), rows, columns))
+    return layers
 
 
+@lru_cache(1)  # while it grows the letters are the same
 def _lettered(group: Group, style: CaptionStyle, said: int, size: tuple[int, int]) -> Bytes:
     """Return a group as a picture, shape (h, w, 4), with the word number `said` in its color."""
     block = balance(
