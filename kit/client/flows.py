@@ -187,15 +187,17 @@ def fetch_page(call: Call[list[T]], policy: Policy = PATIENT) -> Flow[ResultPage
     return ResultPage(answers.read(call, reply), more if more and more.path != call.path else None)
 
 
-def list_all(call: Call[list[T]], limit: int | None = None) -> Flow[list[T]]:
-    """Fetch page after page until `limit` items are there, or all of them."""
+def list_all(
+    call: Call[list[T]], limit: int | None = None, keep: Callable[[T], bool] = lambda _: True
+) -> Flow[list[T]]:
+    """Fetch page after page until `limit` items that are kept are there, or all of them."""
     items: list[T] = []
     following: Call[list[T]] | None = call
     seen: set[str] = set()
     while following and following.path not in seen and (limit is None or len(items) < limit):
         seen.add(following.path)  # a list that leads back to itself has no end
         found = yield from fetch_page(following)
-        items += found.items
+        items += filter(keep, found.items)
         following = found.following if found.items else None
     return items if limit is None else items[:limit]
 

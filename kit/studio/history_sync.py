@@ -119,19 +119,14 @@ class HistorySync:
         """Return the newest generations of a choice, at most `limit`; None asks for all."""
         query = choice.query(limit, tags=self._settings.ours)
         local = query["limit"] == PAGE  # else the service has done it
-        found: list[wire.Generation] = []
-        following: Call[list[wire.Generation]] | None = calls.list_generations(**query)
-        while following:
-            page = yield from flows.fetch_page(following)
-            found += [one for one in page.items if not local or self._fits(one, choice)]
-            if limit is not None and len(found) >= limit:
-                break
-            following = page.following if page.items else None
+        found = yield from flows.list_all(
+            calls.list_generations(**query), limit, lambda one: not local or self._fits(one, choice)
+        )
         if not found:
             yield from self.check(choice)
         if choice == ALL:
             self.warn_of_short_list([one.id for one in found], limit)
-        return found[:limit]
+        return found
 
     def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
         """Return the newest generations of a choice, page by page until there are enough.

@@ -315,4 +315,4 @@ def test_slices_are_those_of_a_list_and_ask_for_no_more_than_they_need(
     assert [item.prompt for item in made.history[1:2]] == ["b"]
     assert [item.prompt for item in made.history[-2:]] == ["b", "a"]
     assert [item.prompt for item in made.history[::-1]] == ["a", "b", "c"]
-    assert made.history[9:] == []
+    assert made.history[9:] == made.history[:0] == []

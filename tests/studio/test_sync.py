@@ -427,6 +427,19 @@ def test_the_history_follows_its_pages(studio: Studio, other: Server) -> None:
     assert other.requests("GET", START)[1].path == f"{START}?cursor=2"
 
 
+def test_pages_that_lead_back_to_others_end(studio: Studio, other: Server) -> None:
+    def pages() -> list[Answer]:
+        links = [{"Link": f'<{START}?cursor={n}>; rel="next"'} for n in (2, 3)]
+        return [Answer(200, [{"id": "c"}], link) for link in links]
+
+    other.first("GET", START, *pages() * 20)
+
+    assert [g.id for g in studio.history] == ["c"] * 3
+    other.script.clear()
+    other.first("GET", START, *pages() * 20)
+    assert [g.id for g in studio.history.list(None)] == ["c"] * 3
+
+
 def test_a_next_page_elsewhere_gets_no_key(studio: Studio, other: Server, media: Server) -> None:
     link = {"Link": f'<{media.url}/steal>; rel="next"'}
     other.first("GET", START, Answer(200, [{"id": "c"}], link))

@@ -57,7 +57,9 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
 
     async def __aiter__(self) -> AsyncIterator[AsyncGeneration]:
         following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations()
-        while following:
+        seen: set[str] = set()
+        while following and following.path not in seen:
+            seen.add(following.path)  # a list that leads back to itself has no end
             page = await self._client.run(flows.fetch_page(following))
             for facts in page.items:
                 yield self._session.hold(facts)

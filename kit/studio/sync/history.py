@@ -54,7 +54,9 @@ class History(BaseHistory[Generation]):
 
     def __iter__(self) -> Iterator[Generation]:
         following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations()
-        while following:
+        seen: set[str] = set()
+        while following and following.path not in seen:
+            seen.add(following.path)  # a list that leads back to itself has no end
             page = self._client.run(flows.fetch_page(following))
             for facts in page.items:
                 yield self._session.hold(facts)
