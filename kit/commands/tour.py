@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,6 +53,8 @@ def write_page(path: Path, folder: Path) -> str:
         from nbconvert import HTMLExporter
         from pygments.formatters import HtmlFormatter
 
+    # Of the event loop of Windows, which serves as well.
+    warnings.filterwarnings("ignore", "Proactor", RuntimeWarning)
     notebook: Any = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory(prefix="kit-tour-", ignore_cleanup_errors=True) as scratch:
         run = Path(scratch, "run")

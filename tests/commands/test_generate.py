@@ -109,7 +109,7 @@ def test_settings_of_any_name_and_type_are_read_as_a_form_reads_them(
         (("clay", "x", "-p", "portrait=a.png"), "takes a file: --media portrait=FILE"),
         (("clay", "x", "--media", "portrait=no.png"), "there is no file 'no.png'"),
         (("clay", "x", "--media", "face=no.png"), "has no medium 'face'"),
-        (("flat", "x", "-o", "no/such/a.png"), "no/such does not exist"),
+        (("flat", "x", "-o", "no/such/a.png"), f"{Path('no/such')} does not exist"),
         (("flat", "x", "-o", "pictures/"), "the folder pictures/ does not exist"),
         (
             ("flat", "x", "-o", "a.mp4"),

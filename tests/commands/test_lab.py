@@ -1,6 +1,7 @@
 """``kit lab``: JupyterLab with the service beside it, until it is told to stop."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -20,6 +21,7 @@ SUBSHELLS = "@jupyterlab/apputils-extension:kernels-settings"
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a word")
 def test_lab_opens_the_first_tutorial_asks_nothing_and_stops_with_its_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,7 @@
 import json
+import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -9,7 +11,8 @@ import pytest
 
 from kit.commands.doctor import Finding, examine_lab
 
-HERE, PYTHON = Path(sys.executable), shlex.quote(sys.executable)
+HERE = Path(sys.executable)
+PYTHON = (subprocess.list2cmdline if os.name == "nt" else shlex.join)([sys.executable])
 IPYWIDGETS, ANYWIDGET = "@jupyter-widgets/jupyterlab-manager", "anywidget"
 
 

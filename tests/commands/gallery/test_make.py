@@ -73,7 +73,7 @@ def test_what_moves_or_sounds_lies_beside_the_page_and_asks_for_a_switch(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--gallery", "no/such/page.html"), "no/such does not exist"),
+        (("--gallery", "no/such/page.html"), f"{Path('no/such')} does not exist"),
         (("--gallery", "page.html", "--model", "postr"), "did you mean 'poster'?"),
         (("--model", "poster"), "--model goes with --gallery"),
     ],
