@@ -11,8 +11,6 @@ _FINE = 2.0  # deviation of the widest blur that is made in full size, in pixels
 
 def scaled(pixels: Any, width: int, height: int) -> Any:
     """Return a picture or a plane in a size: by area where it shrinks, smoothly where it grows."""
-    if (pixels.shape[1], pixels.shape[0]) == (width, height):
-        return pixels
     smaller = width * height < pixels.shape[1] * pixels.shape[0]
     way = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
     # To halve a picture takes a tenth of the time of any other scale, and is all that a mean does.
@@ -20,6 +18,8 @@ def scaled(pixels: Any, width: int, height: int) -> Any:
         half, way = (pixels.shape[1] // 2, pixels.shape[0] // 2), cv2.INTER_LINEAR
         even = pixels[: 2 * half[1], : 2 * half[0]]
         pixels = cv2.resize(even, half, interpolation=cv2.INTER_AREA)
+    if (pixels.shape[1], pixels.shape[0]) == (width, height):
+        return pixels
     return cv2.resize(pixels, (width, height), interpolation=way)
 
 
