@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import ipywidgets
 
+from kit import wire
 from kit.errors import ConfigError
 from kit.widgets import markup, media
 from kit.widgets.gallery import GalleryItem, draw_items
@@ -24,6 +25,8 @@ Choice: TypeAlias = tuple[str, str, bool]
 #: Button -> what is better: the left one, the right one, neither.
 _ANSWERS = {"Left is better": "left", "No difference": "equal", "Right is better": "right"}
 _PICTURE = "display:block;width:100%;height:auto;border-radius:4px"
+_ITEM = "width:240px;max-width:100%;overflow-wrap:anywhere"
+_LIST = "list-style:none;margin:8px 0;padding:0;display:flex;flex-wrap:wrap;gap:12px"
 
 
 class BlindComparison(SnapshotBox):
@@ -120,16 +123,18 @@ class BlindComparison(SnapshotBox):
         return done + self._result() if self._choices else done
 
     def _result(self) -> str:
-        rows = (
-            (f"{row.place}.", _describe(self._items[str(name)], row.won, row.lost, row.tied))
+        tiles = "".join(
+            f'<li style="{_ITEM}">{self._drawn[str(name)]}'
+            f"{row.place}. {_describe(self._items[str(name)].facts, row)}</li>"
             for name, row in self.ranking().iterrows()
         )
-        return _sentence("The order, the best first") + markup.pairs(rows)
+        return _sentence(f'The order, the best first<ol style="{_LIST}">{tiles}</ol>')
 
 
-def _describe(item: GalleryItem, won: int, lost: int, tied: int) -> str:
-    words = f"{item.facts.model_id or ''} · {item.facts.id} · {won} won, {lost} lost, {tied} equal"
-    return markup.set_direction(escape(words))
+def _describe(facts: wire.Generation, row: Any) -> str:
+    count = f"{row.won} won, {row.lost} lost, {row.tied} equal"
+    model = markup.set_direction(escape(facts.model_id or ""))
+    return f'{model} · {count}<div style="{markup.FAINT}">{escape(facts.id)}</div>'
 
 
 def _sentence(text: str) -> str:

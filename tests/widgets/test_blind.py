@@ -44,6 +44,7 @@ def test_choices_become_an_order_with_what_made_each(seed: int) -> None:
     assert found.index.tolist() == ["gen_3", "gen_2", "gen_1", "gen_0"]
     assert found["model_id"].tolist()[0] == "model-3"
     assert html(blind).index("gen_3") < html(blind).index("gen_0")
+    assert html(blind).count("<img") == 4
     assert repr(blind) == "<BlindComparison of 4 generations · 6 of 6 choices>"
     with pytest.raises(ConfigError, match=r"ranking\(\) has the order"):
         blind.choose("left")
