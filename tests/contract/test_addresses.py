@@ -1,13 +1,18 @@
 """Signed addresses: what they serve, and what they refuse."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 import httpx
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
+from kit.service.app import create_app
+from kit.service.machine import clock
+from kit.service.settings import ServiceSettings
 from kit.service.storage.signing import Grant, Signer
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import ALL_SCOPES, Service, awaited
 from tests.uploading import png, ticket, uploaded
 from tests.waiting import GENERATIONS, finished, read, started
 
@@ -81,6 +86,34 @@ def test_a_part_that_makes_no_sense_is_named(
 
     assert answer.status_code == 400
     assert answer.json()["error"]["details"][0]["field"] == "Range"
+
+
+async def _while_it_is_deleted(config: ServiceSettings) -> httpx.Response:
+    """Ask for a file that is deleted as soon as the answer begins."""
+    app = create_app(replace(config, workers=0))
+    async with app.router.lifespan_context(app):
+        context = app.state.context
+        key = "outputs/01AAA/gen_0-a.png"
+        path = context.storage.outputs.path(key)
+        path.parent.mkdir(parents=True)
+        path.write_bytes(png())
+
+        async def deleting(scope: Scope, receive: Receive, send: Send) -> None:
+            async def send_then(message: Message) -> None:
+                path.unlink(missing_ok=True)
+                await send(message)
+
+            await app(scope, receive, send_then)
+
+        address = context.signer.address("http://here", Grant("GET", key, clock() // 1000 + DAY))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(deleting)) as anyone:
+            return await anyone.get(address)
+
+
+def test_a_file_that_is_deleted_while_it_is_sent_comes_whole(config: ServiceSettings) -> None:
+    answer = awaited(_while_it_is_deleted(config))
+
+    assert (answer.status_code, answer.content) == (200, png())
 
 
 def test_head_tells_without_the_bytes(anyone: httpx.Client, address: str) -> None:

@@ -1,13 +1,19 @@
 """Many callers at once, over real HTTP."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from threading import Barrier
+from typing import Any
 
 import httpx
 
-from kit.service.domain import credits
-from tests.conftest import ALL_SCOPES, Service
+from kit.service.app import create_app
+from kit.service.domain import accounts, credits, keys
+from kit.service.machine import clock
+from kit.service.settings import ServiceSettings
+from tests.conftest import ALL_SCOPES, Service, awaited
 from tests.waiting import GENERATIONS, balance
 
 ORDER = {"modelId": "flat", "prompt": "x", "parameters": {"count": 5}}  # one credit
@@ -56,3 +62,74 @@ def test_racing_scripts_with_one_key_are_written_once(http: httpx.Client) -> Non
     assert len({a.content for a in answers if a.status_code == 201}) == 1
     assert all("Retry-After" in a.headers for a in answers if a.status_code == 409)
     assert balance(http) == 99.85
+
+
+@dataclass
+class Database:
+    """A database in which something else happens after versions of generations are read."""
+
+    inner: Any
+    meanwhile: Callable[[], Awaitable[Any]] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def read(self, work: Any) -> Any:
+        """Read, and let the other thing happen once."""
+        found = await self.inner.read(work)
+        if self.meanwhile and "updated_at" in repr(found):
+            happen, self.meanwhile = self.meanwhile, None
+            await happen()
+        return found
+
+
+@asynccontextmanager
+async def caller(config: ServiceSettings) -> AsyncIterator[tuple[httpx.AsyncClient, Database]]:
+    """Give a client of a service on such a database."""
+    app = create_app(replace(config, workers=0))
+    async with app.router.lifespan_context(app):
+        context = app.state.context
+        database = Database(context.database)
+        app.state.context = replace(context, database=database)
+        account = await database.write(accounts.create("Ada", "a@b", 100_000, clock()))
+        wish = keys.KeyRequest(account_id=account.id, name="test", scopes=ALL_SCOPES)
+        made = await database.write(keys.create(wish, config.secret(), clock()))
+        headers = {"Authorization": f"Bearer {made.text}"}
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1", headers=headers
+        ) as http:
+            yield http, database
+
+
+def test_one_that_ends_while_it_is_read_is_told_with_its_own_headers(
+    config: ServiceSettings,
+) -> None:
+    async def work() -> None:
+        async with caller(config) as (http, database):
+            address = (await http.post(GENERATIONS, json=ORDER)).headers["Location"]
+            database.meanwhile = lambda: http.post(f"{address}/cancel")
+            told = await http.get(address)
+            again = await http.get(address, headers={"If-None-Match": told.headers["ETag"]})
+
+            assert told.json()["status"] == "canceled"
+            assert "Retry-After" not in told.headers
+            assert again.status_code == 304
+
+    awaited(work())
+
+
+def test_one_that_ends_while_a_page_is_read_pushes_no_other_out(config: ServiceSettings) -> None:
+    async def work() -> None:
+        async with caller(config) as (http, database):
+            made = [(await http.post(GENERATIONS, json=ORDER)).json() for _ in range(4)]
+            for one in (made[0], made[1], made[3]):
+                await http.post(f"{one['statusUrl']}/cancel")
+            database.meanwhile = lambda: http.post(f"{made[2]['statusUrl']}/cancel")
+            first = await http.get(GENERATIONS, params={"status": "canceled", "limit": 2})
+            second = await http.get(first.links["next"]["url"])
+
+            found = [one["id"] for page in (first, second) for one in page.json()]
+            assert found == [one["id"] for one in made[::-1]]
+
+    awaited(work())

@@ -81,6 +81,7 @@ def test_every_topic_has_titles(http: httpx.Client, topic: str) -> None:
         ({"hookAngle": "x" * 301}, "hookAngle", "at most 300"),
         ({"duration": "9"}, "duration", "'10' to '180'"),
         ({"duration": "181"}, "duration", "'10' to '180'"),
+        ({"duration": "020"}, "duration", "whole seconds"),
         ({"duration": "12.5"}, "duration", "whole seconds"),
         ({"duration": "1" * 5000}, "duration", "whole seconds"),
         ({"duration": 30}, "duration", "must be text"),

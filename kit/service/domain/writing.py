@@ -21,7 +21,7 @@ SCRIPT_PRICE = 150
 SHORTEST, LONGEST = 10, 180
 #: How many of the titles that were given count as given.
 _TITLES_SEEN = 500
-_DURATION = re.compile("[0-9]{2,3}")
+_DURATION = re.compile("[1-9][0-9]{1,2}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

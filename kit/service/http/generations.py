@@ -159,18 +159,15 @@ async def get_generation(request: Request, generation_id: str) -> Response:
 
     watch = partial(watchers.watch, generation_id, account_id)
     row, tag = await (hold_answer(watchers, watch, look, is_news, check, wait) if wait else look())
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if STATUSES[row.state] == "processing":
-        headers["Retry-After"] = _POLL_SECONDS
-    if wait:
-        headers["Preference-Applied"] = f"wait={wait:g}"
-    if known and (same := not_modified(request, headers)):
+    if known and (same := not_modified(request, _status_headers(row, tag, wait))):
         return same
     (body,) = context.responses.find(caller, get_base_url(request), [row], context.clock())
     if body is None:
-        whole = await context.database.read(generations.get(generation_id, account_id))
-        (body,) = await _serialize(request, [whole])
-    return JsonResponse(body, headers=headers)
+        # It may have changed since: the headers are those of what is told.
+        row = await context.database.read(generations.get(generation_id, account_id))
+        tag = _tag(context, caller, row)
+        (body,) = await _serialize(request, [row])
+    return JsonResponse(body, headers=_status_headers(row, tag, wait))
 
 
 @router.post("/generations/{generation_id}/cancel", response_model=wire.Generation)
@@ -210,7 +207,7 @@ async def delete_outputs(request: Request, generation_id: str) -> Response:
 
 async def _plan(context: Context, order: wire.StartGeneration, account_id: str) -> StartPlan:
     """Return the plan of an order that its engine has no objection to."""
-    if order.webhook_url:
+    if order.webhook_url is not None:
         loopback = context.settings.webhook_loopback
         webhooks.check_url(order.webhook_url, "webhookUrl", loopback=loopback)
     if context.storage.direct:
@@ -230,6 +227,15 @@ def _tag(context: Context, caller: Caller, row: Any) -> str:
     return f'"{row.id}.{version}"'
 
 
+def _status_headers(row: Any, tag: str, wait: float) -> dict[str, str]:
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if STATUSES[row.state] == "processing":
+        headers["Retry-After"] = _POLL_SECONDS
+    if wait:
+        headers["Preference-Applied"] = f"wait={wait:g}"
+    return headers
+
+
 async def _page(
     request: Request, limit: int, filters: dict[str, Any]
 ) -> tuple[str | None, list[bytes]]:
@@ -239,17 +245,15 @@ async def _page(
     now, base = context.clock(), get_base_url(request)
     work = generations.page(account_id, most=limit + 1, whole=False, **filters)
     rows = await context.database.read(work)
-    page = rows[:limit]
-    last = page[-1].id if len(rows) > limit else None
-    cached = context.responses.find(caller, base, page, now)
+    cached = context.responses.find(caller, base, rows[:limit], now)
     bodies = [body for body in cached if body is not None]
     if len(bodies) < len(cached):
         # From the same first one on (before whatever comes after its id): what was started
-        # meanwhile would push the last one out.
-        filters["until"] = [f"{page[0].id}0"]
-        whole = await context.database.read(generations.page(account_id, most=limit, **filters))
-        bodies = await _serialize(request, whole)
-    return last, bodies
+        # meanwhile would push the last one out. What has ended meanwhile may be another last one.
+        filters["until"] = [f"{rows[0].id}0"]
+        rows = await context.database.read(generations.page(account_id, most=limit + 1, **filters))
+        bodies = await _serialize(request, rows[:limit])
+    return rows[limit - 1].id if len(rows) > limit else None, bodies
 
 
 async def _serialize(request: Request, rows: list[Any]) -> list[bytes]:

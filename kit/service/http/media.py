@@ -233,8 +233,10 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
         headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
         return RedirectResponse(elsewhere, headers=headers)
     path = local_storage(context).outputs.path(key)
-    if not path.is_file():
-        raise NotFoundError("the file is gone")
+    try:
+        facts = path.stat()
+    except OSError:
+        raise NotFoundError("the file is gone") from None
     # What lies under a key never changes, so its name is its version.
     headers = {
         "ETag": f'"{hashlib.sha256(key.encode()).hexdigest()[:32]}"',
@@ -242,7 +244,7 @@ async def read_file(request: Request, key: str, expires: Expires, signature: Sig
         "Access-Control-Allow-Origin": "*",
     }
     return not_modified(request, headers) or _RangedFile(
-        path, headers=headers, media_type=content_type(key)
+        path, headers=headers, media_type=content_type(key), stat_result=facts
     )
 
 
@@ -254,9 +256,14 @@ def local_storage(context: Context) -> LocalStorage:
 
 
 class _RangedFile(FileResponse):
-    """A file; where the framework refuses a range without a word, our error does."""
+    """A file; where the framework refuses a range without a word, our error does.
+
+    The head waits until the file is open: one that is just deleted is gone, or comes whole.
+    """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        heads: list[Message] = []
+
         async def send_checked(message: Message) -> None:
             if message.get("status") == 416:
                 whole = Headers(raw=message["headers"])["content-range"]
@@ -265,9 +272,17 @@ class _RangedFile(FileResponse):
                     f"the range is not in the file, which has {length:,} bytes",
                     headers={"Content-Range": whole},
                 )
+            if message["type"] == "http.response.start":
+                heads.append(message)
+                return
+            while heads:
+                await send(heads.pop())
             await send(message)
 
-        await super().__call__(scope, receive, send_checked)
+        try:
+            await super().__call__(scope, receive, send_checked)
+        except FileNotFoundError:
+            raise NotFoundError("the file is gone") from None
 
 
 def _check_range(asked: str) -> None:

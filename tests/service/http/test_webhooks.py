@@ -237,6 +237,7 @@ def test_what_can_be_no_receiver_is_refused(start_service: Callable[..., Service
             "https://exa mple.org",
             "https://example.org:99999",
             "x",
+            "",
             "https://",
             "https://example.org/" + "x" * 2000,
         ):
