@@ -214,8 +214,10 @@ def cancel(generation_id: str, payer: Payer, now: int) -> Transaction[Any]:
         if STATUSES[row.state] != "processing":
             raise ConflictError(f"the generation is {row.state} and cannot be canceled any more")
         back = row.millicredits if row.state == "queued" and row.attempt == 0 else 0
+        # No end before its begin: what is asked for later may be written earlier.
+        at = max(now, row.updated_at)
         change = generations.cancel(
-            id=row.id, account_id=row.account_id, seen=row.state, refunded=back, now=now
+            id=row.id, account_id=row.account_id, seen=row.state, refunded=back, now=at
         )
         canceled = yield from one(change)
     if back:

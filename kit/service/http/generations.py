@@ -187,7 +187,7 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
 
     answer = await context.database.write(lambda: idempotency.run_once(label, work(), now))
     for row in ended:
-        if row.completed_at == now:  # and not in an earlier request
+        if row.completed_at >= now:  # and not in an earlier request
             context.metrics.finished.inc(row.model_id, row.state)
     context.dispatcher.cancel(generation_id)
     return make_response(answer)

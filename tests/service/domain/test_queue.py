@@ -185,6 +185,16 @@ def test_a_cancel_after_a_worker_began_pays_nothing(
     assert write(generations.cancel(one, payer, NOW)).state == "canceled"
 
 
+def test_a_cancel_that_a_claim_overtook_ends_no_earlier_than_it_began(
+    write: Write, queue_up: Callable[..., str], payer: Payer
+) -> None:
+    one = queue_up()
+    write(queue.claim("a", 1, lease=LEASE, now=NOW + 5))
+    told = write(generations.cancel(one, payer, NOW))
+
+    assert told.started_at == told.completed_at == told.updated_at == NOW + 5
+
+
 def test_a_filter_knows_no_wildcards(
     write: Write, payer: Payer, queue_up: Callable[..., str]
 ) -> None:
