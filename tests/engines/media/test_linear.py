@@ -1,5 +1,6 @@
 """Texts of any length: what is done with them before they are refused takes time in proportion."""
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -62,12 +63,10 @@ def took(work: Callable[[str], Any], text: str) -> float:
 @pytest.mark.parametrize("name", WORK)
 def test_four_times_the_text_takes_about_four_times_as_long(name: str, text: str) -> None:
     before, again, behind = TEXTS[text]
-    short, long = (
-        took(WORK[name], before + (again * length)[:length] + behind)
-        for length in (LENGTH, 4 * LENGTH)
-    )
+    texts = [before + (again * length)[:length] + behind for length in (LENGTH, 4 * LENGTH)]
+    short, long = (took(WORK[name], one) for one in texts)
 
-    assert long <= MOST * max(short, 0.001)
+    assert long <= MOST * max(short, 0.016 if os.name == "nt" else 0.001)  # its clock ticks so
 
 
 def test_a_text_of_symbols_that_differ_is_read_in_time() -> None:

@@ -37,7 +37,7 @@ USEFUL = {
     "LC_ALL": "C.UTF-8",
     "HF_HOME": "/hf",
     "CUDA_VISIBLE_DEVICES": "0",
-    "https_proxy": "http://proxy:3128",
+    "HTTPS_PROXY" if os.name == "nt" else "https_proxy": "http://proxy:3128",
     "TORCH_HOME": "/torch",
     "TOKENIZERS_PARALLELISM": "false",
     "TMPDIR": "/tmp",

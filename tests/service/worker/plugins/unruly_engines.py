@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -38,9 +39,9 @@ class Unruly(Engine):
         return _DEEDS[job.prompt](job, progress)
 
 
-def _line() -> int:
-    """Return the descriptor of the line to the parent."""
-    return int(sys.argv[1])
+def _line() -> socket.socket:
+    """Return the line to the parent, once more."""
+    return socket.fromfd(int(sys.argv[1]), socket.AF_INET, socket.SOCK_STREAM)
 
 
 def _pixel(job: Job, **metadata: Any) -> Asset:
@@ -88,7 +89,7 @@ def _return_nothing(job: Job, progress: Progress) -> Any:
 
 def _say(text: bytes) -> Callable[[Job, Progress], Asset]:
     def say(job: Job, progress: Progress) -> Asset:
-        os.write(_line(), text)
+        _line().sendall(text)
         return _pixel(job)
 
     return say
@@ -99,7 +100,7 @@ def _say_later(job: Job, progress: Progress) -> Asset:
         while job.folder.exists():
             time.sleep(0.01)
         time.sleep(0.5)  # the answer is out by then
-        os.write(_line(), b'{"task":"","result":{"metadata":{"who":"a thread"}}}\n')
+        _line().sendall(b'{"task":"","result":{"metadata":{"who":"a thread"}}}\n')
 
     threading.Thread(target=say, daemon=True).start()
     return _pixel(job)
@@ -124,7 +125,7 @@ def _dawdle(job: Job, progress: Progress) -> Asset:
 def _hang_up(job: Job, progress: Progress) -> Asset:
     threading.Thread(target=time.sleep, args=(60,)).start()
     atexit.register(time.sleep, 60)
-    os.close(_line())
+    _line().shutdown(socket.SHUT_RDWR)
     return _pixel(job)
 
 
@@ -135,7 +136,7 @@ def _cling(job: Job, progress: Progress) -> Asset:
 
 
 def _leave_a_process(job: Job, progress: Progress) -> Asset:
-    left = subprocess.Popen(["sleep", "60"])
+    left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     return _pixel(job, left=left.pid)
 
 
