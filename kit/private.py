@@ -108,6 +108,7 @@ def try_lock(file: int) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
+            os.lseek(file, _FAR, os.SEEK_SET)
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
@@ -146,7 +147,6 @@ class Lock:
 def _wait_for_turn(file: int) -> None:
     """Let one process at a time append on Windows, which finds the end first and writes then."""
     for pause in _PAUSES if os.name == "nt" else ():
-        os.lseek(file, _FAR, os.SEEK_SET)
         if try_lock(file):
             return
         time.sleep(pause)

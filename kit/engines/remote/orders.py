@@ -10,7 +10,6 @@ import base64
 import binascii
 import hashlib
 import json
-import os
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -274,18 +273,17 @@ def keep_note(folder: Path, order: str) -> Iterator[Note]:
     if file is None:
         yield Note()
         return
-    with file:
-        file.seek(0)
-        try:
-            yield Note(file.read().decode(errors="replace"), file)
-        finally:
-            with suppress(OSError):
-                path.unlink()
+    file.seek(0)
+    try:
+        yield Note(file.read().decode(errors="replace"), file)
+    finally:
+        with file, suppress(OSError):
+            file.truncate(0)  # whoever finds it before it is gone has another job
+        with suppress(OSError):  # closed by now, for Windows removes no file that is open
+            path.unlink()
 
 
 def _lock(path: Path) -> IO[bytes] | None:
-    if os.name == "nt":  # pragma: no cover - a file that is locked there cannot be removed
-        return None
     try:
         make_folder(path.parent)
         for old in path.parent.glob(f"*{_SUFFIX}"):
