@@ -105,7 +105,9 @@ def test_a_thread_left_running_reports_for_no_other_job(tmp_path: Path) -> None:
 def test_what_an_engine_has_left_running_writes_to_no_other_job(done: Done, mischief: str) -> None:
     first, second, _, third = done("behaves", "behaves", mischief, "behaves")
 
-    assert first == second, "the same process and the same folder"
+    assert first["process"] == second["process"]
+    # on Windows nobody knows what an engine has started
+    assert (first["folder"] == second["folder"]) == (os.name != "nt")
     assert third["process"] == first["process"]
     assert third["folder"] != first["folder"]
     assert not Path(first["folder"]).exists()
@@ -178,6 +180,7 @@ def test_render_processes_import_nothing_from_where_the_service_was_started(
     assert good["process"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
 def test_memory_that_an_engine_keeps_is_taken_from_no_other_job(done: Done) -> None:
     kept = done(*["keeps memory"] * 2, "behaves", memory=1 << 30)
 
@@ -185,6 +188,7 @@ def test_memory_that_an_engine_keeps_is_taken_from_no_other_job(done: Done) -> N
     assert len({end["process"] for end in kept[:2]}) == 2
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
 def test_a_job_that_needs_too_much_fails_in_a_new_process_too(done: Done) -> None:
     good, big, after = done("behaves", "needs too much", "behaves")
 

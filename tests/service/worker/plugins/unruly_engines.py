@@ -187,13 +187,13 @@ def _use_that_library(job: Job, progress: Progress) -> Asset:
 
 
 def _clean_up_and_fail(job: Job, progress: Progress) -> Asset:
-    shutil.rmtree(job.folder)
+    shutil.rmtree(job.folder, ignore_errors=True)
     raise EngineError("the clay is too dry", code="dry")
 
 
 def _clean_up_too_much(job: Job, progress: Progress) -> Asset:
     asset = _pixel(job)
-    shutil.rmtree(job.folder)
+    shutil.rmtree(job.folder, ignore_errors=True)
     return asset
 
 
