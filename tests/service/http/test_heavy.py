@@ -7,7 +7,6 @@ never less than what the service takes, so the best of a few attempts counts.
 import json
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -133,7 +132,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         keys = service.key(attacker, *ALL_SCOPES), service.key(attacker)
         yield Served((host, int(port)), *keys, status)
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         process.communicate(timeout=30)
 
 
