@@ -131,8 +131,8 @@ def balance(account_id: str, now: int) -> Transaction[dict[str, int]]:
     return {
         "balance": account.balance,
         "reserved": reserved.total,
-        "charged30d": account.charged - (before.charged_after if before else 0),
-        "refunded30d": account.refunded - (before.refunded_after if before else 0),
+        "charged30d": account.charged - before.charged_after,
+        "refunded30d": account.refunded - before.refunded_after,
     }
 
 

@@ -41,10 +41,16 @@ WHERE (account_id, id) >= (:account_id, '') AND (account_id, id) < (:account_id,
 ORDER BY account_id DESC, id DESC LIMIT :most
 
 -- name: totals_before
--- The totals after an account's last entry before an id, as a range of one index.
-SELECT charged_after, refunded_after FROM ledger
-WHERE (account_id, id) >= (:account_id, '') AND (account_id, id) < (:account_id, :before)
-ORDER BY account_id DESC, id DESC LIMIT 1
+-- The totals after an account's last entries before an id, as a range of one index. They only grow,
+-- and of entries of one moment the last one may have come first.
+SELECT
+    coalesce(max(charged_after), 0) AS charged_after,
+    coalesce(max(refunded_after), 0) AS refunded_after
+FROM (
+    SELECT charged_after, refunded_after FROM ledger
+    WHERE (account_id, id) >= (:account_id, '') AND (account_id, id) < (:account_id, :before)
+    ORDER BY account_id DESC, id DESC LIMIT 50
+) AS span
 
 -- name: sums
 -- Sums of all accounts by kind between two ids, with the last id that is in them.

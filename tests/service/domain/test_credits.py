@@ -169,6 +169,15 @@ def test_the_figures_look_back_thirty_days(write: Write, payer: Payer) -> None:
     assert later == {**today, "charged30d": 0}
 
 
+def test_the_figures_hold_what_was_entered_in_another_order(write: Write, payer: Payer) -> None:
+    now = latest()
+    for moment in (now + 2, now, now + 1):  # as two services at once may have it
+        write(credits.charge(payer, 1000, reason(str(moment)), moment))
+
+    figures = write(credits.balance(payer.account_id, now + 31 * DAY))
+    assert (figures["balance"], figures["charged30d"]) == (7000, 0)
+
+
 def test_the_figures_are_the_sums_of_thirty_days(write: Write, payer: Payer) -> None:
     days = [0, 1, 10, 29, 30, 31, 50, 60]
     first = latest()
