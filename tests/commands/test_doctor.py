@@ -133,7 +133,7 @@ def test_what_others_could_read_is_reported_once_and_tightened(kit: Kit, tmp_pat
 
 
 def test_the_doctor_names_what_tests_need(kit: Kit, tmp_path: Path) -> None:
-    (tmp_path / "openssl").touch(mode=0o755)
+    (tmp_path / ("openssl.exe" if os.name == "nt" else "openssl")).touch(mode=0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(tmp_path))
         found = {one["name"]: one for one in kit("doctor", "--tests", "--json").json}
