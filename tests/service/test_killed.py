@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -41,7 +40,7 @@ class Other:
         self.process.wait()
 
     def interrupt(self) -> None:
-        self.process.send_signal(signal.SIGINT)
+        self.process.terminate()
         self.process.wait(30)
 
 
