@@ -155,7 +155,10 @@ class Archive:
         `kit.explore.schema.GENERATIONS`, of `kit.explore.schema.LEDGER`, and ``id``. `tables`, of
         pandas or Arrow, are there by name, to join.
 
-        Raises `BadRequestError`: the query is wrong; the message is DuckDB's.
+        Raises
+        ------
+        BadRequestError
+            The query is wrong; the message is DuckDB's.
         """
 
         def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -172,8 +175,10 @@ class Archive:
     ) -> Path:
         """Write generations to a ``.parquet``, ``.csv`` or ``.xlsx`` file and return its path.
 
-        Raises `BadRequestError`: the file is to be of another kind or in no folder, or there is no
-        such column.
+        Raises
+        ------
+        BadRequestError
+            The file is to be of another kind or in no folder, or there is no such column.
         """
         target = Path(path).expanduser()
         kind = target.suffix.lower()
@@ -217,7 +222,10 @@ class Archive:
     def files(self, table: str = "generations") -> list[str]:
         """Return the Parquet files of ``generations`` or ``usage``, for Dask or Polars.
 
-        Raises `BadRequestError`: there is no such table.
+        Raises
+        ------
+        BadRequestError
+            There is no such table.
 
         Source: `kit.explore.schema` for the columns; generations have ``settings`` beside them, the
         parameters without their seed. ``dask.dataframe.read_parquet(files)`` reads them on a

@@ -129,7 +129,10 @@ def expand_json(table: pa.Table, column: str, names: Sequence[str] | None = None
     `names`: keys that are wanted; all of them when left out. One that no row has is a column of
     missing values.
 
-    Whole numbers stay whole; a key whose values have several types is text.
+    Returns
+    -------
+    pyarrow.Table
+        Whole numbers stay whole; a key whose values have several types is text.
     """
     for name, values in _values(table[column], names).items():
         made = pa.array(values, pa.int64()) if column == "media" else _array(values)

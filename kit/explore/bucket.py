@@ -97,11 +97,17 @@ class BucketStore(Store):
 def open_archive(url: str) -> Archive:
     """Return the archive that `publish` has copied to a bucket; nothing is copied from there.
 
-    `url`: ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; the last two may be left out for
-    Amazon's. Keys are those of the environment, ``AWS_ACCESS_KEY_ID`` and
-    ``AWS_SECRET_ACCESS_KEY``, or what else the machine has for Amazon's tools.
+    Parameters
+    ----------
+    url : str
+        ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; the last two may be left out for Amazon's.
+        Keys are those of the environment, ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, or
+        what else the machine has for Amazon's tools.
 
-    Raises `ConfigError`: there is no archive, or it cannot be reached.
+    Raises
+    ------
+    ConfigError
+        There is no archive, or it cannot be reached.
 
     Examples
     --------

@@ -151,8 +151,12 @@ class Budgets:
     ) -> Budget:
         """Return a budget, to be opened by ``with``; inside another both must allow a start.
 
-        `credits`: what may be spent in all.
-        `warn_at`: share, 0 to 1, of it that gives a warning once it is spent.
+        Parameters
+        ----------
+        credits : number
+            What may be spent in all.
+        warn_at : number
+            Share, 0 to 1, of it that gives a warning once it is spent.
         """
         limit = parse_credits(credits, "a budget")
         try:

@@ -153,8 +153,12 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
 
     `zone`: of moments without one.
 
-    Raises `BadRequestError`: a moment is none, or there is no such status; `TypeError`: there is no
-    such choice.
+    Raises
+    ------
+    BadRequestError
+        A moment is none, or there is no such status.
+    TypeError
+        There is no such choice.
     """
     named = {_ALIASES.get(name, name): value for name, value in choices.items()}
     for name in named:

@@ -23,7 +23,13 @@ _TEXTS = {"options": {"strings_to_formulas": False, "strings_to_urls": False}}
 
 
 def models(items: Iterable[wire.Model]) -> pd.DataFrame:
-    """Tabulate models by id, in the order given, with the columns of `schema.MODELS`."""
+    """Tabulate models, one row each, in the order given.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by id, with the columns of `schema.MODELS`.
+    """
     rows = [
         {
             **{name: getattr(model, name, None) for name in ("id", *schema.MODELS)},
@@ -37,7 +43,13 @@ def models(items: Iterable[wire.Model]) -> pd.DataFrame:
 
 
 def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
-    """Tabulate the parameters of models, media first, with the columns of `schema.PARAMETERS`."""
+    """Tabulate the parameters of models, one row each, media first.
+
+    Returns
+    -------
+    DataFrame
+        With the columns of `schema.PARAMETERS`.
+    """
     rows = [
         {
             **{name: getattr(parameter, name, None) for name in schema.PARAMETERS},
@@ -55,8 +67,12 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
 
     `**options`: those of ``DataFrame.to_excel``.
 
-    Raises `BadRequestError`: there are more rows than a sheet has; `ConfigError`: the package that
-    writes it is not installed; the message says how to get it.
+    Raises
+    ------
+    BadRequestError
+        There are more rows than a sheet has.
+    ConfigError
+        The package that writes it is not installed; the message says how to get it.
     """
     if len(frame) > _ROWS:
         raise BadRequestError(

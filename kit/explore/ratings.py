@@ -56,7 +56,10 @@ class Ratings:
     def rate(self, generation: Any, rating: int | None, note: str = "") -> None:
         """Rate a generation, or the one of an id; None takes its rating away.
 
-        Raises `ConfigError`: the rating is no whole number from 0 to 5.
+        Raises
+        ------
+        ConfigError
+            The rating is no whole number from 0 to 5.
         """
         if rating is not None and not _is_rating(rating):
             raise ConfigError(f"a rating is a whole number from 0 to {BEST}, not {rating!r}")
@@ -103,8 +106,11 @@ def rank(names: Sequence[str], choices: Sequence[Choice]) -> pd.DataFrame:
     Source: D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", 2004; a tie is half
     a choice for each.
 
-    Indexed by name, the best first: ``place`` (equal ones share it), ``won``, ``lost``, ``tied``
-    and ``score``, the chance to be preferred to an average one, 0 to 1.
+    Returns
+    -------
+    DataFrame
+        Indexed by name, the best first: ``place`` (equal ones share it), ``won``, ``lost``,
+        ``tied`` and ``score``, the chance to be preferred to an average one, 0 to 1.
     """
     import numpy as np
     import pandas as pd

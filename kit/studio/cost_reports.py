@@ -264,8 +264,12 @@ class BaseCosts:
         """Say what a credit is worth in money, always or from a day on.
 
         From then on `by`, `trend`, `summary` and `frame` have the net in that currency too. It is
-        kept on this computer; None as the amount takes the rate of that day away. A currency that
-        is no code such as EUR, and an amount that is none, are a `ConfigError`.
+        kept on this computer; None as the amount takes the rate of that day away.
+
+        Raises
+        ------
+        ConfigError
+            The currency is no code such as EUR, or the amount is none.
 
         Examples
         --------

@@ -21,8 +21,15 @@ _log = logging.getLogger("kit")
 def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMetadata:
     """Return what a file says made it, and who signed it.
 
-    `anchors` are the certificates (PEM) of authorities that are trusted. A file that is not there,
-    or that says nothing, is a `ConfigError`.
+    Parameters
+    ----------
+    anchors : path, optional
+        The certificates (PEM) of authorities that are trusted.
+
+    Raises
+    ------
+    ConfigError
+        There is no such file, or it says nothing.
     """
     from kit import file_metadata
 

@@ -71,13 +71,19 @@ class CostPlot(PlotAccessor):
     def __call__(self, engine: str = "matplotlib", **options: Any) -> Any:
         """Return a chart of the frame.
 
-        `engine`: ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair,
-        drawn without a network, and interactive.
-        `**options`: for the engine: ``width`` and ``height`` in inches (matplotlib, also as
-        ``figsize``) or pixels (altair). Any of ``kind``, ``x`` and ``y`` means pandas' own plot.
+        Parameters
+        ----------
+        engine : str
+            ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair, drawn
+            without a network, and interactive.
+        **options
+            For the engine: ``width`` and ``height`` in inches (matplotlib, also as ``figsize``) or
+            pixels (altair). Any of ``kind``, ``x`` and ``y`` means pandas' own plot.
 
-        Raises `ConfigError`: the package that draws it is not installed; the message says how to
-        get it.
+        Raises
+        ------
+        ConfigError
+            The package that draws it is not installed; the message says how to get it.
         """
         chart = self._frame.chart
         by_kind = not options.keys().isdisjoint(("kind", "x", "y"))
@@ -120,7 +126,10 @@ def with_chart(frame: pd.DataFrame, chart: Chart) -> CostFrame:
 def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **options: Any) -> Any:
     """Return a frame drawn.
 
-    Raises `ConfigError`: there is no such engine, or it is not installed.
+    Raises
+    ------
+    ConfigError
+        There is no such engine, or it is not installed.
     """
     if engine not in _ENGINES:
         raise ConfigError(f"charts are drawn by {' or '.join(_ENGINES)}, not by {engine!r}")
@@ -133,7 +142,10 @@ def draw(chart: Chart, frame: pd.DataFrame, engine: str = "matplotlib", **option
 def rows_to_draw(chart: Chart, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows to draw, few enough to be read: one for each bar and color.
 
-    Columns ``x``, ``y`` and ``color`` (text, empty without one); for a band ``low``, ``high``.
+    Returns
+    -------
+    DataFrame
+        Columns ``x``, ``y`` and ``color`` (text, empty without one); for a band ``low``, ``high``.
     """
     if chart.leave_out and chart.leave_out[0] in frame:
         frame = frame[frame[chart.leave_out[0]] != chart.leave_out[1]]

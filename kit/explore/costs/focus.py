@@ -57,10 +57,17 @@ def focus(
     `PricingCurrencyEffectiveCost` are credits, a unit price is the worth of one. Grants are no
     costs and are left out.
 
-    `currency`: one that has rates; it may be left out where there is only one.
-    `account`, `provider`: who pays, and whom.
+    Parameters
+    ----------
+    currency : str, optional
+        One that has rates; it may be left out where there is only one.
+    account, provider
+        Who pays, and whom.
 
-    Raises `ConfigError`: there is no rate in that currency, for all of the time.
+    Raises
+    ------
+    ConfigError
+        There is no rate in that currency, for all of the time.
 
     Source: FOCUS 1.2, https://focus.finops.org/focus-specification/v1-2/
     """

@@ -77,18 +77,32 @@ def forecast(
 ) -> Forecast:
     """Return what the coming days will cost if spending goes on as it did.
 
-    `frame`: of `Spending.daily`.
-    `balance`: what is left to spend, in credits; None where the service does not report it.
-    `now`: aware; what is learned from ends with the last whole day before it.
-    `days`, `window`: how many days to look ahead beyond today, and how many to learn from at most.
-    `level`: share of outcomes that the bands hold, 0 to 1.
-    `timezone`: where days begin, the same as in `frame`.
+    Parameters
+    ----------
+    frame : DataFrame
+        Of `Spending.daily`.
+    balance : Decimal or None
+        What is left to spend, in credits; None where the service does not report it.
+    now : datetime
+        Aware; what is learned from ends with the last whole day before it.
+    days, window : int
+        How many days to look ahead beyond today, and how many to learn from at most.
+    level : float
+        Share of outcomes that the bands hold, 0 to 1.
+    timezone : str
+        Where days begin, the same as in `frame`.
 
-    Columns: ``day`` (the first is today, of which only the rest counts), ``expected``, ``low`` and
-    ``high`` of that day, ``running``, ``running_low`` and ``running_high`` of all days so far, and
-    ``left`` (of the balance, as expected), in credits.
+    Returns
+    -------
+    Forecast
+        ``day`` (the first is today, of which only the rest counts), ``expected``, ``low`` and
+        ``high`` of that day, ``running``, ``running_low`` and ``running_high`` of all days so far,
+        and ``left`` (of the balance, as expected), in credits.
 
-    Raises `ConfigError`: there is too little history: fewer than 14 whole days.
+    Raises
+    ------
+    ConfigError
+        There is too little history: fewer than 14 whole days.
     """
     if not 0 < level < 1 or days < 1 or window < _LEAST:
         raise ConfigError(

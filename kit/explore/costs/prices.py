@@ -44,14 +44,23 @@ Price = Callable[[Mapping[str, Any], Mapping[str, float]], wire.Quote | None]
 def sensitivity(model: wire.Model, price: Price) -> CostFrame:
     """Return what each value of each setting does to the price, all others at their defaults.
 
-    `price`: takes settings and the seconds of media, by name.
+    Parameters
+    ----------
+    price : callable
+        Takes settings and the seconds of media, by name.
 
-    Columns: ``parameter``, ``value``, ``default`` (whether it is what the price starts from),
-    ``total``, ``added`` (credits more than with every default) and ``factor``. A number is tried at
-    its bounds, its default and between; a medium that is paid by its length at 0, 10 and 60
-    seconds. Settings that change nothing are there, with 0 added.
+    Returns
+    -------
+    CostFrame
+        ``parameter``, ``value``, ``default`` (whether it is what the price starts from),
+        ``total``, ``added`` (credits more than with every default) and ``factor``. A number is
+        tried at its bounds, its default and between; a medium that is paid by its length at 0, 10
+        and 60 seconds. Settings that change nothing are there, with 0 added.
 
-    Raises `ConfigError`: the service does not say what the model costs.
+    Raises
+    ------
+    ConfigError
+        The service does not say what the model costs.
     """
     values = {p.name: _start(p) for p in model.setting_parameters}
     values = {name: value for name, value in values.items() if value is not None}
@@ -80,12 +89,19 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
 def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote | None) -> CostFrame:
     """Return why a generation cost what it did: the terms of its price, then what happened.
 
-    `charged`: by the service or a receipt; None where nobody knows.
-    `quote`: the price of its settings today, where there is one.
+    Parameters
+    ----------
+    charged : Decimal or None
+        By the service or a receipt; None where nobody knows.
+    quote : Quote or None
+        The price of its settings today, where there is one.
 
-    Columns: ``term``, ``parameter``, ``value``, ``factor``, ``credits``. The terms add up to
-    ``charged``; ``unexplained`` is what the price of today does not account for: another price
-    then, or the length of an input file.
+    Returns
+    -------
+    CostFrame
+        ``term``, ``parameter``, ``value``, ``factor``, ``credits``. The terms add up to
+        ``charged``; ``unexplained`` is what the price of today does not account for: another
+        price then, or the length of an input file.
     """
     rows: list[tuple[Any, ...]] = [
         (t.kind, t.parameter, None if t.value is None else str(t.value), t.factor, t.credits)
@@ -112,12 +128,18 @@ def reprice(
 ) -> CostFrame:
     """Return what completed generations were charged, beside another price.
 
-    `names`: the settings that a price depends on; generations that agree in them are priced at
-    once.
-    `price`: takes the model and these settings; returns credits, or None where there is no price.
+    Parameters
+    ----------
+    names : iterable of str
+        The settings that a price depends on; generations that agree in them are priced at once.
+    price : callable
+        Takes the model and these settings; returns credits, or None where there is no price.
 
-    By ``model_id`` with which they were made: ``count``; ``unknown``, how many of them have no such
-    price and are left out of the rest; ``charged``, ``repriced`` and ``difference``.
+    Returns
+    -------
+    CostFrame
+        By ``model_id`` with which they were made: ``count``; ``unknown``, how many of them have no
+        such price and are left out of the rest; ``charged``, ``repriced`` and ``difference``.
     """
     settings = {OBJECTS["parameters"] + name: name for name in names}
     groups = spent.sums(["model_id", "kind", "status", "source", *settings])

@@ -135,19 +135,28 @@ def reconcile(
 ) -> CostFrame:
     """Return every check with its figures, those that do not agree first.
 
-    `balance`: what the service says can be spent.
-    `receipts`: what this computer's starts were charged, by generation id.
-    `ledger`: whether the service has one.
-    `unlisted`: generations that the service does not list.
-    `settled`: whether nothing was written while all of it was read; else no difference says
-    anything.
+    Parameters
+    ----------
+    balance : Decimal or None
+        What the service says can be spent.
+    receipts : mapping of str to Decimal, optional
+        What this computer's starts were charged, by generation id.
+    ledger : bool
+        Whether the service has one.
+    unlisted : int
+        Generations that the service does not list.
+    settled : bool
+        Whether nothing was written while all of it was read; else no difference says anything.
 
-    Columns: ``check`` (``balance``: the ledger adds up to it; ``chain``: each entry goes on from
-    another; ``receipt``, ``charge``, ``refund``: of one generation, against the ledger),
-    ``subject``, ``expected``, ``found``, ``difference`` (credits), ``agrees`` and ``note``. Checks
-    of generations that agree are one row each, under the subject ``all``. Where ``agrees`` is
-    missing, the check cannot be made at this service, and ``note`` says why. The ``attrs`` hold
-    ``agrees``, ``problems`` and ``unchecked``.
+    Returns
+    -------
+    CostFrame
+        ``check`` (``balance``: the ledger adds up to it; ``chain``: each entry goes on from
+        another; ``receipt``, ``charge``, ``refund``: of one generation, against the ledger),
+        ``subject``, ``expected``, ``found``, ``difference`` (credits), ``agrees`` and ``note``.
+        Checks of generations that agree are one row each, under the subject ``all``. Where
+        ``agrees`` is missing, the check cannot be made at this service, and ``note`` says why. The
+        ``attrs`` hold ``agrees``, ``problems`` and ``unchecked``.
     """
     checks = _check_ledger if ledger else _check_without_ledger
     rows = list(checks(archive, balance, receipts or {}))

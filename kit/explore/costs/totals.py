@@ -39,16 +39,23 @@ def by(
 ) -> CostFrame:
     """Return the costs of each group, the most expensive first; groups of time in their order.
 
-    `columns`: ``model`` (or ``model_id``, and where none is named), ``kind``, ``asset_type``,
-    ``status``, ``source``, ``error``, ``hour``, ``day``, ``week``, ``month``, ``weekday``,
-    ``parameters.NAME`` or ``tag.KEY``.
-    `kept`: ids of the results that were good enough: what does one of them cost, with all that it
-    took?
+    Parameters
+    ----------
+    *columns : str or sequence of str
+        ``model`` (or ``model_id``), ``kind``, ``asset_type``, ``status``, ``source``, ``error``,
+        ``hour``, ``day``, ``week``, ``month``, ``weekday``, ``parameters.NAME`` or ``tag.KEY``.
+        None means ``model``.
+    kept : iterable of str, optional
+        Ids of the results that were good enough: what does one of them cost, with all that it took?
 
-    Columns: those asked for, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``,
-    ``mean`` (charged for each known one) and ``share`` (of net, 0 to 1), and one with the net in
-    each currency that has rates, missing where one of the charges is older than all of them; with
-    `kept` also ``kept`` (how many) and ``per_kept`` (net of all for each of them).
+    Returns
+    -------
+    CostFrame
+        The columns asked for, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``,
+        ``mean`` (charged for each known one) and ``share`` (of net, 0 to 1), and one with
+        the net in each currency that has rates, missing where one of the charges is older than all
+        of them; with `kept` also
+        ``kept`` (how many) and ``per_kept`` (net of all for each of them).
     """
     names = groups(columns or ("model",))
     sums = _in_credits(spent.sums(names, kept), names, spent.currencies)
@@ -86,9 +93,12 @@ def total(spent: Spending) -> float:
 def charges(spent: Spending) -> CostFrame:
     """Return a row a charge, the newest first, to be grouped by hand.
 
-    Indexed by id: ``kind``, ``model_id``, ``asset_type``, ``status``, ``created_at``, ``charged``,
-    ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``, ``tags``, and the net
-    in each currency that has rates.
+    Returns
+    -------
+    CostFrame
+        Indexed by id: ``kind``, ``model_id``, ``asset_type``, ``status``, ``created_at``,
+        ``charged``, ``refunded``, ``net``, ``source``, ``prompt``, ``error``, ``parameters``,
+        ``tags``, and the net in each currency that has rates.
     """
     newest = "order by created_at desc nulls last, id desc"
     found = spent.ask(f"select * exclude (settings) from spending {newest}")  # noqa: S608
@@ -100,7 +110,10 @@ def charges(spent: Spending) -> CostFrame:
 def summary(spent: Spending) -> CostFrame:
     """Return the costs of each kind and status, with a row for all of them.
 
-    Columns: those of `by`, after ``kind`` and ``status``.
+    Returns
+    -------
+    CostFrame
+        The columns of `by`, after ``kind`` and ``status``.
     """
     parts = by(spent, "kind", "status")
     whole = _in_credits(
@@ -121,9 +134,15 @@ def summary(spent: Spending) -> CostFrame:
 def trend(spent: Spending, every: str = "day") -> CostFrame:
     """Return the costs of each period, with those without any, and their running sum.
 
-    `every`: ``hour``, ``day``, ``week`` or ``month``.
+    Parameters
+    ----------
+    every : str
+        ``hour``, ``day``, ``week`` or ``month``.
 
-    Columns: one of that name, the sums of `by`, and ``running``, the net so far.
+    Returns
+    -------
+    CostFrame
+        A column of that name, the sums of `by`, and ``running``, the net so far.
     """
     if every not in _PERIODS:
         raise ConfigError(f"a trend is by {', '.join(_PERIODS)}, not by {every!r}")
@@ -152,8 +171,11 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
 def top(spent: Spending, count: int = 10) -> CostFrame:
     """Return what cost most, the most expensive first.
 
-    Indexed by id: ``what``, ``model_id``, ``status``, ``created_at``, ``charged``, ``refunded``,
-    ``net``, ``prompt``.
+    Returns
+    -------
+    CostFrame
+        Indexed by id: ``what``, ``model_id``, ``status``, ``created_at``, ``charged``,
+        ``refunded``, ``net``, ``prompt``.
     """
     order = "order by net desc nulls last, created_at desc, id limit ?"
     rows = _rows(spent, "prompt", order, [index(count)])
@@ -167,8 +189,11 @@ def top(spent: Spending, count: int = 10) -> CostFrame:
 def failed(spent: Spending) -> CostFrame:
     """Return what ended without a result: charged, refunded, and what was lost by it.
 
-    Indexed by id, newest first: ``model_id``, ``status``, ``created_at``, ``charged``,
-    ``refunded``, ``net`` (what was not given back), ``error``.
+    Returns
+    -------
+    CostFrame
+        Indexed by id, newest first: ``model_id``, ``status``, ``created_at``, ``charged``,
+        ``refunded``, ``net`` (what was not given back), ``error``.
     """
     lost = "where status in ('failed', 'canceled') order by created_at desc nulls first, id desc"
     rows = _rows(spent, "error", lost)
@@ -188,10 +213,16 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     A day of a model is compared with the other days on which it was used, a day of all models with
     the other days on which anything was spent; seven such days are needed.
 
-    `frame`: of `Spending.daily`.
+    Parameters
+    ----------
+    frame : DataFrame
+        Of `Spending.daily`.
 
-    Columns: ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (the median),
-    ``excess`` (net - usual), in credits, and ``times`` (net / usual).
+    Returns
+    -------
+    CostFrame
+        ``day``, ``model_id`` (``all models`` for their sum), ``net``, ``usual`` (the median),
+        ``excess`` (net - usual), in credits, and ``times`` (net / usual).
     """
     known = frame.assign(model_id=frame["model_id"].astype("string"))
     each = known.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()

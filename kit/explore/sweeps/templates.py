@@ -156,8 +156,17 @@ def choice_columns(prompts: Sequence[object]) -> dict[str, list[str | None]]:
 def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]) -> PromptTemplate:
     """Return the prompts that a text with choices stands for.
 
-    `lists` are named lists; others are looked for in a `folder`: ``__place__`` is a line of
-    ``place.txt``. A brace that is never closed and a list that is nowhere are a `ConfigError`.
+    Parameters
+    ----------
+    folder : path, optional
+        Where named lists are looked for: ``__place__`` is a line of ``place.txt``.
+    **lists
+        Named lists themselves.
+
+    Raises
+    ------
+    ConfigError
+        A brace is never closed, or there is no such list.
 
     Examples
     --------

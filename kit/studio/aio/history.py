@@ -261,8 +261,17 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         Others read them there without a key to the service, and without copying them:
         ``kit.explore.bucket.open_archive(url)`` has ``frame`` and ``sql``, and `kit.explore.costs`
         takes it. Only what is new is sent. A prefix is for one account; who may read it reads the
-        prompts, too. The address is as `kit.explore.bucket.open_archive` has it; without the extra
-        ``s3``, or where the bucket cannot be reached, that is a `ConfigError`.
+        prompts, too.
+
+        Parameters
+        ----------
+        url : str
+            ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; see `kit.explore.bucket.open_archive`.
+
+        Raises
+        ------
+        ConfigError
+            The extra ``s3`` is not installed, or the bucket cannot be reached.
 
         Examples
         --------

@@ -44,12 +44,20 @@ QUIET = 0.15
 class Form(SnapshotBox):
     """A form for one model.
 
-    `model`: of any service; what it leaves out is left out here.
-    `initial`: ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing.
-    `service`: what is asked for prices and generations; without one the form shows and checks.
-    `presets`: where values are kept by name.
-    `awaited`: whether `code` writes ``await``.
-    `studio`: what `code` calls the studio.
+    Parameters
+    ----------
+    model : wire.Model
+        Of any service; what it leaves out is left out here.
+    initial : mapping, optional
+        ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing.
+    service : Service, optional
+        What is asked for prices and generations; without one the form shows and checks.
+    presets : Presets, optional
+        Where values are kept by name.
+    awaited : bool
+        Whether `code` writes ``await``.
+    studio : str
+        What `code` calls the studio.
 
     Examples
     --------
