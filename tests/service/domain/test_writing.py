@@ -26,13 +26,13 @@ def test_a_brief_is_read_with_its_defaults() -> None:
     assert not any((told.use_hook, told.use_cta, told.use_ragebait))
 
 
-@pytest.mark.parametrize("duration", ["10", "180", "030"])
+@pytest.mark.parametrize("duration", ["10", "180"])
 def test_the_bounds_of_the_duration_are_allowed(duration: str) -> None:
     assert brief(duration=duration).duration_seconds == int(duration)
 
 
 @pytest.mark.parametrize(
-    "duration", ["", "9", "181", "-20", "20s", "\u0662\u0660", " 20", "1" * 5000]
+    "duration", ["", "9", "181", "030", "-20", "20s", "\u0662\u0660", " 20", "1" * 5000]
 )
 def test_a_duration_is_whole_seconds_as_text(duration: str) -> None:
     with pytest.raises(BadRequestError, match="whole seconds") as caught:
