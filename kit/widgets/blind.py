@@ -118,9 +118,9 @@ class BlindComparison(SnapshotBox):
             side.value = f'<div style="padding:4px">{self._drawn[name]}</div>'
 
     def _html(self) -> str:
-        """Return the order so far; nothing of what made them before there is one."""
+        """Return the order; nothing of what made them before all pairs were compared."""
         done = _sentence(f"{len(self._choices)} of {len(self._pairs)} pairs were compared")
-        return done + self._result() if self._choices else done
+        return done if self.pair else done + self._result()
 
     def _result(self) -> str:
         tiles = "".join(

@@ -9,15 +9,15 @@ from typing import Any, Protocol
 
 from kit.errors import BadRequestError
 from kit.parameters import script_problems, shorten, suggest
+from kit.pricing import SCRIPT, TITLE, millicredits
 from kit.service.domain import credits
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import ids, writing
 from kit.service.store.database import Transaction
 from kit.wire import TOPICS, SuggestTitle, Title, WriteScripts
 
-#: Prices in millicredits. Source: API document, "Limits".
-TITLE_PRICE = 50
-SCRIPT_PRICE = 150
+#: Prices in millicredits.
+TITLE_PRICE, SCRIPT_PRICE = map(millicredits, (TITLE, SCRIPT))
 SHORTEST, LONGEST = 10, 180
 #: How many of the titles that were given count as given.
 _TITLES_SEEN = 500
