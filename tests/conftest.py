@@ -177,9 +177,9 @@ def service(start_service: Callable[..., Service]) -> Service:
 def lasting_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """The same for all tests of a file, for one that names it `service`: they need no other."""
     given = settings.load({}, data=tmp_path_factory.mktemp("service") / "data", workers=1)
-    one = server.start(given)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", PLUGINS, prepend=os.pathsep)
+        one = server.start(given)
         yield Service(one.url, one.app.state.context, given, one.stop)
     one.stop()
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import EntryPoint
+from importlib.metadata import Distribution, EntryPoint
 from typing import Any
 
 from kit.engines.base import Asset, Definition, Engine, Job, Order, Problem, Progress
@@ -42,25 +42,26 @@ _SCRIPT = (
 
 def is_built_in(point: EntryPoint) -> bool:
     """Whether an entry point is one of the kit's own, and not only named like one."""
-    ours = point.dist is None or re.sub("[-_.]+", "-", _package(point)).lower() == _OURS
+    ours = point.dist is None or re.sub("[-_.]+", "-", _package(point.dist)).lower() == _OURS
     return ours and point.value.startswith(_BUILT_IN)
 
 
 def rank(point: EntryPoint) -> tuple[str, bool, str, str]:
     """Return what entry points are sorted by: the first of an id is the one that is served."""
-    return point.name, not is_built_in(point), _package(point), point.value
+    return point.name, not is_built_in(point), _package(point.dist), point.value
 
 
 def describe(point: EntryPoint) -> str:
     """Return how an entry point's engine is called, and which package it comes from."""
-    package = _package(point)
+    package = _package(point.dist)
     named = f"the package {package!r}" if package else "a package without a name"
     return f"the engine {point.name!r} of {named} ({point.value})"
 
 
-def _package(point: EntryPoint) -> str:
+@cache
+def _package(package: Distribution | None) -> str:
     try:
-        return str(point.dist.metadata["Name"] or "") if point.dist else ""
+        return str(package.metadata["Name"] or "") if package else ""
     except Exception:  # noqa: BLE001 - metadata may be as broken as code
         return ""
 

@@ -89,6 +89,7 @@ def software_of(model_id: str) -> str:
     return f"{point.dist.name} {point.dist.version}"
 
 
+@cache
 def _find_points(model_id: str) -> list[EntryPoint]:
     return sorted(entry_points(group=GROUP, name=model_id), key=plugins.rank)
 

@@ -67,24 +67,26 @@ def create_app(
 ) -> FastAPI:
     """Return the service as an ASGI application.
 
-    Left out, engines are the installed ones, and the writer is the one that the settings name. What
-    makes no sense is a `ConfigError`.
+    Left out, engines are the installed ones, and the writer is the one that the settings name. A
+    writer that makes no sense is a `ConfigError`; what else keeps it from starting, it keeps as the
+    `failure` of its state.
     """
-    if engines is None:
-        engines = installed(ModelSource(settings.engines_file, settings.engine_copies))
-    offered = catalog.load_engines(engines)
     writer = create_writer(settings) if writer is None else writer
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             try:
-                context = await _assemble(settings, offered, writer, stack)
-            except (KitError, OSError) as error:  # a setting may name what cannot be read
+                context = await _assemble(settings, engines, writer, stack)
+            except (KitError, OSError, KeyboardInterrupt) as error:  # a setting may be of no use
                 app.state.failure = error
                 raise
             app.state.context = context
-            facts = {"event": "started", "version": __version__, "models": len(offered.models)}
+            facts = {
+                "event": "started",
+                "version": __version__,
+                "models": len(context.catalog.models),
+            }
             _log.info("started %(version)s with %(models)d models", facts)
             yield
             _log.info("%(event)s", {"event": "stopping", "instance": context.dispatcher.name})
@@ -171,8 +173,19 @@ def create_storage(
 
 
 async def _assemble(
-    settings: ServiceSettings, offered: catalog.Catalog, writer: Writer, stack: AsyncExitStack
+    settings: ServiceSettings,
+    engines: Mapping[str, Engine] | None,
+    writer: Writer,
+    stack: AsyncExitStack,
 ) -> Context:
+    cluster = load_cluster().Cluster(settings) if settings.cluster and settings.workers else None
+    pool = create_pool(settings)
+    stack.callback(pool.close)
+    if cluster is None:
+        await pool.warm(1)  # it starts while we do, and the first job does not wait for it
+    if engines is None:
+        engines = installed(ModelSource(settings.engines_file, settings.engine_copies))
+    offered = catalog.load_engines(engines)
     for path in filter(tighten, settings.private_paths()):
         _log.warning("others could read %s: now only its owner can", path)
     metrics = ServiceMetrics()
@@ -188,13 +201,8 @@ async def _assemble(
         raise ConfigError(f"the storage {place} cannot be written")
     inspectors = Inspectors(settings)
     stack.push_async_callback(inspectors.close)
-    renders = (
-        load_cluster().Cluster(settings)
-        if settings.cluster and settings.workers
-        else Renderer(storage, create_pool(settings), settings)
-    )
-    engines = offered.engines
-    dispatcher = Dispatcher(database, storage, renders, settings, clock, metrics, engines)
+    renders = cluster or Renderer(storage, pool, settings)
+    dispatcher = Dispatcher(database, storage, renders, settings, clock, metrics, offered.engines)
     stack.push_async_callback(dispatcher.stop)
     await dispatcher.start()
     readiness = Readiness(database, storage, clock, time.monotonic)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from types import FrameType
 from typing import Any, cast
 
 import uvicorn
@@ -77,21 +78,21 @@ def serve(settings: ServiceSettings, listener: socket.socket) -> None:
 
     Raises `KitError`: it cannot start.
     """
-    server = _Server(settings)
-    # What is loaded by now stays: looking through it again and again only makes answers late.
-    gc.freeze()
+    server = _Server(settings, alone=True)
     gc.set_threshold(*_COLLECT_AFTER)
-    with suppress(KeyboardInterrupt):  # raised again by the server once it has stopped
-        try:
+    try:
+        with suppress(KeyboardInterrupt):  # raised by the server when it has stopped
             server.run(sockets=[listener])
-        except SystemExit:  # it has not started
-            raise getattr(server.app.state, "failure", None) or SystemExit(1) from None
+    except SystemExit:  # it has not started
+        raise getattr(server.app.state, "failure", None) or SystemExit(1) from None
+    finally:
+        listener.close()
 
 
 def start(settings: ServiceSettings, listener: socket.socket | None = None) -> Running:
     """Serve in a daemon thread and return when it answers."""
-    listener = listener or bind("127.0.0.1", 0)
     server = _Server(settings)
+    listener = listener or bind("127.0.0.1", 0)
     failures: list[BaseException] = []
 
     def run() -> None:
@@ -122,9 +123,12 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
 
 
 class _Server(uvicorn.Server):
-    """A server that writes its address to a file, while it answers."""
+    """A server that writes its address to a file, while it answers.
 
-    def __init__(self, settings: ServiceSettings) -> None:
+    `alone`: the process does nothing else.
+    """
+
+    def __init__(self, settings: ServiceSettings, *, alone: bool = False) -> None:
         prepare(settings.data)
         # Each connection may need a second file for what it moves.
         allowed = machine.open_files(2 * settings.connections + _OTHER_FILES)
@@ -148,11 +152,15 @@ class _Server(uvicorn.Server):
         self._address_file = settings.data / ADDRESS_FILE
         self._secret_file = settings.secret_file and str(settings.secret_path.resolve())
         self._url = ""
+        self._alone = alone
         #: Set when it answers and its address is written.
         self.answers = threading.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        if self._alone:
+            # What is loaded by now stays: looking through it again and again makes answers late.
+            gc.freeze()
         context = getattr(self.app.state, "context", None)
         if self.started and sockets and context and sockets[0].getsockname()[0] in _LOOPBACK:
             self._url = url_of(sockets[0])
@@ -162,6 +170,12 @@ class _Server(uvicorn.Server):
             write_private(self._address_file, json.dumps(note))
         if self.started:
             self.answers.set()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop when the requests that run have ended; at once while the service still starts."""
+        if not self.started:
+            raise KeyboardInterrupt
+        super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
         """Look after the connections once a second."""

@@ -1,6 +1,7 @@
 """One service on each database for all tests of the contract; each test has its own account."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -10,7 +11,7 @@ import pytest
 from kit.service import server, settings
 from kit.service.databases import migrate_database
 from tests.buckets import requested_storage
-from tests.conftest import Service
+from tests.conftest import PLUGINS, Service
 from tests.postgresql import new_database
 
 
@@ -34,7 +35,9 @@ def service(
         data = tmp_path_factory.mktemp("contract") / "data"
         storage = requested_storage(request)
         given = settings.load({}, data=data, workers=1, database_url=url, **storage)
-        one = server.start(given)
+        with pytest.MonkeyPatch.context() as patch:  # a render process starts with it
+            patch.setenv("PYTHONPATH", PLUGINS, prepend=os.pathsep)
+            one = server.start(given)
         yield Service(one.url, one.app.state.context, given, one.stop)
         one.stop()
 

@@ -1,6 +1,8 @@
 """A running service, and how others on this machine find it."""
 
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +18,8 @@ from kit.service import address, server, settings
 from kit.service.settings import ServiceSettings
 from tests.conftest import Service
 from tests.rights import is_private
+from tests.service.test_chaos import children
+from tests.waiting import finished, started, until
 
 
 def note(data: Path) -> Path:
@@ -159,6 +163,49 @@ def test_a_service_that_cannot_start_says_why(config: ServiceSettings) -> None:
     (config.data / "secret").write_bytes(b"short")
     with pytest.raises(ConfigError):
         server.start(config)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_render_process_waits_for_the_first_job(start_service: Callable[..., Service]) -> None:
+    before = {*children(os.getpid())}
+    service = start_service(workers=2)
+    waiting = {*children(os.getpid())} - before
+    http = service.client(service.key(service.account(), "creative:generate"))
+
+    assert len(waiting) == 1
+    with http:
+        finished(http, started(http))
+        assert {*children(os.getpid())} - before == waiting
+
+
+_SLOW_PLUGIN = {
+    "slow_engine.py": "import time; time.sleep(60)",
+    "slow-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: slow\nVersion: 1\n",
+    "slow-1.dist-info/entry_points.txt": "[kit.engines]\nslow = slow_engine:Slow\n",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_start_that_takes_long_is_ended_by_a_signal(tmp_path: Path) -> None:
+    for name, text in _SLOW_PLUGIN.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kit", "serve", "--port", "0", "--data", str(tmp_path / "data")],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        renders = until(lambda: children(process.pid))
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=20)
+
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    until(lambda: not Path(f"/proc/{renders[0]}").exists())
 
 
 _SERVED = """

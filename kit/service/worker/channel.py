@@ -23,6 +23,7 @@ _log = logging.getLogger("kit.worker")
 _LINE_LIMIT = 1 << 20
 #: The task that the first line of a process names.
 _READY = ""
+_START_SECONDS = 60.0
 
 
 class LostError(KitError):
@@ -43,12 +44,18 @@ class Channel(asyncio.Protocol):
         #: Whether the process is gone, or sent something that was not asked for. It stays so.
         self.broken = False
         self._unread = b""
+        #: Set when the process has started, or ended before.
+        self._started = asyncio.Event()
         self._pending: _Pending | None = None
         self._transport: asyncio.Transport | None = None
 
     async def wait_ready(self) -> None:
-        """Wait until the process says that it has started; raise `LostError` if it ended."""
-        await self._wait_for(_READY, lambda _: None)
+        """Wait until the process has started, or ended; raise `LostError` where it does neither."""
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await self._started.wait()
+        except TimeoutError:
+            raise LostError("a render process did not start") from None
 
     async def run(
         self, name: str, task: Mapping[str, Any], on_progress: Callable[[float], None]
@@ -59,24 +66,20 @@ class Channel(asyncio.Protocol):
 
         `name`: what the answer has to name. It must not be guessable, nor be used again.
         """
-        if self._transport is not None and not self.broken:
+        if self.broken:
+            raise LostError("the render process is gone")
+        if self._transport is not None:
             self._transport.write(orjson.dumps({**task, "task": name}) + b"\n")
-        return await self._wait_for(name, on_progress)
+        self._pending = _Pending(name, on_progress, asyncio.get_running_loop().create_future())
+        try:
+            return await self._pending.answer
+        finally:
+            self._pending = None
 
     def close(self) -> None:
         """End the connection."""
         if self._transport is not None:
             self._transport.abort()
-
-    async def _wait_for(self, task: str, on_progress: Callable[[float], None]) -> dict[str, Any]:
-        if self.broken:
-            raise LostError("the render process is gone")
-        pending = _Pending(task, on_progress, asyncio.get_running_loop().create_future())
-        self._pending = pending
-        try:
-            return await pending.answer
-        finally:
-            self._pending = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
@@ -91,13 +94,16 @@ class Channel(asyncio.Protocol):
         *lines, self._unread = (self._unread + data).split(b"\n")
         for line in lines:
             self._handle(line)
-        if self._unread and (self._pending is None or len(self._unread) > _LINE_LIMIT):
+        asked = self._pending is not None or not self._started.is_set()
+        if self._unread and (not asked or len(self._unread) > _LINE_LIMIT):
             self._break("it sent more than was asked for")
 
     def _handle(self, line: bytes) -> None:
         pending = self._pending
         message = _parse(line)
-        if pending is None:
+        if not self._started.is_set() and message and message["task"] == _READY:
+            self._started.set()
+        elif pending is None:
             self._break("it sent something that was not asked for")
         elif message is None:
             self._break("it sent something that is no message")
@@ -114,6 +120,7 @@ class Channel(asyncio.Protocol):
         if self.broken:
             return
         self.broken = True
+        self._started.set()
         pending, self._pending = self._pending, None
         if pending is not None and not pending.answer.done():
             pending.answer.set_exception(LostError("the render process ended during its job"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -38,7 +38,6 @@ class Inspectors:
             log=settings.log,
             offline=True,
         )
-        self._warming: asyncio.Task[None] | None = None
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
@@ -55,7 +54,7 @@ class Inspectors:
         Raises `BadRequestError`: it is not what its ticket says, is broken, or cannot be decoded in
         time.
         """
-        self._warm_up()
+        await self._pool.warm()  # to start a process takes longer than to inspect most files
         task = {"do": "inspect", "path": str(path), "content_type": row.content_type}
         try:
             return await self._pool.run(row.id, task, lambda _: None)
@@ -67,20 +66,8 @@ class Inspectors:
                 sentence = f"the file cannot be decoded: {_ANEW}"
             raise BadRequestError.fields([("file", sentence)]) from None
         finally:
-            self._warm_up()
+            await self._pool.warm()
 
     async def close(self) -> None:
         """End the processes."""
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.gather(self._warming, return_exceptions=True)
         self._pool.close()
-
-    def _warm_up(self) -> None:
-        """Have a process ready: to start one takes longer than to inspect most files."""
-        if self._warming is None or self._warming.done():
-            self._warming = asyncio.create_task(self._warm())
-
-    async def _warm(self) -> None:
-        with suppress(LostError):
-            await self._pool.warm()

@@ -41,7 +41,6 @@ ENVIRONMENT = {
 }
 #: Seconds for a canceled job to end by itself; its process, and what it has loaded, is kept then.
 _GRACE_SECONDS = 0.8
-_START_SECONDS = 60.0
 #: Errors that the process itself may be to blame for: an engine before may have kept memory or
 #: changed a library, and what state the process is in now is unknown.
 _UNEXPECTED = frozenset({"engine_failed", "out_of_memory"})
@@ -90,7 +89,7 @@ class RenderProcess:
 
 
 class Pool:
-    """Warm render processes, started when they are first needed.
+    """Warm render processes, started when they are first needed or by `warm`.
 
     Jobs of engines that keep large weights run one after another in one more process, which has no
     limits: drivers of GPUs reserve more addresses than there is memory. See `Engine.resident`.
@@ -124,14 +123,16 @@ class Pool:
         self._free = asyncio.Semaphore(slots)
         self._resident_lock = asyncio.Lock()
 
-    async def warm(self) -> None:
-        """Start processes ahead of their jobs, until there is one for each slot."""
-        while self._started < self.slots:
-            child = await self._start()
-            if self._started < self.slots:
-                self.idle.append(child)
-            else:
-                child.kill()
+    async def warm(self, most: int | None = None) -> None:
+        """Have processes start ahead of their jobs: so many at most, or one for each slot."""
+        most = self.slots if most is None else min(most, self.slots)
+        with suppress(OSError):  # where no process can be started, a job will say so
+            while self._started < most:
+                child = await self._start()
+                if self._started < most:
+                    self.idle.append(child)
+                else:
+                    child.kill()
 
     @property
     def _started(self) -> int:
@@ -172,6 +173,7 @@ class Pool:
         self._busy[name] = child
         most = min(self._seconds, task.get("most_seconds", self._seconds))
         try:
+            await child.channel.wait_ready()
             async with asyncio.timeout(most):
                 task = {**task, "folder": str(child.folder)}
                 # A new name: nothing that was left of an earlier task can answer to it.
@@ -246,17 +248,7 @@ class Pool:
             _, channel = await loop.create_connection(Channel, sock=ours)
             bounds = (0, 0) if resident else (self._memory, self._cpu_seconds)
             process = _spawn(theirs, *bounds, self._offline, self._log)
-            child = RenderProcess(process, channel, self._new_folder(), resident)
-        try:
-            async with asyncio.timeout(_START_SECONDS):
-                await channel.wait_ready()
-        except TimeoutError:
-            child.kill()
-            raise LostError("a render process did not start") from None
-        except BaseException:  # it ended, or the task was canceled
-            child.kill()
-            raise
-        return child
+            return RenderProcess(process, channel, self._new_folder(), resident)
 
 
 def _spawn(

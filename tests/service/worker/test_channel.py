@@ -20,6 +20,8 @@ def converse(talk: Callable[[Channel, socket.socket], Coroutine[Any, Any, Any]])
         _, channel = await loop.create_connection(Channel, sock=ours)
         try:
             with theirs:
+                theirs.sendall(message(task="", result={}))
+                await channel.wait_ready()
                 return await asyncio.wait_for(talk(channel, theirs), 20)
         finally:
             channel.close()

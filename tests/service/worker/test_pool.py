@@ -198,6 +198,16 @@ def test_a_cancel_ends_its_job_alone_even_a_deaf_one(with_pool: WithPool, tmp_pa
     assert with_pool(work)["size_bytes"] > 0
 
 
+def test_a_job_takes_the_process_that_starts_already(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> Any:
+        await pool.warm(1)
+        [child] = pool.idle
+        await pool.run("a", task(tmp_path), silent)
+        return child.process is pool.idle[0].process
+
+    assert in_pool(work, tmp_path, slots=2)
+
+
 def test_closing_ends_every_process(tmp_path: Path) -> None:
     async def work(pool: Pool) -> Any:
         await pool.warm()
@@ -325,7 +335,7 @@ def test_its_libraries_are_told_how_to_run_and_it_sees_no_key(
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 def test_it_and_not_a_notebook_is_lost_where_memory_runs_out(tmp_path: Path) -> None:
     async def work(pool: Pool) -> str:
-        await pool.warm()
+        await pool.run("a", task(tmp_path), silent)
         [child] = pool.idle
         return Path(f"/proc/{child.process.pid}/oom_score_adj").read_text().strip()
 
