@@ -94,6 +94,8 @@ def build_parser(arguments: Sequence[str]) -> typer.Typer:
 def run(app: typer.Typer, arguments: Sequence[str]) -> None:
     """Run a command line."""
     with report_errors():
+        for text in arguments:
+            text.encode()  # bytes of another encoding can be no name or note that is kept
         app(args=arguments)
 
 
@@ -106,6 +108,8 @@ def report_errors() -> Iterator[None]:
         _exit(str(error), ASKED_WRONGLY)
     except KitError as error:
         _exit(str(error), FAILED)
+    except UnicodeEncodeError as error:
+        _exit(f"an argument must be text in UTF-8, not {error.object!r}", ASKED_WRONGLY)
     except KeyboardInterrupt:
         _exit("interrupted", INTERRUPTED)
     except OSError as error:

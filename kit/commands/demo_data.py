@@ -43,7 +43,7 @@ def command(
     folder: Annotated[Path, typer.Argument(help="A new data folder.")],
     generations: Annotated[int, typer.Option(min=1, help="How many generations.")] = 50_000,
     days: Annotated[int, typer.Option(min=1, max=3650, help="Over how many days.")] = 365,
-    seed: Annotated[int, typer.Option(help="Another seed, another history.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another history.")] = 1,
     until: Annotated[str, typer.Option(help="ISO 8601 time of its end; else today.")] = "",
 ) -> None:
     """Make a data folder with a demo history; nothing is rendered."""
@@ -53,6 +53,8 @@ def command(
     midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     end = instant(until or midnight.isoformat())
     since = end - round(timedelta(days=days).total_seconds() * 1000)
+    if since < 0:
+        raise ConfigError(f"--until must be {days} days after 1970 or later, not {until!r}")
     ours = (e for e in installed().values() if type(e).__module__.startswith("kit."))
     offered = catalog.load(engine.definition for engine in ours).models.values()
     models = sorted(filter(_needs_no_file, offered), key=lambda model: model.id)

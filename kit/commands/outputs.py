@@ -22,7 +22,9 @@ def delete(
 ) -> None:
     """Delete the files of generations at the service for good; the generations stay."""
     with kit.connect(data=data) as studio:
-        gone = [studio.history[name].delete_outputs() for name in generations]
+        # one that is mistyped is said before any of the others has lost its files
+        found = [studio.history[name] for name in generations]
+        gone = [one.delete_outputs() for one in found]
     moments = [(one.id, one.facts.outputs_deleted_at) for one in gone]
     rows = [{"id": name, "outputsDeletedAt": at and wire.timestamp(at)} for name, at in moments]
     lines = [f"{plain(one.id)}: {one.facts.deletion or 'had no file'}" for one in gone]

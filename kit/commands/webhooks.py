@@ -8,7 +8,7 @@ import typer
 
 from kit.commands.database import actor, read, settings_of, transact
 from kit.commands.options import Account, Data, DatabaseUrl, Json, group, show, table
-from kit.service.domain import accounts, webhooks
+from kit.service.domain import webhooks
 from kit.service.http.webhooks import describe, describe_all
 from kit.service.machine import clock
 from kit.service.settings import ServiceSettings
@@ -23,9 +23,7 @@ def list_webhooks(
     account: Account, data: Data = None, database: DatabaseUrl = None, as_json: Json = False
 ) -> None:
     """List an account's webhooks, and how many messages wait for them or were given up."""
-    config = settings_of(data, database)
-    read(config, accounts.get(account))  # a name that is mistyped has no empty list
-    found = read(config, describe_all(account))
+    found = read(settings_of(data, database), describe_all(account))
     states = ["disabled" if one["disabledAt"] else "active" for one in found]
     rows = [
         (one["id"], one["url"], state, one["pending"], one["failed"])

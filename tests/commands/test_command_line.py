@@ -97,3 +97,18 @@ def test_an_output_without_unicode_says_all_the_same(kit: Kit, tmp_path: Path) -
 
     assert r"Zoë \u0417\u0438\u043c\u0430 \U0001f3a8" in out()
     assert json.loads(out("--json"))[0]["name"] == "Zoë Зима 🎨"
+
+
+def test_bytes_of_another_encoding_are_refused(kit: Kit) -> None:
+    done = kit("accounts", "create", "--name", "\udce4", "--email", "ada@example.org")
+
+    assert done.code == 2
+    assert done.err == "kit: an argument must be text in UTF-8, not '\\udce4'\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX closes streams")
+def test_a_closed_output_changes_nothing(kit: Kit, account: str) -> None:
+    line = f'exec "$0" -m kit keys create --account {account} --name shut --json >&-'
+    subprocess.run(["/bin/sh", "-c", line, sys.executable], check=True)
+
+    assert "shut" in kit("keys", "list").out

@@ -86,3 +86,14 @@ def test_the_same_seed_gives_the_same_story() -> None:
     assert first == same
     assert first != other
     assert {event["millicredits"] for event in first} == {20, 40}
+
+
+@pytest.mark.parametrize("wrong", [("--until", "1970-06-01"), ("--seed", -1)])
+def test_what_can_be_no_history_is_refused(
+    kit: Kit, tmp_path: Path, wrong: tuple[str, ...]
+) -> None:
+    done = kit("demo-data", tmp_path / "demo", *wrong)
+
+    assert done.code == 2
+    assert wrong[0] in done.err
+    assert not (tmp_path / "demo").exists()

@@ -27,7 +27,8 @@ def test_the_files_go_and_it_is_said_when(kit: Kit, tmp_path: Path) -> None:
     assert (again["id"], again["outputsDeletedAt"][:2]) == (name, "20")
 
 
-def test_an_unknown_one_is_said(kit: Kit) -> None:
-    done = kit("outputs", "delete", "gen_0")
+def test_an_unknown_one_is_said_and_none_has_lost_its_file(kit: Kit, tmp_path: Path) -> None:
+    done = kit("outputs", "delete", made(kit, tmp_path), "gen_0")
 
     assert (done.code, done.err) == (1, "kit: there is no generation 'gen_0'\n")
+    assert files(tmp_path)

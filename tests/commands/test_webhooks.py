@@ -1,3 +1,5 @@
+import pytest
+
 from tests.commands.conftest import Kit
 
 URL = "https://studio.example/ends"
@@ -22,3 +24,10 @@ def test_an_address_that_can_be_no_receiver_is_refused(kit: Kit, account: str) -
     done = kit("webhooks", "add", "http://10.0.0.1", "--account", account)
 
     assert "url: must be like https://host/path" in done.err
+
+
+@pytest.mark.parametrize("command", [("add", URL), ("rotate", "requests"), ("list",)])
+def test_an_unknown_account_is_said(kit: Kit, account: str, command: tuple[str, ...]) -> None:
+    done = kit("webhooks", *command, "--account", account[:9])
+
+    assert (done.code, done.err) == (1, f"kit: there is no account {account[:9]!r}\n")

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from kit.errors import BadRequestError, ConflictError, NotFoundError
 from kit.internet import is_public
 from kit.parameters import shorten
-from kit.service.domain import audit
+from kit.service.domain import accounts, audit
 from kit.service.store import generations, ids, webhooks
 from kit.service.store.database import Rows, Transaction, one
 
@@ -76,6 +76,7 @@ def create(account_id: str, url: str, now: int, *, actor: str = audit.SERVICE) -
 
 def list_webhooks(account_id: str) -> Transaction[Rows]:
     """Return the endpoints of an account, oldest first."""
+    yield from accounts.get(account_id)  # a name that is mistyped has no empty list
     return (yield webhooks.of_account(account_id=account_id))
 
 
@@ -92,7 +93,7 @@ def rotate(
 ) -> Transaction[Any]:
     """Give a webhook, or `REQUESTS`, a new secret and return its row; the old one works a day."""
     if webhook_id == REQUESTS:
-        webhook_id = _requests_id(account_id)
+        webhook_id = _requests_id((yield from accounts.get(account_id)).id)
     else:
         yield from get(webhook_id, account_id)
     yield from audit.record("webhook.rotated", webhook_id, actor, now, account=account_id)
