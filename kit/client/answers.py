@@ -104,12 +104,15 @@ def _read_envelope(reply: Reply) -> tuple[str, str, Any]:
         body = from_json(reply.content.removeprefix(BOM_UTF8))  # nested without end: a ValueError
     except ValueError:
         return "", _storage_reason(reply.content), None
-    body = body if isinstance(body, Mapping) else {}
-    inner = body.get("error", body)
-    if not isinstance(inner, Mapping):
-        return "", _clip(inner), None
-    message = inner.get("message") or inner.get("detail") or inner.get("title")
-    return str(inner.get("code") or ""), _clip(message), inner.get("details")
+    if not isinstance(body, Mapping):
+        return "", _clip(body if isinstance(body, str) else None), None
+    error = body.get("error")
+    inner = error if isinstance(error, Mapping) else body
+    # beside these, many frameworks repeat the name of the status as "error"
+    named = map(inner.get, ("message", "detail", "error_description", "title"))
+    message = next(filter(None, named), None if inner is error else error)
+    code = inner.get("code")  # a number is the status once more, as gateways repeat it
+    return code if isinstance(code, str) else "", _clip(message), inner.get("details")
 
 
 def _storage_reason(content: bytes) -> str:

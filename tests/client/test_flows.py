@@ -24,7 +24,7 @@ GONE = NoReply("no connection", harmless=True)
 BROKE = NoReply("the connection broke")
 
 
-def coded(number: int, code: str) -> Reply:
+def coded(number: int, code: str | int) -> Reply:
     return Reply(number, {}, json.dumps({"error": {"code": code, "message": "no"}}).encode())
 
 
@@ -70,7 +70,7 @@ def test_a_start_is_tried_again_under_the_same_key(bad: Any, policy: Policy) -> 
 
 
 @pytest.mark.parametrize(
-    "bad", [BROKE, *map(status, (303, 408, 409, 500, 501, 502, 503, 504))], ids=str
+    "bad", [BROKE, coded(503, 503), *map(status, (303, 408, 409, 500, 501, 502, 503, 504))], ids=str
 )
 def test_a_start_that_may_have_been_charged_is_not_tried_again(bad: Any, policy: Policy) -> None:
     steps, error = driven(flows.ask(calls.start_generation(ORDER), policy), bad)
