@@ -17,6 +17,7 @@ import ipywidgets
 
 from kit.widgets.accessibility import Accessibility
 from kit.widgets.background import FOLLOWING, BackgroundRunner, Debounced, Subscribe, Throttled
+from kit.widgets.boxes import close_all
 from kit.widgets.hosts import find_host
 from kit.widgets.markup import COLOR, FONT, faint
 
@@ -122,6 +123,8 @@ class SnapshotBox(ipywidgets.VBox):
         """Take it away, and let go of what it holds; what was started goes on."""
         self.snapshot.stop()
         self._changes.pause(True)
+        for child in self.children:
+            close_all(child)
         super().close()
         self._on_close()
 

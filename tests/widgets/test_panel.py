@@ -114,6 +114,22 @@ def test_asking_anew_builds_only_pages_that_nothing_is_typed_in(
     assert built.count == {"Models": 2, "Create": 1}
 
 
+def test_what_is_not_shown_any_more_is_closed(panel: Panel, stage: Stage) -> None:
+    def page(words: str) -> Any:
+        return next(one for one in found(panel, ipywidgets.HTML) if one.value == words)
+
+    stage.run()
+    first = page("page Models 1")
+    click(panel, "Refresh")
+    stage.run()
+    second = page("page Models 2")
+    assert (first.comm, second.comm is None) == (None, False)
+
+    panel.close()
+
+    assert second.comm is None
+
+
 def test_the_line_above_is_asked_for_whenever_a_tab_is_opened(stage: Stage, built: Built) -> None:
     lines = iter(["10 credits", "9 credits"])
     pages = PageSet([built.page("One"), built.page("Two")], heading=lambda: next(lines))

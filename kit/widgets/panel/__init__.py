@@ -18,6 +18,7 @@ import ipywidgets
 from kit import wire
 from kit.widgets import examples, markup, prices
 from kit.widgets.background import BackgroundRunner, Look, Subscribe
+from kit.widgets.boxes import close_all
 from kit.widgets.snapshots import SnapshotBox, rerun_line
 
 #: Models that are kept of a panel in a saved notebook.
@@ -243,9 +244,12 @@ class Panel(SnapshotBox):
     def _show_page(self, page_set: PageSet, index: int, widgets: tuple[Any, ...]) -> None:
         """Show what was built if its pages are open, else when they are opened again."""
         with self._lock:
+            before = page_set.built.get(index, ())
             if page_set is self._page_set:
-                self._bodies[index].children = widgets
+                before, self._bodies[index].children = self._bodies[index].children, widgets
             page_set.built[index] = widgets
+        for one in before:
+            close_all(one)
 
     def _error_page(self, index: int, error: Exception) -> tuple[Any, ...]:
         again = ipywidgets.Button(description="Try again")
