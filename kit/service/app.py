@@ -64,12 +64,14 @@ def create_app(
     *,
     engines: Mapping[str, Engine] | None = None,
     writer: Writer | None = None,
+    alone: bool = False,
 ) -> FastAPI:
     """Return the service as an ASGI application.
 
     Left out, engines are the installed ones, and the writer is the one that the settings name. A
     writer that makes no sense is a `ConfigError`; what else keeps it from starting, it keeps as the
-    `failure` of its state.
+    `failure` of its state. `alone`: the process does nothing else, and a render process starts
+    beside it; else one starts when the service has.
     """
     writer = create_writer(settings) if writer is None else writer
 
@@ -77,7 +79,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             try:
-                context = await _assemble(settings, engines, writer, stack)
+                context = await _assemble(settings, engines, writer, alone, stack)
             except (KitError, OSError, KeyboardInterrupt) as error:  # a setting may be of no use
                 app.state.failure = error
                 raise
@@ -176,13 +178,15 @@ async def _assemble(
     settings: ServiceSettings,
     engines: Mapping[str, Engine] | None,
     writer: Writer,
+    alone: bool,
     stack: AsyncExitStack,
 ) -> Context:
     cluster = load_cluster().Cluster(settings) if settings.cluster and settings.workers else None
     pool = create_pool(settings)
     stack.callback(pool.close)
-    if cluster is None:
-        await pool.warm(1)  # it starts while we do, and the first job does not wait for it
+    warm = partial(pool.warm, 0 if cluster else 1)  # the first job does not wait for a process
+    if alone:
+        await warm()
     if engines is None:
         engines = installed(ModelSource(settings.engines_file, settings.engine_copies))
     offered = catalog.load_engines(engines)
@@ -231,6 +235,7 @@ async def _assemble(
     )
     for work in Sweeper(database, storage, settings, readiness, clock), Deliveries(context):
         stack.callback(asyncio.create_task(work.run()).cancel)
+    await warm()
     return context
 
 

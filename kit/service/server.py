@@ -107,7 +107,7 @@ def start(settings: ServiceSettings, listener: socket.socket | None = None) -> R
 
     thread = threading.Thread(target=run, name="kit-service", daemon=True)
     thread.start()
-    while thread.is_alive() and not server.answers.wait(0.005):
+    while thread.is_alive() and not server.answers.wait(0.05):
         pass
     if not server.answers.is_set():
         listener.close()
@@ -135,7 +135,7 @@ class _Server(uvicorn.Server):
         if allowed is not None:
             room = max(1, (allowed - _OTHER_FILES) // 2)
             settings = replace(settings, connections=min(settings.connections, room))
-        self.app = create_app(settings)
+        self.app = create_app(settings, alone=alone)
         self._admission = Admission(settings)
         config = uvicorn.Config(
             self.app,
