@@ -12,14 +12,19 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
+from urllib.parse import urljoin, urlsplit
 
+from kit import wire
 from kit.client import answers
 from kit.client.calls import Call, Flow, NoReply, Reply, SendRequest, Sleep, Step
-from kit.errors import ApiError, NoAnswerError
+from kit.errors import ApiError, BadRequestError, NoAnswerError
 
 T = TypeVar("T")
+Listed = TypeVar("Listed", wire.Generation, wire.Entry)
+#: Pages that are asked for until one has rows.
+_EMPTY = 5
 
 _BUSY = frozenset({429, 503})
 _GATEWAY = frozenset({502, 504})
@@ -181,25 +186,52 @@ class ResultPage(Generic[T]):
 
 def fetch_page(call: Call[list[T]], policy: Policy = PATIENT) -> Flow[ResultPage[T]]:
     """Fetch one page of a list; without a ``Link`` header there is only one."""
-    reply = yield from exchange(call, policy)
-    following = answers.next_link(reply.headers.get("link"))
-    more = Call("GET", following, call.answer) if following else None
-    return ResultPage(answers.read(call, reply), more if more and more.path != call.path else None)
+    reply, following = yield from fetch_rows(call, policy)
+    return ResultPage(answers.read(call, reply), following)
+
+
+def fetch_rows(
+    call: Call[list[T]], policy: Policy = PATIENT
+) -> Flow[tuple[Reply, Call[list[T]] | None]]:
+    """Fetch one page of a list as it came, and the call that fetches the next one, if any.
+
+    The query is additive: a service that refuses it is asked without. Some choose rows after they
+    have cut their pages: a few empty ones before others are passed over.
+    """
+    for _ in range(_EMPTY):
+        try:
+            reply = yield from exchange(call, policy)
+        except BadRequestError:
+            if not call.query:
+                raise
+            call = replace(call, query={})
+            reply = yield from exchange(call, policy)
+        link = urlsplit(urljoin(call.path, answers.next_link(reply.headers.get("link")) or ""))
+        # it may name the host that the service has behind a proxy
+        following = link._replace(scheme="", netloc="").geturl()
+        if following == call.path:
+            return reply, None
+        call = Call("GET", following, call.answer)
+        if reply.content.strip() != b"[]":
+            break
+    return reply, call
 
 
 def list_all(
-    call: Call[list[T]], limit: int | None = None, keep: Callable[[T], bool] = lambda _: True
-) -> Flow[list[T]]:
+    call: Call[list[Listed]],
+    limit: int | None = None,
+    keep: Callable[[Listed], bool] = lambda _: True,
+) -> Flow[list[Listed]]:
     """Fetch page after page until `limit` items that are kept are there, or all of them."""
-    items: list[T] = []
-    following: Call[list[T]] | None = call
+    items: dict[str, Listed] = {}  # pages move on while they are read: what is on two is one
+    following: Call[list[Listed]] | None = call
     seen: set[str] = set()
     while following and following.path not in seen and (limit is None or len(items) < limit):
         seen.add(following.path)  # a list that leads back to itself has no end
         found = yield from fetch_page(following)
-        items += filter(keep, found.items)
+        items |= {item.id: item for item in found.items if keep(item)}
         following = found.following if found.items else None
-    return items if limit is None else items[:limit]
+    return list(items.values())[:limit]
 
 
 def find_error(outcome: Reply | NoReply) -> ApiError | NoAnswerError | None:

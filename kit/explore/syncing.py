@@ -334,14 +334,8 @@ class _Generations(_Pages[Synced]):
         self._unseen = {start.id: start for start in starts}
 
     def fetch(self, gap: Gap) -> Steps[Page | None]:
-        """Ask for a page; what the service does not know is left out of the second attempt."""
         query = {"limit": PAGE, "created_after": gap.since and datetime.fromisoformat(gap.since)}
-        try:
-            return (yield from self.source.page(query, gap.path))
-        except (BadRequestError, NotFoundError):
-            if gap.path is not None:
-                raise
-        return (yield from self.source.page({}, None))
+        return (yield from self.source.page(query, gap.path))
 
     def take(self, table: pa.Table) -> Steps[None]:
         """Keep what is finished for a part, and what runs for the next sync."""

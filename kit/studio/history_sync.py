@@ -118,10 +118,10 @@ class HistorySync:
     def list_newest(self, limit: int | None, choice: HistoryFilter) -> Flow[list[wire.Generation]]:
         """Return the newest generations of a choice, at most `limit`; None asks for all."""
         query = choice.query(limit, tags=self._settings.ours)
-        local = query["limit"] == PAGE  # else the service has done it
-        found = yield from flows.list_all(
-            calls.list_generations(**query), limit, lambda one: not local or self._fits(one, choice)
-        )
+        if choice != ALL and not self._settings.ours:
+            query["limit"] = PAGE  # it may know no filter
+        call = calls.list_generations(**query)
+        found = yield from flows.list_all(call, limit, lambda one: self._fits(one, choice))
         if not found:
             yield from self.check(choice)
         if choice == ALL:
@@ -143,7 +143,7 @@ class HistorySync:
         malformed = MalformedValues()
         path: str | None = None
         seen: set[str | None] = {None}
-        tables = [pages.read_table([])]
+        whole, known = pages.read_table([]), set[str]()
         while True:
             page = yield from self.page(query, path)
             found = fill_tags(pages.read_table([page.content], malformed), self.tags())
@@ -151,14 +151,18 @@ class HistorySync:
             if fitting.num_rows < found.num_rows and query["limit"] != PAGE and page.following:
                 query["limit"], path = PAGE, None  # it does not filter: begin anew
                 continue
-            tables.append(fitting)
+            fresh = []  # pages move on while they are read: what is on two is one
+            for each in fitting["id"].to_pylist():
+                fresh.append(each not in known)
+                known.add(each)
+            whole = pa.concat_tables([whole, fitting.filter(pa.array(fresh, pa.bool_()))])
             path = page.following
-            enough = sum(t.num_rows for t in tables) >= limit
+            enough = whole.num_rows >= limit
             if path in seen or enough or not found.num_rows or choice.passed(found):
                 break
             seen.add(path)  # a list that leads back to itself has no end
         malformed.warn()
-        whole = pa.concat_tables(tables).slice(0, limit)
+        whole = whole.slice(0, limit)
         yield from self.check(choice, whole)
         if choice == ALL and path is None:
             self.warn_of_short_list(whole["id"].to_pylist(), limit)
@@ -263,9 +267,8 @@ class HistorySync:
 
         if path is not None:
             call = Call("GET", path, call.answer)
-        reply: Reply = yield from flows.exchange(call)
-        following = answers.next_link(reply.headers.get("link"))
-        return Page(reply.content, following if following != call.path else None)
+        reply, following = yield from flows.fetch_rows(call)
+        return Page(reply.content, following.path if following else None)
 
     def _owner(self) -> Flow[str]:
         """Return the id of the account, from an earlier answer where there is one."""

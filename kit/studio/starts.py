@@ -16,7 +16,7 @@ from typing import Any
 
 from kit import wire
 from kit.client import answers, calls, flows
-from kit.client.calls import Call, Flow, Reply, Sleep
+from kit.client.calls import Call, Flow, Sleep
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal
 from kit.client.records import Notices, failure_reason
@@ -325,7 +325,7 @@ class Starts:
         listed = ListedGenerations(since - _SLACK)
         for number in range(_PAGES):
             try:
-                reply: Reply = yield from flows.exchange(call, self.policy)
+                reply, following = yield from flows.fetch_rows(call, self.policy)
                 items = answers.read(call, reply)
             except ApiError as error:
                 if error.answered in _ANY:
@@ -333,11 +333,10 @@ class Starts:
                 return listed
             listed.since += timedelta(0) if number else answers.moment(reply) - datetime.now(UTC)
             listed.items += items
-            following = answers.next_link(reply.headers.get("link"))
             if not following or not items or not listed.is_new(items[-1]):
                 listed.complete = True
                 break
-            call = Call("GET", following, call.answer)
+            call = following
         return listed
 
     def _claim(self, intent: Intent, listed: ListedGenerations) -> wire.Generation | None:

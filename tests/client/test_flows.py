@@ -276,8 +276,9 @@ def test_a_limit_needs_no_more_pages_than_it_takes() -> None:
 
 
 def test_pages_that_lead_nowhere_end() -> None:
-    _, empty = listed(page("a", following="/n"), page(following="/m"), limit=None)
+    ends = (page(following=f"/{number}") for number in range(99))
+    steps, empty = listed(page("a", following="/n"), *ends, limit=None)
     _, circle = listed(page("a", following="/n"), page("b", following="/n"), limit=None)
 
-    assert empty == ["a"]
+    assert (empty, len(steps)) == (["a"], 6)
     assert circle == ["a", "b"]

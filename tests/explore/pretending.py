@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kit import wire
-from kit.errors import BadRequestError, NoAnswerError, NotFoundError
+from kit.errors import NoAnswerError, NotFoundError
 from kit.explore import pages
 from kit.explore.archive import Archive
 from kit.explore.arrow import Columns
@@ -89,13 +89,12 @@ def usage_of(*entries: wire.Entry) -> pa.Table:
 class Service:
     """Newest first, `size` a page.
 
-    `filters` is whether it knows ``created_after``, `strict` whether it refuses any query, `pages`
-    whether there is more than one page, `breaks` after how many requests the line goes dead.
+    `filters` is whether it knows ``created_after``, `paged` whether there is more than one page,
+    `breaks` after how many requests the line goes dead.
     """
 
     size: int = 3
     filters: bool = True
-    strict: bool = False
     paged: bool = True
     breaks: int | None = None
     says_credits: bool = True
@@ -132,8 +131,6 @@ class Service:
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Generator[Any, Any, Page]:
         self._count((dict(query), path))
-        if self.strict and query:
-            raise BadRequestError("unknown query")
         yield
         rows = self.known[::-1]
         since = query.get("created_after")

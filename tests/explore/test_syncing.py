@@ -129,17 +129,6 @@ def test_a_page_that_is_gone_in_between_is_asked_for_anew(store: Store) -> None:
     assert kept(store) == ids
 
 
-def test_a_service_that_refuses_queries_is_asked_without(store: Store, service: Service) -> None:
-    service.strict, service.paged, service.size = True, False, 5
-    service.make(4)
-    sync(store, service)
-    service.make(3)
-    sync(store, service)
-
-    assert len(kept(store)) == 7  # its one page showed 5 at a time: syncs add up
-    assert service.asked[-1] == ({}, None)
-
-
 def test_what_ran_is_asked_for_again(store: Store, service: Service) -> None:
     (running,) = service.make(1, status="processing")
     service.make(5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -67,10 +68,9 @@ def test_a_history_in_a_bucket_is_read_without_the_service(
 def test_only_a_limit_that_was_asked_for_is_sent(made: Studio, other: Server) -> None:
     other.seen.clear()
     for limit in (50, 7, 5000, None):
-        made.history.list(limit, model_id="paint")
+        made.history.list(limit)
 
     assert [q.get("limit") for q in queries(other)] == [None, ["7"], ["1000"], ["1000"]]
-    assert [q["modelId"] for q in queries(other)] == [["paint"]] * 4
 
 
 def test_an_unknown_filter_is_named(studio: Studio) -> None:
@@ -230,6 +230,61 @@ def test_filters_that_are_applied_here_do_not_multiply_requests(
 ) -> None:
     assert len(paged.history.frame(3, model=model)) == 3
     assert len(other.requests("GET", LIST)) <= 2
+
+
+def test_a_list_is_filtered_here_where_the_service_knows_no_filter(
+    paged: Studio, other: Server
+) -> None:
+    assert [one.id for one in paged.history.list(3, model="retouch")] == [
+        "job-200",
+        "job-100",
+        "job-000",
+    ]
+    assert len(other.requests("GET", LIST)) == 1
+
+
+@dataclass
+class Pages(ThirdParty):
+    """Its list is cut into pages that the test names, and its queries are refused."""
+
+    pages: list[list[str]] = field(default_factory=list)
+    host: str = ""
+
+    def listed(self, seen: Seen) -> Answer:
+        path, _, query = seen.path.partition("?")
+        if query and not query.startswith("page="):
+            return Answer(422, {"detail": "there are no such parameters"})
+        number = int(query.removeprefix("page=") or 0)
+        where = f"{self.host}{path}" if self.host else ""
+        more = {"Link": f'<{where}?page={number + 1}>; rel="next"'}
+        rows = [self.shown(one, {"modelId": "paint", "polled": 9}) for one in self.pages[number]]
+        return Answer(200, rows, more if number + 1 < len(self.pages) else {})
+
+
+def listings(studio: Studio) -> list[list[str]]:
+    """Return the ids of a history in each way that asks for it."""
+    history = studio.history
+    frames = history.frame(100), history.frame()
+    return [[one.id for one in found] for found in (history.list(100), history)] + [
+        sorted(frame.index, reverse=True) for frame in frames
+    ]
+
+
+@pytest.mark.parametrize("host", ["", "http://127.0.0.1:9"], ids=["relative", "behind a proxy"])
+@pytest.mark.parametrize(
+    "cut",
+    [
+        pytest.param([["c", "b"], ["b", "a"]], id="moved on"),
+        pytest.param([["c"], [], [], ["b", "a"]], id="chosen after the cut"),
+    ],
+)
+def test_each_generation_of_any_pages_is_listed_once(
+    studio: Studio, other: Server, media: Server, cut: list[list[str]], host: str
+) -> None:
+    other.app = Pages(media.url, pages=cut, host=host)
+
+    assert listings(studio) == [["c", "b", "a"]] * 4
+    assert studio.history[0].id == "c"
 
 
 def test_a_reading_ends_with_what_is_too_old(paged: Studio, other: Server) -> None:

@@ -434,19 +434,21 @@ def test_pages_that_lead_back_to_others_end(studio: Studio, other: Server) -> No
 
     other.first("GET", START, *pages() * 20)
 
-    assert [g.id for g in studio.history] == ["c"] * 3
+    assert [g.id for g in studio.history] == ["c"]
     other.script.clear()
     other.first("GET", START, *pages() * 20)
-    assert [g.id for g in studio.history.list(None)] == ["c"] * 3
+    assert [g.id for g in studio.history.list(None)] == ["c"]
 
 
-def test_a_next_page_elsewhere_gets_no_key(studio: Studio, other: Server, media: Server) -> None:
+def test_a_next_page_elsewhere_is_asked_for_here(
+    studio: Studio, other: Server, media: Server
+) -> None:
     link = {"Link": f'<{media.url}/steal>; rel="next"'}
     other.first("GET", START, Answer(200, [{"id": "c"}], link))
-    media.first("GET", "/steal", Answer(200, []))
+    other.first("GET", "/steal", Answer(200, []))
 
     assert [g.id for g in studio.history] == ["c"]
-    assert "authorization" not in media.seen[0].headers
+    assert media.seen == []
 
 
 def test_one_generation_is_found_by_its_id(studio: Studio) -> None:

@@ -57,12 +57,14 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
 
     async def __aiter__(self) -> AsyncIterator[AsyncGeneration]:
         following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations()
-        seen: set[str] = set()
+        seen, shown = set[str](), set[str]()
         while following and following.path not in seen:
             seen.add(following.path)  # a list that leads back to itself has no end
             page = await self._client.run(flows.fetch_page(following))
             for facts in page.items:
-                yield self._session.hold(facts)
+                if facts.id not in shown:  # pages move on while they are read
+                    yield self._session.hold(facts)
+                shown.add(facts.id)
             following = page.following if page.items else None
 
     async def _at(self, which: int | slice) -> AsyncGeneration | builtins.list[AsyncGeneration]:
@@ -89,8 +91,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
     ) -> builtins.list[AsyncGeneration]:
         """Return the newest generations, at most `limit`; None asks for all.
 
-        The filters are those of `frame`. A service that does not know those of its own list
-        answers without them.
+        The filters are those of `frame`.
         """
         found = await self._client.run(self._history.list_newest(limit, parse_filter(**filters)))
         return [self._session.hold(facts) for facts in found]
