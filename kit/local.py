@@ -89,7 +89,7 @@ def follower(data: Path | str | None, key: str) -> Callable[[str], str]:
                 hosted.pop(folder).stop()
             url, known = _find_or_start(settings)
         if known != key:
-            raise ConfigError(f"{folder} has another demo account by now")
+            raise ConfigError(f"{folder} has another demo key by now")
         return url
 
     return follow
@@ -228,15 +228,16 @@ def stop() -> None:
 
 
 def demo_key(settings: ServiceSettings) -> str:
-    """Return the demo account's key, made on first use."""
+    """Return the demo account's key, made on first use and where it does not work any more."""
     path = settings.data / _DEMO
 
     async def find_or_make(database: Database) -> str:
-        if kept := str(read_note(path).get("key", "")):
-            with suppress(ApiError):  # it does not work any more
+        note = read_note(path)
+        if kept := str(note.get("key", "")):
+            with suppress(ApiError):
                 await database.read(keys.find_caller(kept, settings.secret(), clock()))
                 return kept
-        made = await database.write(_make(settings.secret()))
+        made = await database.write(_make(settings.secret(), str(note.get("accountId", ""))))
         write_private(path, json.dumps(made))
         return made["key"]
 
@@ -251,9 +252,13 @@ def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitab
         return pool.submit(lambda: asyncio.run(with_database(settings, work))).result()
 
 
-def _make(secret: bytes) -> Transaction[dict[str, str]]:
+def _make(secret: bytes, account_id: str) -> Transaction[dict[str, str]]:
+    """Make a key of an account, where there is it, else of a new one."""
     now, credits = clock(), DEMO_CREDITS * MILLI
-    account = yield from accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())
+    try:
+        account = yield from accounts.get(account_id)
+    except NotFoundError:
+        account = yield from accounts.create("Demo", "demo@localhost", credits, now, actor=_actor())
     scopes = ("scripts:generate", "creative:generate")
     wish = keys.KeyRequest(account_id=account.id, name="demo", scopes=scopes, live=False)
     made = yield from keys.create(wish, secret, now, actor=_actor())

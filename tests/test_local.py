@@ -175,6 +175,18 @@ def test_the_keys_of_the_demo_account_can_be_managed(data: Path) -> None:
     assert made not in repr(keys.known())
 
 
+def test_a_demo_key_that_was_revoked_leaves_its_account(data: Path) -> None:
+    url, key = local.start_embedded(data)
+    before = account(url, key)
+    keys = local.LocalKeys(data, key)
+    keys.revoke(keys.known()[0].id)
+
+    again = local.start_embedded(data)[1]
+
+    assert again != key
+    assert account(url, again) == before
+
+
 def test_keys_can_be_managed_inside_a_running_loop(data: Path) -> None:
     _, key = local.start_embedded(data)
 
@@ -267,7 +279,7 @@ def test_a_service_whose_thread_has_ended_is_started_again(data: Path) -> None:
 def test_a_studio_of_another_account_is_not_taken_over(data: Path) -> None:
     url, _ = local.start_embedded(data)
 
-    with pytest.raises(ConfigError, match="another demo account"):
+    with pytest.raises(ConfigError, match="another demo key"):
         local.follower(data, "cs_test_of_somebody_else")(url)
 
 
