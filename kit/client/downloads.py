@@ -7,6 +7,7 @@ answers 401 is the download repeated with the key.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
 import uuid
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ _REDIRECTS = 5
 #: Bytes of the picture that stands for a video.
 _MOST_OF_POSTER = 20_000_000
 _STALE = frozenset({401, 403, 404, 410})
+_NOTHING = hashlib.sha256().hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +178,12 @@ def _fetch_verified(
         while True:
             outcome = yield from _follow(cache, absolute_url(cache.base_url, url), part, tag, most)
             if isinstance(outcome, Reply) and outcome.fine:
-                if outcome.sha256 and sha256 in (None, outcome.sha256):
+                wrong = _describe_wrong(part, outcome, sha256)
+                if not wrong:
                     replace_file(part, path)
                     return outcome
                 part.unlink(missing_ok=True)  # what is there is of no use for another attempt
-                wrong = "what arrived is not what the service announced (SHA-256 differs)"
-                outcome = NoReply(wrong, lasting=True)
+                outcome = NoReply(f"what arrived is {wrong}", lasting=True)
             elif isinstance(outcome, Reply):
                 part.unlink(missing_ok=True)
                 if outcome.status < 500 and outcome.status not in (416, 429):
@@ -193,6 +195,19 @@ def _fetch_verified(
                 return outcome
     finally:
         _keep_or_remove(part, path, sha256)
+
+
+def _describe_wrong(part: Path, reply: Reply, sha256: str | None) -> str:
+    """Return what has arrived instead of an output: what is kept would be shown from then on."""
+    if reply.sha256 in (None, _NOTHING):
+        return "empty"
+    if sha256:
+        differs = "not what the service announced (SHA-256 differs)"
+        return "" if reply.sha256 == sha256 else differs
+    if not reply.headers.get("content-type", "").startswith("text/html"):
+        return ""
+    with part.open("rb") as file:  # some servers call everything a page
+        return "" if file_types.sniff_type(file.read(64)) else "a web page"
 
 
 def _claim_part(path: Path, sha256: str | None) -> Path:

@@ -82,6 +82,37 @@ def test_an_expired_address_is_asked_for_anew(
     assert [seen.path for seen in media.seen] == ["/stale", "/fresh"]
 
 
+HTML = {"Content-Type": "text/html; charset=UTF-8"}
+
+
+@pytest.mark.parametrize(
+    ("instead", "why"),
+    [
+        (Answer(200, b"<!doctype html>sign in", HTML), "is a web page"),
+        (Answer(200, b""), "is empty"),
+        (Answer(204, b""), "is empty"),
+    ],
+)
+def test_what_is_no_output_is_not_kept_as_one(
+    client: Client, cache: Cache, media: Server, instead: Answer, why: str
+) -> None:
+    generation = done(f"{media.url}/out")
+    media.first("GET", "/out", *[instead] * 5)
+
+    with pytest.raises(NoAnswerError, match=f"job-1 could not be fetched: what arrived {why}"):
+        client.run(downloads.output(cache, generation))
+
+    assert client.run(downloads.output(cache, generation)).read_bytes() == third_party.png()
+
+
+def test_a_picture_that_is_called_a_page_is_one(
+    client: Client, cache: Cache, media: Server
+) -> None:
+    media.first("GET", "/out", Answer(200, third_party.png(), HTML))
+
+    assert client.run(downloads.output(cache, done(f"{media.url}/out"))).suffix == ".png"
+
+
 def test_a_generation_without_an_output_says_so(policy: Policy, cache: Cache) -> None:
     late = Reply(200, {}, b'{"id": "job-1", "status": "completed"}')
     steps, error = driven(downloads.output(cache, done(None), policy), *[late] * 4)
