@@ -148,7 +148,7 @@ def test_a_time_without_a_zone_is_utc() -> None:
     assert told.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("odd", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00"])
+@pytest.mark.parametrize("odd", ["0001-01-01T00:00:00Z", 0, "9999-12-31T23:59:59-14:00"])
 def test_a_time_that_stands_for_none_is_missing(odd: str) -> None:
     assert Generation.model_validate({"id": "1", "completedAt": odd}).completed_at is None
 

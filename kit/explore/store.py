@@ -15,7 +15,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _VERSION = 5
 MANIFEST_FILE, HASHES_FILE = "manifest.json", "hashes.arrow"
+#: How far two answers, or this computer and a service, may differ on when something was made.
+_SLACK = timedelta(days=1)
 #: Parts with fewer rows are merged once there are this many of them.
 _SMALL, _MANY = 100_000, 40
 #: Rows of a merged part; what merging needs of memory follows from it.
@@ -157,6 +159,8 @@ class Store:
             table = table.take(pa.array(sorted(last.values()), pa.int64()))
         ends = pc.min_max(table["created_at"])
         oldest, newest = ends["min"].as_py(), ends["max"].as_py()
+        if newest is not None:
+            oldest, newest = oldest - _SLACK, newest + _SLACK
         files = [str(self.folder / name) for name in parts]
         files = [
             file
@@ -168,7 +172,7 @@ class Store:
         made = pc.field("created_at")
         near = made.is_null()
         if newest is not None:
-            near = near | ((made >= ends["min"]) & (made <= ends["max"]))
+            near = near | ((made >= oldest) & (made <= newest))
         known = ds.dataset(files, schema=table.schema).to_table(columns=["id"], filter=near)["id"]
         return table.filter(pc.invert(pc.is_in(table["id"], value_set=known.combine_chunks())))
 

@@ -87,13 +87,13 @@ def timestamp(instant: datetime) -> str:
 
 
 def _aware(instant: datetime) -> datetime:
-    if instant.year not in YEARS:  # some services send the year 1, or 9999, for no time at all
+    if instant.year not in YEARS:  # some services send the year 1, 1970 or 9999 for no time at all
         raise ValueError(f"must be of the years {YEARS[0]} to {YEARS[-1]}")
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
 
 
 #: Years in which something can be made, changed or ended.
-YEARS = range(1900, 2200)
+YEARS = range(1971, 2200)
 
 #: A moment, always aware; a service that forgets the zone means UTC.
 Instant = Annotated[

@@ -10,7 +10,8 @@ AssetType = Literal["image", "video"]
 FINISHED = {
     **dict.fromkeys(("completed", "succeeded", "success", "complete", "done"), "completed"),
     "finished": "completed",
-    **dict.fromkeys(("failed", "failure", "error", "errored", "rejected", "expired"), "failed"),
+    **dict.fromkeys(("failed", "fail", "failure", "error", "errored", "rejected"), "failed"),
+    **dict.fromkeys(("expired", "timeout", "timed_out"), "failed"),
     **dict.fromkeys(("canceled", "cancelled", "aborted"), "canceled"),
 }
 MEDIA_TYPES = ("image", "video", "audio")

@@ -33,6 +33,11 @@ def test_waiting_ends_at_every_word_for_an_end(word: str, policy: Policy) -> Non
     assert result.state == wire.FINISHED[word]
 
 
+@pytest.mark.parametrize("word", ["FAIL", "TIMED_OUT", "timeout"])
+def test_a_failure_has_many_words(word: str) -> None:
+    assert wire.Generation(id="g", status=word).state == "failed"
+
+
 def test_an_unknown_word_ends_with_an_output(policy: Policy) -> None:
     done = ok({"id": "g", "status": "hooray", "outputUrl": "https://a.test/x"})
 

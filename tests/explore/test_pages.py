@@ -237,7 +237,9 @@ def test_a_record_that_is_none_is_left_out_and_counted(
     assert "left out (1)" in sentence
 
 
-@pytest.mark.parametrize("odd", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+@pytest.mark.parametrize(
+    "odd", ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+)
 def test_a_time_that_stands_for_none_is_missing(odd: str) -> None:
     row = with_a_fine_one({"id": "a", "status": "done", "createdAt": odd, "completedAt": odd})[0]
 

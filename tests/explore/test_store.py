@@ -16,8 +16,8 @@ from tests.explore.pretending import archive_of, made, table_of
 from tests.rights import is_private
 
 
-def rows(*names: str) -> pa.Table:
-    items = [{"id": n, "status": "completed", "createdAt": "2026-01-01T00:00:00Z"} for n in names]
+def rows(*names: str, at: str = "2026-01-01T00:00:00Z") -> pa.Table:
+    items = [{"id": n, "status": "completed", "createdAt": at} for n in names]
     return pages.read_table([json.dumps(items).encode()])
 
 
@@ -48,6 +48,7 @@ def test_what_is_known_is_left_out_and_the_rest_comes_once(store: Store) -> None
     parts = store.write(rows("a", "b"))
 
     assert store.unknown(rows("c", "a", "d", "c"), parts)["id"].to_pylist() == ["d", "c"]
+    assert store.unknown(rows("a", at="2026-01-01T03:00:00.5Z"), parts).num_rows == 0
 
 
 def test_small_parts_are_merged_and_large_ones_left(store: Store) -> None:
