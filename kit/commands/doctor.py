@@ -17,6 +17,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -119,8 +120,12 @@ def examine(
     yield Finding("kit", True, f"{__version__} on Python {platform.python_version()}")
     notebooks = find_spec("jupyter_core") is not None  # where a service runs alone, there are none
     yield from (_package(name) for name in _PACKAGES if notebooks or name not in _LAB)
-    if notebooks:
+    if notebooks and _has_home():
         yield from examine_lab()
+    elif notebooks:
+        yield Finding(
+            "home", False, "there is no home folder; Jupyter needs one", "set HOME to a folder"
+        )
     yield _checked("data folder", lambda: _folder(settings.data), "set KIT_DATA to another folder")
     yield _privacy(settings)
     yield _checked("database", lambda: check_database(settings), _SEE)
@@ -144,6 +149,12 @@ def _engines(models: Callable[[], Listing]) -> Iterator[Finding]:
         yield Finding("left out", False, f"{broken.what}: {broken.why}", broken.remedy)
     for remark in found.remarks:
         yield Finding("not ready", False, remark, "set that variable where the service runs")
+
+
+def _has_home() -> bool:
+    with suppress(RuntimeError):
+        return bool(Path.home())
+    return False
 
 
 def _package(name: str) -> Finding:

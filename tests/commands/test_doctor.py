@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -46,6 +47,31 @@ def test_the_doctor_lists_a_plug_in_that_is_left_out_and_says_why(kit: Kit) -> N
     assert "AttributeError: module 'demo_engines' has no attribute 'Missing'" in broken["found"]
     assert broken["remedy"] == "update or uninstall that package"
     assert found.code == 1
+
+
+_HOMELESS = """
+import os
+os.environ.pop("HOME", None)
+os.getuid = lambda: 2**31 - 7  # of nobody, as in containers that choose one at random
+from kit.commands import doctor
+from kit.service import settings
+for finding in doctor.examine(settings.load()):
+    if not finding.ok:
+        print(finding.name, finding.found)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there everybody has a profile")
+def test_a_user_without_a_home_is_told(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _HOMELESS],
+        env=os.environ | {"KIT_DATA": str(tmp_path / "data")},
+        capture_output=True,
+        text=True,
+    )
+
+    assert "home there is no home folder; Jupyter needs one" in done.stdout, done.stderr
+    assert "data folder" not in done.stdout
 
 
 def test_the_doctor_says_what_is_wrong_with_configured_models(
