@@ -72,6 +72,11 @@ class HistoryFilter:
     asset_type: Sequence[str] = ()
     tag: Sequence[tuple[str, str]] = ()
 
+    def __post_init__(self) -> None:
+        if self.since and self.until and self.since > self.until:
+            sentence = f"since must be before until, and {self.since} is after {self.until}"
+            raise BadRequestError(sentence)
+
     @property
     def where(self) -> str:
         """The condition of a query; `values` fill its question marks."""
@@ -156,7 +161,7 @@ def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
     Raises
     ------
     BadRequestError
-        A moment is none, or there is no such status.
+        A moment is none, `since` is after `until`, or there is no such status.
     TypeError
         There is no such choice.
     """

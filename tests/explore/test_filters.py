@@ -80,6 +80,8 @@ def test_a_wrong_choice_is_named() -> None:
     for none in ("soon", "2026-13", pd.NaT, pd.Period("2026"), 7):
         with pytest.raises(BadRequestError, match=rf"2026-11-28': {re.escape(repr(none))}"):
             parse_filter(since=none)
+    with pytest.raises(BadRequestError, match=r"since must be before until, and 2026-12-01 00:00"):
+        parse_filter(since="2026-12", until="2026-11")
 
 
 def test_the_filters_of_types_are_those_that_there_are() -> None:
