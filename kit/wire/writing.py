@@ -69,9 +69,9 @@ class Script(Wire):
     Source: API document, "Script".
     """
 
-    id: str
+    id: str = ""
     title: str = ""
-    content: str = ""
+    content: str
     metrics: Metrics = Field(default_factory=Metrics)
     batch_id: str | None = None
     created_at: Instant | None = None

@@ -49,6 +49,15 @@ def test_a_title_and_scripts_are_asked_for_as_the_document_says(
     }
 
 
+def test_a_paid_text_without_an_id_is_not_lost(studio: Studio, other: Server) -> None:
+    other.first("POST", "/v1/scripts", Answer(200, [{"id": None, "content": "Paid words"}]))
+
+    texts = [studio.scripts.write("SPACE", "T")[0].content for _ in range(2)]
+
+    assert texts == ["Paid words"] * 2
+    assert len(other.requests("POST", "/v1/scripts")) == 1
+
+
 def test_a_balance_is_known_where_the_service_tells(service: WritingService, other: Server) -> None:
     assert service.balance() is None
     other.first("GET", "/v1/account", Answer(200, {"id": "a1", "name": "Ada", "credits": 2.5}))

@@ -98,11 +98,13 @@ def test_what_is_drawn_is_safe_whole_and_in_the_colors_of_the_theme(
         (wire.Receipt(id="g", credits_charged=Decimal(1)), "<Receipt processing · 1 credit>"),
         (wire.Output(content_type="image/png", width=4, height=3), "<Output image/png · 4×3>"),
         (
-            wire.Script(id="s", title="T", metrics=wire.Metrics(duration="30", word_count=70)),
+            wire.Script(title="T", content="", metrics=wire.Metrics(duration="30", word_count=70)),
             "<Script 'T' · 30 s · 70 words>",
         ),
         (
-            wire.Script(id="s", title="T", metrics=wire.Metrics(duration="0:30", word_count=70)),
+            wire.Script(
+                title="T", content="", metrics=wire.Metrics(duration="0:30", word_count=70)
+            ),
             "<Script 'T' · 0:30 · 70 words>",
         ),
         (
