@@ -8,6 +8,7 @@ miss; it needs no ipywidgets. In a terminal it is one line on standard error; el
 from __future__ import annotations
 
 import functools
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -181,8 +182,9 @@ class TerminalLine:
     ) -> None:
         """Show how far it is."""
         done = round(20 * (fraction or 0.0))
-        text = f"{label} {'█' * done}{'░' * (20 - done)} {_text(fraction, seconds)}"
-        self._write(text)
+        text = f" {'█' * done}{'░' * (20 - done)} {_text(fraction, seconds)}"
+        room = shutil.get_terminal_size().columns - 1  # a line that wraps is not written over
+        self._write((label[: max(room - len(text), 0)] + text)[:room])
 
     def close(self) -> None:
         """Blank the line."""

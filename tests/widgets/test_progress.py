@@ -115,6 +115,21 @@ def test_a_terminal_line_is_written_over_and_blanked() -> None:
 
 
 @pytest.mark.parametrize(
+    ("columns", "shown"),
+    [(50, "sending holidays- ██████████░░░░░░░░░░ 50 % · 3 s"), (9, " ███████")],
+)
+def test_a_line_stays_within_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, columns: int, shown: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stream = io.StringIO()
+
+    TerminalLine(stream).show("sending holidays-at-the-sea.mp4", 0.5, 3.2)
+
+    assert stream.getvalue() == f"\r{shown}"
+
+
+@pytest.mark.parametrize(
     ("fraction", "width", "text"),
     [(None, 0, ">4 s<"), (0.25, 25, ">25 % · 4 s<"), (7.0, 100, ">100 % · 4 s<"), (-1.0, 0, "0 %")],
 )
