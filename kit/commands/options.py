@@ -96,8 +96,8 @@ def show(as_json: bool, value: Any, text: str) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return rows under their columns, as wide as they are."""
-    cells = [[plain(str(cell)) for cell in row] for row in [columns, *rows]]
+    """Return rows under their columns, as wide as they are, each of them on one line."""
+    cells = [[plain(str(cell)).replace("\n", " ") for cell in row] for row in [columns, *rows]]
     widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
     return "\n".join(lines)

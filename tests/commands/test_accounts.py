@@ -19,6 +19,12 @@ def test_accounts_are_listed(kit: Kit, account: str) -> None:
     assert account in kit("accounts", "list").out
 
 
+def test_a_name_of_several_lines_stands_on_one(kit: Kit) -> None:
+    kit("accounts", "create", "--name", "Ada\nBob", "--email", "ada@example.org")
+
+    assert "  Ada Bob  ada@example.org  " in kit("accounts", "list").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
