@@ -207,9 +207,9 @@ def script_request(
     with say_what_is_wrong():
         return wire.WriteScripts(
             topic=topic,
-            title=suggested.title,
+            title=json_text(suggested.title, "title") or "",
             duration=_whole_seconds(duration),
-            hook_angle=hook_angle or suggested.hook_angle or None,
+            hook_angle=json_text(hook_angle or suggested.hook_angle or None, "hook_angle"),
             use_hook=use_hook,
             use_cta=use_cta,
             use_ragebait=use_ragebait,

@@ -487,7 +487,13 @@ def test_a_script_that_cannot_be_ordered_is_not(
 
 @pytest.mark.parametrize(
     ("asked", "field"),
-    [({"topic": 5}, "topic"), ({"hook_angle": 5}, "hook_angle"), ({"use_hook": "yes"}, "use_hook")],
+    [
+        ({"topic": 5}, "topic"),
+        ({"title": "half \ud83c"}, "title"),
+        ({"hook_angle": 5}, "hook_angle"),
+        ({"hook_angle": "half \ud83c"}, "hook_angle"),
+        ({"use_hook": "yes"}, "use_hook"),
+    ],
 )
 def test_what_is_no_text_and_no_truth_value_is_named(
     studio: Studio, other: Server, asked: Any, field: str
