@@ -132,7 +132,6 @@ class SharedWait:
         self._looks = 0
         self._misses = 0
         self._has_list = True
-        self._limits = True
 
     def wait(
         self,
@@ -299,12 +298,12 @@ class SharedWait:
         seldom = self._misses >= _USELESS and self._looks % _SELDOM != 0
         if seldom or not self._has_list:
             return {}, 0
-        # a service that knows no limits may refuse one, and few fit on the page it shows anyway
-        limit = min(1000, 2 * len(wanted)) if self._limits and len(wanted) > 25 else None
+        # few fit on the page that is shown anyway
+        limit = min(1000, 2 * len(wanted)) if len(wanted) > 25 else None
         try:
             page = yield from flows.fetch_page(calls.list_generations(limit=limit), policy)
         except ApiError as error:
-            self._note_refusal(error, limited=limit is not None)
+            self._note_refusal(error)
             return {}, 0
         found = {item.id: item for item in page.items if item.id in wanted}
         self._misses = 0 if found else self._misses + 1
@@ -320,16 +319,14 @@ class SharedWait:
             shown = len(found) - before
         return found, spent
 
-    def _note_refusal(self, error: ApiError, *, limited: bool) -> None:
-        """Note that there is no list, or none with a limit; what concerns all requests is raised.
+    def _note_refusal(self, error: ApiError) -> None:
+        """Note that there is no list, or none for now; what concerns all requests is raised.
 
         A list that fails, or cannot be read, is no reason to give up waiting.
         """
         if isinstance(error, answers.UNKNOWN_PATH):
             self._has_list = False
-        elif isinstance(error, BadRequestError):
-            self._limits, self._misses = False, self._misses + (not limited)
-        elif isinstance(error, InternalError) or type(error) is ApiError:
+        elif isinstance(error, (BadRequestError, InternalError)) or type(error) is ApiError:
             self._misses += 1
         else:
             raise error
