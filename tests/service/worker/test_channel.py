@@ -136,7 +136,7 @@ def test_a_line_without_end_is_not_read_to_its_end() -> None:
             await asked
         return size
 
-    assert converse(talk) < 4 << 20
+    assert converse(talk) < 16 << 20
 
 
 def test_whoever_hangs_up_gives_no_answer(caplog: pytest.LogCaptureFixture) -> None:
