@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,6 +35,7 @@ from kit.service.store.database import Transaction
 from kit.widgets.account import Key
 
 if TYPE_CHECKING:
+    from kit.service.domain.credits import Payer
     from kit.service.server import Running
 
 T = TypeVar("T")
@@ -176,10 +177,9 @@ class LocalKeys:
 
     def known(self) -> list[Key]:
         """Return all keys, oldest first."""
-        now = clock()
-        mine = self._write(keys.find_caller(self._key, self._settings.secret(), now))
-        rows = self._write(keys.list_keys(mine.account_id))
-        return [_describe_key(row, now, row.id == mine.payer.key_id) for row in rows]
+        now, payer = clock(), self._payer
+        rows = self._write(keys.list_keys(payer.account_id))
+        return [_describe_key(row, now, row.id == payer.key_id) for row in rows]
 
     def create(self, name: str, scopes: Sequence[str], days: int | None) -> str:
         """Make a key that works for so many days, or until it is revoked; return its text."""
@@ -199,6 +199,11 @@ class LocalKeys:
         if key_id not in {key.id for key in self.known()}:
             raise NotFoundError(f"there is no key {key_id!r}")
         self._write(keys.revoke(key_id, clock(), actor=_actor()))
+
+    @cached_property
+    def _payer(self) -> Payer:
+        """Who pays with the key; its own list says that it was revoked."""
+        return self._write(keys.find_caller(self._key, self._settings.secret(), clock())).payer
 
     def _write(self, work: Transaction[T]) -> T:
         return _with_database(self._settings, lambda database: database.write(work))

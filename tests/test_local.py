@@ -180,6 +180,7 @@ def test_a_demo_key_that_was_revoked_leaves_its_account(data: Path) -> None:
     before = account(url, key)
     keys = local.LocalKeys(data, key)
     keys.revoke(keys.known()[0].id)
+    assert [(one.state, one.in_use) for one in keys.known()] == [("revoked", True)]
 
     again = local.start_embedded(data)[1]
 
