@@ -23,6 +23,8 @@ from kit.studio.requests import body_of, fingerprint, matches_request
 
 #: Refusals that concern the key or the moment, and not the generation that was asked for.
 _ANY = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
+#: Refusals of an id that is not there, or is none at this service.
+_GONE = frozenset({400, 404, 410, 422})
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -124,7 +126,4 @@ class ReusableResults:
 
 def _concerns_one(error: KitError) -> bool:
     """Whether an error concerns the generation that was asked for, now and later."""
-    if not isinstance(error, ApiError) or isinstance(error, InsufficientScopeError):
-        return False
-    status = error.answered or 0
-    return 400 <= status < 500 and status not in _ANY
+    return isinstance(error, ApiError) and error.answered in _GONE

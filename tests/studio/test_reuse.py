@@ -167,6 +167,18 @@ def test_a_key_that_may_read_nothing_does_not_pay_again(studio: Studio, other: S
     assert starts(other) == 1
 
 
+@pytest.mark.parametrize("status", [405, 409, 423])
+def test_a_refusal_that_may_pass_does_not_pay_again(
+    studio: Studio, other: Server, status: int
+) -> None:
+    studio.generate("paint", "a lake")
+    other.first("GET", f"{START}/job-1", third_party.problem(status, "odd", "not now"))
+
+    with pytest.raises(KitError, match="not now; again=True makes it anew, and pays for it"):
+        studio.generate("paint", "a lake")
+    assert starts(other) == 1
+
+
 def test_a_service_that_is_away_does_not_make_it_pay_again(studio: Studio, other: Server) -> None:
     studio.generate("paint", "a lake")
     busy = third_party.problem(503, "unavailable", "closed", **{"Retry-After": "900"})
