@@ -204,10 +204,10 @@ def _describe_wrong(part: Path, reply: Reply, sha256: str | None) -> str:
     if sha256:
         differs = "not what the service announced (SHA-256 differs)"
         return "" if reply.sha256 == sha256 else differs
+    if not reply.headers.get("content-type", "").startswith("text/html"):
+        return ""
     with part.open("rb") as file:  # some servers call everything a page
-        is_page = file.read(64).lstrip().startswith(b"<")
-    html = reply.headers.get("content-type", "").startswith("text/html")
-    return "a web page" if html and is_page else ""
+        return "a web page" if file.read(64).lstrip().startswith(b"<") else ""
 
 
 def _claim_part(path: Path, sha256: str | None) -> Path:

@@ -134,6 +134,7 @@ class HistorySync:
         Where the service leaves a part of the choice to us, it is asked for long pages.
         """
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         from kit.explore import charges, pages
         from kit.explore.charges import fill_tags
@@ -143,7 +144,7 @@ class HistorySync:
         malformed = MalformedValues()
         path: str | None = None
         seen: set[str | None] = {None}
-        whole, known = pages.read_table([]), set[str]()
+        whole = pages.read_table([])
         while True:
             page = yield from self.page(query, path)
             found = fill_tags(pages.read_table([page.content], malformed), self.tags())
@@ -151,11 +152,9 @@ class HistorySync:
             if fitting.num_rows < found.num_rows and query["limit"] != PAGE and page.following:
                 query["limit"], path = PAGE, None  # it does not filter: begin anew
                 continue
-            fresh = []  # pages move on while they are read: what is on two is one
-            for each in fitting["id"].to_pylist():
-                fresh.append(each not in known)
-                known.add(each)
-            whole = pa.concat_tables([whole, fitting.filter(pa.array(fresh, pa.bool_()))])
+            # pages move on while they are read: what is on two is one
+            known = pc.is_in(fitting["id"], value_set=whole["id"].combine_chunks())
+            whole = pa.concat_tables([whole, fitting.filter(pc.invert(known))])
             path = page.following
             enough = whole.num_rows >= limit
             if path in seen or enough or not found.num_rows or choice.passed(found):
