@@ -72,7 +72,7 @@ def list_models() -> Call[wire.Models]:
 
 def get_model(model_id: str) -> Call[wire.Model]:
     """Operation 3."""
-    return Call("GET", f"{MODELS}/{quote(model_id, safe='')}", wire.Model.model_validate_json)
+    return Call("GET", f"{MODELS}/{_segment(model_id)}", wire.Model.model_validate_json)
 
 
 def request_upload(file: wire.RequestUpload) -> Call[wire.Ticket]:
@@ -87,7 +87,7 @@ def start_generation(order: wire.StartGeneration, *, key: str | None = None) -> 
 
 def get_generation(generation_id: str, *, status_url: str | None = None) -> Call[wire.Generation]:
     """Operation 6; a receipt's ``statusUrl`` replaces the usual path."""
-    path = status_url or f"{GENERATIONS}/{quote(generation_id, safe='')}"
+    path = status_url or f"{GENERATIONS}/{_segment(generation_id)}"
     return Call("GET", path, wire.Generation.model_validate_json)
 
 
@@ -124,19 +124,25 @@ def list_usage(**filters: Any) -> Call[list[wire.Entry]]:
 
 def cancel_generation(generation_id: str) -> Call[wire.Generation]:
     """Additive: stop a generation. Source: contract, "Generations"."""
-    path = f"{GENERATIONS}/{quote(generation_id, safe='')}/cancel"
+    path = f"{GENERATIONS}/{_segment(generation_id)}/cancel"
     return Call("POST", path, wire.Generation.model_validate_json, key=new_key(), free=True)
 
 
 def delete_outputs(generation_id: str) -> Call[None]:
     """Additive: delete the files of a generation. Source: contract, "Isolation"."""
-    path = f"{GENERATIONS}/{quote(generation_id, safe='')}/outputs"
+    path = f"{GENERATIONS}/{_segment(generation_id)}/outputs"
     return Call("DELETE", path, lambda _: None, free=True)
 
 
 def new_key() -> str:
     """Return a fresh idempotency key: one for each call, the same on each of its attempts."""
     return str(uuid.uuid4())
+
+
+def _segment(text: str) -> str:
+    """Return an id as one part of a path, which leads nowhere else."""
+    dots = text in (".", "..")
+    return text.replace(".", "%2E") if dots else quote(text, safe="", errors="surrogatepass")
 
 
 def _post(

@@ -20,6 +20,8 @@ ORDER = wire.StartGeneration(model_id="m", prompt="p", parameters={"steps": 3})
         (calls.start_generation(ORDER), "POST", "/v1/creative-studio/generations"),
         (calls.estimate(ORDER), "POST", "/v1/creative-studio/estimates"),
         (calls.get_generation("../x"), "GET", "/v1/creative-studio/generations/..%2Fx"),
+        (calls.get_generation(".."), "GET", "/v1/creative-studio/generations/%2E%2E"),
+        (calls.get_model("\ud83d"), "GET", "/v1/creative-studio/models/%ED%A0%BD"),
         (calls.list_generations(), "GET", "/v1/creative-studio/generations"),
         (calls.cancel_generation("g"), "POST", "/v1/creative-studio/generations/g/cancel"),
         (calls.suggest_title("SPACE"), "POST", "/v1/scripts/title"),

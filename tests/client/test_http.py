@@ -15,7 +15,7 @@ from kit.client.http import certificates
 from kit.client.http.sync import Sender
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import ApiError, InvalidApiKeyError, KitError, NoAnswerError
+from kit.errors import ApiError, BadRequestError, InvalidApiKeyError, KitError, NoAnswerError
 from kit.wire import Generation
 from tests.client import third_party
 from tests.client.third_party import KEY, Answer, Server
@@ -158,6 +158,18 @@ def test_a_proxy_or_certificates_that_cannot_be_used_are_a_sentence(
     ):
         client.run(flows.ask(calls.get_account()))
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call", [calls.suggest_title("a \ud83d"), calls.list_generations(model_id="a \ud83d")]
+)
+def test_half_a_character_is_a_sentence(
+    client: Client, other: Server, call: calls.Call[object]
+) -> None:
+    with pytest.raises(BadRequestError, match="half a character"):
+        client.run(flows.ask(call))
+
+    assert other.seen == []
 
 
 def test_an_answer_that_unpacks_to_too_much_is_not_read(client: Client, other: Server) -> None:

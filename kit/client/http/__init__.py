@@ -31,7 +31,7 @@ from kit.client import answers
 from kit.client.addresses import ProofExchange, absolute_url, ask_for_proof, mask, origin
 from kit.client.calls import Call, DownloadFile, NoReply, Reply, SendRequest, UploadFile
 from kit.client.settings import Settings
-from kit.errors import ConfigError
+from kit.errors import BadRequestError, ConfigError
 from kit.private import make_folder
 from kit.version import __version__
 
@@ -190,14 +190,18 @@ class Exchange(Generic[C]):
         """Build the request of a call."""
         call = action.call
         headers = {"Accept": "application/json", "User-Agent": _AGENT, **action.headers}
-        return httpx.Request(
-            call.method,
-            parse_url(url),
-            params=dict(call.query) or None,
-            json=None if call.body is None else dict(call.body),
-            headers={**headers, **self._key(url)},
-            extensions=_TIMEOUT,
-        )
+        try:
+            return httpx.Request(
+                call.method,
+                parse_url(url),
+                params=dict(call.query) or None,
+                json=None if call.body is None else dict(call.body),
+                headers={**headers, **self._key(url)},
+                extensions=_TIMEOUT,
+            )
+        except UnicodeEncodeError as error:
+            what = repr(error.object[error.start :][:1])
+            raise BadRequestError(f"half a character ({what}) cannot be sent") from None
 
     def download_request(self, action: DownloadFile, url: str) -> tuple[httpx.Request, int]:
         """Build the request of a download, and say how many bytes are here already."""
