@@ -109,7 +109,7 @@ def _read_envelope(reply: Reply) -> tuple[str, str, Any]:
     error = body.get("error")
     inner = error if isinstance(error, Mapping) else body
     # beside these, many frameworks repeat the name of the status as "error"
-    named = map(inner.get, ("message", "detail", "error_description", "title"))
+    named = map(inner.get, ("message", "detail", "error_description", "title", "errors"))
     message = next(filter(None, named), None if inner is error else error)
     code = inner.get("code")  # a number is the status once more, as gateways repeat it
     return code if isinstance(code, str) else "", _clip(message), inner.get("details")

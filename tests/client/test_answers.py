@@ -68,6 +68,7 @@ def test_an_html_page_never_reaches_a_message() -> None:
         ({"detail": [{"msg": "bad"}]}, '[{"msg": "bad"}]'),
         ({"error": "Bad Request", "message": "no credits", "statusCode": 400}, "no credits"),
         ({"error": "invalid_request", "error_description": "no credits"}, "no credits"),
+        ({"errors": ["no credits"]}, '["no credits"]'),
         ("no credits", "no credits"),
         ([1, 2], "the service answered 400 Bad Request and gave no reason"),
         ({"error": None}, "the service answered 400 Bad Request and gave no reason"),
