@@ -84,6 +84,8 @@ def test_a_report_has_total_days_models_tags_failures_and_what_is_expected() -> 
     assert page.count("<rect") == 30
     assert page.count('<rect class="ahead"') == 10
     assert page.count('<rect class="hot"') == 1
+    of_one = [each.model_copy(update={"model_id": "drift"}) for each in bought]
+    assert report(of_one).html.count('<rect class="hot"') == 1
 
 
 def test_what_still_runs_is_no_result_of_a_report() -> None:

@@ -20,7 +20,7 @@ from kit.errors import ConfigError
 from kit.explore.charts import REST
 from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.spending import Spending, instants
-from kit.explore.costs.totals import EVERYTHING, by, total, unusual
+from kit.explore.costs.totals import by, total, unusual
 from kit.explore.schema import PARTS
 
 #: Rows of a table before the rest is one of them, and tags that have a table of their own.
@@ -245,7 +245,7 @@ class _Facts:
         """Return the days with the places of their columns, and what the colors mean."""
         spent = self.daily.groupby("day")["net"].sum() / PARTS
         future: Any = self._future.set_index("day")
-        hot = set(self.unusual.loc[self.unusual["model_id"] == EVERYTHING, "day"])
+        hot = set(self.unusual["day"])
         first, end = (edge.replace(tzinfo=None) for edge in self.month)
         dates = pd.Series(pd.date_range(first, end, freq="D", inclusive="left"))
         clock = pd.Index(instants(dates, self.spent.timezone))
