@@ -145,10 +145,10 @@ def _host(settings: ServiceSettings) -> Running:
 
 @contextmanager
 def _wait_for_turn(folder: Path) -> Iterator[None]:
-    """Wait for a turn: notebooks that miss the same host would all become hosts."""
+    """Wait for a turn: notebooks that miss the same host or account would each make their own."""
     lock = Lock(folder / _LOCK)
     ends = time.monotonic() + _TURN_SECONDS
-    while not lock.acquire() and find(folder) is None and time.monotonic() < ends:
+    while not lock.acquire() and time.monotonic() < ends:
         time.sleep(0.05)
     try:
         yield
@@ -246,7 +246,8 @@ def demo_key(settings: ServiceSettings) -> str:
         write_private(path, json.dumps(made))
         return made["key"]
 
-    return _with_database(settings, find_or_make)
+    with _wait_for_turn(settings.data):
+        return _with_database(settings, find_or_make)
 
 
 def _with_database(settings: ServiceSettings, work: Callable[[Database], Awaitable[T]]) -> T:

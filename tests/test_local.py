@@ -88,6 +88,14 @@ def test_racing_calls_get_the_same(data: Path) -> None:
         assert len(set(pool.map(local.start_embedded, [data] * 4))) == 1
 
 
+def test_notebooks_that_begin_at_once_have_one_account(data: Path) -> None:
+    settings.prepare(data)
+    here = settings.load(data=data)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(local.demo_key, [here] * 4))) == 1
+
+
 def test_two_folders_have_two(data: Path, tmp_path: Path) -> None:
     first, second = local.start_embedded(data), local.start_embedded(tmp_path / "other")
 
@@ -244,6 +252,7 @@ def test_of_two_notebooks_that_lose_their_host_one_becomes_it(data: Path) -> Non
 
 
 def test_who_asks_at_the_very_end_leaves_no_warning_of_python(data: Path) -> None:
+    settings.prepare(data)
     code = (
         "import atexit, sys\n"
         "from kit.local import demo_key\n"

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping
 from typing import Any
 
 WARNING = (
@@ -28,8 +27,8 @@ def warn() -> None:
         warnings.warn(sentence, RuntimeWarning, stacklevel=4)
 
 
-def foreign_patch(loop: Any = None, *, installed: Callable[[str], str] = version) -> str | None:
-    """Return a sentence where a loop was patched in a way that loses messages, else None."""
+def foreign_patch(loop: Any = None, *, modules: Mapping[str, Any] = sys.modules) -> str | None:
+    """Return a sentence where a kernel's loop was patched so that it loses messages, else None."""
     import asyncio  # not at the top: who only blocks never loads it
 
     if loop is None:
@@ -40,9 +39,6 @@ def foreign_patch(loop: Any = None, *, installed: Callable[[str], str] = version
     # its successor, which ipykernel brings along, puts off what the first one loses
     if not hasattr(type(loop), "_nest_patched") or hasattr(type(loop), "_nest_asyncio2"):
         return None
-    try:
-        kernel = installed("ipykernel")
-    except PackageNotFoundError:
-        return None
+    kernel = getattr(modules.get("ipykernel"), "__version__", "0")  # none where no kernel runs
     release = tuple(int(part) for part in kernel.split(".")[:2] if part.isdigit())
     return WARNING.format(kernel=kernel) if release >= _LOSES_MESSAGES else None

@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,13 +11,17 @@ import pytest
 from kit.client import loops
 
 
+def kernel(release: str) -> dict[str, Any]:
+    return {"ipykernel": SimpleNamespace(__version__=release)}
+
+
 def loop(*marks: str) -> Any:
     """Return something of a class that was patched."""
     return type("Loop", (SimpleNamespace,), dict.fromkeys(marks, True))()
 
 
 @pytest.mark.parametrize(
-    ("marks", "kernel", "warned"),
+    ("marks", "release", "warned"),
     [
         ((), "7.4.0", False),
         (("_nest_patched",), "7.4.0", True),
@@ -29,19 +32,16 @@ def loop(*marks: str) -> Any:
     ],
 )
 def test_only_what_loses_messages_is_warned_of(
-    marks: tuple[str, ...], kernel: str, warned: bool
+    marks: tuple[str, ...], release: str, warned: bool
 ) -> None:
-    sentence = loops.foreign_patch(loop(*marks), installed=lambda _: kernel)
+    sentence = loops.foreign_patch(loop(*marks), modules=kernel(release))
 
     assert bool(sentence) is warned
-    assert not sentence or f"ipykernel {kernel}" in sentence
+    assert not sentence or f"ipykernel {release}" in sentence
 
 
-def test_without_a_kernel_there_is_nothing_to_lose() -> None:
-    def missing(_: str) -> str:
-        raise PackageNotFoundError
-
-    assert loops.foreign_patch(loop("_nest_patched"), installed=missing) is None
+def test_a_script_has_no_kernel_that_could_lose_something() -> None:
+    assert loops.foreign_patch(loop("_nest_patched"), modules={}) is None
 
 
 def test_without_a_running_loop_there_is_nothing_to_lose() -> None:
@@ -50,14 +50,14 @@ def test_without_a_running_loop_there_is_nothing_to_lose() -> None:
 
 def test_a_loop_that_nobody_patched_is_left_in_peace() -> None:
     async def cell() -> str | None:
-        return loops.foreign_patch(installed=lambda _: "7.4.0")
+        return loops.foreign_patch(modules=kernel("7.4.0"))
 
     assert asyncio.run(cell()) is None
 
 
 def test_the_warning_comes_once_and_names_the_cure() -> None:
     code = """
-import asyncio, tempfile, nest_asyncio
+import asyncio, ipykernel, tempfile, nest_asyncio
 from pathlib import Path
 from kit.client.settings import Settings
 from kit.client.sync import Client
