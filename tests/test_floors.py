@@ -68,7 +68,7 @@ ROOMS: dict[str, set[str]] = {
     "kit.service.machine": set(),
     "kit.service.settings": {"kit.errors", "kit.private", "kit.service.machine"},
     "kit.service.metrics": set(),
-    "kit.service.logs": set(),
+    "kit.service.logs": {"kit.errors"},
     "kit.service.store": GROUND,
     "kit.service.storage": SERVICE,
     "kit.service.domain": DOMAIN | {"kit.engines.text"},

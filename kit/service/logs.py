@@ -19,6 +19,8 @@ from typing import IO, Any
 
 import orjson
 
+from kit.errors import UnavailableError
+
 _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
@@ -106,6 +108,8 @@ class JsonFormatter(TextFormatter):
 def describe_exception(info: _Raised) -> dict[str, Any]:
     """Return an exception's class and the places it came through, without what it says."""
     kind, _, trace = info
+    if kind and issubclass(kind, UnavailableError):
+        trace = None  # something that we need is away: there is no fault to be found by its place
     places = [
         f"{frame.filename}:{frame.lineno} in {frame.name}"
         for frame in traceback.extract_tb(trace, limit=-20)

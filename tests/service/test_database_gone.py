@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 
 from kit.service.domain import credits
-from tests.conftest import ALL_SCOPES, Service
+from kit.service.logs import TextFormatter
+from tests.conftest import ALL_SCOPES, Service, sql
 from tests.postgresql import server
 from tests.waiting import GENERATIONS, finished, started, until
 
@@ -54,3 +56,22 @@ def test_what_is_asked_meanwhile_is_refused_and_nothing_is_lost(
     assert [one["status"] for one in done] == ["completed"] * 3
     assert known == [one["id"] for one in reversed(done)], "what was refused has begun nothing"
     assert service.write(credits.verify()) == []
+
+
+def test_what_is_rendered_meanwhile_is_settled_afterwards(
+    running: Any, start_service: Callable[..., Service], caplog: pytest.LogCaptureFixture
+) -> None:
+    service = start_service(database_url=str(running.get_uri()))
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        rendered = started(http, does="dawdles")
+        crash(running)
+        threading.Event().wait(1)
+        running.ensure_postgres_running()
+        until(lambda: http.get("/v1/account").status_code == 200)
+        done = finished(http, rendered)
+
+    [row] = service.write(sql("SELECT attempt, losses FROM generations"))
+    assert (done["status"], row.attempt, row.losses) == ("completed", 1, 0)
+    assert "the database cannot be used just now" in caplog.text
+    formatted = [TextFormatter().format(record) for record in caplog.records]
+    assert not [text for text in formatted if "    at " in text and "UnavailableError" in text]

@@ -168,7 +168,9 @@ class Dispatcher:
 
     def cancel(self, generation_id: str) -> None:
         """Kill the process of a generation that was canceled, if it runs here."""
-        self._renders.cancel(generation_id)
+        for job in self._jobs:
+            if job[0] == generation_id:
+                self._renders.cancel(_name(*job))
         self.watchers.notify(generation_id)
 
     async def stop(self) -> None:
@@ -267,7 +269,7 @@ class Dispatcher:
             generation_id, attempt = job
             fraction = self.progress.get(generation_id, 0.0)
             if job not in held:
-                self._renders.cancel(generation_id)
+                self._renders.cancel(_name(*job))
             elif fraction > held[job]:
                 report = queue.report(generation_id, attempt, fraction, now)
                 await self._database.write(report, durable=False)
@@ -304,7 +306,8 @@ class Dispatcher:
         try:
             order = await self._build_order(row)
             resident = row.model_id in self._resident
-            result = await self._renders.run(row.id, order, report, resident=resident)
+            name = _name(row.id, attempt)
+            result = await self._renders.run(name, order, report, resident=resident)
             self._metrics.render_seconds.observe(result.pop("seconds"), row.model_id)
             settle = partial(queue.finish, row.id, attempt, result, self._clock())
             state = "completed"
@@ -316,7 +319,7 @@ class Dispatcher:
             lost = row.id, attempt, row.losses
             settle, state = partial(queue.requeue_lost, *lost, attempts=attempts, now=now), "lost"
         self._resident_jobs.discard((row.id, attempt))
-        counts, claimed = await self._database.write(lambda: self._settle_and_claim(settle()))
+        counts, claimed = await self._settle(settle)
         for following in claimed:
             self._begin(following)
         # What no longer counts was canceled, or taken over by another worker.
@@ -335,6 +338,17 @@ class Dispatcher:
         for key in await self._database.read(outputs.find_orphans(keys)):
             with suppress(OSError):  # the sweeper tries again
                 await self._storage.remove(key)
+
+    async def _settle(self, settle: Callable[[], Transaction[bool]]) -> tuple[bool, list[Any]]:
+        """Settle a job and claim the next; a database that is away is waited for."""
+        until = time.monotonic() + self._settings.lease_seconds
+        while True:
+            try:
+                return await self._database.write(lambda: self._settle_and_claim(settle()))
+            except UnavailableError:
+                if self._stopping or time.monotonic() > until:
+                    raise
+                await asyncio.sleep(_POLL_SECONDS)
 
     def _settle_and_claim(self, settle: Transaction[bool]) -> Transaction[tuple[bool, list[Any]]]:
         """Settle a job and claim the next for its process, if it is there, in one transaction."""
@@ -375,6 +389,11 @@ class Dispatcher:
 
     def _lease_end(self, now: int) -> int:
         return now + int(self._settings.lease_seconds * 1000)
+
+
+def _name(generation_id: str, attempt: int) -> str:
+    """Return what an attempt is canceled by: a later one of the same generation may run here."""
+    return f"{generation_id}-{attempt}"
 
 
 def _log_job(what: str, row: Any, seconds: float) -> None:

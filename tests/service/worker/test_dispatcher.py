@@ -1,13 +1,19 @@
 """The dispatcher end to end: what is started is settled, whoever has to do it."""
 
+import asyncio
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 
-from kit.service.domain import credits
+from kit.service.databases import open_database
+from kit.service.domain import credits, queue
+from kit.service.machine import clock
+from kit.service.metrics import ServiceMetrics
+from kit.service.worker.dispatcher import Dispatcher
 from tests.clusters import any_pool
 from tests.conftest import ALL_SCOPES, Service
 from tests.service.test_logs import upload
@@ -172,3 +178,61 @@ def test_a_cancel_at_one_service_reaches_the_worker_of_another(
         until(lambda: worker.context.dispatcher.running == 0)
 
         assert finished(http, started(http))["status"] == "completed"
+
+
+class Endless:
+    """Renders for ever, two jobs at a time, and notes what was begun and what canceled."""
+
+    slots, resident_slots = 2, 1
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.canceled: list[str] = []
+
+    async def run(self, name: str, *_: Any, **__: Any) -> dict[str, Any]:
+        self.begun.append(name)
+        return await asyncio.Future()
+
+    def cancel(self, name: str) -> bool:
+        self.canceled.append(name)
+        return True
+
+    async def close(self) -> None:
+        pass
+
+
+def test_an_attempt_that_was_taken_over_is_canceled_and_not_the_one_after_it(
+    start_service: Callable[..., Service],
+) -> None:
+    service = start_service(workers=0)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        generation = started(http)
+    assert asyncio.run(taken_over(service, generation)) == ([0], [0, 0, 1])
+
+
+async def taken_over(service: Service, generation: str) -> tuple[list[int], list[int]]:
+    """Have an attempt taken over here; return which are canceled for that, and by its owner too."""
+    given, renders = replace(service.settings, workers=2, grace_seconds=0.1), Endless()
+    database, it = open_database(given), service.context
+    parts = database, it.storage, renders, given, clock, ServiceMetrics(), it.catalog.engines
+    dispatcher = Dispatcher(*parts)  # type: ignore[arg-type]
+    await dispatcher.start()
+
+    async def begins(attempts: int) -> None:
+        async with asyncio.timeout(20):
+            while len(renders.begun) < attempts:
+                await asyncio.sleep(0.01)
+
+    await begins(1)
+    await database.write(queue.requeue_worker(dispatcher.name, attempts=3, now=clock()))
+    await begins(2)
+    async with asyncio.timeout(20):
+        while not renders.canceled:
+            await asyncio.sleep(0.01)
+    for_that = [*renders.canceled]
+    dispatcher.cancel(generation)
+    await dispatcher.stop()
+    await database.close()
+    return tuple(
+        [renders.begun.index(name) for name in names] for names in (for_that, renders.canceled)
+    )

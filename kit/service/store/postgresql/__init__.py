@@ -177,8 +177,8 @@ class PostgreSQL:
             started = time.perf_counter()
             try:
                 await connection.execute("COMMIT")
-            except _LOST:
-                _log.exception("the database was lost in a commit")
+            except _LOST as error:
+                _log.warning("the database was lost in a commit: %s", type(error).__name__)
                 raise _unavailable(
                     "the database was lost while it stored this: look whether it was done, or ask "
                     "again with the same Idempotency-Key"
