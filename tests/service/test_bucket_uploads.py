@@ -167,6 +167,24 @@ def test_a_result_that_cannot_be_stored_costs_nothing(
     assert service.write(credits.verify()) == []
 
 
+def test_a_job_whose_input_cannot_be_read_just_now_fails_with_that_sentence_and_is_refunded(
+    start_service: Callable[..., Service], failing_proxy: FailingProxy, storage_settings: Any
+) -> None:
+    server = storage_settings["storage_url"].partition("endpoint=")[2]
+    url = storage_settings["storage_url"].replace(server, failing_proxy.url)
+    service = start_service(storage_url=url)
+    with service.client(service.key(service.account(), *ALL_SCOPES)) as http:
+        hanging = started(http, does="hangs")
+        waiting = use(http, uploaded(http, png())).json()
+        failing_proxy.close_connections()
+        failing_proxy.faults += [answer(403)] * 50
+        http.post(f"{GENERATIONS}/{hanging}/cancel")
+        done = finished(http, waiting["id"])
+
+    assert (done["status"], done["errorCode"]) == ("failed", "input_unread")
+    assert done["creditsRefunded"] == done["creditsCharged"]
+
+
 def test_what_was_sent_waits_a_day_to_be_used_and_goes_then(
     http: httpx.Client, service: Service
 ) -> None:

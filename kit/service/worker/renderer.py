@@ -90,6 +90,9 @@ class Renderer:
             }
         except NotFoundError:
             raise JobError("an input file is gone; send it again", "input_gone") from None
+        except UnavailableError:
+            sentence = "an input file could not be read; try again later"
+            raise JobError(sentence, "input_unread") from None
         return {
             **order,
             **self._places,
