@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import signal
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +16,13 @@ from kit.commands.options import Data
 from kit.errors import ConfigError
 from kit.service import logs, settings
 from kit.service.app import create_pool, create_storage, load_cluster
+from kit.service.domain.upkeep import sweep_scratch
 from kit.service.settings import prepare
+from kit.service.storage import Storage
 from kit.service.worker.renderer import Renderer
 
 _GPUS = Path("/proc/driver/nvidia/gpus")
+_SWEEP_SECONDS = 600.0
 
 
 def command(
@@ -71,7 +76,19 @@ async def _work(
     renderer = Renderer(storage, pool, given)
     await pool.warm()
     typer.echo(f"Rendering {renderer.slots} job(s) at a time for {given.cluster}. Ctrl-C stops it.")
+    sweeping = asyncio.create_task(_sweep(storage, given.scratch))
     try:
         await load_cluster().work(renderer, given, stop, gpu=gpu, host=host, port=port, name=name)
     finally:
+        sweeping.cancel()
         await renderer.close()
+
+
+async def _sweep(storage: Storage, scratch: Path) -> None:
+    """Remove inputs and results that jobs have left here a day ago."""
+    while True:
+        with suppress(OSError):  # the next round may go better
+            await storage.tidy()
+        with suppress(OSError):
+            await asyncio.to_thread(sweep_scratch, scratch, time.time())
+        await asyncio.sleep(_SWEEP_SECONDS)

@@ -182,6 +182,8 @@ async def _assemble(
     stack: AsyncExitStack,
 ) -> Context:
     cluster = load_cluster().Cluster(settings) if settings.cluster and settings.workers else None
+    if cluster:
+        stack.push_async_callback(cluster.close)
     pool = create_pool(settings)
     stack.callback(pool.close)
     warm = partial(pool.warm, 0 if cluster else 1)  # the first job does not wait for a process

@@ -158,7 +158,7 @@ class Sweeper:
                 break
         await self._remove_orphans()
         await self.storage.tidy()
-        await asyncio.to_thread(_sweep_scratch, self.settings.scratch, now / 1000)
+        await asyncio.to_thread(sweep_scratch, self.settings.scratch, now / 1000)
 
     async def _remove_orphans(self) -> None:
         """Check as many stored outputs as a round may, and remove those without a generation."""
@@ -202,7 +202,8 @@ class Sweeper:
         return jump is None or now - jump.at >= _STEADY_MS
 
 
-def _sweep_scratch(folder: Path, now: float) -> None:
+def sweep_scratch(folder: Path, now: float) -> None:
+    """Remove what nobody has used for a day."""
     for path in folder.glob("*"):
         if now - path.stat().st_mtime > _OLD_SCRATCH_SECONDS:
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -65,8 +65,8 @@ class Cluster:
         #: The jobs by task: what is told of their progress.
         self._reports: dict[str, Callable[[float], None]] = {}
         self._found = {RENDER: 0, GPU: 0}
-        #: Whether it was said that the cluster does not answer.
-        self._missed = False
+        #: Whether it was said that the cluster does not answer; and how many workers are elsewhere.
+        self._missed, self._elsewhere = False, 0
         self._watch = asyncio.create_task(self._keep_looking())
 
     @property
@@ -105,7 +105,7 @@ class Cluster:
             self._topic,
             resident,
             key=key,
-            resources={RENDER: 1, **({GPU: 1} if resident else {})},
+            resources={RENDER: 1, _place(self._settings): 1, **({GPU: 1} if resident else {})},
             retries=0,
             pure=False,
         )
@@ -158,11 +158,15 @@ class Cluster:
     async def close(self) -> None:
         """Take every task back and leave."""
         self._watch.cancel()
+        await self._leave()
+
+    async def _leave(self) -> None:
         for waiting in self._jobs.values():
             waiting.cancel()
-        if self._client is not None:
+        client, self._client = self._client, None
+        if client is not None:
             with suppress(Exception):
-                await self._client.close()
+                await client.close()
 
     async def _keep_looking(self) -> None:
         """Know what the cluster can do, and come back to it whenever it was gone."""
@@ -174,13 +178,13 @@ class Cluster:
                 if not self._missed:
                     _log.warning("the cluster does not answer: %s", type(error).__name__)
                 self._found, self._missed = {RENDER: 0, GPU: 0}, True
-                if self._client is not None and self._client.status in ("closed", "closing"):
-                    self._client = None  # it tries for a while only
+                if not self._answers:  # what cannot connect would stay otherwise
+                    await self._leave()
             await asyncio.sleep(_LOOK_EVERY if self.slots else _RETRY_EVERY)
 
     async def _look(self) -> None:
         if self._client is None:
-            client = await Client(
+            self._client = Client(
                 self._settings.cluster,
                 asynchronous=True,
                 name=_NAME,
@@ -188,11 +192,19 @@ class Cluster:
                 set_as_default=False,
                 timeout=_LOOK_SECONDS,
             )
-            client.subscribe_topic(self._topic, self._hear)
-            self._client = client
-        found = await self._client.run_on_scheduler(_capacity())
+            await self._client
+            self._client.subscribe_topic(self._topic, self._hear)
+        place = _place(self._settings)
+        found = await self._client.run_on_scheduler(_capacity(place, self._client.id))
+        if self._answers and not found["known"]:  # it took one half of the connection for broken
+            await self._leave()
+            raise LostError("the scheduler knows this service no more")
         if found[RENDER] and not self._found[RENDER]:
             _log.info("the cluster renders %d jobs at a time", found[RENDER])
+        if found["elsewhere"] > self._elsewhere:
+            sentence = "%d workers of the cluster get no jobs: their KIT_STORAGE_URL is not %s"
+            _log.warning(sentence, found["elsewhere"], place)
+        self._elsewhere = found["elsewhere"]
         services, self._missed = max(1, found["services"]), False
         self._found = {name: math.ceil(found[name] / services) for name in (RENDER, GPU)}
 
@@ -216,21 +228,30 @@ async def count_places(settings: ServiceSettings) -> int:
                 timeout=_LOOK_SECONDS,
             ) as client,
         ):
-            found = await client.run_on_scheduler(_capacity())
+            found = await client.run_on_scheduler(_capacity(_place(settings), client.id))
     except Exception as error:  # noqa: BLE001 - a scheduler may be gone in many ways
         sentence = f"the scheduler {settings.cluster} does not answer ({type(error).__name__})"
         raise ConfigError(sentence) from None
     return int(found[RENDER])
 
 
-def _capacity() -> Callable[..., dict[str, int]]:
+def _place(settings: ServiceSettings) -> str:
+    """Return where results are stored: what a worker stores elsewhere, no service would find."""
+    url = settings.storage_url
+    return url.partition("?")[0] if url.startswith("s3:") else f"file://{settings.objects}"
+
+
+def _capacity(place: str, client: str) -> Callable[..., dict[str, int]]:
     """Return a function for the scheduler, which need not have this package."""
 
     def look(dask_scheduler: Any) -> dict[str, int]:
         # A task whose worker dies is ours to try again: attempts are counted in one place.
         dask_scheduler.allowed_failures = 0
-        offered = [worker.resources for worker in dask_scheduler.workers.values()]
+        every = [worker.resources for worker in dask_scheduler.workers.values()]
+        offered = [one for one in every if place in one]
         found = {name: int(sum(one.get(name, 0) for one in offered)) for name in ("RENDER", "GPU")}
+        found["elsewhere"] = sum("RENDER" in one for one in every) - len(offered)
+        found["known"] = client in dask_scheduler.clients
         return {**found, "services": sum("-kit-" in name for name in dask_scheduler.clients)}
 
     return look
@@ -310,7 +331,8 @@ async def work(
         worker = Worker(
             settings.cluster,
             nthreads=renderer.slots,
-            resources={RENDER: renderer.slots, GPU: int(gpu)},
+            resources={RENDER: renderer.slots, GPU: int(gpu), _place(settings): renderer.slots},
+            memory_limit=0,  # else Dask takes a worker that is told to stop into use again
             name=name,
             host=host,
             port=port,

@@ -3,11 +3,12 @@
 import asyncio
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from distributed import Client
 from kit.errors import ConfigError
 from kit.service import server, settings
 from kit.service.worker.cluster import count_places
+from tests.buckets import KEYS, S3Server
 from tests.clusters import Part, scheduler, worker
 from tests.conftest import ALL_SCOPES, Service, sql
 from tests.ports import free_port
@@ -164,6 +166,60 @@ def test_a_worker_that_is_told_to_stop_finishes_its_job_or_hands_it_to_another(
         assert finished(http, started(http))["status"] == "completed"
 
 
+def test_a_worker_that_is_told_to_stop_takes_no_more_jobs(
+    parts: Parts, start_service: Start
+) -> None:
+    parts.run(parts.scheduler())
+    worker = parts.run(parts.worker("w", KIT_WORKERS="2", KIT_GRACE_SECONDS="3"))
+    service = start_service(**parts.places(), requests_per_minute=100_000)
+    with client(service) as http:
+        hanging, before = started(http, does="hangs"), worker.pid
+        until(lambda: running(http, hanging)["progress"] > 0)
+        worker.stop()
+        threading.Event().wait(1)
+        assert finished(http, started(http))["status"] == "completed"
+        assert worker.pid != before, "the one that came after it has rendered it"
+        http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
+
+
+def test_a_worker_removes_what_jobs_have_left_on_its_disk_a_day_ago(
+    tmp_path: Path, parts: Parts, s3_server: S3Server
+) -> None:
+    old, new = [], []
+    for folder in ("scratch", "sending"):
+        place = tmp_path / "w" / folder
+        place.mkdir(parents=True)
+        old.append(place / "old.png")
+        new.append(place / "new.png")
+        for file in (old[-1], new[-1]):
+            file.touch()
+        os.utime(old[-1], (1e9, 1e9))
+    parts.storage = s3_server.new_bucket()
+    parts.run(parts.worker("w", "--workers", "1", **KEYS))
+    until(lambda: not any(file.exists() for file in old))
+    assert all(file.exists() for file in new)
+
+
+def test_a_worker_that_stores_elsewhere_gets_no_jobs(
+    tmp_path: Path, parts: Parts, start_service: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    parts.run(parts.scheduler())
+    service = start_service(**parts.places(), requests_per_minute=100_000)
+    given = {"KIT_STORAGE_URL": f"file://{tmp_path / 'elsewhere'}", "KIT_CLUSTER": parts.cluster}
+    command = [sys.executable, "-m", "kit", "worker", "--data", str(tmp_path / "o"), "--workers"]
+    parts.run(Part([*command, "2", "--host", "127.0.0.1"], tmp_path / "o.log", **given))
+    with client(service) as http:
+        waiting = started(http)
+        until(lambda: f"their KIT_STORAGE_URL is not {parts.storage}" in caplog.text)
+        assert tells(service, 0)
+        parts.run(parts.worker("w", "--workers", "1"))
+
+        done = finished(http, waiting)
+
+        assert httpx.get(done["outputUrl"]).status_code == 200
+        assert tells(service, 1)
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
     tmp_path: Path, parts: Parts, start_service: Start, monkeypatch: pytest.MonkeyPatch
@@ -197,8 +253,8 @@ def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
     assert made < {*children(gpu.pid)}
     offered = asyncio.run(workers(parts.cluster))
     assert offered == {
-        "plain": (2, {"RENDER": 2, "GPU": 0}, True),
-        "gpu": (1, {"RENDER": 1, "GPU": 1}, True),
+        "plain": (2, {"RENDER": 2, "GPU": 0, parts.storage: 2}, True),
+        "gpu": (1, {"RENDER": 1, "GPU": 1, parts.storage: 1}, True),
     }
     # Loaded ahead of the jobs: one process for each place, and one for the large weights.
     assert [len(children(part.pid)) for part in (plain, gpu)] == [2, 2]
@@ -213,6 +269,60 @@ async def workers(cluster: str) -> dict[str, tuple[int, dict[str, float], bool]]
         one["name"]: (one["nthreads"], one["resources"], loaded[address])
         for address, one in found.items()
     }
+
+
+class Way:
+    """A way to a scheduler whose far ends can be closed while the near ones hear nothing of it."""
+
+    def __init__(self, cluster: str) -> None:
+        self._far = "127.0.0.1", int(cluster.rpartition(":")[2])
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.cluster = f"tcp://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._near: list[socket.socket] = []
+        self._ends: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close_far_ends(self) -> None:
+        for end in self._ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self.close_far_ends()
+        for end in (self._listener, *self._near, *self._ends):
+            end.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                self._near.append(near)
+                far = socket.create_connection(self._far)
+                self._ends.append(far)
+                for pair in ((near, far), (far, near)):
+                    threading.Thread(target=self._relay, args=pair, daemon=True).start()
+
+    @staticmethod
+    def _relay(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+
+
+def test_a_service_that_the_scheduler_takes_for_gone_comes_back(
+    parts: Parts, start_service: Start
+) -> None:
+    parts.run(parts.scheduler())
+    parts.run(parts.worker("w", "--workers", "1"))
+    until(lambda: "connected" in connect(parts.cluster))
+    way = Way(parts.cluster)
+    parts.callback(way.close)
+    service = start_service(**{**parts.places(), "cluster": way.cluster})
+    with client(service) as http:
+        assert finished(http, started(http))["status"] == "completed"
+        way.close_far_ends()
+        assert finished(http, started(http))["status"] == "completed"
 
 
 @pytest.mark.slow
