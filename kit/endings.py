@@ -13,6 +13,8 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "image/webp": (".webp",),
     "image/avif": (".avif",),
     "image/heic": (".heic", ".heif"),
+    "image/qoi": (".qoi",),
+    "image/x-tga": (".tga",),
     "video/mp4": (".mp4", ".m4v"),
     "video/quicktime": (".mov", ".qt"),
     "video/webm": (".webm",),

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from kit import wire
 from kit.endings import ENDINGS, guess_type
 from kit.errors import ParameterError
-from kit.pictures import HEIC, NO_HEIC, OWNED, open_picture
+from kit.pictures import HEIC, NO_HEIC, OWNED, has_heic, open_picture
 
 #: (offset, bytes) that a file has, and its content type.
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
@@ -29,8 +29,7 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"fLaC", "audio/flac"),
     (0, b"OggS", "audio/ogg"),
     (0, b"ID3", "audio/mpeg"),
-    (0, b"\xff\xfb", "audio/mpeg"),
-    (0, b"\xff\xf3", "audio/mpeg"),
+    *((0, b"\xff%c" % second, "audio/mpeg") for second in b"\xfa\xfb\xf2\xf3\xe2\xe3"),
     (0, b"\xff\xf1", "audio/aac"),
     (0, b"II*\0", "image/tiff"),
     (0, b"MM\0*", "image/tiff"),
@@ -47,6 +46,13 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
 def sniff_type(head: bytes) -> str | None:
     """Return the content type that the first 64 bytes of a file stand for."""
     return next((kind for at, magic, kind in _MAGIC if head.startswith(magic, at)), None)
+
+
+def type_of(head: bytes, name: str) -> str:
+    """Return the content type of a file, by its first 64 bytes, then by its name."""
+    sniffed, named = sniff_type(head), guess_type(name)
+    # Recorders and downloads begin sound like a video: the container is the same.
+    return named if (sniffed, named) == ("video/mp4", "audio/mp4") else sniffed or named or ANYTHING
 
 
 def convert_to_png(file: BinaryIO) -> bytes | None:
@@ -168,7 +174,7 @@ def check_type(name: str, content_type: str) -> None:
     """Refuse a file of a type that none of our own models takes, and say which types there are."""
     if content_type in wire.CONTENT_TYPES:
         return
-    if content_type == HEIC:
+    if content_type == HEIC and not has_heic():
         raise ParameterError(f"{name!r} is of type {content_type}. {NO_HEIC}, or save it as PNG")
     if content_type.startswith("image/"):
         raise ParameterError(

@@ -22,7 +22,6 @@ from kit import containers, wire
 from kit.client import answers, calls, file_types, flows
 from kit.client.calls import Flow, NoReply, Reply, UploadFile
 from kit.client.flows import PATIENT, Attempts, Policy
-from kit.endings import guess_type
 from kit.errors import EngineError, InternalError, ParameterError, UploadError
 from kit.parameters import file_name_problems, is_own
 
@@ -307,7 +306,7 @@ def _from_file(file: Any) -> FileSource:
 def _make_source(name: str, head: bytes, size: int, opened: Callable[[], BinaryIO]) -> FileSource:
     if not size:
         raise ParameterError(f"{name!r} is empty")
-    content_type = file_types.sniff_type(head) or guess_type(name) or file_types.ANYTHING
+    content_type = file_types.type_of(head, name)
     if content_type.startswith("image/") and content_type not in wire.CONTENT_TYPES:
         with opened() as file:
             as_png = file_types.convert_to_png(file)

@@ -59,14 +59,15 @@ def filmed(
     return path
 
 
-def turned(path: Path, degrees: int) -> Path:
-    """Write the tag of a phone held sideways into an MP4: show it turned clockwise."""
+def turned(path: Path, degrees: int, *, mirrored: bool = False) -> Path:
+    """Write the tag of a phone held sideways into an MP4: show it, mirrored, turned clockwise."""
     one = 1 << 16
-    matrix = {90: (0, one, -one, 0), 180: (-one, 0, 0, -one), 270: (0, -one, one, 0)}[degrees]
+    matrix = {0: (one, 0, 0, one), 90: (0, one, -one, 0), 180: (-one, 0, 0, -one)}
+    a, b, c, d = {**matrix, 270: (0, -one, one, 0)}[degrees]
+    a, b = (-a, -b) if mirrored else (a, b)
     content = bytearray(path.read_bytes())
     # The matrix follows 40 bytes after the name of the track's header.
     at = content.index(b"tkhd") + 4 + 40
-    a, b, c, d = matrix
     content[at : at + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30)
     path.write_bytes(content)
     return path
@@ -80,6 +81,23 @@ def clicks(seconds: float, *, every: float = 1.0, channels: int = 2) -> np.ndarr
         start = round((number + 0.5) * every * RATE)
         samples[:, start : start + 960] = beep[: samples.shape[1] - start]
     return samples
+
+
+def written(
+    path: Path, samples: np.ndarray, codec: str, rate: int = RATE, *, pace: float = 1.0, **how: str
+) -> Path:
+    """Write a sound in parts of 20 ms, each at its time by a clock of some pace."""
+    layout, size = "mono" if len(samples) == 1 else "stereo", rate // 50
+    with av.open(str(path), "w", options=how) as container:
+        stream: Any = container.add_stream(codec, rate=rate, layout=layout)
+        for first in range(0, samples.shape[1], size):
+            part = np.ascontiguousarray(samples[:, first : first + size])
+            frame: Any = av.AudioFrame.from_ndarray(part, format="fltp", layout=layout)
+            frame.sample_rate, frame.pts = rate, round(first * pace)
+            frame.time_base = Fraction(1, rate)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
 
 
 def onsets(samples: np.ndarray, *, level: float = 0.2) -> list[float]:

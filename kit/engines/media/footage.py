@@ -15,15 +15,16 @@ import av
 import cv2
 import numpy as np
 
-from kit.containers import measure_film, open_media, video_stream
+from kit.containers import open_media, video_stream
 from kit.engines.media.clip import rgb_frame, views
 from kit.engines.media.color import Bytes
 from kit.engines.media.decoding import boxed, decoded, inner_size, is_plain, planes, quick, woven
 from kit.engines.media.hdr import tones_of
-from kit.engines.media.inspection import check_pixels, undecodable
-from kit.engines.media.lengths import check_complete, check_priced, check_unbroken
+from kit.engines.media.inspection import check_pixels, look_at_video, undecodable
+from kit.engines.media.lengths import check_complete, check_priced
 
-_TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
+#: Whether columns and rows run backwards -> the axis to flip around, as OpenCV numbers them.
+_FLIPS = {(True, False): 1, (False, True): 0, (True, True): -1}
 #: How far the rates of a file may be apart before it counts as varying.
 _EVEN = 0.015
 #: Frames per second from which some may be passed over: of few ones too much would be missing.
@@ -116,21 +117,19 @@ class Footage:
             yield last.copy() if i420 else last
 
     def _look(self, container: Any) -> None:
-        stream = video_stream(container)
-        check_pixels(stream.width * stream.height)
-        check_unbroken(container, stream)
-        stream.codec_context.options = {"skip_loop_filter": "all"}  # it is not shown
-        frame = next(container.decode(stream))
-        check_pixels(frame.width * frame.height)
+        stream, frame, self.seconds = look_at_video(container)
         self._origin = float(frame.time or 0.0)
         self._shape = frame.width, frame.height
-        self._turn = round(frame.rotation / 90) * 90 % 360
+        told = frame.side_data.get("DISPLAYMATRIX")
+        a, b, _, c, d = np.frombuffer(told, np.int32)[:5].tolist() if told else (1, 0, 0, 0, 1)
+        self._sideways = abs(b) > abs(a)
+        self._flip = _FLIPS.get((c < 0, b < 0) if self._sideways else (a < 0, d < 0))
         ratio = float(stream.sample_aspect_ratio or 1) or 1.0
         # The side that is too short grows, so that nothing is lost.
         wide = max(1, round(frame.width * max(1.0, ratio)))
         high = max(1, round(frame.height * max(1.0, 1.0 / ratio)))
         check_pixels(wide * high)
-        self.width, self.height = (high, wide) if self._turn in (90, 270) else (wide, high)
+        self.width, self.height = (high, wide) if self._sideways else (wide, high)
         rate = float(stream.average_rate or stream.guessed_rate or 30)
         self.fps = min(max(rate, 1.0), 240.0)
         self.quick = self.fps
@@ -140,10 +139,6 @@ class Footage:
         self.plain = is_plain(frame)
         self._light = int(frame.color_trc), int(frame.color_primaries)
         self._told = float(stream.duration * stream.time_base) if stream.duration else None
-        self.seconds, end = measure_film(container, stream)
-        if self._told is None and container.duration:
-            # The header tells only of everything together.
-            check_complete(end, container.duration / 1_000_000)
         check_priced(self._path, self.seconds)
 
     def _timed(
@@ -199,20 +194,22 @@ class Footage:
         if isinstance(frame, np.ndarray):
             return frame
         shown = size or (self.width, self.height)
-        width, height = shown[::-1] if self._turn in (90, 270) else shown
+        width, height = shown[::-1] if self._sideways else shown
         whole = inner_size(frame, width, height, self._shape) == (width, height)
         if i420 and whole and tones is None and is_plain(frame):
             ready = planes(frame, width, height)
-            if not self._turn:
+            if not self._sideways and self._flip is None:
                 return ready
             out = np.empty((shown[1] * 3 // 2, shown[0]), np.uint8)
             for plane, target in zip(views(ready, width, height), views(out, *shown), strict=True):
-                cv2.rotate(plane, _TURNS[self._turn], dst=target)
+                target[:] = self._upright(plane)
             return out
         pixels = boxed(frame, width, height, self._shape)
         if tones is not None:
             pixels = tones(pixels)
-        if self._turn:
-            pixels = np.asarray(cv2.rotate(pixels, _TURNS[self._turn]))
-        pixels = np.ascontiguousarray(pixels)
+        pixels = np.ascontiguousarray(self._upright(pixels))
         return rgb_frame(pixels) if i420 else pixels
+
+    def _upright(self, plane: Bytes) -> Bytes:
+        plane = np.asarray(cv2.transpose(plane)) if self._sideways else plane
+        return plane if self._flip is None else np.asarray(cv2.flip(plane, self._flip))

@@ -33,7 +33,7 @@ MAGIC: Mapping[str, tuple[tuple[int, bytes], ...]] = {
     "video/mp4": ((4, b"ftyp"),),
     "video/quicktime": ((4, b"ftyp"), (4, b"moov"), (4, b"wide"), (4, b"mdat"), (4, b"free")),
     "video/webm": ((0, b"\x1a\x45\xdf\xa3"),),
-    "audio/mpeg": ((0, b"ID3"), (0, b"\xff\xfb"), (0, b"\xff\xf3"), (0, b"\xff\xf2")),
+    "audio/mpeg": ((0, b"ID3"), *((0, b"\xff%c" % n) for n in b"\xfa\xfb\xf2\xf3\xe2\xe3")),
     "audio/wav": ((8, b"WAVE"),),
     "audio/mp4": ((4, b"ftyp"),),
     "audio/aac": ((0, b"\xff\xf1"), (0, b"\xff\xf9"), (0, b"ID3")),
@@ -111,21 +111,27 @@ def _video(path: Path, content_type: str) -> dict[str, Any]:
 
     try:
         with open_media(path) as container:
-            stream = video_stream(container)
-            check_pixels(stream.width * stream.height)
-            check_unbroken(container, stream)
-            frame = next(container.decode(stream))
-            check_pixels(frame.width * frame.height)
-            found = measure_film(container, stream)
-            if container.duration and not stream.duration:
-                # The header was written first and tells of the whole.
-                check_complete(found.end, container.duration / 1_000_000)
-            size = {"width": frame.width, "height": frame.height}
-            return {**size, "duration_seconds": found.seconds}
+            _, frame, seconds = look_at_video(container)
+            return {"width": frame.width, "height": frame.height, "duration_seconds": seconds}
     except StopIteration:
         raise EngineError("the video holds no picture", code="undecodable") from None
     except (av.FFmpegError, IndexError):
         raise undecodable() from None
+
+
+def look_at_video(container: Any) -> tuple[Any, Any, float]:
+    """Return the stream of a video, its first frame and how long it plays, all within bounds."""
+    stream = video_stream(container)
+    check_pixels(stream.width * stream.height)
+    check_unbroken(container, stream)
+    stream.codec_context.options = {"skip_loop_filter": "all"}  # the frame is not shown
+    frame = next(container.decode(stream))
+    check_pixels(frame.width * frame.height)
+    found = measure_film(container, stream)
+    if container.duration and not stream.duration:
+        # The header was written first and tells of everything together.
+        check_complete(found.end, container.duration / 1_000_000)
+    return stream, frame, found.seconds
 
 
 def _audio(path: Path, content_type: str) -> dict[str, Any]:

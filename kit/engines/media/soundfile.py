@@ -47,7 +47,7 @@ def open_sound(
     """
     most = round((MOST if seconds is None else min(seconds, MOST)) * RATE)
     try:
-        with open_media(path, unseen=True) as container:
+        with open_media(path) as container:
             parts = _parts(container, channels, path)
             parts = _limit(parts, path, most, check, whole=seconds is None)
             sound = gather(parts, channels, folder)

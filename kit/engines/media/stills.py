@@ -133,23 +133,18 @@ def _still(image: Any) -> Still:
     # In place: a copy of a large picture takes as much memory as all that follows.
     ImageOps.exif_transpose(image, in_place=True)
     pixels = np.empty((image.height, image.width, 3), np.uint8)
-    if image.mode.startswith(("I", "F")):
-        # Gray of 16 bits, which Pillow would clip rather than scale.
-        for rows, part in _bands(image):
-            deep = np.asarray(part).astype(np.float32) / 257.0
-            pixels[rows] = np.clip(np.rint(deep), 0, 255)[:, :, None]
-        return Still(pixels)
     see_through = image.mode == "RGBa" or "A" in image.mode or "transparency" in image.info
-    if not see_through:
+    if not see_through or image.mode[0] in "IF":
         managed = _management(_plain(image.crop((0, 0, 1, 1))).mode, profile)
         for rows, part in _bands(image):
             pixels[rows] = managed(_plain(part))
         return Still(pixels)
-    alpha, managed = np.empty(pixels.shape[:2], np.uint8), _management("RGB", profile)
+    alpha, mode = np.empty(pixels.shape[:2], np.uint8), "L" if image.mode[0] == "L" else "RGB"
+    managed = _management(mode, profile)
     for rows, part in _bands(image):
         clear = part.convert("RGBA")
         alpha[rows] = clear.getchannel("A")
-        pixels[rows] = managed(clear.convert("RGB"))
+        pixels[rows] = managed(clear.convert(mode))
     return Still(pixels, None if alpha.min() == _OPAQUE else alpha)
 
 
@@ -162,6 +157,10 @@ def _bands(image: Any) -> Iterator[tuple[slice, Any]]:
 
 def _plain(image: Any) -> Any:
     """Return a picture in a mode that color profiles are made for."""
+    if image.mode[0] in "IF":
+        # Gray of 16 bits, which Pillow would clip rather than scale.
+        gray = np.rint(np.asarray(image) / np.float32(257))
+        return Image.fromarray(np.clip(gray, 0, 255).astype(np.uint8))
     return image if image.mode in ("RGB", "CMYK", "L") else image.convert("RGB")
 
 

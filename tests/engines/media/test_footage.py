@@ -1,6 +1,5 @@
 """Videos as cameras, phones, browsers and broadcasts made them, read as upright frames in time."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from kit.engines.media.clip import rgb_of
 from kit.engines.media.footage import Footage
+from kit.engines.media.soundfile import open_sound
 from kit.errors import EngineError
 from tests.engines.films import WHOLE, clicks, filmed, picture, turned, woven
 from tests.engines.rendering import filmed as recorded
@@ -76,10 +76,14 @@ def test_a_part_begins_and_ends_where_it_was_asked_to(tmp_path: Path) -> None:
     assert len(read(path, 30, start=0.5, end=0.5)) == 1
 
 
-@pytest.mark.parametrize("degrees", [90, 180, 270])
-def test_a_video_that_a_phone_filmed_sideways_stands_upright(tmp_path: Path, degrees: int) -> None:
-    path = turned(filmed(tmp_path / "a.mp4", [picture(64, 48, RED)] * 4), degrees)
-    upright = np.rot90(picture(64, 48, RED), -degrees // 90)
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+def test_a_video_that_a_phone_filmed_sideways_stands_upright(
+    tmp_path: Path, degrees: int, mirrored: bool
+) -> None:
+    seen = picture(64, 48, RED)
+    path = turned(filmed(tmp_path / "a.mp4", [seen] * 4), degrees, mirrored=mirrored)
+    upright = np.rot90(seen[:, ::-1] if mirrored else seen, -degrees // 90)
 
     with Footage(path) as footage:
         (frame, *_), (planes, *_) = footage.frames(30), footage.frames(30, i420=True)
@@ -153,29 +157,11 @@ def test_what_is_no_video_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_picture_stays_on_show_while_the_sound_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "a.mp4"
-    with av.open(str(path), "w") as container:
-        video: Any = container.add_stream("libx264", rate=25)
-        video.width, video.height, video.pix_fmt = 64, 48, "yuv420p"
-        sound: Any = container.add_stream("aac", rate=48_000, layout="mono")
-        frame = av.VideoFrame.from_ndarray(picture(64, 48, RED), format="rgb24")
-        for stream, given in ((video, [frame]), (sound, _silence(3))):
-            for one in given:
-                container.mux(stream.encode(one))
-            container.mux(stream.encode(None))
-
-    with Footage(path) as footage:
+    with Footage(late(tmp_path / "a.mov", 0.0, 3.0, most=1)) as footage:
         assert footage.seconds == pytest.approx(3.0, abs=0.1)
         frames = list(footage.frames(10))
     assert len(frames) == pytest.approx(30, abs=1)
     assert (frames[-1] == frames[0]).all()
-
-
-def _silence(seconds: int) -> Iterator[av.AudioFrame]:
-    for number in range(seconds * 48):
-        frame = av.AudioFrame.from_ndarray(np.zeros((1, 1000), np.float32), "fltp", "mono")
-        frame.sample_rate, frame.pts = 48_000, 1000 * number
-        yield frame
 
 
 @pytest.mark.parametrize("tall", [False, True])
@@ -233,8 +219,8 @@ def test_a_video_read_at_half_its_size_is_the_mean_of_what_it_shows_whole(tmp_pa
         assert cv2.PSNR(mean, np.ascontiguousarray(small[:256])) > 38
 
 
-def late(path: Path, start: float, seconds: float) -> Path:
-    """Write a Matroska file whose clock begins at a time."""
+def late(path: Path, start: float, seconds: float, heard: float = 0.0, most: int = 999) -> Path:
+    """Write a file whose clock begins at a time, its sound later; of so many pictures at most."""
     with av.open(str(path), "w") as container:
         stream: Any = container.add_stream("libx264", rate=25)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
@@ -242,20 +228,23 @@ def late(path: Path, start: float, seconds: float) -> Path:
         for number in range(round(seconds * 25)):
             frame: Any = av.VideoFrame.from_ndarray(np.zeros((48, 64, 3), np.uint8), "rgb24")
             frame.pts, frame.time_base = round((start + number / 25) * 25), Fraction(1, 25)
-            container.mux(stream.encode(frame))
-            heard: Any = av.AudioFrame.from_ndarray(np.zeros((1, 1920), np.int16), "s16", "mono")
-            heard.sample_rate, heard.time_base = 48_000, Fraction(1, 48_000)
-            heard.pts = round(start * 48_000) + 1920 * number
-            container.mux(sound.encode(heard))
+            container.mux(stream.encode(frame) if number < most else [])
+            frame = av.AudioFrame.from_ndarray(np.full((1, 1920), 9999, np.int16), "s16", "mono")
+            frame.sample_rate, frame.time_base = 48_000, Fraction(1, 48_000)
+            frame.pts = round((start + heard) * 48_000) + 1920 * number
+            container.mux(sound.encode(frame))
         container.mux(stream.encode(None))
         container.mux(sound.encode(None))
     return path
 
 
 def test_a_clock_that_does_not_begin_at_zero_makes_no_video_longer(tmp_path: Path) -> None:
-    with Footage(late(tmp_path / "a.mkv", 5.0, 2.0)) as footage:
+    path = late(tmp_path / "a.mkv", 5.0, 2.0, heard=0.4)
+    with Footage(path) as footage:
         assert footage.seconds == pytest.approx(2.0, abs=0.05)
         assert len(list(footage.frames(25))) == pytest.approx(50, abs=1)
+    silence = np.argmax(open_sound(path).samples[0] > 0.1) / 48_000
+    assert silence == pytest.approx(0.4, abs=0.003), "sound stays as late as it is"
 
 
 def test_the_way_to_a_late_start_can_be_given_up(tmp_path: Path) -> None:

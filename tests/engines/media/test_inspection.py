@@ -14,6 +14,7 @@ from kit.engines.media.clip import Clip, rgb_frame
 from kit.engines.media.footage import Footage
 from kit.engines.media.inspection import inspect
 from kit.errors import EngineError
+from tests.engines.films import written
 
 
 def told(path: Path, content_type: str) -> str:
@@ -36,9 +37,7 @@ def test_a_picture_that_is_cut_off_is_called_that(tmp_path: Path, kind: str) -> 
 def test_a_recording_without_a_sample_is_called_empty(tmp_path: Path) -> None:
     path = tmp_path / "a.wav"
     with wave.open(str(path), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(48_000)
+        file.setparams((1, 2, 48_000, 0, "NONE", ""))
 
     assert told(path, "audio/wav") == "the recording is empty"
 
@@ -118,17 +117,8 @@ def test_a_download_that_broke_off_is_refused_though_its_index_is_whole(tmp_path
 
 
 def test_a_broken_off_recording_of_sound_is_refused_too(tmp_path: Path) -> None:
-    path = tmp_path / "a.m4a"
-    with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
-        stream: Any = container.add_stream("aac", rate=48_000, layout="mono")
-        noise = np.random.default_rng(1).uniform(-0.5, 0.5, (1, 144_000)).astype(np.float32)
-        for first in range(0, 144_000, 1024):
-            frame = av.AudioFrame.from_ndarray(
-                np.ascontiguousarray(noise[:, first : first + 1024]), "fltp", "mono"
-            )
-            frame.sample_rate = 48_000
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
+    noise = np.random.default_rng(1).uniform(-0.5, 0.5, (1, 144_000)).astype(np.float32)
+    path = written(tmp_path / "a.m4a", noise, "aac", movflags="+faststart")
     content = path.read_bytes()
 
     assert inspect(path, "audio/mp4")["duration_seconds"] == pytest.approx(3.0, abs=0.1)

@@ -1,6 +1,7 @@
 """Pictures in and out: any file becomes upright pixels, and pixels become files and previews."""
 
 import io
+import struct
 import warnings
 from pathlib import Path
 from typing import Any
@@ -75,12 +76,21 @@ def test_a_jpeg_that_is_cut_off_is_refused(tmp_path: Path) -> None:
         open_still(path)
 
 
-def test_sixteen_bits_are_scaled_and_not_clipped(tmp_path: Path) -> None:
-    ramp = np.linspace(0, 65535, 64).astype(np.uint16)[None].repeat(8, 0)
+def gray_profile(power: float) -> bytes:
+    """Return a color profile of gray by a power curve. Source: ICC.1:2001-04, 6."""
+    kind = (0x2400000, b"mntr", b"GRAY", b"XYZ ", b"acsp", 63190, 65536, 54061)
+    head = struct.pack(">I4xI4s4s4s12x4s28x3i48x", 160, *kind)
+    tags = struct.pack(">I4sII4s4xIH2x", 1, b"kTRC", 144, 14, b"curv", 1, round(256 * power))
+    return head + tags
 
-    still = open_still(saved(tmp_path / "a", Image.fromarray(ramp)))
 
-    assert np.abs(still.pixels[4, :, 0] - ramp[4] / 257).max() <= 1
+@pytest.mark.parametrize(("mode", "gray"), [("L", 128), ("LA", (128, 90)), ("I;16", 128 * 257)])
+def test_gray_of_every_kind_is_shown_by_its_profile(tmp_path: Path, mode: str, gray: Any) -> None:
+    image = Image.new(mode, (8, 8), gray)
+
+    still = open_still(saved(tmp_path / "a", image, icc_profile=gray_profile(1.0)))
+
+    assert np.abs(still.pixels.astype(int) - 188).max() <= 1
 
 
 @pytest.mark.parametrize("kind", ["PNG", "WEBP"])

@@ -15,6 +15,7 @@ from av.stream import Disposition
 
 from kit.engines.media.clip import FORMATS, Clip, rgb_frame
 from kit.engines.media.footage import Footage
+from kit.engines.media.inspection import inspect
 from kit.engines.media.sound import (
     RATE,
     Sound,
@@ -30,7 +31,7 @@ from kit.engines.media.sound import (
 )
 from kit.engines.media.soundfile import open_sound
 from kit.errors import EngineError
-from tests.engines.films import clicks, onsets, picture
+from tests.engines.films import clicks, onsets, picture, written
 
 
 def tone(seconds: float, *, pitch: float = 440.0, level: float = 0.5, channels: int = 2) -> Sound:
@@ -42,23 +43,6 @@ def pitch(sound: Sound) -> float:
     line = sound.samples[0]
     spectrum = np.abs(np.fft.rfft(line * np.hanning(len(line))))
     return float(np.argmax(spectrum)) / sound.seconds
-
-
-def written(
-    path: Path, samples: np.ndarray, codec: str, rate: int = RATE, *, pace: float = 1.0
-) -> Path:
-    """Write a sound in parts of 20 ms, each at its time by a clock of some pace."""
-    layout, size = "mono" if len(samples) == 1 else "stereo", rate // 50
-    with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream(codec, rate=rate, layout=layout)
-        for first in range(0, samples.shape[1], size):
-            part = np.ascontiguousarray(samples[:, first : first + size])
-            frame: Any = av.AudioFrame.from_ndarray(part, format="fltp", layout=layout)
-            frame.sample_rate, frame.pts = rate, round(first * pace)
-            frame.time_base = Fraction(1, rate)
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
-    return path
 
 
 @pytest.mark.parametrize(
@@ -90,6 +74,14 @@ def test_other_rates_and_channels_are_converted(tmp_path: Path) -> None:
 
     assert open_sound(path).samples.shape == pytest.approx((2, RATE), abs=40)
     assert open_sound(path, channels=1).samples.shape == pytest.approx((1, RATE), abs=40)
+
+
+def test_an_mp3_of_a_slow_rate_needs_no_tag(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.mp3", clicks(3.0, channels=1)[:, :8000], "libmp3lame", 8000)
+    content = path.read_bytes()
+    path.write_bytes(content[content.index(b"\xff\xe3") :])
+
+    assert inspect(path, "audio/mpeg")["duration_seconds"] == pytest.approx(1.0, abs=0.2)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
