@@ -7,7 +7,7 @@ loads next to nothing: each public name loads what it needs when it is first use
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kit.version import __version__
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kit.studio import AsyncStudio, Studio
     from kit.studio.operations import Operations
     from kit.studio.views import compare, gallery
+
+S = TypeVar("S", "Studio", "AsyncStudio")
 
 __all__ = [
     "AsyncStudio",
@@ -84,8 +86,7 @@ def connect(
     """
     from kit.studio import Studio
 
-    settings, operations = _find_service(base_url, api_key, profile, data, reuse)
-    return Studio(settings, operations=operations)
+    return _open(Studio, base_url, api_key, profile, data, reuse)
 
 
 async def aconnect(
@@ -106,10 +107,25 @@ async def aconnect(
 
     from kit.studio import AsyncStudio
 
-    settings, operations = await asyncio.to_thread(
-        _find_service, base_url, api_key, profile, data, reuse
-    )
-    return AsyncStudio(settings, operations=operations)
+    return await asyncio.to_thread(_open, AsyncStudio, base_url, api_key, profile, data, reuse)
+
+
+def _open(
+    face: type[S],
+    base_url: str | None,
+    api_key: str | None,
+    profile: str | None,
+    data: Path | str | None,
+    reuse: bool,
+) -> S:
+    """Return a studio of a face; pickled, it is opened anew where its key is found anew."""
+    from functools import partial
+
+    settings, operations = _find_service(base_url, api_key, profile, data, reuse)
+    studio = face(settings, operations=operations)
+    if not api_key:
+        studio.reopen = partial(_open, face, base_url, None, profile, settings.data, reuse)
+    return studio
 
 
 def _find_service(

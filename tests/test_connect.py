@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,6 +90,26 @@ def test_without_an_address_there_is_an_embedded_service(data: Path) -> None:
         assert repr(studio) == "<Studio embedded>"
         assert studio.account.credits is not None
         assert len(studio.models) > 0
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_a_studio_is_pickled_without_its_key_and_opened_anew(data: Path, awaited: bool) -> None:
+    studio = asyncio.run(kit.aconnect(data=data)) if awaited else kit.connect(data=data)
+    stored = pickle.dumps(studio)
+
+    assert studio.client.settings.api_key.encode() not in stored
+    opened = pickle.loads(stored)
+    assert type(opened) is type(studio)
+    assert opened.client.settings == studio.client.settings
+    assert copy.deepcopy(studio) is studio
+
+
+@pytest.mark.parametrize("held", [lambda studio: studio, lambda studio: studio.costs])
+def test_what_cannot_be_pickled_without_a_key_says_so(tmp_path: Path, held: Any) -> None:
+    studio = kit.connect("http://127.0.0.1:9", "cs_test_x", data=tmp_path)
+
+    with pytest.raises(ConfigError, match=r"is not pickled.*kit\.connect\(\)"):
+        pickle.dumps(held(studio))
 
 
 def test_an_estimate_is_what_is_charged_and_the_ledger_agrees(data: Path) -> None:

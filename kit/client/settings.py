@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from kit.client import profiles as saved_profiles
 from kit.client.addresses import ServiceLocation, check_address, check_key, mask, origin
@@ -44,6 +45,12 @@ class Settings:
 
     def __repr__(self) -> str:
         return f"Settings(base_url={self.base_url!r}, api_key={mask(self.api_key)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise ConfigError(
+            "what holds the key of a service is not pickled: pickle the studio, or kit.connect() "
+            "where it is to be used"
+        )
 
     def owns(self, url: str) -> bool:
         """Return whether an address out of an answer leads to the service itself."""

@@ -60,12 +60,13 @@ def _starting(begun: str, words: Iterable[str]) -> list[str]:
 
 
 def register(shell: Any = None) -> None:
-    """Teach IPython to complete; without IPython 8.6, which Colab has not got, nothing happens."""
+    """Teach IPython to complete; without IPython 8.6, as in Colab, or its completer, do nothing."""
     ipython = sys.modules.get("IPython")
     shell = shell or (ipython and ipython.get_ipython())
-    if not ipython or not shell or ipython.version_info < (8, 6):
+    completer = getattr(shell, "Completer", None)  # Solara's shell has none
+    if not ipython or completer is None or ipython.version_info < (8, 6):
         return
-    matchers = shell.Completer.custom_matchers
+    matchers = completer.custom_matchers
     if all(getattr(each, "matcher_identifier", "") != _IDENTIFIER for each in matchers):
         matchers.append(_matcher_of(shell))
 

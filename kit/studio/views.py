@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, overload
 
 from kit import wire
 from kit.client import calls, flows
@@ -191,12 +191,28 @@ class BaseStudio:
     """What both faces of a studio share: the session that it works with, and how it looks."""
 
     session: Session[Any]
+    #: What opens it in another process; None where its key was passed.
+    reopen: Callable[[], Any] | None = None
 
     def __repr__(self) -> str:
         return f"<Studio {self._name}>"
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in ("client", "session")]
+        return [name for name in super().__dir__() if name not in ("client", "session", "reopen")]
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.reopen is None:
+            raise ConfigError(
+                "a studio with a key that was passed is not pickled, which would write the key "
+                "down: kit.connect() to a saved profile, or with KIT_BASE_URL and KIT_API_KEY"
+            )
+        return self.reopen, ()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Return what its service says now, or only where it is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import IPython
@@ -53,6 +54,12 @@ def test_ipython_completes_them(studio: Studio) -> None:
     assert len(shell.Completer.custom_matchers) == 1
     assert list(studio.models) == studio.models._ipython_key_completions_()
     shell.history_manager.end_session()
+
+
+def test_a_shell_that_completes_nothing_is_left_alone() -> None:
+    shell = SimpleNamespace(user_ns={})
+    register(shell)
+    assert vars(shell) == {"user_ns": {}}
 
 
 def test_a_service_that_refuses_completes_nothing(studio: Studio, other: Server) -> None:
