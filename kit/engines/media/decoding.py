@@ -45,8 +45,7 @@ def decoded(container: Any, stream: Any, *, reduced: bool, coarse: bool) -> Iter
     context = stream.codec_context
     if stream.metadata.get("alpha_mode") == "1" and context.name in _SEE_THROUGH:
         context = av.CodecContext.create(_SEE_THROUGH[context.name], "r")
-    context.thread_type = "AUTO"
-    context.thread_count = 2
+    context.thread_type, context.thread_count = "AUTO", 2
     if reduced:
         context.options = {**context.options, "skip_loop_filter": "all"}
     if coarse:
@@ -100,11 +99,9 @@ def is_plain(frame: Any) -> bool:
 
 def planes(frame: Any, width: int, height: int) -> Bytes:
     """Return a plain frame as I420 of an even size, as clips have them."""
-    asked = _matrix(frame)
-    if asked or (frame.colorspace, frame.color_range) == (_BT709, _LIMITED):
-        asked = {}  # asked for what it has, FFmpeg takes twice the time
-    else:
-        asked = {"dst_colorspace": _BT709, "dst_color_range": _LIMITED}
+    usual = _matrix(frame) or (frame.colorspace, frame.color_range) == (_BT709, _LIMITED)
+    # Asked for what it has, FFmpeg takes twice the time.
+    asked = {} if usual else {"dst_colorspace": _BT709, "dst_color_range": _LIMITED}
     # OpenCV takes means of two by two in a quarter of FFmpeg's time.
     halved = 2 * width <= frame.width and 2 * height <= frame.height and not asked
     ready = halved and frame.format.name != "nv12"

@@ -23,8 +23,8 @@ from kit.engines.media.hdr import tones_of
 from kit.engines.media.inspection import check_pixels, look_at_video, undecodable
 from kit.engines.media.lengths import check_complete, check_priced
 
-#: Whether columns and rows run backwards -> the axis to flip around, as OpenCV numbers them.
-_FLIPS = {(True, False): 1, (False, True): 0, (True, True): -1}
+#: By quarters of a turn: the axis to flip around after odd ones are tipped, as OpenCV numbers it.
+_FLIPS = (None, 0, -1, 1)
 #: How far the rates of a file may be apart before it counts as varying.
 _EVEN = 0.015
 #: Frames per second from which some may be passed over: of few ones too much would be missing.
@@ -120,10 +120,12 @@ class Footage:
         stream, frame, self.seconds = look_at_video(container)
         self._origin = float(frame.time or 0.0)
         self._shape = frame.width, frame.height
-        told = frame.side_data.get("DISPLAYMATRIX")
+        told, turn = None, round(frame.rotation / 90)
+        with contextlib.suppress(ValueError):  # PyAV 18 does not know every kind of such data
+            told = frame.side_data.get("DISPLAYMATRIX")
         a, b, _, c, d = np.frombuffer(told, np.int32)[:5].tolist() if told else (1, 0, 0, 0, 1)
-        self._sideways = abs(b) > abs(a)
-        self._flip = _FLIPS.get((c < 0, b < 0) if self._sideways else (a < 0, d < 0))
+        self._sideways = turn % 2 == 1
+        self._flip = _FLIPS[(turn + (a * d < b * c)) % 4]  # mirrored, it is one further
         ratio = float(stream.sample_aspect_ratio or 1) or 1.0
         # The side that is too short grows, so that nothing is lost.
         wide = max(1, round(frame.width * max(1.0, ratio)))
