@@ -105,8 +105,14 @@ async def aconnect(
     """
     import asyncio
 
+    from kit.errors import ConfigError
     from kit.studio import AsyncStudio
 
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        todo = "elsewhere, as under trio, call kit.connect() in a thread"
+        raise ConfigError(f"what is awaited needs a loop of asyncio: {todo}") from None
     return await asyncio.to_thread(_open, AsyncStudio, base_url, api_key, profile, data, reuse)
 
 

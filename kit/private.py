@@ -140,6 +140,10 @@ class Lock:
     def release(self) -> None:
         """Let go of the lock."""
         if self._file is not None:
+            if sys.platform != "win32":
+                import fcntl
+
+                fcntl.flock(self._file, fcntl.LOCK_UN)  # a forked child has the file open, too
             os.close(self._file)  # which unlocks it
             self._file = None
 

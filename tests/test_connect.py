@@ -85,6 +85,11 @@ def test_half_an_address_is_a_sentence() -> None:
         kit.connect("http://127.0.0.1:9")
 
 
+def test_without_a_loop_of_asyncio_there_is_no_awaited_studio() -> None:
+    with pytest.raises(ConfigError, match=r"as under trio, call kit\.connect\(\)"):
+        kit.aconnect().send(None)
+
+
 def test_without_an_address_there_is_an_embedded_service(data: Path) -> None:
     with kit.connect(data=data) as studio:
         assert repr(studio) == "<Studio embedded>"

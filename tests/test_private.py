@@ -176,3 +176,23 @@ def test_a_file_system_without_rights_links_and_flushed_folders_is_enough(
     storage = LocalStorage(tmp_path / "objects", Signer(secret))
     asyncio.run(storage.keep({"outputs/0/a.png": tmp_path / "open"}))
     assert (tmp_path / "objects/outputs/0/a.png").is_file()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_lock_that_was_released_is_free_whoever_was_forked_meanwhile(tmp_path: Path) -> None:
+    code = """
+import os, pathlib, signal, sys
+from kit.private import Lock
+lock, other = [Lock(pathlib.Path(sys.argv[1]) / "lock") for _ in range(2)]
+lock.acquire()
+child = os.fork()
+if not child:
+    signal.pause()
+lock.release()
+print(other.acquire())
+os.kill(child, signal.SIGKILL)
+"""
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    assert (done.stdout, done.stderr) == ("True\n", "")

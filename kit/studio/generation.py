@@ -349,7 +349,7 @@ def restore_generation(
     if session is None:
         raise ConfigError(
             f"the generation {facts.id} is one of the service {service[0]}: kit.connect() to it, "
-            "with the same data folder, before it is loaded"
+            "with the same data folder, before it is loaded, or pass the studio before it"
         )
     held: BaseGeneration = session.hold(facts, made_before=made_before)
     return held
