@@ -49,7 +49,7 @@ class Readiness:
     #: Milliseconds since 1970; and seconds, never going back.
     clock: Callable[[], int]
     seconds: Callable[[], float]
-    #: Seconds that the database may take to write a row.
+    #: Seconds that the database may take to write a row, and the storage to write a file.
     timeout: float = 5.0
     _probe: asyncio.Task[None] | None = field(default=None, init=False)
     _probed: float = field(default=0.0, init=False)
@@ -84,7 +84,12 @@ class Readiness:
                 await self.database.write(_mark(_READY, self.clock()), durable=False)
         except TimeoutError:
             raise UnavailableError("the database does not answer") from None
-        if not await self.storage.ready():
+        try:
+            async with asyncio.timeout(self.timeout):
+                ready = await self.storage.ready()
+        except TimeoutError:
+            raise UnavailableError("the storage does not answer") from None
+        if not ready:
             raise UnavailableError("the storage cannot be written")
         if self.seconds() >= self._due:
             with suppress(TimeoutError):

@@ -124,3 +124,22 @@ def test_a_database_that_does_not_answer_is_no_ready_one(tmp_path: Path) -> None
             await database.close()
 
     asyncio.run(run())
+
+
+def test_a_storage_that_does_not_answer_is_no_ready_one(tmp_path: Path) -> None:
+    class Silent(LocalStorage):
+        async def ready(self) -> bool:
+            await asyncio.sleep(60)
+            return True
+
+    async def run() -> None:
+        database = Slow(tmp_path / "kit.db", 0.0)
+        storage = Silent(tmp_path / "objects", Signer(b"s" * 32))
+        readiness = Readiness(database, storage, lambda: NOW, Watch(), timeout=2)
+        try:
+            with pytest.raises(UnavailableError, match="the storage does not answer"):
+                await readiness.probe()
+        finally:
+            await database.close()
+
+    asyncio.run(run())
