@@ -193,7 +193,8 @@ class Cluster:
                 timeout=_LOOK_SECONDS,
             )
             await self._client
-            self._client.subscribe_topic(self._topic, self._hear)
+        # Again and again: a new scheduler to which it came back knows of no topic.
+        self._client.subscribe_topic(self._topic, self._hear)
         place = _place(self._settings)
         found = await self._client.run_on_scheduler(_capacity(place, self._client.id))
         if self._answers and not found["known"]:  # it took one half of the connection for broken

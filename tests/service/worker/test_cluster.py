@@ -325,6 +325,26 @@ def test_a_service_that_the_scheduler_takes_for_gone_comes_back(
         assert finished(http, started(http))["status"] == "completed"
 
 
+def test_progress_is_told_by_a_scheduler_that_was_started_again(
+    parts: Parts, start_service: Start
+) -> None:
+    scheduler = parts.run(parts.scheduler())
+    parts.run(parts.worker("w", "--workers", "1"))
+    service = start_service(**parts.places())
+    with client(service) as http:
+        hanging = started(http, does="hangs")
+        for attempt in (1, 2):
+            until(lambda attempt=attempt: attempts(service) == attempt)
+            until(lambda: read(http, hanging)["progress"] > 0)
+            scheduler.stop()
+
+
+def attempts(service: Service) -> int:
+    """Return which attempt of the only generation is rendered."""
+    [row] = service.write(sql("SELECT attempt FROM generations"))
+    return int(row.attempt)
+
+
 @pytest.mark.slow
 def test_without_a_scheduler_jobs_wait_and_no_attempt_is_spent(
     parts: Parts, start_service: Start
