@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import threading
 import weakref
 from collections.abc import Callable
@@ -19,6 +20,10 @@ class Changes:
     """Those who want to know of changes; the list does not keep them alive."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew, as a forked process does: it has no page, and the lock may be held there."""
         self._lock = threading.Lock()
         self._calls: list[weakref.WeakMethod[Callable[[], None]]] = []
 
@@ -85,4 +90,7 @@ class ChangeWatch:
 @functools.cache
 def changes_at(address: str) -> Changes:
     """Return the changes at a service, the same for all studios of this kernel."""
-    return Changes()
+    changes = Changes()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=changes.forget)
+    return changes

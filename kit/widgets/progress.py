@@ -8,6 +8,7 @@ miss; it needs no ipywidgets. In a terminal it is one line on standard error; el
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import sys
 import time
@@ -217,6 +218,9 @@ def _place() -> ProgressDisplay | None:
     """Return where progress can be shown: IPython is asked only where it is already there."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    if shell is not None and getattr(shell, "kernel", None) is not None:
-        return line_of_cell(shell.kernel.get_parent().get("header", {}).get("msg_id", ""))
+    kernel = getattr(shell, "kernel", None)
+    if kernel is not None:
+        if getattr(getattr(kernel, "session", None), "pid", os.getpid()) != os.getpid():
+            return None  # what was forked from a kernel sends it nothing
+        return line_of_cell(kernel.get_parent().get("header", {}).get("msg_id", ""))
     return TerminalLine(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None

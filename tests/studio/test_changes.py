@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+
+import pytest
 
 from kit.errors import NoAnswerError
 from kit.studio import Studio
@@ -54,6 +59,28 @@ def test_nothing_is_kept_alive_by_following() -> None:
     changes.notify()
 
     assert two.count == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_has_no_page_that_follows() -> None:
+    code = """
+import os
+from kit.studio.changes import changes_at
+
+class Page:
+    def follow(self):
+        print(os.getpid() == here, flush=True)
+
+here, page = os.getpid(), Page()
+changes_at("a").subscribe(page.follow)
+child = os.fork()
+changes_at("a").notify()
+if child:
+    os.waitpid(child, 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+    assert (done.stdout, done.stderr) == ("True\n", "")
 
 
 class Others:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from IPython.core.interactiveshell import InteractiveShell
 
 from kit.widgets.progress import (
     NotebookLine,
@@ -146,6 +149,19 @@ def test_a_program_without_a_terminal_prints_nothing(capsys: pytest.CaptureFixtu
         update(running(0.5))
 
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("forked", [True, False])
+@pytest.mark.usefixtures("shell")
+def test_what_was_forked_from_a_kernel_sends_it_nothing(forked: bool) -> None:
+    shell, sent = InteractiveShell.instance(), list[Any]()
+    session = SimpleNamespace(pid=os.getpid() + forked)
+    shell.kernel = SimpleNamespace(session=session, get_parent=dict)
+    shell.display_pub = SimpleNamespace(publish=lambda **_: sent.append(1), is_publishing=False)
+    with progress("paint") as update:
+        update(running(0.5))
+
+    assert bool(sent) is not forked
 
 
 def test_a_loop_in_a_cell_has_one_line() -> None:
