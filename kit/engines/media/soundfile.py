@@ -23,7 +23,6 @@ from kit.errors import EngineError
 
 #: Seconds of one file that are taken at most.
 MOST = 1800.0
-_LAYOUTS = {1: "mono", 2: "stereo"}
 #: Seconds by which a clock leaps, and samples a second by which the resampler follows one.
 _LEAP, _PACE = 1.0, 2400
 
@@ -123,7 +122,7 @@ def _resampler(frame: Any, channels: int, start: float) -> Any:
     )
     # One channel is heard at its own level from both sides, as players do it; the resampler would
     # take 3 dB away.
-    layout = _LAYOUTS[1 if frame.layout.nb_channels == 1 else channels]
+    layout = "mono" if 1 in (channels, frame.layout.nb_channels) else "stereo"
     steps = (
         graph.add("aresample", f"{RATE}:async={_PACE}:first_pts={round(start * RATE)}"),
         graph.add("aformat", f"sample_fmts=fltp:channel_layouts={layout}"),
@@ -136,8 +135,9 @@ def _ready(graph: Any, channels: int, frame: Any) -> Iterator[Floats]:
     """Give a graph a frame, or None at the end, and yield the samples that are ready."""
     for made in run_graph(graph, frame):
         samples = made.to_ndarray()
-        missing = channels // samples.shape[0]
-        yield np.repeat(samples, missing, axis=0) if missing > 1 else samples
+        if not np.abs(samples).max(initial=0.0) <= 100.0:  # a file of floats may hold anything
+            samples = np.nan_to_num(samples).clip(-100.0, 100.0)
+        yield np.broadcast_to(samples, (channels, samples.shape[1]))
 
 
 def _frames(container: Any, stream: Any, path: Path) -> Iterator[Any]:

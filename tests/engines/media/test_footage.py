@@ -149,12 +149,13 @@ def test_a_video_that_breaks_off_is_refused_and_not_shown_in_part(tmp_path: Path
 @pytest.mark.parametrize(
     "content", [b"", b"no video at all" * 20, b"ffconcat version 1.0\n", b"GIF89a" + bytes(60)]
 )
-def test_what_is_no_video_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_what_is_neither_a_video_nor_sound_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.mp4").write_bytes(content)
 
-    with pytest.raises(EngineError) as told:
-        Footage(tmp_path / "a.mp4")
-    assert told.value.code == "undecodable"
+    for opened in (Footage, open_sound):
+        with pytest.raises(EngineError) as told:
+            opened(tmp_path / "a.mp4")
+        assert told.value.code == "undecodable"
 
 
 def test_a_picture_stays_on_show_while_the_sound_goes_on(tmp_path: Path) -> None:
