@@ -45,6 +45,10 @@ _GRACE_SECONDS = 0.8
 #: changed a library, and what state the process is in now is unknown.
 _UNEXPECTED = frozenset({"engine_failed", "out_of_memory"})
 
+_SCRIPT = (
+    "import runpy, sys; sys.path += [place for place in {path!r} if place not in sys.path]; "
+    "runpy.run_module('kit.service.worker.child', run_name='__main__', alter_sys=True)"
+)
 #: What ends a process that used up its processor time; Windows has no such limit.
 _XCPU: int | None = getattr(signal, "SIGXCPU", None)
 
@@ -251,6 +255,15 @@ class Pool:
             return RenderProcess(process, channel, self._new_folder(), resident)
 
 
+def _write_script() -> str:
+    """Return a program that finds what we find, last of all: a script may have extended the path.
+
+    So do the files that `shiv` and `pex` make.
+    """
+    path = [os.path.abspath(place) for place in sys.path]  # noqa: PTH100 - zipped ones too
+    return _SCRIPT.format(path=path)
+
+
 def _spawn(
     connection: socket.socket, memory: int, cpu_seconds: int, offline: bool, log: Path | None
 ) -> subprocess.Popen[bytes]:
@@ -266,7 +279,7 @@ def _spawn(
     with log.open("ab") if log else nullcontext() as errors:
         return subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             # Not from the folder that we happen to be in: a notebook may lie beside a `random.py`.
-            [sys.executable, "-P", "-m", "kit.service.worker.child", *map(str, limits)],
+            [sys.executable, "-P", "-c", _write_script(), *map(str, limits)],
             stdin=subprocess.PIPE,  # a byte cancels the job of that number; it ends when we do
             stdout=subprocess.DEVNULL,
             stderr=errors,

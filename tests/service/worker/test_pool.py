@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kit.service.worker.pool import ENVIRONMENT, JobError, LostError, Pool
+from tests.conftest import PLUGINS
 from tests.service.worker.conftest import in_pool
 from tests.waiting import until
 
@@ -66,6 +67,17 @@ def test_a_job_answers_with_the_facts_about_its_file(with_pool: WithPool, tmp_pa
     assert "thumbnail" not in result  # one pixel is small enough
     assert len(result["sha256"]) == 64
     assert all(0 <= fraction <= 1 for fraction in seen)
+
+
+def test_it_finds_what_a_script_has_put_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONPATH")
+    monkeypatch.syspath_prepend(PLUGINS)
+
+    result = in_pool(lambda pool: pool.run("a", task(tmp_path), silent), tmp_path / "scratch")
+
+    assert result["width"] == 1
 
 
 def test_the_job_after_a_crash_is_fine(with_pool: WithPool, tmp_path: Path) -> None:
