@@ -51,10 +51,14 @@ def open_media(source: Path | IO[bytes], *, unseen: bool = False) -> Any:
 
 
 def moving_streams(container: Any) -> list[Any]:
-    """Return the streams of pictures that move; the cover of a song is none."""
+    """Return the streams of pictures that move, as far as they can be decoded.
+
+    The cover of a song is none.
+    """
     from av.stream import Disposition
 
-    return [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
+    cover = Disposition.attached_pic
+    return [s for s in container.streams.video if s.codec_context and not s.disposition & cover]
 
 
 def video_stream(container: Any) -> Any:
@@ -62,11 +66,7 @@ def video_stream(container: Any) -> Any:
 
     Raises `EngineError`: there is none, with code ``wrong_type``.
     """
-    streams = moving_streams(container)
-    if not streams:
-        raise EngineError("the file holds no video", code="wrong_type")
-    best = container.streams.best("video")
-    return best if best in streams else streams[0]
+    return _best(container, "video", moving_streams(container), "video", "wrong_type")
 
 
 def audio_stream(container: Any) -> Any:
@@ -74,9 +74,18 @@ def audio_stream(container: Any) -> Any:
 
     Raises `EngineError`: there is none, with code ``no_sound``.
     """
-    if not container.streams.audio:
-        raise EngineError("the file holds no sound", code="no_sound")
-    return container.streams.best("audio")
+    streams = [stream for stream in container.streams.audio if stream.codec_context]
+    return _best(container, "audio", streams, "sound", "no_sound")
+
+
+def _best(container: Any, kind: str, streams: list[Any], what: str, code: str) -> Any:
+    """Return the best of the streams of a kind that can be decoded: phones add some that cannot."""
+    if not streams:
+        unknown = any(not stream.codec_context for stream in getattr(container.streams, kind))
+        rest = " that can be decoded: write it anew with another program" if unknown else ""
+        raise EngineError(f"the file holds no {what}{rest}", code=code)
+    best = container.streams.best(kind)
+    return best if best in streams else streams[0]
 
 
 def measure(source: Path | IO[bytes], kind: str) -> float:

@@ -49,12 +49,9 @@ def open_sound(
         with open_media(path) as container:
             parts = _parts(container, channels, path)
             parts = _limit(parts, path, most, check, whole=seconds is None)
-            sound = gather(parts, channels, folder)
+            return gather(parts, channels, folder)
     except (av.FFmpegError, IndexError):
         raise undecodable() from None
-    if not sound.count:
-        raise EngineError("the recording is empty", code="undecodable")
-    return sound
 
 
 def _limit(
