@@ -223,4 +223,5 @@ def _place() -> ProgressDisplay | None:
         if getattr(getattr(kernel, "session", None), "pid", os.getpid()) != os.getpid():
             return None  # what was forked from a kernel sends it nothing
         return line_of_cell(kernel.get_parent().get("header", {}).get("msg_id", ""))
-    return TerminalLine(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
+    # nothing, or what hands lines to a log, has no such method
+    return TerminalLine(sys.stderr) if getattr(sys.stderr, "isatty", bool)() else None

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from types import SimpleNamespace
 from typing import Any
 
@@ -149,6 +150,14 @@ def test_a_program_without_a_terminal_prints_nothing(capsys: pytest.CaptureFixtu
         update(running(0.5))
 
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_hands_lines_to_a_log_is_no_terminal() -> None:
+    logged: list[str] = []
+    with redirect_stderr(SimpleNamespace(write=logged.append)), progress("paint") as update:  # type: ignore[type-var]
+        update(running(0.5))
+
+    assert not logged
 
 
 @pytest.mark.parametrize("forked", [True, False])
