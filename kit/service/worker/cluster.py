@@ -63,7 +63,7 @@ class Cluster:
         #: The jobs by name: what waits for the answer.
         self._jobs: dict[str, asyncio.Task[Any]] = {}
         #: The jobs by task: what is told of their progress.
-        self._reports: dict[str, Callable[[float], None]] = {}
+        self._reports: dict[str, Callable[[float | None], None]] = {}
         self._found = {RENDER: 0, GPU: 0}
         #: Whether it was said that the cluster does not answer; and how many workers are elsewhere.
         self._missed, self._elsewhere = False, 0
@@ -132,10 +132,10 @@ class Cluster:
         clock = asyncio.get_running_loop().time
         heard = math.inf
 
-        def report(fraction: float) -> None:
+        def report(fraction: float | None) -> None:
             nonlocal heard
-            heard = clock()
-            on_progress(fraction)
+            heard = math.inf if fraction is None else clock()
+            on_progress(fraction or 0.0)
 
         self._reports[key] = report
         most = self._settings.lease_seconds
@@ -266,6 +266,8 @@ class Node(WorkerPlugin):  # type: ignore[misc]
     def __init__(self, renderer: Renderer) -> None:
         self.renderer = renderer
         self.running: dict[str, asyncio.Task[dict[str, Any]]] = {}
+        #: Whether what runs begins anew elsewhere.
+        self.leaving = False
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
         """End the process of a task that was taken back: canceled, or its service is gone."""
@@ -288,7 +290,7 @@ async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool
     worker = get_worker()
     node: Node = worker.plugins[_NAME]
     done = [0.0]
-    telling = asyncio.create_task(_tell(partial(worker.log_event, topic), key, done))
+    telling = asyncio.create_task(_tell(partial(worker.log_event, topic), key, done, node))
     rendering = node.renderer.run(key, order, partial(done.__setitem__, 0), resident=resident)
     node.running[key] = asyncio.create_task(rendering)
     try:
@@ -305,10 +307,13 @@ async def _render(key: str, order: Mapping[str, Any], topic: str, resident: bool
         telling.cancel()
 
 
-async def _tell(send: Callable[[Any], None], key: str, done: list[float]) -> None:
-    """Say how far a task is, again and again: silence means that it is lost."""
+async def _tell(send: Callable[[Any], None], key: str, done: list[float], node: Node) -> None:
+    """Say how far a task is, again and again: silence means that it is lost.
+
+    None says that it begins anew, where and whenever there is a place.
+    """
     while True:
-        send((key, done[0]))
+        send((key, None if node.leaving else done[0]))
         await asyncio.sleep(REPORT_EVERY)
 
 
@@ -346,8 +351,8 @@ async def work(
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
         if stop.is_set() and worker.status == Status.running:
             await _retire(worker, node, settings.grace_seconds)
+        serving.cancel()  # first: it would register itself after the end
         await worker.close()
-        serving.cancel()
         if not stop.is_set():
             _log.info("the scheduler is gone; looking for it again")
             await asyncio.wait([stopping], timeout=_RETRY_EVERY)
@@ -367,6 +372,8 @@ async def _retire(worker: Worker, node: Node, seconds: float) -> None:
         async with asyncio.timeout(seconds):
             while node.running:
                 await asyncio.sleep(0.05)
+    node.leaving = True
+    await asyncio.sleep(2 * REPORT_EVERY if node.running else 0)
     with suppress(Exception):  # the scheduler may be gone
         async with asyncio.timeout(_LOOK_SECONDS):
             await worker.close_gracefully()

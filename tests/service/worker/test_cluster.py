@@ -200,6 +200,28 @@ def test_a_worker_removes_what_jobs_have_left_on_its_disk_a_day_ago(
     assert all(file.exists() for file in new)
 
 
+def test_a_job_that_a_worker_hands_back_waits_for_the_next_one_and_is_no_loss(
+    tmp_path: Path, parts: Parts, start_service: Start
+) -> None:
+    parts.run(parts.scheduler())
+    service = start_service(**parts.places(), lease_seconds=2)
+    given = {"KIT_GRACE_SECONDS": "0.1", "KIT_STORAGE_URL": parts.storage, **os.environ}
+    command = [sys.executable, "-m", "kit", "worker", "--cluster", parts.cluster, "--host"]
+    places = ["127.0.0.1", "--workers", "1", "--data", str(tmp_path / "first")]
+    with client(service) as http, subprocess.Popen([*command, *places], env=given) as first:
+        hanging = started(http, does="hangs")
+        until(lambda: read(http, hanging)["progress"] > 0)
+        first.terminate()
+        first.wait()
+        threading.Event().wait(4)
+        parts.run(parts.worker("second", "--workers", "1"))
+        until(lambda: read(http, hanging)["progress"] > 0)
+        [row] = service.write(sql("SELECT attempt, losses FROM generations"))
+        http.post(f"/v1/creative-studio/generations/{hanging}/cancel")
+
+    assert (row.attempt, row.losses) == (1, 0)
+
+
 def test_a_worker_that_stores_elsewhere_gets_no_jobs(
     tmp_path: Path, parts: Parts, start_service: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
