@@ -19,8 +19,8 @@ _LOST = 0.5
 #: Seconds, or a twentieth of the whole if that is more, by which the last frame may come before
 #: the end that the header tells.
 _MISSING = 1.0
-#: Bytes behind the sound of a WAV file that are of no concern.
-_UNTOLD = 1 << 16
+#: Bytes about the end of a WAV file's sound that are of no concern, and its length where unknown.
+_UNTOLD, _ENDLESS = 1 << 16, 0x7FFF0000
 _CHUNKS = 1000
 #: By how much a file may last longer than was priced, as a share and in seconds: decoders begin
 #: and end within a packet, and sound may outlast the pictures.
@@ -71,7 +71,7 @@ def check_unbroken(container: Any, stream: Any) -> None:
 
 
 def check_wav(path: Path) -> None:
-    """Refuse a WAV file of which more lies behind its sound than its header tells of.
+    """Refuse a WAV file of which more lies behind its sound than its header tells of, or less.
 
     Decoders stop where the header says that the sound ends; other chunks may follow, and what some
     recorders leave behind. A header that tells of nothing was written before the sound.
@@ -90,13 +90,14 @@ def check_wav(path: Path) -> None:
     if size - at > max(sound, _UNTOLD):
         sentence = f"{size - at:,} bytes follow after the {sound:,} that the header tells of"
         raise EngineError(f"the file is damaged: {sentence}", code="undecodable")
+    if at - size > _UNTOLD and sound < _ENDLESS:
+        raise EngineError(f"the file is incomplete: {size:,} of {at:,} bytes", code="undecodable")
 
 
 def check_complete(end: float, told: float) -> None:
     """Refuse a video that ends long before what its header tells, in seconds."""
     if end < told - max(_MISSING, 0.05 * told):
-        sentence = f"the video ends after {end:.1f} of {told:.1f} s: it is incomplete"
-        raise EngineError(sentence, code="undecodable")
+        raise EngineError(f"the file is incomplete: {end:.1f} of {told:.1f} s", code="undecodable")
 
 
 def _end(entry: Any) -> int:

@@ -116,11 +116,11 @@ def test_a_download_that_broke_off_is_refused_though_its_index_is_whole(tmp_path
     assert inspect(path, "video/mp4")["duration_seconds"] == pytest.approx(3.0, abs=0.1)
 
 
-def test_a_broken_off_recording_of_sound_is_refused_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "codec"), [("mp4", "aac"), ("wav", "pcm_u8")])
+def test_a_broken_off_recording_of_sound_is_refused(tmp_path: Path, kind: str, codec: str) -> None:
     noise = np.random.default_rng(1).uniform(-0.5, 0.5, (1, 144_000)).astype(np.float32)
-    path = written(tmp_path / "a.m4a", noise, "aac", movflags="+faststart")
-    content = path.read_bytes()
+    path = written(tmp_path / f"a.{kind}", noise, codec, movflags="+faststart")
 
-    assert inspect(path, "audio/mp4")["duration_seconds"] == pytest.approx(3.0, abs=0.1)
-    path.write_bytes(content[: len(content) // 2])
-    assert "breaks off after" in told(path, "audio/mp4")
+    assert inspect(path, f"audio/{kind}")["duration_seconds"] == pytest.approx(3.0, abs=0.1)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    assert "incomplete" in told(path, f"audio/{kind}")
