@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -124,6 +125,11 @@ def _start_service(settings: ServiceSettings) -> str:
 
 
 def _host(settings: ServiceSettings) -> Running:
+    if getattr(sys, "frozen", False):  # each render process would be the whole program again
+        raise ConfigError(
+            "a frozen program, as of PyInstaller, has no Python to render with: start `kit serve` "
+            "and kit.connect() to its address, or with the same data folder"
+        )
     from kit.service.server import start  # here: one that runs already is found without all that
 
     file = settings.data / _LOG

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -265,6 +266,17 @@ def test_who_asks_at_the_very_end_leaves_no_warning_of_python(data: Path) -> Non
 
     assert "after interpreter shutdown" in done.stderr
     assert "never awaited" not in done.stderr
+
+
+def test_a_frozen_program_hosts_no_service_and_uses_one_that_runs(data: Path) -> None:
+    code = "import sys, kit; sys.frozen = True; print(kit.connect(data=sys.argv[1]).account.name)"
+    run = partial(
+        subprocess.run, [sys.executable, "-c", code, str(data)], capture_output=True, text=True
+    )
+
+    assert "a frozen program, as of PyInstaller, has no Python to render with" in run().stderr
+    local.start_embedded(data)
+    assert run().stdout == "Demo\n"
 
 
 def test_what_was_stopped_here_on_purpose_is_not_started_again(data: Path) -> None:
