@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import sys
 import wave
 from pathlib import Path
@@ -360,6 +361,30 @@ def test_a_picture_of_another_kind_is_sent_as_png(tmp_path: Path, suffix: str) -
     assert (file.name, file.content_type) == ("lake.png", "image/png")
     with file.open() as stream, Image.open(stream) as picture:
         assert (picture.size, picture.getpixel((2, 2))) == ((5, 4), (0, 128, 128))
+
+
+def inks_profile() -> bytes:
+    """Return a profile of four inks, of which only black is seen. Source: ICC.1:2001-04, 6."""
+    kind = (0x2400000, b"prtr", b"CMYK", b"Lab ", b"acsp", 63190, 65536, 54061)
+    table = struct.pack(
+        ">4s4x4B9i", b"mft1", 4, 3, 2, 0, 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 16
+    )
+    corners = b"\xff\x80\x80\x00\x80\x80" * 8
+    table += bytes(range(256)) * 4 + corners + bytes(range(256)) * 3
+    head = struct.pack(">I4xI4s4s4s12x4s28x3i48x", 144 + len(table), *kind)
+    return head + struct.pack(">I4sII", 1, b"A2B0", 144, len(table)) + table
+
+
+@pytest.mark.parametrize(("profile", "shown"), [(inks_profile(), 255), (None, 0), (b"?", 0)])
+def test_a_picture_of_four_inks_is_sent_as_its_profile_shows_it(
+    tmp_path: Path, profile: bytes | None, shown: int
+) -> None:
+    path = tmp_path / "a.tiff"
+    Image.new("CMYK", (5, 4), (255, 0, 0, 0)).save(path, icc_profile=profile)
+
+    with uploads.source(path).open() as stream, Image.open(stream) as picture:
+        assert picture.mode == "RGB"
+        assert abs(picture.getpixel((2, 2))[0] - shown) <= 1
 
 
 def test_a_picture_of_floats_is_refused_and_not_sent_as_black(tmp_path: Path) -> None:
