@@ -194,6 +194,9 @@ class BaseGeneration:
     def __reduce__(self) -> tuple[Any, ...]:
         return restore_generation, (self._service, unsigned(self.facts), self.made_before)
 
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return self._service, self.id, self.status
+
     def _kit_file(self) -> Flow[Path]:
         """Return its file, as another request's medium."""
         return fetch_output(self)
@@ -345,7 +348,9 @@ def restore_generation(
     service: tuple[str, str], facts: wire.Generation, made_before: bool
 ) -> BaseGeneration:
     """Return a generation that was pickled, in the hands of a studio that is connected here."""
-    session = _SESSIONS.get(service)
+    newest_first = (held() for held in reversed(_SESSIONS.valuerefs()))
+    here = (one for one in newest_first if one and service_key(one.operations.settings) == service)
+    session = next(here, None)
     if session is None:
         raise ConfigError(
             f"the generation {facts.id} is one of the service {service[0]}: kit.connect() to it, "
@@ -355,8 +360,8 @@ def restore_generation(
     return held
 
 
-#: The sessions of this process, by their `service_key`.
-_SESSIONS: WeakValueDictionary[tuple[str, str], Session[Any]] = WeakValueDictionary()
+#: The sessions of this process, oldest first.
+_SESSIONS: WeakValueDictionary[int, Session[Any]] = WeakValueDictionary()
 
 G = TypeVar("G", bound=BaseGeneration)
 
@@ -377,7 +382,7 @@ class Session(Generic[G]):
 
     def remember(self) -> Self:
         """Have generations of its service that are unpickled later belong to it; return it."""
-        _SESSIONS[service_key(self.operations.settings)] = self
+        _SESSIONS[id(self)] = self
         return self
 
     @classmethod

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import pickle
 from decimal import Decimal
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dask.base import tokenize
 from PIL import Image
 
 from kit import wire
@@ -235,6 +237,27 @@ def test_a_generation_is_pickled_without_key_and_addresses(
     assert again == made
     assert output.bytes() == made.output.bytes()
     assert again.refresh().url == made.url
+
+
+def test_a_studio_that_came_later_and_is_gone_takes_no_pickled_generation_along(
+    studio: Studio, settings: Settings
+) -> None:
+    made = studio.generate("paint", "a fox")
+    with Studio(settings) as later:
+        assert later.history[made.id] == made
+    del later
+    gc.collect()
+
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_dask_knows_a_generation_again(studio: Studio) -> None:
+    made, other = studio.generate("paint", "a fox"), studio.generate("paint", "a hare")
+    names = [
+        tokenize(one.output, ensure_deterministic=True) for one in (made, made.refresh(), other)
+    ]
+
+    assert names[0] == names[1] != names[2]
 
 
 def test_a_pickled_generation_of_a_service_that_is_not_connected_says_so() -> None:
