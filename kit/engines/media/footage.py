@@ -204,7 +204,7 @@ class Footage:
                 return ready
             out = np.empty((shown[1] * 3 // 2, shown[0]), np.uint8)
             for plane, target in zip(views(ready, width, height), views(out, *shown), strict=True):
-                target[:] = self._upright(plane)
+                self._upright(plane, target)
             return out
         pixels = boxed(frame, width, height, self._shape)
         if tones is not None:
@@ -212,6 +212,7 @@ class Footage:
         pixels = np.ascontiguousarray(self._upright(pixels))
         return rgb_frame(pixels) if i420 else pixels
 
-    def _upright(self, plane: Bytes) -> Bytes:
-        plane = np.asarray(cv2.transpose(plane)) if self._sideways else plane
-        return plane if self._flip is None else np.asarray(cv2.flip(plane, self._flip))
+    def _upright(self, plane: Bytes, out: Bytes | None = None) -> Bytes:
+        """Return pixels as they are shown, written to where memory is given."""
+        plane = np.asarray(cv2.transpose(plane, dst=out)) if self._sideways else plane
+        return plane if self._flip is None else np.asarray(cv2.flip(plane, self._flip, dst=out))
