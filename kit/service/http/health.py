@@ -46,7 +46,11 @@ async def readyz(request: Request) -> Response:
     """
     context = get_context(request)
     await context.readiness.probe()
-    waiting = await context.database.read(queue.count_waiting())
+    try:
+        async with asyncio.timeout(_DATABASE_SECONDS):
+            waiting = await context.database.read(queue.count_waiting())
+    except TimeoutError:
+        raise UnavailableError("the database does not answer") from None
     workers = context.dispatcher.slots
     return json_response({"status": "ok", "queued": waiting, "workers": workers})
 
