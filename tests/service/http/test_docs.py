@@ -1,5 +1,8 @@
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -150,3 +153,18 @@ def test_prose_leaves_out_what_is_for_the_source() -> None:
     text = "Return `<b>`\nnow.\n\nSource: contract.\n\nParameters\n-----\nx : int"
 
     assert prose(text) == "<p>Return <code>&lt;b&gt;</code> now.</p>"
+
+
+def test_python_without_docstrings_has_a_page(tmp_path: Path) -> None:
+    code = """
+import pathlib, sys
+from kit.service import settings
+from kit.service.app import create_app
+from kit.service.http.docs.page import render_page
+given = settings.load({}, data=pathlib.Path(sys.argv[1]))
+print(render_page(create_app(given, engines={}).openapi())[:15])
+"""
+    command = [sys.executable, "-OO", "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    assert (done.stdout, done.stderr) == ("<!doctype html>\n", "")
