@@ -10,6 +10,7 @@ takes on average, however many wait.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -122,9 +123,7 @@ class SharedWait:
         self._patient = policy
         # one request of many: it is known here what to do when the service does not answer
         self._policy = replace(policy, quick=True)
-        self._lock = threading.Lock()
-        self._waiters: list[Waiter] = []
-        self._leading = False
+        self._begin()
         self._due = 0.0
         self._tick = 0.0
         self._held = False
@@ -132,6 +131,12 @@ class SharedWait:
         self._looks = 0
         self._misses = 0
         self._has_list = True
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._waiters: list[Waiter] = []
+        self._leading = False
 
     def wait(
         self,
@@ -156,6 +161,8 @@ class SharedWait:
         return (yield from flows.limit_time(waiting, ends, self._policy.clock))
 
     def _wait(self, waiter: Waiter, timeout: float, on_update: OnUpdate) -> Flow[wire.Generation]:
+        if self._process != os.getpid():
+            self._begin()  # in a forked process nobody leads, and nobody else waits
         self._waiters.append(waiter)
         try:
             while True:

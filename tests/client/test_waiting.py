@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import copyreg
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -437,3 +440,24 @@ def test_our_own_service_holds_its_answers(service: Any, key: str, tmp_path: Pat
 
     assert done.state == "completed"
     assert any("preference-applied" in reply.headers for reply in replies)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_asks_for_itself() -> None:
+    code = """
+import os
+from kit.client.waiting import SharedWait
+
+shared = SharedWait()
+others = [shared.wait(f"gen_{number}") for number in range(3)]
+steps = [next(one) for one in others]
+child = os.fork()
+if child:
+    os.waitpid(child, 0)
+print(type(next(shared.wait("gen_3"))).__name__, flush=True)
+if not child:
+    os._exit(0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+    assert done.stdout.split() == ["SendRequest", "Sleep"], done.stderr
