@@ -87,6 +87,10 @@ class Journal:
     def __init__(self, path: Path, by: str = "") -> None:
         self._lines = JsonLines(path)
         self._by = by
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._lock = threading.Lock()
         self._contents = _JournalContents()
 
@@ -220,6 +224,8 @@ class Journal:
     @contextmanager
     def _read(self) -> Iterator[_JournalContents]:
         """Read what was added since the last time, also by other kernels, and hold the lock."""
+        if self._process != os.getpid():
+            self._begin()  # it was forked, maybe while another thread held the lock
         with self._lock:
             try:
                 with self._lines.path.open("rb") as file:

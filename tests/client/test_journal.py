@@ -296,3 +296,29 @@ def test_how_long_a_generation_takes_is_learned_by_model_and_price(path: Path) -
     assert journal.usual_seconds("m", Decimal("2.0")) == pytest.approx(54)
     assert journal.usual_seconds("m", None) is None
     assert journal.usual_seconds("unknown", Decimal(1)) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_process_that_was_forked_while_it_was_read_reads_it_anew(tmp_path: Path) -> None:
+    code = """
+import os, pathlib, signal, sys, threading, time
+from kit.client.journal import Journal
+
+path = pathlib.Path(sys.argv[1])
+os.mkfifo(path)
+journal = Journal(path)
+threading.Thread(target=journal.find_earlier, args=("a",), daemon=True).start()
+time.sleep(0.3)  # it waits for somebody to write
+path.unlink()
+child = os.fork()
+if child:
+    os.waitpid(child, 0)
+    sys.exit()
+signal.alarm(10)
+print(journal.find_earlier("a"), flush=True)
+os._exit(0)
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code, str(tmp_path / "journal")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    assert (done.stdout, done.stderr) == ("[]\n", "")
