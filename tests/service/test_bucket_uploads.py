@@ -1,6 +1,5 @@
 """Files that clients send straight to a bucket: verified before use, never changed by a ticket."""
 
-import asyncio
 import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +12,13 @@ import pytest
 import kit
 from kit.errors import ConfigError
 from kit.service import backup
+from kit.service.databases import with_database
 from kit.service.domain import credits, keys
 from kit.service.domain.upkeep import Sweeper
 from kit.service.machine import clock
+from kit.service.store import Database
 from tests.buckets import FailingProxy, answer
-from tests.conftest import ALL_SCOPES, Service
+from tests.conftest import ALL_SCOPES, Service, awaited
 from tests.uploading import png, put, ticket, uploaded, wav
 from tests.waiting import GENERATIONS, balance, finished, started
 
@@ -35,7 +36,18 @@ def fetched(address: str, method: str = "GET", **headers: str) -> httpx.Response
 
 
 def names(service: Service, folder: str) -> list[str]:
-    return asyncio.run(service.context.storage.names(folder))
+    return awaited(service.context.storage.names(folder))
+
+
+def sweep(service: Service, hours: int = 0) -> None:
+    """Sweep as another process would, hours later."""
+    it = service.context
+
+    async def once(database: Database) -> None:
+        later = it.clock() + hours * 3_600_000
+        await Sweeper(database, it.storage, it.settings, it.readiness, lambda: later).sweep()
+
+    awaited(with_database(service.settings, once))
 
 
 @pytest.mark.parametrize(
@@ -188,32 +200,27 @@ def test_a_job_whose_input_cannot_be_read_just_now_fails_with_that_sentence_and_
 def test_what_was_sent_waits_a_day_to_be_used_and_goes_then(
     http: httpx.Client, service: Service
 ) -> None:
-    upload, it = uploaded(http, png()), service.context
+    upload = uploaded(http, png())
 
-    def sweep(hours: int) -> list[str]:
-        later = it.clock() + hours * 3_600_000
-        sweeper = Sweeper(it.database, it.storage, it.settings, it.readiness, lambda: later)
-        asyncio.run(sweeper.sweep())
-        return names(service, f"uploads/{upload}")
-
-    assert sweep(12) == ["received.bin"]
-    assert sweep(26) == []
+    sweep(service, hours=12)
+    assert names(service, f"uploads/{upload}") == ["received.bin"]
+    sweep(service, hours=26)
+    assert names(service, f"uploads/{upload}") == []
     assert use(http, upload).status_code == 404
 
 
 def test_files_of_outputs_that_no_generation_has_are_removed(
     http: httpx.Client, service: Service, tmp_path: Path
 ) -> None:
-    done, it = finished(http, started(http)), service.context
+    done = finished(http, started(http))
     [folder] = names(service, "outputs/")
     kept = names(service, f"outputs/{folder}")
     (tmp_path / "draft").write_bytes(b"x")
     orphan = f"outputs/{folder}/{done['id']}-{'0' * 32}.png"
-    asyncio.run(it.storage.keep({orphan: tmp_path / "draft"}))
+    awaited(service.context.storage.keep({orphan: tmp_path / "draft"}))
     assert len(names(service, f"outputs/{folder}")) == len(kept) + 1
 
-    sweeper = Sweeper(it.database, it.storage, it.settings, it.readiness, it.clock)
-    asyncio.run(sweeper.sweep())
+    sweep(service)
 
     assert names(service, f"outputs/{folder}") == kept
 
