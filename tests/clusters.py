@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from distributed import Scheduler
 
+from kit.engines.configured.place import ModelSource
+from kit.engines.registry import installed
 from kit.service import settings
 from kit.service.app import create_storage
 from kit.service.worker.cluster import Cluster, work
@@ -141,9 +143,10 @@ class OnCluster:
         scheduler = await self._ends.enter_async_context(place)
         given = settings.load({}, data=self._data, cluster=scheduler.address)
         renderer = Renderer(create_storage(given, bytes(32)), self._pool, given)
+        engines = installed(ModelSource(given.engines_file, given.engine_copies))
         stop = asyncio.Event()
         worker = asyncio.create_task(work(renderer, given, stop, gpu=True, host="127.0.0.1"))
-        self._cluster = Cluster(given)
+        self._cluster = Cluster(given, frozenset(engines))
         self._ends.push_async_callback(lambda: worker)
         self._ends.callback(stop.set)
         self._ends.push_async_callback(self._cluster.close)

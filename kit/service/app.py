@@ -181,12 +181,10 @@ async def _assemble(
     alone: bool,
     stack: AsyncExitStack,
 ) -> Context:
-    cluster = load_cluster().Cluster(settings) if settings.cluster and settings.workers else None
-    if cluster:
-        stack.push_async_callback(cluster.close)
+    on_cluster = bool(settings.cluster and settings.workers)
     pool = create_pool(settings)
     stack.callback(pool.close)
-    warm = partial(pool.warm, 0 if cluster else 1)  # the first job does not wait for a process
+    warm = partial(pool.warm, 0 if on_cluster else 1)  # the first job does not wait for a process
     if alone:
         await warm()
     if engines is None:
@@ -207,7 +205,11 @@ async def _assemble(
         raise ConfigError(f"the storage {place} cannot be written")
     inspectors = Inspectors(settings)
     stack.push_async_callback(inspectors.close)
-    renders = cluster or Renderer(storage, pool, settings)
+    renders = (
+        load_cluster().Cluster(settings, frozenset(engines))
+        if on_cluster
+        else Renderer(storage, pool, settings)
+    )
     dispatcher = Dispatcher(database, storage, renders, settings, clock, metrics, offered.engines)
     stack.push_async_callback(dispatcher.stop)
     await dispatcher.start()

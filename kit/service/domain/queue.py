@@ -26,14 +26,16 @@ def claim(
     lease: int,
     now: int,
     later: Collection[str] = (),
-    served: Collection[str] = (),
+    served: Collection[str] | None = None,
 ) -> Transaction[Rows]:
     """Take some queued generations for a worker until `lease`, in the order of the queue.
 
     Those of the models in `later` are left there; and, for a day, those of other models than the
-    `served` ones, where there are any: another service may have them.
+    `served` ones, if these are given: another service or worker may have them.
     """
-    others, ours = (f",{','.join(sorted(models))}," if models else "" for models in (later, served))
+    others, ours = (
+        "" if models is None else f",{','.join(sorted(models))}," for models in (later, served)
+    )
     rows: Rows = []
     while left := most - len(rows):
         found = yield generations.claim(

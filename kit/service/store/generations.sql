@@ -62,8 +62,8 @@ RETURNING *
 
 -- name: claim
 -- Take the first of the queue, at most `most`, but for those of some models: a text of their ids,
--- each between commas. Where several services have models of their own, only those of the models
--- that are served, unless they are stale: no service may have theirs.
+-- each between commas. Where several services, or workers, have models of their own, only those of
+-- the models that are served, unless they are stale: none may have theirs.
 -- One and not several: a list of them costs SQLite a temporary table, four times the work.
 UPDATE generations SET
     state = 'running',

@@ -18,6 +18,8 @@ from typing import Any
 
 from distributed import Client, Security, Status, Worker, WorkerPlugin, get_worker
 
+from kit.engines.configured.place import ModelSource
+from kit.engines.registry import installed
 from kit.errors import ConfigError
 from kit.service.settings import ServiceSettings
 from kit.service.worker.pool import JobError, LostError
@@ -26,8 +28,8 @@ from kit.service.worker.renderer import Renderer
 
 _log = logging.getLogger("kit.worker")
 
-#: What tasks need and workers offer: a place for a job, and a place for large weights.
-RENDER, GPU = "RENDER", "GPU"
+#: What tasks need and workers offer: a place for a job, a place for large weights, and a model.
+RENDER, GPU, _MODEL = "RENDER", "GPU", "model:"
 #: Seconds between two looks at a cluster that renders, and at one that does not; and of a look.
 _LOOK_EVERY, _RETRY_EVERY, _LOOK_SECONDS = 5.0, 0.5, 10.0
 #: The name of services at the scheduler, and of what renders at a worker.
@@ -54,10 +56,13 @@ def security(settings: ServiceSettings) -> Security | None:
 
 
 class Cluster:
-    """Renders orders on a cluster; the service shares it with others of its database."""
+    """Renders orders on a cluster; the service shares it with others of its database.
 
-    def __init__(self, settings: ServiceSettings) -> None:
-        self._settings, self._security = settings, security(settings)
+    `wanted` are the models of the service: those that no worker has are logged.
+    """
+
+    def __init__(self, settings: ServiceSettings, wanted: frozenset[str]) -> None:
+        self._settings, self._security, self._wanted = settings, security(settings), wanted
         self._topic = f"{_NAME}-{secrets.token_hex(8)}"
         self._client: Any = None
         #: The jobs by name: what waits for the answer.
@@ -65,6 +70,8 @@ class Cluster:
         #: The jobs by task: what is told of their progress.
         self._reports: dict[str, Callable[[float | None], None]] = {}
         self._found = {RENDER: 0, GPU: 0}
+        #: The models of the service that a worker has; those of the others wait for one.
+        self.models: frozenset[str] = frozenset()
         #: Whether it was said that the cluster does not answer; and how many workers are elsewhere.
         self._missed, self._elsewhere = False, 0
         self._watch = asyncio.create_task(self._keep_looking())
@@ -97,6 +104,9 @@ class Cluster:
         """
         if not self._answers:
             raise LostError("the cluster does not answer")
+        model = order["model_id"]
+        if model not in self.models:
+            raise JobError("the model is not offered any more", "model_gone")
         key = f"render-{name}-{secrets.token_hex(4)}"
         future = self._client.submit(
             _render,
@@ -105,7 +115,9 @@ class Cluster:
             self._topic,
             resident,
             key=key,
-            resources={RENDER: 1, _place(self._settings): 1, **({GPU: 1} if resident else {})},
+            resources=dict.fromkeys(
+                [RENDER, _place(self._settings), _MODEL + model, *[GPU] * resident], 1
+            ),
             retries=0,
             pure=False,
         )
@@ -206,6 +218,11 @@ class Cluster:
             sentence = "%d workers of the cluster get no jobs: their KIT_STORAGE_URL is not %s"
             _log.warning(sentence, found["elsewhere"], place)
         self._elsewhere = found["elsewhere"]
+        models = frozenset(found["models"]) & self._wanted
+        if found[RENDER] and (missing := self._wanted - models) and models != self.models:
+            sentence = "jobs of these models wait for a worker of the cluster that has them: %s"
+            _log.warning(sentence, ", ".join(sorted(missing)))
+        self.models = models
         services, self._missed = max(1, found["services"]), False
         self._found = {name: math.ceil(found[name] / services) for name in (RENDER, GPU)}
 
@@ -242,18 +259,23 @@ def _place(settings: ServiceSettings) -> str:
     return url.partition("?")[0] if url.startswith("s3:") else f"file://{settings.objects}"
 
 
-def _capacity(place: str, client: str) -> Callable[..., dict[str, int]]:
+def _capacity(place: str, client: str) -> Callable[..., dict[str, Any]]:
     """Return a function for the scheduler, which need not have this package."""
 
-    def look(dask_scheduler: Any) -> dict[str, int]:
+    def look(dask_scheduler: Any) -> dict[str, Any]:
         # A task whose worker dies is ours to try again: attempts are counted in one place.
         dask_scheduler.allowed_failures = 0
         every = [worker.resources for worker in dask_scheduler.workers.values()]
         offered = [one for one in every if place in one]
         found = {name: int(sum(one.get(name, 0) for one in offered)) for name in ("RENDER", "GPU")}
-        found["elsewhere"] = sum("RENDER" in one for one in every) - len(offered)
-        found["known"] = client in dask_scheduler.clients
-        return {**found, "services": sum("-kit-" in name for name in dask_scheduler.clients)}
+        names = {name for one in offered for name in one if name.startswith("model:")}
+        return {
+            **found,
+            "models": [name.removeprefix("model:") for name in names],
+            "elsewhere": sum("RENDER" in one for one in every) - len(offered),
+            "known": client in dask_scheduler.clients,
+            "services": sum("-kit-" in name for name in dask_scheduler.clients),
+        }
 
     return look
 
@@ -331,13 +353,17 @@ async def work(
 
     With `gpu` it takes jobs of engines that keep large weights.
     """
+    source = ModelSource(settings.engines_file, settings.engine_copies)
+    engines = await asyncio.to_thread(installed, source)
+    names = [_MODEL + name for name, engine in engines.items() if gpu or not engine.resident]
+    offered = dict.fromkeys([RENDER, _place(settings), *names], renderer.slots)
     node = Node(renderer)
     stopping = asyncio.create_task(stop.wait())
     while not stop.is_set():
         worker = Worker(
             settings.cluster,
             nthreads=renderer.slots,
-            resources={RENDER: renderer.slots, GPU: int(gpu), _place(settings): renderer.slots},
+            resources={**offered, GPU: int(gpu)},
             memory_limit=0,  # else Dask takes a worker that is told to stop into use again
             name=name,
             host=host,

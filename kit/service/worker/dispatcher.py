@@ -10,7 +10,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -86,8 +86,6 @@ class Dispatcher:
         self._metrics = metrics
         self._engines = engines
         self._resident = frozenset(name for name, engine in engines.items() if engine.resident)
-        #: The models whose jobs are taken, where others may have other models; else all are.
-        self._served = frozenset(engines) if database.shared else frozenset[str]()
         #: Jobs of resident engines that are rendered now.
         self._resident_jobs: set[tuple[str, int]] = set()
         self._wake = asyncio.Event()
@@ -130,6 +128,13 @@ class Dispatcher:
         return frozenset() if self._resident_room > 0 else self._resident
 
     @property
+    def _served(self) -> Collection[str] | None:
+        """The models whose jobs are taken, where others may have other models; else all are."""
+        if self._renders.models is not None:
+            return self._renders.models
+        return self._engines.keys() if self._database.shared else None
+
+    @property
     def _resident_room(self) -> int:
         """How many more jobs of resident engines can be rendered now."""
         return self._renders.resident_slots - len(self._resident_jobs)
@@ -140,8 +145,9 @@ class Dispatcher:
 
         Without the row of a generation, or after an error, the process is free again.
         """
-        if self._wake.is_set() or self._free <= 0 or model_id in self._waiting_models:
-            # What waits already comes first.
+        served = self._served
+        waits = model_id in self._waiting_models or (served is not None and model_id not in served)
+        if self._wake.is_set() or self._free <= 0 or waits:  # what waits already comes first
             yield Reservation(None)
             self.wake()
             self.watchers.tell(QUEUE)

@@ -26,6 +26,8 @@ class Renderer:
     """Renders orders in a pool of this machine; see also `kit.service.worker.cluster.Cluster`."""
 
     resident_slots = 1
+    #: Every model of the service; see `Cluster.models`.
+    models = None
 
     def __init__(self, storage: Storage, pool: Pool, settings: ServiceSettings) -> None:
         self._storage = storage

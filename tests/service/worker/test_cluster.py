@@ -242,6 +242,31 @@ def test_a_worker_that_stores_elsewhere_gets_no_jobs(
         assert tells(service, 1)
 
 
+def test_a_model_waits_for_a_worker_that_has_it_and_holds_up_no_other(
+    parts: Parts,
+    start_service: Start,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.syspath_prepend(OWN_PLUGINS)
+    path = os.pathsep.join((OWN_PLUGINS, os.environ["PYTHONPATH"]))
+    parts.run(parts.scheduler())
+    parts.run(parts.worker("plain", "--workers", "1"))
+    service = start_service(**parts.places(), requests_per_minute=100_000)
+    with client(service) as http:
+        assert finished(http, started(http))["status"] == "completed"
+        waiting = [started(http, modelId="nosy", parameters={}) for _ in range(3)]
+        assert finished(http, started(http))["status"] == "completed"
+        left = [read(http, one) for one in waiting]
+        assert {(one["status"], one["startedAt"]) for one in left} == {("processing", None)}
+        assert (
+            "for a worker of the cluster that has them: heavier, heavy, nosier, nosy" in caplog.text
+        )
+
+        parts.run(parts.worker("own", "--workers", "1", PYTHONPATH=path))
+        assert {finished(http, one)["status"] for one in waiting} == {"completed"}
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
     tmp_path: Path, parts: Parts, start_service: Start, monkeypatch: pytest.MonkeyPatch
@@ -274,9 +299,15 @@ def test_jobs_of_large_weights_run_on_workers_with_a_gpu_alone(
     assert len(made) == 1, "what it has loaded stays warm"
     assert made < {*children(gpu.pid)}
     offered = asyncio.run(workers(parts.cluster))
+    models = {f"model:{name}" for name in service.context.catalog.engines}
+    assert models == {name for name in offered["gpu"][1] if name.startswith("model:")}
+    neural = {"model:heavy", "model:heavier"}
+    every = [
+        dict.fromkeys(["RENDER", parts.storage, *names]) for names in (models - neural, models)
+    ]
     assert offered == {
-        "plain": (2, {"RENDER": 2, "GPU": 0, parts.storage: 2}, True),
-        "gpu": (1, {"RENDER": 1, "GPU": 1, parts.storage: 1}, True),
+        "plain": (2, {**dict.fromkeys(every[0], 2), "GPU": 0}, True),
+        "gpu": (1, {**dict.fromkeys(every[1], 1), "GPU": 1}, True),
     }
     # Loaded ahead of the jobs: one process for each place, and one for the large weights.
     assert [len(children(part.pid)) for part in (plain, gpu)] == [2, 2]

@@ -183,7 +183,7 @@ def test_a_cancel_at_one_service_reaches_the_worker_of_another(
 class Endless:
     """Renders for ever, two jobs at a time, and notes what was begun and what canceled."""
 
-    slots, resident_slots = 2, 1
+    slots, resident_slots, models = 2, 1, None
 
     def __init__(self) -> None:
         self.begun: list[str] = []
