@@ -21,10 +21,7 @@ _STUDIO = "estimate", "form", "generate", "start"
 _CALLS = frozenset(
     f"kit.studio.{face}.{call}"
     for face, kind in (("sync", ""), ("aio", "Async"))
-    for call in (
-        f"sweeps.{kind}Sweeps.__call__",
-        *(f"studio.{kind}Studio.{name}" for name in _STUDIO),
-    )
+    for call in (f"sweeps.{kind}Sweeps.__call__", *(f"{kind}Studio.{name}" for name in _STUDIO))
 )
 
 

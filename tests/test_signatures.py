@@ -20,7 +20,7 @@ from kit.service.storage.output_folder import OutputFolder
 from kit.service.worker.environment import allowed_variables
 from kit.service.worker.signing import ResultSigner, make_certificate
 from kit.studio import Studio
-from kit.studio.recreation import read_file
+from kit.studio.requests import read_file
 from tests.buckets import requested_storage
 from tests.clusters import serve_cluster
 from tests.conftest import ALL_SCOPES, Service

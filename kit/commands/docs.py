@@ -18,9 +18,9 @@ from kit.version import __version__
 MODULES = (
     "kit",
     *(
-        f"kit.studio.{face}.{name}"
+        f"kit.studio.{face}{name}"
         for face in ("sync", "aio")
-        for name in ("studio", "generation", "history", "costs", "sweeps")
+        for name in ("", ".generation", ".history", ".costs", ".sweeps")
     ),
     "kit.errors",
     "kit.parameters",
@@ -50,8 +50,9 @@ def command(
         footer_text=f"creative-studio-kit {__version__}",
         template_directory=Path(str(manual)),
     )
-    # The errors are a public name of the package, and come with it.
-    pdoc.pdoc(*(name for name in MODULES if name != "kit.errors"), output_directory=folder)
+    # What is in a package that is named comes with it, as errors do, a public name of the kit.
+    faces = ("kit.errors", "kit.studio.sync.", "kit.studio.aio.")
+    pdoc.pdoc(*(name for name in MODULES if not name.startswith(faces)), output_directory=folder)
     page = pdoc.render.env.from_string((manual / "page.html").read_text("utf-8"))
     pages = write_pages()
     for name, text in pages.items():

@@ -6,17 +6,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kit.studio.aio import AsyncGeneration, AsyncStudio
+    from kit.studio.aio import AsyncStudio
+    from kit.studio.aio.generation import AsyncGeneration
     from kit.studio.catalog import Models
-    from kit.studio.sync import Generation, Studio
+    from kit.studio.sync import Studio
+    from kit.studio.sync.generation import Generation
 
 __all__ = ["AsyncGeneration", "AsyncStudio", "Generation", "Models", "Studio"]
 
 #: Where each name is: a script that blocks need not load an event loop.
 _WHERE = {
-    "AsyncGeneration": "kit.studio.aio",
+    "AsyncGeneration": "kit.studio.aio.generation",
     "AsyncStudio": "kit.studio.aio",
-    "Generation": "kit.studio.sync",
+    "Generation": "kit.studio.sync.generation",
     "Models": "kit.studio.catalog",
     "Studio": "kit.studio.sync",
 }

@@ -5,11 +5,12 @@ Every start of a studio passes here: those of forms, sweeps and cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeVar
 
-from kit import errors, parameters, wire
+from kit import errors, parameters, pricing, wire
 from kit.client import calls, flows, records
 from kit.client.calls import Flow
 from kit.client.flows import ONCE, Policy
@@ -18,11 +19,10 @@ from kit.client.settings import Settings
 from kit.explore.budgets import Budgets, Hold
 from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
 from kit.parameters import Request
-from kit.pricing import SCRIPT, TITLE
 from kit.private import JsonLines
 from kit.studio import history_sync
 from kit.studio.changes import changes_at
-from kit.studio.requests import body_of, media_lengths, price_by_rule, say_what_is_wrong
+from kit.studio.requests import body_of, say_what_is_wrong
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ class Billing:
         if quote is None and not request.media and self._estimates:
             quote = yield from self._quote_by_service(request)
         if quote is None and not request.model.pricing:
-            quote = self.quote_receipts(request.model, _features(request))
+            quote = self._quote_receipts(request.model, _features(request))
         return price_by_default(request) if quote is None else quote
 
     def quote(self, request: Request) -> Flow[wire.Quote]:
@@ -105,13 +105,27 @@ class Billing:
             return None
         return (yield from self._quote_by_service(request))
 
-    def quote_receipts(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
-        """Return the price that receipts and the synced history support, or None.
+    def price_today(self, model: wire.Model, given: Mapping[str, Any]) -> wire.Quote | None:
+        """Return what settings would cost today, without files; None where there are none such."""
+        known = {p.name for p in model.setting_parameters}
+        kept = {name: value for name, value in given.items() if name in known}
+        limits = parameters.limits(model)
+        values, problems = parameters.settings(model.setting_parameters, kept, limits=limits)
+        return None if problems else self.price_values(model, values, {})
 
-        The settings have the lengths of files as ``seconds of NAME``.
-        """
-        self._learn_history(model)
-        return self.book.quote(model, values)
+    def price_values(
+        self, model: wire.Model, values: Mapping[str, Any], seconds: Mapping[str, float]
+    ) -> wire.Quote | None:
+        """Return the price by rule, else by receipts, without asking anybody."""
+        if model.pricing is None:
+            lengths = {f"seconds of {name}": value for name, value in seconds.items()}
+            return self._quote_receipts(model, {**values, **lengths})
+        kinds = {p.name: p.type for p in model.media_parameters}
+        media = {
+            name: [pricing.Medium(kinds.get(name, ""), Fraction(str(value)))]
+            for name, value in seconds.items()
+        }
+        return pricing.price(model.pricing, values, media)
 
     def hold(self, request: Request, times: int = 1) -> Flow[Hold]:
         """Set the price of a request aside in the open budgets, with its error if it has one.
@@ -150,7 +164,7 @@ class Billing:
             return wire.Title.model_validate(known[0]), True
         with say_what_is_wrong():
             call = calls.suggest_title(topic)
-        found = yield from self._buy("a title", TITLE, flows.ask(call))
+        found = yield from self._buy("a title", pricing.TITLE, flows.ask(call))
         self._keep_texts(order, [found])
         return found, False
 
@@ -169,7 +183,9 @@ class Billing:
         if any(map(parameters.is_own, offered.values())):
             raise errors.ParameterError.fields(wrong)
         several = str(order.variations) == "2"
-        what, credits = ("2 scripts", 2 * SCRIPT) if several else ("a script", SCRIPT)
+        what, credits = (
+            ("2 scripts", 2 * pricing.SCRIPT) if several else ("a script", pricing.SCRIPT)
+        )
         found = yield from self._buy(what, credits, flows.ask(calls.write_scripts(order)))
         self._keep_texts(asked, found)
         return found, False
@@ -205,16 +221,19 @@ class Billing:
             return None
         return quote.model_copy(update={"source": "service"})
 
-    def _learn_history(self, model: wire.Model) -> None:
-        """Let the book learn what the synced history says, whenever that has changed."""
+    def _quote_receipts(self, model: wire.Model, values: Mapping[str, Any]) -> LearnedQuote | None:
+        """Return the price that receipts support, and the synced history as it is by now, or None.
+
+        The settings have the lengths of files as ``seconds of NAME``.
+        """
         account = history_sync.known_account(self._settings)
-        if account is None:
-            return
-        archive = history_sync.open_archive(self._settings, account)
-        files = tuple(archive.files())
-        if self._seen.get(model.id, ()) != files:
-            self.book.learn(model, known_samples(model, archive.paid(model.id, MOST)))
-            self._seen[model.id] = files
+        if account is not None:
+            archive = history_sync.open_archive(self._settings, account)
+            files = tuple(archive.files())
+            if self._seen.get(model.id, ()) != files:
+                self.book.learn(model, known_samples(model, archive.paid(model.id, MOST)))
+                self._seen[model.id] = files
+        return self.book.quote(model, values)
 
 
 def _names_fields(error: errors.ApiError) -> bool:
@@ -223,6 +242,71 @@ def _names_fields(error: errors.ApiError) -> bool:
     return isinstance(details, list) and any(
         isinstance(each, Mapping) and "field" in each for each in details
     )
+
+
+def price_by_rule(request: Request) -> wire.Quote | None:
+    """Return the price by the model's rule, or None where it has none.
+
+    It may depend on the length of a file, which nothing installed can measure (`ConfigError`).
+    """
+    rule = request.model.pricing
+    if rule is None:
+        return None
+    found = media_lengths(request, {unit.medium for unit in rule.units if unit.medium})
+    for name, files in found.items():
+        if any(seconds is None for _, seconds in files):
+            raise errors.ConfigError(
+                f"the price of {request.model.id!r} depends on the length of {name}, which cannot "
+                "be measured here"
+            )
+    media = {
+        name: [pricing.Medium(kind, seconds) for kind, seconds in files if seconds is not None]
+        for name, files in found.items()
+    }
+    return pricing.price(rule, request.complete, media)
+
+
+def media_lengths(
+    request: Request, names: Iterable[str]
+) -> dict[str, list[tuple[str, Fraction | None]]]:
+    """Return kind and seconds of the files of some media parameters.
+
+    Seconds are whole milliseconds, rounded the way the service records them: a price depends on
+    what is recorded.
+    """
+    return {
+        name: [(file.kind, _round_seconds(file.seconds())) for file in request.media.get(name, ())]
+        for name in names
+    }
+
+
+def _round_seconds(seconds: Fraction | None) -> Fraction | None:
+    return None if seconds is None else Fraction(round(round(float(seconds), 3) * 1000), 1000)
+
+
+def check_changes(models: Sequence[wire.Model], changes: Mapping[str, Any]) -> None:
+    """Refuse other settings, if no model has such a setting, or none takes its value."""
+    for name, value in changes.items():
+        takers = [p for model in models for p in model.setting_parameters if p.name == name]
+        if not takers:
+            known = {p.name for model in models for p in model.setting_parameters}
+            hint = parameters.suggest(name, known)
+            raise errors.ConfigError(f"no such model has a setting {name!r}{hint}")
+        problems = [parameters.problem_with(p, value, parameters.UNKNOWN) for p in takers]
+        if value is not None and all(problems):
+            raise errors.ConfigError(f"{name} {problems[0]}")
+
+
+def list_priced_settings(models: Iterable[wire.Model]) -> set[str]:
+    """Return the settings that prices depend on: all of a model whose rule is not known."""
+    found: set[str] = set()
+    for model in models:
+        if model.pricing is None:
+            found |= {parameter.name for parameter in model.setting_parameters}
+        else:
+            found |= {unit.parameter for unit in model.pricing.units if unit.parameter}
+            found |= {multiplier.parameter for multiplier in model.pricing.multipliers}
+    return found
 
 
 def price_by_default(request: Request) -> wire.Quote:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from kit import wire
 from kit.studio import accounts, forms, views
 from kit.studio.accounts import AccountConnection, AccountConnections, AccountSwitcher
-from kit.studio.cost_reports import CostReports
 from kit.studio.generation import Session
 from kit.widgets.panel import PageSet, Panel, PanelPage, banner, heading, render_panel
 from kit.widgets.panel import pages as draw
@@ -147,7 +146,6 @@ class PanelPages:
         self._session = connection.session
         self._client = self._session.client
         self._operations = self._session.operations
-        self._reports = CostReports(self._operations)
         self._create_page: CreatePage | None = None
         self._wanted: str | None = None
         self._listed: list[wire.Model] = []
@@ -198,9 +196,11 @@ class PanelPages:
 
     def costs(self) -> Any:
         """Return what was spent: in sum, by model, and day by day."""
-        spent = self._client.block(self._reports.spending())
+        from kit.explore.costs import Spending
+
+        archive = self._client.block(self._operations.history_sync.current(usage=True))
         kept = self._client.block(accounts.spent_lately()) is not None
-        return page(cost_page(spent, self._connection.account().credits, ledger=kept))
+        return page(cost_page(Spending(archive), self._connection.account().credits, ledger=kept))
 
     def write(self) -> Any:
         """Return the writing panel."""

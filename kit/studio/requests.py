@@ -1,29 +1,36 @@
-"""A request, and what is known of its price before anybody is asked."""
+"""A request as it can be sent, compared with others, and found again in a file."""
 
 from __future__ import annotations
 
 import enum
 import json
+import logging
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from kit import pricing, wire
+from kit import wire
 from kit.client import records, uploads
 from kit.client.calls import FetchMedium, Flow
 from kit.errors import ConfigError, ParameterError
 from kit.parameters import Problem, Request, is_own, suggest
 from kit.wire.bounds import tag_problems
+
+if TYPE_CHECKING:
+    from kit.file_metadata import FileMetadata
+
+_log = logging.getLogger("kit")
 
 #: What is sent to leave a choice to the service, which shows its own then.
 _ANY = -1
@@ -117,46 +124,6 @@ def separate_media(
     return {**media, **named}, rest
 
 
-def price_by_rule(request: Request) -> wire.Quote | None:
-    """Return the price by the model's rule, or None where it has none.
-
-    It may depend on the length of a file, which nothing installed can measure (`ConfigError`).
-    """
-    rule = request.model.pricing
-    if rule is None:
-        return None
-    found = media_lengths(request, {unit.medium for unit in rule.units if unit.medium})
-    for name, files in found.items():
-        if any(seconds is None for _, seconds in files):
-            raise ConfigError(
-                f"the price of {request.model.id!r} depends on the length of {name}, which cannot "
-                "be measured here"
-            )
-    media = {
-        name: [pricing.Medium(kind, seconds) for kind, seconds in files if seconds is not None]
-        for name, files in found.items()
-    }
-    return pricing.price(rule, request.complete, media)
-
-
-def media_lengths(
-    request: Request, names: Iterable[str]
-) -> dict[str, list[tuple[str, Fraction | None]]]:
-    """Return kind and seconds of the files of some media parameters.
-
-    Seconds are whole milliseconds, rounded the way the service records them: a price depends on
-    what is recorded.
-    """
-    return {
-        name: [(file.kind, _round_seconds(file.seconds())) for file in request.media.get(name, ())]
-        for name in names
-    }
-
-
-def _round_seconds(seconds: Fraction | None) -> Fraction | None:
-    return None if seconds is None else Fraction(round(round(float(seconds), 3) * 1000), 1000)
-
-
 def check_tags(tags: Any) -> dict[str, str]:
     """Return tags as they can be sent, or say what is wrong with them."""
     if not isinstance(tags or {}, Mapping):
@@ -235,6 +202,52 @@ def _whole_seconds(duration: float | str) -> str:
     if not whole.is_integer() or whole <= 0:
         raise ParameterError(f"duration must be a whole number of seconds, not {duration!r}")
     return str(int(whole))
+
+
+def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMetadata:
+    """Return what a file says made it, and who signed it.
+
+    Parameters
+    ----------
+    anchors : path, optional
+        The certificates (PEM) of authorities that are trusted.
+
+    Raises
+    ------
+    ConfigError
+        There is no such file, or it says nothing.
+    """
+    from kit import file_metadata
+
+    path, roots = Path(file).expanduser(), Path(anchors).expanduser() if anchors else None
+    for one in filter(None, (path, roots)):
+        if not one.is_file():
+            raise ConfigError(f"there is no file {str(one)!r}")
+    signed = file_metadata.read_signed(path, roots)
+    found = file_metadata.read(path) or signed
+    if found is None:
+        raise ConfigError(
+            f"{path.name} does not say what made it: it holds no XMP of this toolkit and no text "
+            "of AUTOMATIC1111 or ComfyUI"
+        )
+    return replace(found, signature=signed.signature) if signed else found
+
+
+def settings_of_file(
+    found: FileMetadata, model: wire.Model, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the settings of a file that a model has, with those that are to change.
+
+    What the model has not got is left out, and so is what was not read of the file of another
+    program; lines of the log name both.
+    """
+    known = {parameter.name for parameter in model.setting_parameters}
+    if dropped := [name for name in found.parameters if name not in known]:
+        _log.warning("the model %s has no %s: left out", model.id, ", ".join(sorted(dropped)))
+    if found.unread:
+        _log.warning("the file says besides, and it is left out: %s", "; ".join(found.unread))
+    kept = {name: value for name, value in found.parameters.items() if name in known}
+    return {**kept, **changes}
 
 
 def is_id(value: Any) -> bool:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, overload
 
 from kit import wire
-from kit.client import calls, flows
+from kit.client import calls, flows, records
 from kit.errors import ConfigError, KitError, NotFoundError
+from kit.private import JsonLines
 from kit.studio.generation import (
     MADE_BEFORE,
     BaseGeneration,
@@ -25,6 +27,7 @@ from kit.studio.generation import (
     render_media,
 )
 from kit.studio.likeness import FETCHED, find_similar
+from kit.studio.operations import Operations
 from kit.widgets import media, preview
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import Gallery, GalleryItem
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.http import LastResponse
+    from kit.explore.filters import Moment
+    from kit.explore.ratings import Ratings
     from kit.widgets.blind import BlindComparison
     from kit.widgets.result import ResultCard
     from kit.widgets.table import HistoryTable
@@ -178,6 +183,40 @@ class BaseHistory(Generic[G]):
         except NotFoundError:
             return False
         return True
+
+
+class BaseCosts:
+    """What both faces of the costs share, because nothing is asked of the service for it."""
+
+    def __init__(self, client: Any, operations: Operations, ratings: Ratings) -> None:
+        from kit.explore.costs.rates import Rates  # loads pandas
+
+        self._client = client
+        self._operations = operations
+        self._ratings = ratings
+        self._rates = Rates(JsonLines(records.file(operations.settings, "rates")))
+
+    def __repr__(self) -> str:
+        return '<Costs: summary(), by("model"), trend(), trend().plot(), report()>'
+
+    def rate(
+        self, currency: str, amount: Decimal | float | str | None, since: Moment | None = None
+    ) -> None:
+        """Say what a credit is worth in money, always or from a day on.
+
+        From then on `by`, `trend`, `summary` and `frame` have the net in that currency too. It is
+        kept on this computer; None as the amount takes the rate of that day away.
+
+        Raises
+        ------
+        ConfigError
+            The currency is no code such as EUR, or the amount is none.
+
+        Examples
+        --------
+        ``studio.costs.rate("EUR", 0.012)`` and later ``costs.rate("EUR", 0.011, "2026-07-01")``
+        """
+        self._rates.add(currency, amount, since)
 
 
 class EntryList(list[wire.Entry]):

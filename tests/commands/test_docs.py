@@ -50,7 +50,7 @@ def test_each_page_leads_only_to_pages_that_are_there(pages: Path) -> None:
 
 
 def test_the_public_face_is_on_its_pages_with_what_its_docstrings_say(pages: Path) -> None:
-    face = (pages / "kit/studio/sync/studio.html").read_text("utf-8")
+    face = (pages / "kit/studio/sync.html").read_text("utf-8")
 
     for name in ("generate", "estimate", "recreate", "sweep", "form"):
         assert f'id="Studio.{name}"' in face

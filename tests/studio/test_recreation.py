@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 import kit
-from kit.errors import BudgetError, ConfigError, ParameterError
+from kit.errors import BudgetError, ConfigError, NotFoundError, ParameterError
 from kit.file_metadata import ALGORITHMIC, ENHANCED
 from kit.studio import Studio
 from tests.client.third_party import Server
@@ -73,7 +73,7 @@ def test_another_model_takes_what_it_has(
 def test_what_cannot_be_made_again_says_why(own: Studio, tmp_path: Path) -> None:
     file = own.generate("poster", "a lake at dawn", **SMALL).save(tmp_path / "lake.png")
 
-    with pytest.raises(ConfigError, match="no model 'sceen'; did you mean 'scene'"):
+    with pytest.raises(NotFoundError, match="no model 'sceen'; did you mean 'scene'"):
         own.recreate(file, model="sceen")
     with pytest.raises(ParameterError, match="palete"):
         own.recreate(file, palete="ember")
@@ -108,7 +108,7 @@ def test_what_was_not_read_of_the_file_of_another_program_is_said(
     assert studio.read(file).unread == ["Sampler: Euler a"]
     assert "it is left out: Sampler: Euler a" in caplog.text
     assert "the model paint has no num_inference_steps, seed: left out" in caplog.text
-    with pytest.raises(ConfigError, match="no model 'dream'"):
+    with pytest.raises(NotFoundError, match="no model 'dream'"):
         studio.recreate(file)
 
 

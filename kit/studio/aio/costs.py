@@ -1,55 +1,37 @@
-"""The awaited ledger and costs of a studio; `tests/sync_face.py` makes the blocking face of it."""
+"""The awaited costs of a studio; `tests/sync_face.py` makes the blocking face of it.
+
+It loads pandas, and is loaded when costs are first asked about.
+"""
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
 
-from kit import wire
-from kit.client import calls, flows
-from kit.client.calls import Flow
-from kit.studio.cost_reports import BaseCosts, CostReports
+from kit import pricing
+from kit.client import answers, calls, flows
+from kit.explore import costs
+from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
+from kit.explore.filters import HistoryFilter, parse_filter
+from kit.explore.ratings import KEPT
+from kit.studio.billing import check_changes, list_priced_settings
 from kit.studio.history_sync import show_progress
-from kit.studio.operations import Operations
-from kit.studio.views import EntryList
+from kit.studio.views import BaseCosts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.aio import AsyncClient
-    from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
+    from kit.explore.archive import Archive
     from kit.explore.filters import Moment
     from kit.studio.generation import BaseGeneration
 
 When: TypeAlias = "Moment | None"
-T = TypeVar("T")
-
-
-class AsyncUsage:
-    """The account's ledger, where the service has one."""
-
-    def __init__(self, client: AsyncClient, operations: Operations) -> None:
-        self._client, self._operations = client, operations
-
-    def __repr__(self) -> str:
-        return "<Usage: list(), frame()>"
-
-    async def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
-        """Return the newest entries, at most `limit`; None asks for all."""
-        return EntryList(await self._client.run(flows.list_all(calls.list_usage(), limit)))
-
-    async def frame(self, limit: int | None = None, *, sync: bool = True) -> pd.DataFrame:
-        """Return the ledger as a table, newest first; see `kit.explore.schema.LEDGER`.
-
-        All of it sums up to the balance. It is kept on this computer: only what is new is asked
-        for, and nothing where `sync` is False. A service without a ledger raises `NotFoundError`.
-        """
-        with show_progress(self._operations.progress) as on_progress:
-            reports = CostReports(self._operations, on_progress)
-            return await self._client.run(reports.ledger(limit, sync=sync))
+#: How often history, ledger and balance are read until nothing is written between and they agree.
+_READS = 3
 
 
 class AsyncCosts(BaseCosts):
@@ -81,9 +63,6 @@ class AsyncCosts(BaseCosts):
         Days begin where `timezone` is. With `kept`, it says what each result cost that is rated 4
         or better, or as high as `kept` says: ``studio.costs.by("model", kept=5)``.
         """
-        from kit.explore import costs
-        from kit.explore.ratings import KEPT
-
         costs.groups(columns)
         least = KEPT if kept is True else kept
         ids = self._ratings.kept(least) if least else None
@@ -93,22 +72,16 @@ class AsyncCosts(BaseCosts):
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> pd.DataFrame:
         """Return a row a charge, the newest first; see `kit.explore.costs.charges`."""
-        from kit.explore import costs
-
         return costs.charges(await self._spent(since, until, sync, timezone))
 
     async def total(self, *, since: When = None, until: When = None, sync: bool = True) -> float:
         """Return what was charged less what was refunded, in credits."""
-        from kit.explore import costs
-
         return costs.total(await self._spent(since, until, sync))
 
     async def summary(
         self, *, since: When = None, until: When = None, sync: bool = True
     ) -> CostFrame:
         """Return the costs of each kind and status, with a row for all of them."""
-        from kit.explore import costs
-
         return costs.summary(await self._spent(since, until, sync))
 
     async def trend(
@@ -121,24 +94,18 @@ class AsyncCosts(BaseCosts):
         sync: bool = True,
     ) -> CostFrame:
         """Return the costs of each ``hour``, ``day``, ``week`` or ``month``."""
-        from kit.explore import costs
-
         return costs.trend(await self._spent(since, until, sync, timezone), every)
 
     async def top(
         self, count: int = 10, *, since: When = None, until: When = None, sync: bool = True
     ) -> CostFrame:
         """Return what cost most, the most expensive first."""
-        from kit.explore import costs
-
         return costs.top(await self._spent(since, until, sync), count)
 
     async def failed(
         self, *, since: When = None, until: When = None, sync: bool = True
     ) -> CostFrame:
         """Return what ended without a result: charged, refunded, and what was lost by it."""
-        from kit.explore import costs
-
         return costs.failed(await self._spent(since, until, sync))
 
     async def forecast(
@@ -158,8 +125,12 @@ class AsyncCosts(BaseCosts):
         lie. A history of fewer than 14 whole days raises `ConfigError`. See
         `kit.explore.costs.forecast`.
         """
-        wanted = partial(CostReports.forecast, days=days, window=window, level=level, as_of=as_of)
-        return await self._ask(partial(wanted, timezone=timezone, sync=sync))
+        zone = costs.find_timezone(timezone)
+        now = parse_filter(zone=zone, until=as_of).until or datetime.now(UTC)
+        spent = await self._spent(None, now, sync, timezone)
+        balance = spent.balance(now) if as_of else await self._balance()
+        given: Mapping[str, Any] = {"days": days, "window": window, "level": level}
+        return costs.forecast(spent.daily(), balance, now=now, timezone=timezone, **given)
 
     async def focus(
         self,
@@ -177,7 +148,11 @@ class AsyncCosts(BaseCosts):
         --------
         ``studio.costs.focus("EUR", since="2026-11-01").to_csv("focus.csv")``
         """
-        return await self._ask(lambda reports: reports.focus(currency, since, until, sync=sync))
+        account = await self._client.run(flows.ask(calls.get_account()))
+        spent = await self._spent(since, until, sync)
+        settings = self._operations.settings
+        provider = settings.name or urlsplit(settings.base_url).hostname or settings.base_url
+        return costs.focus(spent, currency, account=account, provider=provider)
 
     async def report(
         self,
@@ -196,16 +171,29 @@ class AsyncCosts(BaseCosts):
         --------
         ``studio.costs.report("2026-11", budget=500).save("november.html")``
         """
-        return await self._ask(
-            lambda reports: reports.report(month, budget, timezone=timezone, sync=sync)
+        now = datetime.now(UTC)
+        wanted = costs.Month.parse(month, now, costs.find_timezone(timezone))
+        archive = await self._archive(sync)
+        account = await self._client.run(flows.ask(calls.get_account()))
+        spans = (wanted, wanted.before(now), (None, min(now, wanted.end)))
+        parts = (HistoryFilter(since=since, until=until) for since, until in spans)
+        this, earlier, so_far = (
+            Spending(archive, part, timezone, self._rates.all()) for part in parts
+        )
+        return costs.report(
+            wanted,
+            this,
+            earlier,
+            so_far.daily(),
+            now=now,
+            owner=account.name or account.id,
+            budget=None if budget is None else pricing.parse_credits(budget, "a budget"),
         )
 
     async def unusual(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in all."""
-        from kit.explore import costs
-
         return costs.unusual((await self._spent(since, until, sync, timezone)).daily())
 
     async def reprice(
@@ -227,9 +215,20 @@ class AsyncCosts(BaseCosts):
         --------
         ``studio.costs.reprice("scene-fast")`` or ``studio.costs.reprice(resolution="720p")``
         """
-        return await self._ask(
-            lambda reports: reports.reprice(model, parameters, since, until, sync=sync)
-        )
+        models = await self._client.run(self._operations.models())
+        target = await self._client.run(self._operations.model(model)) if model else None
+        meant = [target] if target else list(models.values())
+        check_changes(meant, parameters)
+
+        def price(made_with: str, given: Mapping[str, Any]) -> Decimal | None:
+            found = target or models.get(made_with)
+            if found is None or (found.pricing and any(u.medium for u in found.pricing.units)):
+                return None  # what a file's length costs is not known from its settings
+            quote = self._operations.billing.price_today(found, {**given, **parameters})
+            return None if quote is None else quote.total
+
+        spent = await self._spent(since, until, sync)
+        return costs.reprice(spent, list_priced_settings(meant), price)
 
     async def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, exactly.
@@ -237,22 +236,50 @@ class AsyncCosts(BaseCosts):
         Where a service has no ledger, it says what can be checked and what cannot; see
         `kit.explore.costs.reconcile`.
         """
-        return await self._ask(lambda reports: reports.reconcile(sync=sync))
+        for _ in range(_READS if sync else 1):
+            before = await self._balance() if sync else None
+            archive = await self._archive(sync)
+            balance = await self._balance() if sync else None  # of another moment
+            found = costs.reconcile(
+                archive,
+                balance=balance,
+                receipts=self._operations.journal.credits(),
+                ledger=self._operations.history_sync.has_ledger is not False,
+                unlisted=archive.store.manifest().unlisted,
+                settled=before == balance,
+            )
+            if before == balance and found.attrs["agrees"]:
+                break
+        return found
 
     async def sensitivity(self, model: str) -> CostFrame:
         """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
-        return await self._ask(lambda reports: reports.sensitivity(model))
+        found = await self._client.run(self._operations.model(model))
+        price = self._operations.billing.price_values
+        return costs.sensitivity(found, lambda values, media: price(found, values, media))
 
     async def explain(self, generation: BaseGeneration | str) -> CostFrame:
         """Return why a generation, or the one of an id, cost what it did."""
         name = generation if isinstance(generation, str) else generation.id
-        return await self._ask(lambda reports: reports.explain(name))
+        facts = await self._client.run(self._operations.get(name))
+        model = (await self._client.run(self._operations.models())).get(facts.model_id or "")
+        today = self._operations.billing.price_today
+        quote = today(model, facts.parameters or {}) if model else None
+        return costs.explain(facts, self._operations.find_charge(facts), quote)
 
     async def _spent(self, since: When, until: When, sync: bool, timezone: str = "UTC") -> Spending:
-        return await self._ask(
-            lambda reports: reports.spending(since, until, timezone=timezone, sync=sync)
-        )
+        choice = parse_filter(zone=costs.find_timezone(timezone), since=since, until=until)
+        return Spending(await self._archive(sync), choice, timezone, self._rates.all())
 
-    async def _ask(self, ask: Callable[[CostReports], Flow[T]]) -> T:
+    async def _archive(self, sync: bool) -> Archive:
+        """Return history and ledger, brought up to date before where it is to `sync`."""
         with show_progress(self._operations.progress) as on_progress:
-            return await self._client.run(ask(CostReports(self._operations, on_progress)))
+            current = self._operations.history_sync.current(on_progress, sync=sync, usage=True)
+            return await self._client.run(current)
+
+    async def _balance(self) -> Decimal | None:
+        """Return what can be spent, or None where the service does not report it."""
+        try:
+            return (await self._client.run(flows.ask(calls.get_credits()))).balance
+        except answers.UNKNOWN_PATH:
+            return (await self._client.run(flows.ask(calls.get_account()))).credits

@@ -1,55 +1,37 @@
-"""The blocking ledger and costs of a studio; made by `tests/sync_face.py` of `aio`: change that."""
+"""The blocking costs of a studio; made by `tests/sync_face.py` of `aio`: change that.
+
+It loads pandas, and is loaded when costs are first asked about.
+"""
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
 
-from kit import wire
-from kit.client import calls, flows
-from kit.client.calls import Flow
-from kit.studio.cost_reports import BaseCosts, CostReports
+from kit import pricing
+from kit.client import answers, calls, flows
+from kit.explore import costs
+from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
+from kit.explore.filters import HistoryFilter, parse_filter
+from kit.explore.ratings import KEPT
+from kit.studio.billing import check_changes, list_priced_settings
 from kit.studio.history_sync import show_progress
-from kit.studio.operations import Operations
-from kit.studio.views import EntryList
+from kit.studio.views import BaseCosts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kit.client.sync import Client
-    from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spending
+    from kit.explore.archive import Archive
     from kit.explore.filters import Moment
     from kit.studio.generation import BaseGeneration
 
 When: TypeAlias = "Moment | None"
-T = TypeVar("T")
-
-
-class Usage:
-    """The account's ledger, where the service has one."""
-
-    def __init__(self, client: Client, operations: Operations) -> None:
-        self._client, self._operations = client, operations
-
-    def __repr__(self) -> str:
-        return "<Usage: list(), frame()>"
-
-    def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
-        """Return the newest entries, at most `limit`; None asks for all."""
-        return EntryList(self._client.run(flows.list_all(calls.list_usage(), limit)))
-
-    def frame(self, limit: int | None = None, *, sync: bool = True) -> pd.DataFrame:
-        """Return the ledger as a table, newest first; see `kit.explore.schema.LEDGER`.
-
-        All of it sums up to the balance. It is kept on this computer: only what is new is asked
-        for, and nothing where `sync` is False. A service without a ledger raises `NotFoundError`.
-        """
-        with show_progress(self._operations.progress) as on_progress:
-            reports = CostReports(self._operations, on_progress)
-            return self._client.run(reports.ledger(limit, sync=sync))
+#: How often history, ledger and balance are read until nothing is written between and they agree.
+_READS = 3
 
 
 class Costs(BaseCosts):
@@ -81,9 +63,6 @@ class Costs(BaseCosts):
         Days begin where `timezone` is. With `kept`, it says what each result cost that is rated 4
         or better, or as high as `kept` says: ``studio.costs.by("model", kept=5)``.
         """
-        from kit.explore import costs
-        from kit.explore.ratings import KEPT
-
         costs.groups(columns)
         least = KEPT if kept is True else kept
         ids = self._ratings.kept(least) if least else None
@@ -93,20 +72,14 @@ class Costs(BaseCosts):
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> pd.DataFrame:
         """Return a row a charge, the newest first; see `kit.explore.costs.charges`."""
-        from kit.explore import costs
-
         return costs.charges(self._spent(since, until, sync, timezone))
 
     def total(self, *, since: When = None, until: When = None, sync: bool = True) -> float:
         """Return what was charged less what was refunded, in credits."""
-        from kit.explore import costs
-
         return costs.total(self._spent(since, until, sync))
 
     def summary(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
         """Return the costs of each kind and status, with a row for all of them."""
-        from kit.explore import costs
-
         return costs.summary(self._spent(since, until, sync))
 
     def trend(
@@ -119,22 +92,16 @@ class Costs(BaseCosts):
         sync: bool = True,
     ) -> CostFrame:
         """Return the costs of each ``hour``, ``day``, ``week`` or ``month``."""
-        from kit.explore import costs
-
         return costs.trend(self._spent(since, until, sync, timezone), every)
 
     def top(
         self, count: int = 10, *, since: When = None, until: When = None, sync: bool = True
     ) -> CostFrame:
         """Return what cost most, the most expensive first."""
-        from kit.explore import costs
-
         return costs.top(self._spent(since, until, sync), count)
 
     def failed(self, *, since: When = None, until: When = None, sync: bool = True) -> CostFrame:
         """Return what ended without a result: charged, refunded, and what was lost by it."""
-        from kit.explore import costs
-
         return costs.failed(self._spent(since, until, sync))
 
     def forecast(
@@ -154,8 +121,12 @@ class Costs(BaseCosts):
         lie. A history of fewer than 14 whole days raises `ConfigError`. See
         `kit.explore.costs.forecast`.
         """
-        wanted = partial(CostReports.forecast, days=days, window=window, level=level, as_of=as_of)
-        return self._ask(partial(wanted, timezone=timezone, sync=sync))
+        zone = costs.find_timezone(timezone)
+        now = parse_filter(zone=zone, until=as_of).until or datetime.now(UTC)
+        spent = self._spent(None, now, sync, timezone)
+        balance = spent.balance(now) if as_of else self._balance()
+        given: Mapping[str, Any] = {"days": days, "window": window, "level": level}
+        return costs.forecast(spent.daily(), balance, now=now, timezone=timezone, **given)
 
     def focus(
         self,
@@ -173,7 +144,11 @@ class Costs(BaseCosts):
         --------
         ``studio.costs.focus("EUR", since="2026-11-01").to_csv("focus.csv")``
         """
-        return self._ask(lambda reports: reports.focus(currency, since, until, sync=sync))
+        account = self._client.run(flows.ask(calls.get_account()))
+        spent = self._spent(since, until, sync)
+        settings = self._operations.settings
+        provider = settings.name or urlsplit(settings.base_url).hostname or settings.base_url
+        return costs.focus(spent, currency, account=account, provider=provider)
 
     def report(
         self,
@@ -192,16 +167,29 @@ class Costs(BaseCosts):
         --------
         ``studio.costs.report("2026-11", budget=500).save("november.html")``
         """
-        return self._ask(
-            lambda reports: reports.report(month, budget, timezone=timezone, sync=sync)
+        now = datetime.now(UTC)
+        wanted = costs.Month.parse(month, now, costs.find_timezone(timezone))
+        archive = self._archive(sync)
+        account = self._client.run(flows.ask(calls.get_account()))
+        spans = (wanted, wanted.before(now), (None, min(now, wanted.end)))
+        parts = (HistoryFilter(since=since, until=until) for since, until in spans)
+        this, earlier, so_far = (
+            Spending(archive, part, timezone, self._rates.all()) for part in parts
+        )
+        return costs.report(
+            wanted,
+            this,
+            earlier,
+            so_far.daily(),
+            now=now,
+            owner=account.name or account.id,
+            budget=None if budget is None else pricing.parse_credits(budget, "a budget"),
         )
 
     def unusual(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
         """Return the days that cost far more than usual, by model and in all."""
-        from kit.explore import costs
-
         return costs.unusual((self._spent(since, until, sync, timezone)).daily())
 
     def reprice(
@@ -223,9 +211,20 @@ class Costs(BaseCosts):
         --------
         ``studio.costs.reprice("scene-fast")`` or ``studio.costs.reprice(resolution="720p")``
         """
-        return self._ask(
-            lambda reports: reports.reprice(model, parameters, since, until, sync=sync)
-        )
+        models = self._client.run(self._operations.models())
+        target = self._client.run(self._operations.model(model)) if model else None
+        meant = [target] if target else list(models.values())
+        check_changes(meant, parameters)
+
+        def price(made_with: str, given: Mapping[str, Any]) -> Decimal | None:
+            found = target or models.get(made_with)
+            if found is None or (found.pricing and any(u.medium for u in found.pricing.units)):
+                return None  # what a file's length costs is not known from its settings
+            quote = self._operations.billing.price_today(found, {**given, **parameters})
+            return None if quote is None else quote.total
+
+        spent = self._spent(since, until, sync)
+        return costs.reprice(spent, list_priced_settings(meant), price)
 
     def reconcile(self, *, sync: bool = True) -> CostFrame:
         """Hold ledger, balance, receipts and generations against each other, exactly.
@@ -233,22 +232,50 @@ class Costs(BaseCosts):
         Where a service has no ledger, it says what can be checked and what cannot; see
         `kit.explore.costs.reconcile`.
         """
-        return self._ask(lambda reports: reports.reconcile(sync=sync))
+        for _ in range(_READS if sync else 1):
+            before = self._balance() if sync else None
+            archive = self._archive(sync)
+            balance = self._balance() if sync else None  # of another moment
+            found = costs.reconcile(
+                archive,
+                balance=balance,
+                receipts=self._operations.journal.credits(),
+                ledger=self._operations.history_sync.has_ledger is not False,
+                unlisted=archive.store.manifest().unlisted,
+                settled=before == balance,
+            )
+            if before == balance and found.attrs["agrees"]:
+                break
+        return found
 
     def sensitivity(self, model: str) -> CostFrame:
         """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
-        return self._ask(lambda reports: reports.sensitivity(model))
+        found = self._client.run(self._operations.model(model))
+        price = self._operations.billing.price_values
+        return costs.sensitivity(found, lambda values, media: price(found, values, media))
 
     def explain(self, generation: BaseGeneration | str) -> CostFrame:
         """Return why a generation, or the one of an id, cost what it did."""
         name = generation if isinstance(generation, str) else generation.id
-        return self._ask(lambda reports: reports.explain(name))
+        facts = self._client.run(self._operations.get(name))
+        model = (self._client.run(self._operations.models())).get(facts.model_id or "")
+        today = self._operations.billing.price_today
+        quote = today(model, facts.parameters or {}) if model else None
+        return costs.explain(facts, self._operations.find_charge(facts), quote)
 
     def _spent(self, since: When, until: When, sync: bool, timezone: str = "UTC") -> Spending:
-        return self._ask(
-            lambda reports: reports.spending(since, until, timezone=timezone, sync=sync)
-        )
+        choice = parse_filter(zone=costs.find_timezone(timezone), since=since, until=until)
+        return Spending(self._archive(sync), choice, timezone, self._rates.all())
 
-    def _ask(self, ask: Callable[[CostReports], Flow[T]]) -> T:
+    def _archive(self, sync: bool) -> Archive:
+        """Return history and ledger, brought up to date before where it is to `sync`."""
         with show_progress(self._operations.progress) as on_progress:
-            return self._client.run(ask(CostReports(self._operations, on_progress)))
+            current = self._operations.history_sync.current(on_progress, sync=sync, usage=True)
+            return self._client.run(current)
+
+    def _balance(self) -> Decimal | None:
+        """Return what can be spent, or None where the service does not report it."""
+        try:
+            return (self._client.run(flows.ask(calls.get_credits()))).balance
+        except answers.UNKNOWN_PATH:
+            return (self._client.run(flows.ask(calls.get_account()))).credits
