@@ -6,7 +6,8 @@ after like those that browsers show.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
@@ -46,6 +47,22 @@ def decode_jpeg(file: Path, times: int = 1) -> Any:
     if pixels is None:
         raise OSError("the picture is cut off or damaged")
     return pixels
+
+
+def to_srgb(mode: str, profile: bytes | None) -> Callable[[Any], Any]:
+    """Return what brings a picture of a mode into sRGB, by its color profile if that is usable."""
+    from PIL import ImageCms
+
+    if profile:
+        try:
+            source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            way = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
+        except (ImageCms.PyCMSError, OSError, TypeError, ValueError):
+            # A profile for another kind of picture than the one that it is stuck to.
+            pass
+        else:
+            return lambda image: ImageCms.applyTransform(image, way)
+    return lambda image: image if image.mode == "RGB" else image.convert("RGB")
 
 
 def has_heic() -> bool:

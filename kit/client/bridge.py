@@ -84,7 +84,6 @@ class Bridge:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._pid = 0
         self._loop: KitLoop | None = None
         self._thread: threading.Thread | None = None
         if hasattr(os, "register_at_fork"):
@@ -135,9 +134,8 @@ class Bridge:
     def loop(self) -> KitLoop:
         """Return the running loop of this process."""
         with self._lock:
-            if self._loop is None or self._pid != os.getpid():
+            if self._loop is None:
                 self._loop, self._thread = _start_loop()
-                self._pid = os.getpid()
             return self._loop
 
     def _forget(self) -> None:

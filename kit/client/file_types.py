@@ -9,7 +9,6 @@ import io
 import mimetypes
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 from kit import wire
 from kit.endings import ENDINGS, guess_type
 from kit.errors import ParameterError
-from kit.pictures import HEIC, NO_HEIC, OWNED, has_heic, open_picture
+from kit.pictures import HEIC, NO_HEIC, OWNED, has_heic, open_picture, to_srgb
 
 #: (offset, bytes) that a file has, and its content type.
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
@@ -77,23 +76,11 @@ def _encode_picture(picture: Any) -> bytes:
             "a picture of floats does not say which of them is white: save it in 8 or 16 bits"
         )
     if mode == "CMYK":
-        picture = _without_inks(picture)
+        picture = to_srgb("CMYK", picture.info.get("icc_profile"))(picture)
     elif mode not in ("L", "LA", "RGB", "RGBA", "1", "P", "I;16"):
         picture = picture.convert(_MODES.get(mode, "RGB"))
     picture.save(buffer, "PNG")
     return buffer.getvalue()
-
-
-def _without_inks(picture: Any) -> Any:
-    """Return a picture of four inks as RGB, by its color profile if that is usable."""
-    from PIL import ImageCms
-
-    profile, screen = picture.info.get("icc_profile"), ImageCms.createProfile("sRGB")
-    with suppress(ImageCms.PyCMSError, OSError):
-        if profile:
-            inks = io.BytesIO(profile)
-            return ImageCms.profileToProfile(picture, inks, screen, outputMode="RGB")
-    return picture.convert("RGB")
 
 
 #: Modes of Pillow that lose more than they must as RGB, and what they become.

@@ -162,6 +162,10 @@ class Journal:
         with self._read() as contents:
             return contents.starts.get(generation_id, JournalEntry(id=generation_id, at=""))
 
+    def find_tags(self, generation: wire.Generation) -> dict[str, str]:
+        """Return what a generation is filed under: by the service, else by its start."""
+        return dict(generation.tags or self.start(generation.id).tags)
+
     def shown_hash(self, generation_id: str) -> str:
         """Return the hash of what the service showed of a generation; empty where not known."""
         with self._read() as contents:

@@ -16,13 +16,12 @@ from kit.commands.options import Data
 from kit.errors import ConfigError
 from kit.service import logs, settings
 from kit.service.app import create_pool, create_storage, load_cluster
-from kit.service.domain.upkeep import sweep_scratch
+from kit.service.domain import upkeep
 from kit.service.settings import prepare
 from kit.service.storage import Storage
 from kit.service.worker.renderer import Renderer
 
 _GPUS = Path("/proc/driver/nvidia/gpus")
-_SWEEP_SECONDS = 600.0
 
 
 def command(
@@ -88,7 +87,5 @@ async def _sweep(storage: Storage, scratch: Path) -> None:
     """Remove inputs and results that jobs have left here a day ago."""
     while True:
         with suppress(OSError):  # the next round may go better
-            await storage.tidy()
-        with suppress(OSError):
-            await asyncio.to_thread(sweep_scratch, scratch, time.time())
-        await asyncio.sleep(_SWEEP_SECONDS)
+            await upkeep.tidy(storage, scratch, time.time())
+        await asyncio.sleep(upkeep.ROUND_SECONDS)

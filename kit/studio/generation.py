@@ -167,7 +167,7 @@ class BaseGeneration:
     @property
     def tags(self) -> dict[str, str]:
         """What it is filed under."""
-        return self.operations.find_tags(self.facts)
+        return self.operations.journal.find_tags(self.facts)
 
     @property
     def error(self) -> str | None:

@@ -170,7 +170,7 @@ class HistorySync:
         return charges.fill_credits(whole, self._journal.credits(), (yield from self.models()))
 
     def _fits(self, one: wire.Generation, choice: HistoryFilter) -> bool:
-        tags = one.tags or self._journal.start(one.id).tags
+        tags = self._journal.find_tags(one)
         return choice.fits(tags, one.state, one.model_id, one.asset_type, one.created_at)
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Flow[Page]:

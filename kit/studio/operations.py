@@ -299,10 +299,6 @@ class Operations:
             return generation.credits_charged
         return self.journal.start(generation.id).charged
 
-    def find_tags(self, generation: wire.Generation) -> dict[str, str]:
-        """Return what a generation is filed under: by the service, else by its start."""
-        return dict(generation.tags or self.journal.start(generation.id).tags)
-
     def start_checked(
         self,
         request: Request,

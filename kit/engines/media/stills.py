@@ -6,21 +6,20 @@ what is opened here. Bounds are those of `kit.engines.media.inspection`.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
-from PIL import Image, ImageCms, ImageOps
+from PIL import Image, ImageOps
 from PIL.JpegImagePlugin import JpegImageFile, get_sampling
 
 from kit.engines.media.color import Bytes
 from kit.engines.media.inspection import MAGIC, PICTURES, picture_in
 from kit.engines.media.scaling import fit_size, scaled
-from kit.pictures import decode_jpeg
+from kit.pictures import decode_jpeg, to_srgb
 
 _OPAQUE = 255
 _BAND = 256  # rows
@@ -120,7 +119,7 @@ def _photograph(image: Any, path: Path, times: int) -> Still:
     pixels = cv2.transpose(pixels) if tag in _SIDEWAYS else pixels
     pixels = cv2.flip(pixels, _FLIPS[tag]) if tag in _FLIPS else pixels
     if profile:
-        managed = _management("RGB", profile)
+        managed = to_srgb("RGB", profile)
         for top in range(0, len(pixels), _BAND):
             part = pixels[top : top + _BAND]
             part[:] = managed(Image.fromarray(part))
@@ -135,12 +134,12 @@ def _still(image: Any) -> Still:
     pixels = np.empty((image.height, image.width, 3), np.uint8)
     see_through = image.mode == "RGBa" or "A" in image.mode or "transparency" in image.info
     if not see_through or image.mode[0] in "IF":
-        managed = _management(_plain(image.crop((0, 0, 1, 1))).mode, profile)
+        managed = to_srgb(_plain(image.crop((0, 0, 1, 1))).mode, profile)
         for rows, part in _bands(image):
             pixels[rows] = managed(_plain(part))
         return Still(pixels)
     alpha, mode = np.empty(pixels.shape[:2], np.uint8), "L" if image.mode[0] == "L" else "RGB"
-    managed = _management(mode, profile)
+    managed = to_srgb(mode, profile)
     for rows, part in _bands(image):
         clear = part.convert("RGBA")
         alpha[rows] = clear.getchannel("A")
@@ -162,20 +161,6 @@ def _plain(image: Any) -> Any:
         gray = np.rint(np.asarray(image) / np.float32(257))
         return Image.fromarray(np.clip(gray, 0, 255).astype(np.uint8))
     return image if image.mode in ("RGB", "CMYK", "L") else image.convert("RGB")
-
-
-def _management(mode: str, profile: bytes | None) -> Callable[[Any], Any]:
-    """Return what brings a picture of a mode into sRGB, by its color profile if that is usable."""
-    if profile:
-        try:
-            source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-            way = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
-        except (ImageCms.PyCMSError, OSError, TypeError, ValueError):
-            # A profile for another kind of picture than the one that it is stuck to.
-            pass
-        else:
-            return lambda image: ImageCms.applyTransform(image, way)
-    return lambda image: image if image.mode == "RGB" else image.convert("RGB")
 
 
 def scale_down(still: Still, most: int) -> Still:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kit.errors import UnavailableError
 from kit.service.domain import idempotency, outputs, uploads, webhooks
@@ -23,6 +23,7 @@ from kit.service.storage.keys import OUTPUTS
 from kit.service.store import Database, checks
 from kit.service.store.database import Transaction, one
 
+T = TypeVar("T")
 _log = logging.getLogger("kit.service")
 
 _DAY_MS = 24 * 3600 * 1000
@@ -34,7 +35,7 @@ _WAIT_SECONDS = 0.5
 #: Pause after an examination as a multiple of its time: probes cost a hundredth of a processor.
 _PAUSE_FACTOR = 100
 _READY, _EXAMINED, _SWEPT, _JUMPED = "ready", "examined", "swept", "jumped"
-_ROUND_SECONDS = 600.0
+ROUND_SECONDS = 600.0
 _OLD_SCRATCH_SECONDS = 24 * 3600
 #: Stored outputs that are looked at in a round, and at once: each takes a read of its row.
 _FILES, _AT_ONCE = 20_000, 50
@@ -49,7 +50,8 @@ class Readiness:
     #: Milliseconds since 1970; and seconds, never going back.
     clock: Callable[[], int]
     seconds: Callable[[], float]
-    #: Seconds that the database may take to write a row, and the storage to write a file.
+    #: Seconds that the database may take to answer or to write a row, and the storage to write a
+    #: file: those who ask wait for 10 s as a rule.
     timeout: float = 5.0
     _probe: asyncio.Task[None] | None = field(default=None, init=False)
     _probed: float = field(default=0.0, init=False)
@@ -66,6 +68,10 @@ class Readiness:
         if self.database.damage:
             raise UnavailableError("the database is damaged; see the log, and restore a backup")
 
+    async def read(self, work: Transaction[T]) -> T:
+        """Return what the database answers, if it does so in time."""
+        return await self._in_time("database", self.database.read(work))
+
     async def examine(self) -> None:
         """Examine the database if that was not done for a day."""
         last = await self.database.read(one(checks.find(name=_EXAMINED)))
@@ -79,22 +85,21 @@ class Readiness:
                 task.cancel()
 
     async def _write_probe(self) -> None:
-        try:
-            async with asyncio.timeout(self.timeout):
-                await self.database.write(_mark(_READY, self.clock()), durable=False)
-        except TimeoutError:
-            raise UnavailableError("the database does not answer") from None
-        try:
-            async with asyncio.timeout(self.timeout):
-                ready = await self.storage.ready()
-        except TimeoutError:
-            raise UnavailableError("the storage does not answer") from None
-        if not ready:
+        mark = _mark(_READY, self.clock())
+        await self._in_time("database", self.database.write(mark, durable=False))
+        if not await self._in_time("storage", self.storage.ready()):
             raise UnavailableError("the storage cannot be written")
         if self.seconds() >= self._due:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_WAIT_SECONDS):
                     await asyncio.shield(self._start_examination())
+
+    async def _in_time(self, what: str, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await work
+        except TimeoutError:
+            raise UnavailableError(f"the {what} does not answer") from None
 
     def _start_examination(self) -> asyncio.Task[None]:
         """Return the examination that runs, or a new one."""
@@ -144,7 +149,7 @@ class Sweeper:
                     await step()
                 except Exception:  # noqa: BLE001 - logged; the next round may go better
                     _log.exception("the sweeper failed")
-            await asyncio.sleep(_ROUND_SECONDS)
+            await asyncio.sleep(ROUND_SECONDS)
 
     async def sweep(self) -> None:
         """Do one round."""
@@ -162,8 +167,7 @@ class Sweeper:
             if not await outputs.remove_files(self.database, self.storage, keys):
                 break
         await self._remove_orphans()
-        await self.storage.tidy()
-        await asyncio.to_thread(sweep_scratch, self.settings.scratch, now / 1000)
+        await tidy(self.storage, self.settings.scratch, now / 1000)
 
     async def _remove_orphans(self) -> None:
         """Check as many stored outputs as a round may, and remove those without a generation."""
@@ -207,8 +211,13 @@ class Sweeper:
         return jump is None or now - jump.at >= _STEADY_MS
 
 
-def sweep_scratch(folder: Path, now: float) -> None:
-    """Remove what nobody has used for a day."""
+async def tidy(storage: Storage, scratch: Path, now: float) -> None:
+    """Remove what jobs and transfers have left here, and nobody has used for a day."""
+    await asyncio.to_thread(_sweep_scratch, scratch, now)
+    await storage.tidy()
+
+
+def _sweep_scratch(folder: Path, now: float) -> None:
     for path in folder.glob("*"):
         if now - path.stat().st_mtime > _OLD_SCRATCH_SECONDS:
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -15,9 +15,8 @@ from kit.pricing import MILLI
 from kit.service.domain import credits, queue
 from kit.service.http.context import Context, get_context, json_response
 from kit.service.storage.signing import proof
+from kit.service.store.database import Transaction
 
-#: What the database may take to answer; those who ask wait for 10 s as a rule.
-_DATABASE_SECONDS = 5.0
 router = APIRouter(tags=["health"])
 Challenge = Annotated[
     str | None, Query(pattern="^[0-9a-f]{32}$", description="random; answered with `proof`")
@@ -46,11 +45,7 @@ async def readyz(request: Request) -> Response:
     """
     context = get_context(request)
     await context.readiness.probe()
-    try:
-        async with asyncio.timeout(_DATABASE_SECONDS):
-            waiting = await context.database.read(queue.count_waiting())
-    except TimeoutError:
-        raise UnavailableError("the database does not answer") from None
+    waiting = await context.readiness.read(queue.count_waiting())
     workers = context.dispatcher.slots
     return json_response({"status": "ok", "queued": waiting, "workers": workers})
 
@@ -73,24 +68,18 @@ async def update_metrics(context: Context) -> None:
 
     While the database is away, what it knows is left out: old numbers would hide that.
     """
-    metrics = context.metrics
+    metrics, before = context.metrics, context.metrics.ledger_read
     metrics.jobs_here.set(context.dispatcher.running)
     metrics.workers.set(context.dispatcher.slots)
     metrics.streams.set(context.dispatcher.watchers.count)
     try:
-        async with asyncio.timeout(_DATABASE_SECONDS):
-            await _read_database(context)
-        metrics.database.set(1)
-    except (UnavailableError, TimeoutError):
+        jobs, (last, sums) = await context.readiness.read(_count(before, context.clock()))
+    except UnavailableError:
         metrics.jobs.clear()
         metrics.queued.clear()
         metrics.database.set(0)
-
-
-async def _read_database(context: Context) -> None:
-    metrics, before = context.metrics, context.metrics.ledger_read
-    jobs = await context.database.read(queue.count_states())
-    last, sums = await context.database.read(credits.turnover(before, context.clock()))
+        return
+    metrics.database.set(1)
     for state, number in jobs.items():
         metrics.jobs.set(number, state)
     metrics.queued.set(jobs["queued"])
@@ -101,3 +90,7 @@ async def _read_database(context: Context) -> None:
     sums.pop("grant", None)
     for kind, amount in sums.items():
         metrics.charged.inc(kind, by=-amount / MILLI)
+
+
+def _count(before: str, now: int) -> Transaction[tuple[dict[str, int], tuple[str, dict[str, int]]]]:
+    return (yield from queue.count_states()), (yield from credits.turnover(before, now))

@@ -1,4 +1,5 @@
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -6,6 +7,7 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from kit.service.databases import open_database
+from kit.service.domain.upkeep import Readiness
 from kit.service.http.health import update_metrics
 from kit.service.metrics import ServiceMetrics
 from tests.conftest import Service, both_databases
@@ -96,7 +98,9 @@ def test_credits_are_those_of_the_ledger(service: Service, http: httpx.Client) -
     async def read(later: int) -> Figures:
         database = open_database(service.settings)
         try:
-            now = {"clock": lambda: made + later, "database": database, "metrics": metrics}
+            clock = lambda: made + later  # noqa: E731
+            readiness = Readiness(database, service.context.storage, clock, time.monotonic)
+            now = {"clock": clock, "readiness": readiness, "metrics": metrics}
             await update_metrics(replace(service.context, **now))
         finally:
             await database.close()
