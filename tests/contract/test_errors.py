@@ -148,6 +148,17 @@ def test_a_wrong_shape_names_the_field(
     assert sentence in fields(http.post(START, json=body))[field]
 
 
+def test_a_text_with_a_nul_is_refused_and_one_about_it_is_not(http: httpx.Client) -> None:
+    answers = [
+        http.post(START, json={"modelId": "flat", "prompt": f"{text}u0000"})
+        for text in ("\\", "\\\\")
+    ]
+    nul = http.post(START, json={"modelId": "flat", "prompt": "a\\\0b"})
+
+    assert [answer.status_code for answer in answers] == [202, 202]
+    assert fields(nul) == {"": r"the body has the character \u0000, which no text may have"}
+
+
 def test_a_reference_that_is_no_text_names_its_medium(http: httpx.Client) -> None:
     body = {"modelId": "clay", "mediaUploads": {"portrait": 7}}
 

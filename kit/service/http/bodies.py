@@ -7,6 +7,7 @@ than the bytes of the body alone make it: what is too much is counted, never loo
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import islice
@@ -29,6 +30,8 @@ _LARGE = 65_536
 #: Lists and objects in a body: far more than any that is valid has. Making more of them takes long,
 #: because the interpreter looks through all of its memory again and again meanwhile.
 _CONTAINERS = 50_000
+#: A character that PostgreSQL stores in no text, so SQLite's rows could not be moved there.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 async def read_body(request: Request, kind: type[B]) -> tuple[B, bytes]:
@@ -53,6 +56,9 @@ async def read_body(request: Request, kind: type[B]) -> tuple[B, bytes]:
 def _parse(content: bytes) -> Any:
     if len(content) > _LARGE and content.count(b"[") + content.count(b"{") > _CONTAINERS:
         sentence = f"the body holds more than {_CONTAINERS:,} lists and objects"
+        raise BadRequestError.fields([("", sentence)])
+    if b"\\u0000" in content and _NUL.search(content):
+        sentence = "the body has the character \\u0000, which no text may have"
         raise BadRequestError.fields([("", sentence)])
     try:
         return from_json(content, cache_strings="none")
