@@ -174,12 +174,8 @@ class FormService(PaidService):
             return self.keep(source.name, file.read())
 
     def _hold_result(self, flow: Flow[wire.Generation], on_wait: Callable[[str], None]) -> Any:
-        try:
-            return self._session.hold(self._client.block(flows.report_waits(flow, on_wait)))
-        except KitError as error:
-            if error.generation_id:
-                error.resume = self._session.hold(wire.Generation(id=error.generation_id)).wait
-            raise
+        resumable = self._session.resumable(flows.report_waits(flow, on_wait))
+        return self._session.hold(self._client.block(resumable))
 
     def _wait_and_fetch(
         self, generation_id: str, on_update: Callable[[wire.Generation], None]

@@ -395,6 +395,16 @@ class Session(Generic[G]):
         """Whether its calls are awaited."""
         return self.client.awaited
 
+    def resumable(self, flow: Flow[T]) -> Flow[T]:
+        """Run a flow; its errors after a start say how to wait on."""
+        try:
+            return (yield from flow)
+        except KitError as error:
+            if error.generation_id:
+                held: Any = self.hold(wire.Generation(id=error.generation_id))
+                error.resume = held.wait
+            raise
+
     def hold(self, facts: wire.Generation, *, made_before: bool = False) -> G:
         """Return a generation as a user of this face holds it."""
         kind: Any = self.generation

@@ -6,55 +6,65 @@ request costs a sentence and no credits.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kit import parameters, wire
 from kit.client import calls, downloads, flows, uploads
-from kit.client.calls import Flow
+from kit.client.calls import Flow, Sleep
 from kit.client.flows import ONCE, PATIENT, Policy
 from kit.client.journal import Journal
 from kit.client.records import Notices
 from kit.client.settings import Settings
 from kit.client.waiting import SharedWait
 from kit.errors import (
+    ApiError,
+    ConfigError,
     ConflictError,
     MethodNotAllowedError,
     NoAnswerError,
     NotFoundError,
     ParameterError,
 )
+from kit.explore.filters import ALL, HistoryFilter
 from kit.parameters import Request
-from kit.studio import requests, starts
+from kit.studio import requests
 from kit.studio.billing import Billing
 from kit.studio.catalog import ModelCatalog, describe_retirement
 from kit.studio.changes import ChangeWatch
 from kit.studio.history_sync import HistorySync
-from kit.studio.requests import (
-    body_of,
-    digest_of,
-    find_inputs,
-    fingerprint,
-    resolve_media,
-    separate_media,
-)
-from kit.studio.reuse import ReusableResults
-from kit.studio.starts import Starts, StartTrace
+from kit.studio.requests import find_inputs, fingerprint, resolve_media, separate_media
+from kit.studio.starts import OnSent, Starts, StartTrace, failure_error
 from kit.widgets.account import Keys
-from kit.widgets.progress import ProgressDisplay, progress
+from kit.widgets.progress import ProgressDisplay, ProgressUpdates, progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.explore.archive import Archive
+
+_log = logging.getLogger("kit")
 
 OnUpdate = Callable[[wire.Generation], None]
-References = dict[str, str | list[str]]
-OnSent = Callable[[str, float], None]
 _UNSUPPORTED = (NotFoundError, MethodNotAllowedError)
 #: Equal requests that one call makes.
 MOST_AT_ONCE = 100
-#: How many generations of an equal request are looked at before it is made anew.
-_LOOKED_AT = 10
+#: Refusals that concern the key or the moment, and not the generation that was asked for.
+_ANY = frozenset({401, 402, 408, 425, 429, 502, 503, 504})
+#: Generations that a comparison of pictures asks for at most, with a small picture of each.
+FETCHED = 100
+#: Pictures of which hashes are kept at a time, so that an interruption loses no more.
+_PORTION = 100
+_NOT_COMPARED = (
+    "%s pictures of the history were not looked at yet and are not compared: each call looks at up"
+    " to %d, the newest first, and fetch= says how many"
+)
 #: How many of the newest generations are looked at for what others have changed.
 _WATCHED = 5
 
@@ -90,8 +100,8 @@ class Operations:
         self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)
         self.catalog = catalog or ModelCatalog(policy)
-        self._starts = Starts(settings, policy, self.journal, self.billing, self.notices)
-        self._reusable = ReusableResults(self.journal, self.notices, policy, self.get, self.fetch)
+        kept = self.journal, self.billing, self.notices
+        self.starts = Starts(settings, policy, *kept, get=self.get, fetch=self.fetch)
 
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
         """Return all models by id; they are asked for once."""
@@ -139,7 +149,7 @@ class Operations:
 
     def start(self, wanted: Flow[Request]) -> Flow[wire.Generation]:
         """Upload, start, write it into the journal, and return what is known so far."""
-        return (yield from self.start_checked((yield from wanted)))
+        return (yield from self.starts.send((yield from wanted)))
 
     def start_many(self, wanted: Flow[Request], count: int) -> Flow[list[wire.Generation]]:
         """Start a request so many times, if the open budgets allow all of them; see `start`."""
@@ -150,10 +160,10 @@ class Operations:
             )
         request = yield from wanted
         with (yield from self.billing.hold(request, count)):
-            files = yield from self.upload(request)
+            files = yield from self.starts.upload(request)
         begun = []
         for _ in range(count):
-            begun.append((yield from self.start_checked(request, references=files)))
+            begun.append((yield from self.starts.send(request, references=files)))
         return begun
 
     def generate(
@@ -175,7 +185,7 @@ class Operations:
         trace = StartTrace() if trace is None else trace
         clock = self.policy.clock
         began = clock()
-        starting = self._start_or_reuse(wanted, again=again, on_sent=on_sent, trace=trace)
+        starting = self.starts.start_or_reuse(wanted, again=again, on_sent=on_sent, trace=trace)
         ends = None if timeout is None else began + timeout
         begun = yield from flows.limit_time(starting, ends, clock)
         on_update(begun)
@@ -188,43 +198,10 @@ class Operations:
 
     def fetch(self, generation: wire.Generation) -> Flow[wire.Generation]:
         """Return a completed generation whose output is in the cache."""
-        address = self._starts.addresses.get(generation.id)
+        address = self.starts.addresses.get(generation.id)
         found = yield from downloads.wait_for_address(generation, self.policy, status_url=address)
         yield from downloads.output(self.cache, found, self.policy)
         return found
-
-    def _start_or_reuse(
-        self, wanted: Flow[Request], *, again: bool, on_sent: OnSent, trace: StartTrace
-    ) -> Flow[wire.Generation]:
-        request = yield from wanted
-        digest = digest_of(request)
-        while not again and self.settings.reuse:
-            known = self.journal.find_earlier(digest)
-            begun = yield from self.find_earlier(request, digest, trace)
-            if begun is not None:
-                return begun
-            with suppress(starts.OvertakenError):
-                return (
-                    yield from self.start_checked(
-                        request, on_sent=on_sent, trace=trace, known=known
-                    )
-                )
-        return (yield from self.start_checked(request, on_sent=on_sent, trace=trace))
-
-    def find_earlier(
-        self, request: Request, digest: str, trace: StartTrace, *, ids: Sequence[str] | None = None
-    ) -> Flow[wire.Generation | None]:
-        """Return what an equal request led to before, also where its answer was never seen.
-
-        Where it is known what it led to (`ids`), outputs are left where they are.
-        """
-        yield from self._starts.wait_for_equal(digest)
-        known = ids or self.journal.find_earlier(digest)[:_LOOKED_AT]
-        begun = yield from self._reusable.find(request, known, fetched=ids is None)
-        if begun is None:
-            return (yield from self._starts.recover(request, digest, trace))
-        trace.id, trace.before = begun.id, True
-        return begun
 
     def wait(
         self,
@@ -237,19 +214,19 @@ class Operations:
         """Wait for a generation and return it completed, or say how it ended."""
         done = yield from self._shared_wait.wait(
             generation_id,
-            status_url=self._starts.addresses.get(generation_id),
+            status_url=self.starts.addresses.get(generation_id),
             timeout=requests.parse_timeout(timeout),
             began=began,
             on_update=on_update,
         )
         self._note_end(done)
         if done.state != "completed":
-            raise starts.failure_error(done)
+            raise failure_error(done)
         return done
 
     def get(self, generation_id: str) -> Flow[wire.Generation]:
         """Return a generation as it is now."""
-        address = self._starts.addresses.get(generation_id)
+        address = self.starts.addresses.get(generation_id)
         call = calls.get_generation(generation_id, status_url=address)
         found = yield from flows.ask(call, self.policy)
         if found.finished:
@@ -283,55 +260,111 @@ class Operations:
         states = ((one.id, one.state, one.credits_refunded) for one in listed.items[:_WATCHED])
         return account.credits, *states
 
+    def find_similar(
+        self,
+        picture: Any,
+        archive: Archive,
+        choice: HistoryFilter = ALL,
+        limit: int | None = None,
+        fetch: int = FETCHED,
+    ) -> Flow[pd.DataFrame]:
+        """Return the generations that look most like a picture; see `History.similar`."""
+        wanted = yield from self._hash(picture, archive)
+        missing = archive.without_hash(choice)
+        if missing:
+            with self.progress("pictures") as line:
+                here = yield from self._find_pictures(missing, fetch, line)
+                names = list(here)
+                for start in range(0, len(names), _PORTION):
+                    line.saying(f"looking at {start:,} of {len(names):,} new pictures")
+                    portion = names[start : start + _PORTION]
+                    archive.add_hashes({name: here[name] for name in portion})
+                    yield Sleep(0)  # so that others get their turn
+            if left := len(missing) - len(here):
+                _log.warning(_NOT_COMPARED, f"{left:,}", fetch)
+        return archive.similar(wanted, limit, choice)
+
+    def _hash(self, picture: Any, archive: Archive) -> Flow[bytes]:
+        """Return the hash of a generation, of the one of an id, or of any picture."""
+        from kit.explore.search import hash_picture
+
+        facts = getattr(picture, "facts", None)
+        if requests.is_id(picture):
+            facts = wire.Generation(id=picture)
+        if isinstance(facts, wire.Generation):
+            if known := archive.store.hash_of(facts.id):
+                return known
+            if isinstance(picture, str):
+                facts = yield from self.get(picture)
+            small = yield from downloads.poster(self.cache, facts)
+            picture = small or (yield from downloads.output(self.cache, facts))
+        file = uploads.source((yield from resolve_media(picture)))
+        try:
+            with file.open() as opened:
+                return hash_picture(opened)
+        except Exception:  # noqa: BLE001 - a file may be broken in any way
+            raise ConfigError(f"similar() compares pictures, and {file.name} is none") from None
+
+    def _find_pictures(
+        self, missing: Sequence[str], fetch: int, line: ProgressUpdates
+    ) -> Flow[dict[str, Path | None]]:
+        """Return picture files of generations: what is here, and the newest, asked for now.
+
+        None for what has none and never will.
+        """
+        small = {name: self.cache.path(wire.Generation(id=name), poster=True) for name in missing}
+        here: dict[str, Path | None] = {name: path for name, path in small.items() if path.exists()}
+        new = [name for name in missing if name not in here][:fetch]
+        for number, name in enumerate(new):
+            line.saying(f"asking for {number:,} of {len(new):,} pictures")
+            try:
+                facts = yield from self.get(name)
+            except NotFoundError:
+                here[name] = None
+                continue
+            path = self.cache.path(facts)
+            if not (facts.asset_type == "image" and path.exists()):
+                path = small[name]
+                yield from downloads.poster(self.cache, facts)
+            if path.exists() or not facts.output_url:
+                here[name] = path if path.exists() else None
+        return here
+
     def pending(self) -> Flow[list[wire.Generation]]:
         """Return what was started from here and was not seen to end; an end is reported once."""
-        broken = yield from self._starts.find_unanswered()
-        addresses = {each: self._starts.addresses.get(each) for each in self.journal.pending()}
-        found = {**broken, **(yield from self._reusable.check_all(addresses, self._shared_wait))}
+        broken = yield from self.starts.find_unanswered()
+        addresses = {each: self.starts.addresses.get(each) for each in self.journal.pending()}
+        found = {**broken, **(yield from self._check_all(addresses))}
         for generation in found.values():
             if generation.finished:
                 self._note_end(generation)
         return list(found.values())
+
+    def _check_all(self, addresses: Mapping[str, str | None]) -> Flow[dict[str, wire.Generation]]:
+        """Return generations as they are now; one that cannot be read is named and left out."""
+        try:
+            return (yield from self._shared_wait.check_all(addresses))
+        except ApiError as error:
+            if error.answered in _ANY:
+                raise
+        found = {}
+        for known, address in addresses.items():
+            call = calls.get_generation(known, status_url=address)
+            try:
+                found[known] = yield from flows.ask(call, self.policy)
+            except NotFoundError:
+                continue
+            except ApiError as error:
+                if error.answered in _ANY:
+                    raise
+                self.notices.log(f"{known} was started from here and is left out: {error}")
+        return found
 
     def find_charge(self, generation: wire.Generation) -> Decimal | None:
         """Return what a generation was charged: the service's figure, else the receipt's."""
         if generation.credits_charged is not None:
             return generation.credits_charged
         return self.journal.start(generation.id).charged
-
-    def start_checked(
-        self,
-        request: Request,
-        *,
-        key: str | None = None,
-        digest: str | None = None,
-        references: References | None = None,
-        on_sent: OnSent = lambda _name, _share: None,
-        trace: StartTrace | None = None,
-        known: Sequence[str] | None = None,
-    ) -> Flow[wire.Generation]:
-        """Start what was checked, if the open budgets allow it; see `start`.
-
-        `key` is for starts that may be repeated after a restart of the kernel, `digest` what the
-        journal knows the request by, `references` are ids of files that were uploaded before,
-        `known` of generations that are all that the request led to: see `Starts.send`.
-        """
-        made = self._call(request, key, references, on_sent)
-        digest = digest or digest_of(request)
-        return (yield from self._starts.send(request, made, digest, trace or StartTrace(), known))
-
-    def _call(
-        self, request: Request, key: str | None, references: References | None, on_sent: OnSent
-    ) -> Flow[calls.Call[wire.Receipt]]:
-        if references is None:
-            references = yield from self.upload(request, on_sent)
-        return calls.start_generation(body_of(request, references), key=key)
-
-    def upload(
-        self, request: Request, on_sent: OnSent = lambda _name, _share: None
-    ) -> Flow[References]:
-        """Send the files of a request and return their ids."""
-        return (yield from uploads.upload_all(request.model, request.media, self.policy, on_sent))
 
     def _note_end(self, generation: wire.Generation) -> None:
         self.billing.count_refund(generation)

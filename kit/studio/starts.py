@@ -1,21 +1,26 @@
-"""Starts: what leaves, what is written down around it, and how a broken one is found again.
+"""Starts: what leaves, what is written down around it, and what an equal one led to before.
 
 An intent is in the journal before a start leaves. One that was never answered, because the cell
 was stopped or the kernel died, is repeated under its key where the service honors keys; where
 that is not known, it is looked for in the service's list, and never sent blindly once more.
+
+What an equal request led to is not paid for twice. What is no longer it, or may not be read any
+more, is passed over; a message says so before anything is made anew. An error that may pass is
+raised instead: making it anew would pay again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from kit import wire
-from kit.client import answers, calls, flows
+from kit.client import answers, calls, downloads, flows, uploads
 from kit.client.calls import Call, Flow, Sleep
 from kit.client.flows import Policy
 from kit.client.journal import Intent, Journal
@@ -26,13 +31,17 @@ from kit.errors import (
     BadRequestError,
     ConfigError,
     GenerationFailedError,
+    InsufficientScopeError,
     KitError,
     NoAnswerError,
     NotFoundError,
 )
 from kit.parameters import Request
 from kit.studio.billing import Billing
-from kit.studio.requests import body_of, matches_request
+from kit.studio.requests import body_of, digest_of, fingerprint, matches_request
+
+References: TypeAlias = Mapping[str, str | list[str]]
+OnSent: TypeAlias = Callable[[str, float], None]
 
 
 @dataclass(slots=True)
@@ -96,16 +105,6 @@ def failure_error(generation: wire.Generation) -> GenerationFailedError:
     return error
 
 
-def unwritten_error(generation_id: str, why: str) -> NoAnswerError:
-    """Return the error of a start that is paid and could not be written into the journal."""
-    error = NoAnswerError(
-        f"the generation {generation_id} was started, and could not be written into the journal "
-        f"({why}): keep its id; studio.history[{generation_id!r}] finds it"
-    )
-    error.generation_id = generation_id
-    return error
-
-
 def suggest_again(error: KitError) -> KitError:
     """Return an error about what a request led to before; it says how to make it anew."""
     error.args = (f"{error}; again=True makes it anew, and pays for it",)
@@ -117,7 +116,11 @@ _SLACK = timedelta(minutes=2)
 #: Pages of a list that are looked through.
 _PAGES = 10
 #: Refusals that concern every request, and not the list.
-_ANY = frozenset({401, 429, 503})
+_EVERY = frozenset({401, 429, 503})
+#: Refusals of an id that is not there, or is none at this service.
+_GONE = frozenset({400, 404, 410, 422})
+#: How many generations of an equal request are looked at before it is made anew.
+_LOOKED_AT = 10
 _FILES = "mediaUploads"
 
 
@@ -148,32 +151,65 @@ _LOOK = 0.1
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Starts:
-    """What one studio starts; it knows the addresses that receipts named, by id."""
+    """What one studio starts; it knows the addresses that receipts named, by id.
+
+    `get` returns the flow of a generation as it is now, `fetch` that of a completed one whose
+    output is here.
+    """
 
     settings: Settings
     policy: Policy
     journal: Journal
     billing: Billing
     notices: Notices
+    get: Callable[[str], Flow[wire.Generation]]
+    fetch: Callable[[wire.Generation], Flow[wire.Generation]]
     addresses: dict[str, str] = field(default_factory=dict)
     _in_flight: set[str] = field(default_factory=set)
+
+    def start_or_reuse(
+        self, wanted: Flow[Request], *, again: bool, on_sent: OnSent, trace: StartTrace
+    ) -> Flow[wire.Generation]:
+        """Return what an equal request led to before, unless `again`, or what it starts now."""
+        request = yield from wanted
+        digest = digest_of(request)
+        while not again and self.settings.reuse:
+            known = self.journal.find_earlier(digest)
+            begun = yield from self.find_earlier(request, digest, trace)
+            if begun is not None:
+                return begun
+            with suppress(OvertakenError):
+                return (yield from self.send(request, on_sent=on_sent, trace=trace, known=known))
+        return (yield from self.send(request, on_sent=on_sent, trace=trace))
 
     def send(
         self,
         request: Request,
-        made: Flow[Call[wire.Receipt]],
-        digest: str,
-        trace: StartTrace,
+        *,
+        key: str | None = None,
+        digest: str | None = None,
+        body: Mapping[str, Any] | None = None,
+        references: References | None = None,
+        on_sent: OnSent = lambda _name, _share: None,
+        trace: StartTrace | None = None,
         known: Sequence[str] | None = None,
     ) -> Flow[wire.Generation]:
         """Send a start, if the open budgets allow it, and return what is known so far.
 
-        `made` returns the start, and uploads its files. Where the journal cannot be written,
-        nothing is sent: that is a `ConfigError`; nor where an equal request led to more than is
-        `known`, or another kernel or thread is about to send one: that is an `OvertakenError`.
+        `key` is for starts that may be repeated after a restart of the kernel, `digest` what the
+        journal knows the request by, `body` what was sent before and is to be sent once more,
+        `references` are ids of files that were uploaded before.
+
+        Where the journal cannot be written, nothing is sent: that is a `ConfigError`; nor where an
+        equal request led to more than is `known`, or another kernel or thread is about to send one:
+        that is an `OvertakenError`.
         """
+        digest, trace = digest or digest_of(request), trace or StartTrace()
         with (yield from self.billing.hold(request)) as hold:
-            call = yield from made
+            if references is None:
+                references = yield from self.upload(request, on_sent)
+            call = calls.start_generation(body_of(request, references), key=key)
+            call = call if body is None else replace(call, body=body)
             key = call.key or ""
             # equal requests wait for it: an open intent that is not on its way looks broken
             self._in_flight.add(key)
@@ -188,28 +224,103 @@ class Starts:
                 if receipt.status_url and self.settings.owns(receipt.status_url):
                     self.addresses[receipt.id] = receipt.status_url
                 # first of all: whatever goes wrong from here on, the generation can be found
-                missing = self._write_start(receipt, request, digest, key)
+                lost = self._write_start(receipt, request, digest, key)
             finally:
                 self._in_flight.discard(key)
             self.billing.count_payment(request, receipt, hold)
-        if missing:
-            raise unwritten_error(receipt.id, missing)
+        if lost is not None:
+            raise lost
         return generation_of_receipt(request, receipt)
+
+    def upload(
+        self, request: Request, on_sent: OnSent = lambda _name, _share: None
+    ) -> Flow[dict[str, str | list[str]]]:
+        """Send the files of a request and return their ids."""
+        return uploads.upload_all(request.model, request.media, self.policy, on_sent)
+
+    def find_earlier(
+        self, request: Request, digest: str, trace: StartTrace, *, ids: Sequence[str] | None = None
+    ) -> Flow[wire.Generation | None]:
+        """Return what an equal request led to before, also where its answer was never seen.
+
+        Where it is known what it led to (`ids`), outputs are left where they are.
+
+        Raises `NoAnswerError`: it was made before and its output is gone, or an equal start may
+        have been carried out.
+        """
+        try:
+            # an equal start of this studio that is on its way may be what is wanted
+            while self._in_flight.intersection(i.key for i in self.journal.intents(digest)):
+                yield Sleep(_LOOK)
+        except flows.Late:
+            raise NoAnswerError("an equal request is being started, and not answered yet") from None
+        known = ids or self.journal.find_earlier(digest)[:_LOOKED_AT]
+        begun = yield from self._find_usable(request, known, fetched=ids is None)
+        if begun is None:
+            return (yield from self._recover(request, digest, trace))
+        trace.id, trace.before = begun.id, True
+        return begun
+
+    def _find_usable(
+        self, request: Request, ids: Sequence[str], *, fetched: bool
+    ) -> Flow[wire.Generation | None]:
+        """Return the first that is usable, or None where there is none.
+
+        `fetched`: whether the output of a completed one has to be here, too.
+        """
+        passed: list[str] = []
+        gone: KitError | None = None
+        for known in ids:
+            facts = yield from self._check_one(known, request, passed)
+            if facts is None:
+                continue
+            if facts.state != "completed" or not fetched:
+                return facts
+            try:
+                return (yield from self.fetch(facts))
+            except downloads.GoneError as error:
+                gone = gone or error
+        if gone is not None:
+            raise suggest_again(gone)
+        if passed:
+            self.notices.log(f"the request is made anew, because {'; '.join(passed)}")
+        return None
+
+    def _check_one(
+        self, known: str, request: Request, passed: list[str]
+    ) -> Flow[wire.Generation | None]:
+        try:
+            facts = yield from self.get(known)
+        except KitError as error:
+            gone = isinstance(error, ApiError) and error.answered in _GONE
+            if not (gone or (yield from self._may_read(error))):
+                raise suggest_again(error) from None
+            passed.append(f"{known}, which it led to before, cannot be had ({error})")
+            return None
+        if facts.state not in ("processing", "completed"):
+            return None
+        shown = self.journal.shown_hash(facts.id)
+        if matches_request(facts, body_of(request)) or (shown and shown == fingerprint(facts)):
+            return facts
+        passed.append(f"{known}, which it led to before, is another one at this service now")
+        return None
+
+    def _may_read(self, error: KitError) -> Flow[bool]:
+        """Whether a refusal for want of rights is about one generation, because others are read."""
+        if not isinstance(error, InsufficientScopeError):
+            return False
+        try:
+            yield from flows.ask(calls.list_generations(), self.policy)
+        except KitError:
+            return False
+        return True
 
     def _is_overtaken(self, digest: str, key: str, known: Sequence[str]) -> bool:
         """Whether an equal start was written down before: lines of all kernels have one order."""
         first = next((intent.key for intent in self.journal.intents(digest)), key)
         return first != key or not set(known).issuperset(self.journal.find_earlier(digest))
 
-    def wait_for_equal(self, digest: str) -> Flow[None]:
-        """Wait until no equal start of this studio is on its way: it may be what is wanted."""
-        try:
-            while self._in_flight.intersection(i.key for i in self.journal.intents(digest)):
-                yield Sleep(_LOOK)
-        except flows.Late:
-            raise NoAnswerError("an equal request is being started, and not answered yet") from None
-
-    def recover(
+    def _recover(
         self, request: Request, digest: str, trace: StartTrace
     ) -> Flow[wire.Generation | None]:
         """Return what an equal start led to whose answer was never seen; None where there is none.
@@ -274,29 +385,30 @@ class Starts:
                 f"({failure_reason(error)}), so that a paid start could be lost: nothing was sent"
             ) from None
 
-    def _write_start(self, receipt: wire.Receipt, request: Request, digest: str, key: str) -> str:
-        """Write down a start; return why that could not be, empty if it could."""
+    def _write_start(
+        self, receipt: wire.Receipt, request: Request, digest: str, key: str
+    ) -> NoAnswerError | None:
+        """Write down a start; return the error where that could not be."""
+        known: Any = {"request": digest, "key": key, "tags": request.tags, "inputs": request.inputs}
         try:
-            self.journal.add_start(
-                receipt,
-                request=digest,
-                model_id=request.model.id,
-                key=key,
-                tags=request.tags,
-                inputs=request.inputs,
-            )
+            self.journal.add_start(receipt, model_id=request.model.id, **known)
         except OSError as error:
-            return failure_reason(error)
-        return ""
+            lost = NoAnswerError(
+                f"the generation {receipt.id} was started, and could not be written into the "
+                f"journal ({failure_reason(error)}): keep its id; "
+                f"studio.history[{receipt.id!r}] finds it"
+            )
+            lost.generation_id = receipt.id
+            return lost
+        return None
 
     def _repeat(
         self, request: Request, intent: Intent, trace: StartTrace
     ) -> Flow[wire.Generation | None]:
         """Send the very same under the same key: it is carried out and paid once in all."""
-        call = calls.start_generation(body_of(request), key=intent.key)
+        same: Any = {"key": intent.key, "digest": intent.request, "body": intent.body}
         try:
-            same = _as_flow(replace(call, body=intent.body))
-            return (yield from self.send(request, same, intent.request, trace))
+            return (yield from self.send(request, **same, references={}, trace=trace))
         except (NotFoundError, BadRequestError):
             return None  # it was never carried out, and its files are gone by now
 
@@ -328,7 +440,7 @@ class Starts:
                 reply, following = yield from flows.fetch_rows(call, self.policy)
                 items = answers.read(call, reply)
             except ApiError as error:
-                if error.answered in _ANY:
+                if error.answered in _EVERY:
                     raise
                 return listed
             listed.since += timedelta(0) if number else answers.moment(reply) - datetime.now(UTC)
@@ -384,8 +496,3 @@ class Starts:
         mine = {**intent.body, _FILES: None}
         others = [each.body for each in self.journal.intents() if each.key != intent.key]
         return any({**body, _FILES: None} == mine for body in others)
-
-
-def _as_flow(call: Call[wire.Receipt]) -> Flow[Call[wire.Receipt]]:
-    yield from ()
-    return call

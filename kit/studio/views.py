@@ -26,8 +26,7 @@ from kit.studio.generation import (
     fetch_thumbnail,
     render_media,
 )
-from kit.studio.likeness import FETCHED, find_similar
-from kit.studio.operations import Operations
+from kit.studio.operations import FETCHED, Operations
 from kit.widgets import media, preview
 from kit.widgets.compare import Comparison
 from kit.widgets.gallery import Gallery, GalleryItem
@@ -145,7 +144,7 @@ def _search(session: Session[Any], asked: set[str], frame: pd.DataFrame, text: s
         return search_rows(frame, text)
     archive = session.client.block(session.operations.history_sync.archive())
     fetch = 0 if text in asked else FETCHED
-    flow = find_similar(session.operations, archive, name.strip(), fetch=fetch)
+    flow = session.operations.find_similar(name.strip(), archive, fetch=fetch)
     places = frame.index.get_indexer(session.client.block(flow).index)
     asked.add(text)
     return places[places >= 0]

@@ -14,7 +14,7 @@ from kit.client import calls, flows, records
 from kit.client.aio import AsyncClient
 from kit.client.calls import Flow
 from kit.client.settings import Settings
-from kit.errors import ConfigError, KitError, NotFoundError, show_own_lines
+from kit.errors import ConfigError, NotFoundError, show_own_lines
 from kit.explore.ratings import Ratings
 from kit.private import JsonLines
 from kit.studio import completion
@@ -416,9 +416,4 @@ class AsyncStudio(BaseStudio):
         return Models(found, again=partial(self._models, refresh=True))
 
     async def _run(self, flow: Flow[T]) -> T:
-        try:
-            return await self.client.run(flow)
-        except KitError as error:
-            if error.generation_id:
-                error.resume = self.session.hold(wire.Generation(id=error.generation_id)).wait
-            raise
+        return await self.client.run(self.session.resumable(flow))

@@ -15,7 +15,6 @@ from kit.client.downloads import GoneError
 from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.history_sync import show_progress
-from kit.studio.likeness import find_similar
 from kit.studio.views import BaseHistory, history_table
 
 if TYPE_CHECKING:
@@ -190,8 +189,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         """
         choice = parse_filter(**filters)
         archive = await self._archive(sync, choice)
-        operations = self._session.operations
-        return await self._client.run(find_similar(operations, archive, picture, n, choice, fetch))
+        flow = self._session.operations.find_similar(picture, archive, choice, n, fetch)
+        return await self._client.run(flow)
 
     async def sql(self, query: str, *, sync: bool = True, **tables: Any) -> pd.DataFrame:
         """Return what a query in DuckDB's SQL finds in the tables ``generations`` and ``usage``.

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from kit import wire
@@ -235,7 +236,7 @@ def make_cell(
     operations: Operations, cell: Cell, notes: JsonLines, sweep: str, on_update: OnUpdate
 ) -> Flow[None]:
     """Make a cell, or wait for what it led to before; every answer goes to `on_update`."""
-    begun = yield from operations.find_earlier(
+    begun = yield from operations.starts.find_earlier(
         cell.request, cell.digest, StartTrace(), ids=cell.before
     )
     if begun is None:
@@ -295,23 +296,16 @@ def _start_cell(
     operations: Operations, cell: Cell, notes: JsonLines, key: str
 ) -> Flow[wire.Generation]:
     """Start a cell under its key, with the files that were sent for this very start."""
+    start = partial(operations.starts.send, cell.request, key=key, digest=cell.digest)
     if not cell.request.media:
-        return (yield from operations.start_checked(cell.request, key=key, digest=cell.digest))
+        return (yield from start())
     references = next((line["uploads"] for line in notes if line.get("key") == key), None)
     try:
         if references is not None:
-            return (yield from _start_with(operations, cell, key, references))
+            return (yield from start(references=references))
     except NotFoundError:
         pass  # the files were removed: they are sent again
-    references = yield from operations.upload(cell.request)
+    references = yield from operations.starts.upload(cell.request)
     # before the start: repeated with other files, the same key would be refused
     notes.append({"key": key, "uploads": references})
-    return (yield from _start_with(operations, cell, key, references))
-
-
-def _start_with(
-    operations: Operations, cell: Cell, key: str, references: dict[str, str | list[str]]
-) -> Flow[wire.Generation]:
-    return operations.start_checked(
-        cell.request, key=key, digest=cell.digest, references=references
-    )
+    return (yield from start(references=references))

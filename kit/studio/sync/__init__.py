@@ -13,7 +13,7 @@ from kit.client import calls, flows, records
 from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
-from kit.errors import ConfigError, KitError, NotFoundError, show_own_lines
+from kit.errors import ConfigError, NotFoundError, show_own_lines
 from kit.explore.ratings import Ratings
 from kit.private import JsonLines
 from kit.studio import completion
@@ -415,9 +415,4 @@ class Studio(BaseStudio):
         return Models(found, again=partial(self._models, refresh=True))
 
     def _run(self, flow: Flow[T]) -> T:
-        try:
-            return self.client.run(flow)
-        except KitError as error:
-            if error.generation_id:
-                error.resume = self.session.hold(wire.Generation(id=error.generation_id)).wait
-            raise
+        return self.client.run(self.session.resumable(flow))

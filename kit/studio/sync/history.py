@@ -13,7 +13,6 @@ from kit.client import calls, flows
 from kit.client.downloads import GoneError
 from kit.explore.filters import Filters, LongNames, Moment, Tags, Words, parse_filter
 from kit.studio.history_sync import show_progress
-from kit.studio.likeness import find_similar
 from kit.studio.sync.generation import Generation
 from kit.studio.views import BaseHistory, history_table
 
@@ -183,8 +182,8 @@ class History(BaseHistory[Generation]):
         """
         choice = parse_filter(**filters)
         archive = self._archive(sync, choice)
-        operations = self._session.operations
-        return self._client.run(find_similar(operations, archive, picture, n, choice, fetch))
+        flow = self._session.operations.find_similar(picture, archive, choice, n, fetch)
+        return self._client.run(flow)
 
     def sql(self, query: str, *, sync: bool = True, **tables: Any) -> pd.DataFrame:
         """Return what a query in DuckDB's SQL finds in the tables ``generations`` and ``usage``.
