@@ -22,8 +22,7 @@ from kit.errors import BadRequestError, KitError
 from kit.explore import arrow
 from kit.explore.arrow import Columns
 from kit.explore.filters import ALL, HistoryFilter
-from kit.explore.frames import write_excel
-from kit.explore.schema import SETTINGS, grouped, pointer, split_key
+from kit.explore.frames import SETTINGS, grouped, pointer, split_key, write_excel
 from kit.explore.search import SearchQuery, hash_picture, likeness
 from kit.explore.store import SCHEMAS, Store
 from kit.parameters import suggest
@@ -66,7 +65,7 @@ class Archive:
         parameters: bool = False,
         media: bool = False,
     ) -> pd.DataFrame:
-        """Return generations as a frame, newest first; see `kit.explore.schema.GENERATIONS`.
+        """Return generations as a frame, newest first; see `kit.explore.frames.GENERATIONS`.
 
         Columns that are not asked for are not read; see `kit.explore.arrow.Columns`.
         """
@@ -128,7 +127,7 @@ class Archive:
         return frame
 
     def usage(self, limit: int | None = None) -> pd.DataFrame:
-        """Return the ledger as a frame, newest first; see `kit.explore.schema.LEDGER`."""
+        """Return the ledger as a frame, newest first; see `kit.explore.frames.LEDGER`."""
         query = f"select * from usage {_NEWEST_FIRST} limit ?"  # noqa: S608
         return arrow.frame(self.ask(query, [limit]))
 
@@ -152,7 +151,7 @@ class Archive:
 
         A parameter is ``"parameters.resolution"``, as in a frame, and a tag ``"tag.campaign"`` (in
         the ledger, too, where a query is of that alone); the other columns are those of
-        `kit.explore.schema.GENERATIONS`, of `kit.explore.schema.LEDGER`, and ``id``. `tables`, of
+        `kit.explore.frames.GENERATIONS`, of `kit.explore.frames.LEDGER`, and ``id``. `tables`, of
         pandas or Arrow, are there by name, to join.
 
         Raises
@@ -227,7 +226,7 @@ class Archive:
         BadRequestError
             There is no such table.
 
-        Source: `kit.explore.schema` for the columns; generations have ``settings`` beside them, the
+        Source: `kit.explore.frames` for the columns; generations have ``settings`` beside them, the
         parameters without their seed. ``dask.dataframe.read_parquet(files)`` reads them on a
         cluster that sees the same disk.
         """

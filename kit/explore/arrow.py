@@ -1,6 +1,6 @@
 """Arrow tables: what a frame is before it is one, and how it becomes one.
 
-The columns are those of `kit.explore.schema`; the store keeps the same ones on disk. Nothing is
+The columns are those of `kit.explore.frames`; the store keeps the same ones on disk. Nothing is
 copied cell by cell: a column of texts in a frame is the Arrow column itself.
 """
 
@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.errors import BadRequestError
-from kit.explore import schema
-from kit.explore.schema import OBJECTS, split_key
+from kit.explore import frames
+from kit.explore.frames import OBJECTS, split_key
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ _TYPES: Mapping[str, pa.DataType] = {
     "float64": pa.float64(),
     "Int64": pa.int64(),
     "bool": pa.bool_(),
-    schema.TIME: TIME,
+    frames.TIME: TIME,
 }
 GENERATIONS, USAGE = (
     pa.schema([("id", pa.string()), *((name, _TYPES[kind]) for name, kind in table.items())])
-    for table in (schema.GENERATIONS, schema.LEDGER)
+    for table in (frames.GENERATIONS, frames.LEDGER)
 )
 
 
@@ -88,7 +88,7 @@ class Columns:
     def __init__(
         self, names: Sequence[str] | None = None, parameters: bool = False, media: bool = False
     ) -> None:
-        self.names = list(dict.fromkeys(names or schema.GENERATIONS))
+        self.names = list(dict.fromkeys(names or frames.GENERATIONS))
         self._whole = {"parameters": parameters, "media": media, "tags": False}
         self._keys: dict[str, list[str]] = {column: [] for column in OBJECTS}
         chosen = dict.fromkeys(map(self._column, self.names))
@@ -112,11 +112,11 @@ class Columns:
 
     def _column(self, name: str) -> str:
         """Return the column of the store that a column of the frame comes from."""
-        if name in schema.GENERATIONS:
+        if name in frames.GENERATIONS:
             return name
         column, key = split_key(name)
         if not column:
-            known = [*schema.GENERATIONS, *(f"{prefix}NAME" for prefix in OBJECTS.values())]
+            known = [*frames.GENERATIONS, *(f"{prefix}NAME" for prefix in OBJECTS.values())]
             raise BadRequestError(f"there is no column {name!r}{suggest(name, known)}")
         self._keys[column].append(key)
         return column

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit import pricing, wire
-from kit.explore.schema import read_object
+from kit.explore.frames import read_object
 
 Receipts = Mapping[str, Decimal]
 

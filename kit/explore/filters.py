@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from kit.errors import BadRequestError
-from kit.explore.schema import pointer
+from kit.explore.frames import pointer
 from kit.parameters import suggest
 
 if TYPE_CHECKING:

@@ -1,20 +1,135 @@
-"""Frames: the models of a service as tables, ready for pandas, and any table as a sheet of Excel.
+"""Frames: the columns of all of them, models as tables, and any table as a sheet of Excel.
 
-`kit.explore.schema` says what each column means. An empty answer has the same columns and dtypes as
-a full one. Pandas is enough for it; what needs Arrow, which comes with an extra, is in `arrow`.
+Each column has a name, a dtype and a meaning, in the order in which one decides. An empty answer
+has the same ones as a full one, under pandas 2 and 3. Credits are exact on the wire and in the
+ledger; in a frame they are float64, for arithmetic: round sums to three decimals to compare them
+with the ledger.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import wire
 from kit.errors import BadRequestError, require_extra
-from kit.explore import schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Instants in every frame.
+TIME = "datetime64[us, UTC]"
+#: Whole parts of a credit that sums are made of; other services charge in finer steps than ours.
+PARTS = 1_000_000
+
+
+#: Column -> dtype, as pandas names it: texts are ``string``, whole numbers that may be missing
+#: ``Int64``.
+Table: TypeAlias = Mapping[str, str]
+
+#: One row a model, indexed by id.
+MODELS: Table = {
+    "title": "string",  # display name
+    "asset_type": "string",  # image or video
+    "category": "string",  # category of the catalog
+    "credits_from": "float64",  # the least that a valid request costs, in credits
+    "credits_at_defaults": "float64",  # a request with every default, in credits
+    "estimated_credits": "float64",  # the mean of recent charges, in credits
+    "prompt": "string",  # required, optional or no
+    "media": "string",  # names of media parameters, required ones with a star
+    "settings": "string",  # names of settings, required ones with a star
+    "description": "string",  # what it can and cannot do
+}
+
+#: One row a parameter, media first; numbered.
+PARAMETERS: Table = {
+    "model_id": "string",  # model that takes it
+    "name": "string",  # keyword in a request
+    "type": "string",  # type of its value
+    "required": "bool",  # whether a request must have it
+    "default": "object",  # value when left out
+    "choices": "string",  # allowed values, joined by commas
+    "minimum": "float64",  # lower bound
+    "maximum": "float64",  # upper bound
+    "max_items": "Int64",  # longest list; missing where it is no list
+    "media": "bool",  # whether it takes a file
+    "description": "string",  # what it does, with its unit
+}
+
+#: One row a generation, indexed by id. On request followed by ``parameters.NAME``, each with the
+#: dtype of its values, and ``media.NAME``, the number of files (Int64); ``tag.KEY``
+#: is a column that is asked for by its name.
+GENERATIONS: Table = {
+    "status": "string",  # processing, completed, failed or canceled
+    "model_id": "string",  # model that made it
+    "asset_type": "string",  # image or video
+    "generation_type": "string",  # text-to-image, image-to-video, ...
+    "prompt": "string",  # what was asked for
+    "credits": "float64",  # charged at the start, in credits
+    "credits_refunded": "float64",  # refunded, in credits; NaN where the service does not say
+    "net": "float64",  # charged less refunded, in credits
+    "credits_source": "string",  # service, receipt, estimate or none
+    "seconds": "float64",  # from the order to its end
+    "render_seconds": "float64",  # from its start by a worker to its end
+    "width": "Int64",  # of the output, in pixels
+    "height": "Int64",  # of the output, in pixels
+    "duration_seconds": "float64",  # length of an output video
+    "size_bytes": "Int64",  # of the output file
+    "content_type": "string",  # of the output file
+    "parameters": "string",  # settings as a JSON object
+    "media": "string",  # JSON object: media parameter -> number of files
+    "tags": "string",  # what it is filed under, as a JSON object
+    "error": "string",  # why it failed
+    "error_code": "string",  # why it failed, in one word
+    "created_at": TIME,  # when it was ordered
+    "completed_at": TIME,  # when it ended; missing while it runs
+}
+
+#: One row an entry of the ledger, indexed by id. The credits add up to the balance.
+LEDGER: Table = {
+    "created_at": TIME,  # when it was written
+    "kind": "string",  # grant, generation, title, script or refund
+    "credits": "float64",  # what was added, in credits; charges are negative
+    "balance_after": "float64",  # what could be spent then, in credits
+    "model_id": "string",  # model of the generation
+    "generation_id": "string",  # generation that was paid or refunded
+    "key_prefix": "string",  # beginning of the key that paid
+    "tags": "string",  # what the generation is filed under, as a JSON object
+    "note": "string",  # reason of a refund, note of a grant
+}
+
+#: Columns of a table of generations that hold a JSON object -> what the names of theirs begin with.
+OBJECTS = {"parameters": "parameters.", "media": "media.", "tags": "tag."}
+#: Parameters without the seed, beside them in a store: few different texts, so that groups are made
+#: of them quickly.
+SETTINGS = "settings"
+
+
+def split_key(name: str) -> tuple[str, str]:
+    """Return the column of JSON objects that a name is about, and the key; empty for another."""
+    for column, prefix in OBJECTS.items():
+        if name.startswith(prefix) and name != prefix:
+            return column, name.removeprefix(prefix)
+    return "", ""
+
+
+def grouped(column: str, key: str) -> str:
+    """Return the column of a store that has few different texts with a key of some objects."""
+    return SETTINGS if column == "parameters" and key != "seed" else column
+
+
+def pointer(key: str) -> str:
+    """Return where a JSON object has a key, as a database is asked for it."""
+    return f"/{key.replace('~', '~0').replace('/', '~1')}"
+
+
+def read_object(text: str | None) -> dict[str, Any]:
+    """Return the values of a JSON object that are there; of what is no object, none."""
+    found = json.loads(text or "{}")
+    return {k: v for k, v in found.items() if v is not None} if isinstance(found, dict) else {}
+
 
 #: Rows of a sheet below its head. Source: Microsoft, "Excel specifications and limits".
 _ROWS = 1_048_575
@@ -28,18 +143,18 @@ def models(items: Iterable[wire.Model]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by id, with the columns of `schema.MODELS`.
+        Indexed by id, with the columns of `MODELS`.
     """
     rows = [
         {
-            **{name: getattr(model, name, None) for name in ("id", *schema.MODELS)},
+            **{name: getattr(model, name, None) for name in ("id", *MODELS)},
             "prompt": _prompt(model),
             "media": _names(model.media_parameters),
             "settings": _names(model.setting_parameters),
         }
         for model in items
     ]
-    return _table(rows, schema.MODELS)
+    return _table(rows, MODELS)
 
 
 def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
@@ -48,18 +163,18 @@ def parameters(items: Iterable[wire.Model]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        With the columns of `schema.PARAMETERS`.
+        With the columns of `PARAMETERS`.
     """
     rows = [
         {
-            **{name: getattr(parameter, name, None) for name in schema.PARAMETERS},
+            **{name: getattr(parameter, name, None) for name in PARAMETERS},
             "model_id": model.id,
             "choices": ", ".join(map(str, parameter.enum)) if parameter.enum else None,
         }
         for model in items
         for parameter in model.parameters
     ]
-    return _table(rows, schema.PARAMETERS, index=None)
+    return _table(rows, PARAMETERS, index=None)
 
 
 def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
@@ -74,6 +189,8 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
     ConfigError
         The package that writes it is not installed; the message says how to get it.
     """
+    import pandas as pd
+
     if len(frame) > _ROWS:
         raise BadRequestError(
             f"a sheet of Excel has at most {_ROWS:,} rows, and these are {len(frame):,}: "
@@ -90,9 +207,9 @@ def write_excel(frame: pd.DataFrame, path: Path | str, **options: Any) -> None:
         plain.to_excel(writer, **{"freeze_panes": (1, 0), **options})
 
 
-def _table(
-    rows: list[dict[str, Any]], table: schema.Table, *, index: str | None = "id"
-) -> pd.DataFrame:
+def _table(rows: list[dict[str, Any]], table: Table, *, index: str | None = "id") -> pd.DataFrame:
+    import pandas as pd
+
     kinds = {"id": "string", **table} if index else dict(table)
     frame = pd.DataFrame(rows, columns=list(kinds), dtype="object").astype(kinds)
     return frame.set_index(index) if index else frame

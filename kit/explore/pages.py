@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -25,10 +27,14 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from kit import wire
 from kit.errors import ApiError
 from kit.explore.arrow import GENERATIONS, TIME, USAGE
-from kit.explore.malformed import EMPTY, MalformedValues
 from kit.wire.base import YEARS
 from kit.wire.reading import replace_halves
 
+_log = logging.getLogger("kit")
+#: Fields that are named in one warning, the most frequent first.
+_NAMED = 8
+#: Values that other services send for nothing.
+EMPTY: tuple[Any, ...] = (None, "", [], {})
 #: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
 #: processor's cache.
 _SLICE = 10_000
@@ -43,6 +49,47 @@ _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOTHING = msgspec.Raw(b"")
 #: What msgspec raises for what it cannot read.
 _UNREAD = (msgspec.MsgspecError, RecursionError)
+
+
+class MalformedValues:
+    """What could not be read of some pages: each field and how often, for one warning."""
+
+    def __init__(self) -> None:
+        self._fields: Counter[str] = Counter()
+        self._records = 0
+
+    def each(self, field: str, read: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
+        """Return values read one by one; what cannot be is missing, and counted."""
+        found: list[Any] = []
+        for value in values:
+            try:
+                found.append(None if value in EMPTY else read(value))
+            except (ValueError, TypeError, OverflowError):
+                found.append(None)
+                self.count(field)
+        return found
+
+    def count(self, field: str, number: int = 1) -> None:
+        """Count values of a field that are missing."""
+        if number:
+            self._fields[field] += number
+
+    def leave_out(self) -> None:
+        """Count a record that is not in the table."""
+        self._records += 1
+
+    def warn(self) -> None:
+        """Log what was counted, in one warning."""
+        parts = []
+        if self._records:
+            parts.append(f"generations without an id or a status are left out ({self._records:,})")
+        if self._fields:
+            named = [f"{name} ({n:,})" for name, n in self._fields.most_common(_NAMED)]
+            more = [f"{len(self._fields) - _NAMED} more"] if len(self._fields) > _NAMED else []
+            fields = ", ".join([*named, *more])
+            parts.append(f"values that make no sense are missing in the history: {fields}")
+        if parts:
+            _log.warning("malformed answers of the service: %s", "; ".join(parts))
 
 
 class _Output(msgspec.Struct, gc=False, rename="camel"):
@@ -256,7 +303,10 @@ def _table(cells: Cells, malformed: MalformedValues) -> pa.Table:
     error = column("error")
     status = _states(pa.array(cells["status"], pa.string()), cells["output_url"], error)
     begun = column("created_at", TIME)
-    ended = _end_times(status, column("completed_at", TIME), lambda: column("updated_at", TIME))
+    ended, running = column("completed_at", TIME), pc.equal(status, "processing")
+    if ended.null_count != running.true_count:  # it is the last change of a finished one
+        last = pc.coalesce(ended, column("updated_at", TIME))
+        ended = pc.if_else(running, pa.scalar(None, TIME), last)
     credits = column("credits_charged", pa.float64())
     refunded = column("credits_refunded", pa.float64())
     found = {
@@ -370,14 +420,6 @@ def _states(status: pa.Array, output_urls: Sequence[str | None], error: pa.Array
     return pc.coalesce(states, unknown)
 
 
-def _end_times(status: pa.Array, known: pa.Array, changed: Callable[[], pa.Array]) -> pa.Array:
-    """Return when generations ended: the last change of a finished one, by default."""
-    running = pc.equal(status, "processing")
-    if known.null_count == running.true_count:
-        return known
-    return pc.if_else(running, pa.scalar(None, TIME), pc.coalesce(known, changed()))
-
-
 def _between(first: pa.Array, last: pa.Array) -> pa.Array:
     return pc.divide(pc.subtract(last, first).cast(pa.int64()).cast(pa.float64()), 1e6)
 
@@ -414,8 +456,6 @@ def _objects(raws: Sequence[msgspec.Raw], malformed: MalformedValues, field: str
 
 def _tags(written: pa.Array) -> pa.Array:
     """Return tags as they were written; none is missing."""
-    if written.null_count == len(written):
-        return written
     return pc.if_else(pc.equal(written, "{}"), pa.scalar(None, pa.string()), written)
 
 

@@ -14,7 +14,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from kit import wire
-from kit.explore.schema import read_object
+from kit.explore.frames import read_object
 from kit.private import JsonLines
 
 if TYPE_CHECKING:

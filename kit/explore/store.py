@@ -26,7 +26,7 @@ import pyarrow.feather as pf
 import pyarrow.parquet as pq
 
 from kit.explore.arrow import GENERATIONS, USAGE
-from kit.explore.schema import SETTINGS
+from kit.explore.frames import SETTINGS
 from kit.private import Lock, make_folder, replace_file
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from kit.explore import charges, pages
 from kit.explore.arrow import GENERATIONS, USAGE
 from kit.explore.charges import fill_tags
 from kit.explore.filters import PAGE
-from kit.explore.malformed import MalformedValues
+from kit.explore.pages import MalformedValues
 from kit.explore.store import Gap, Listing, Store
 
 T = TypeVar("T")

@@ -138,10 +138,9 @@ class HistorySync:
 
         from kit.explore import charges, pages
         from kit.explore.charges import fill_tags
-        from kit.explore.malformed import MalformedValues
 
         query = choice.query(limit, tags=self._settings.ours)
-        malformed = MalformedValues()
+        malformed = pages.MalformedValues()
         path: str | None = None
         seen: set[str | None] = {None}
         whole = pages.read_table([])

@@ -188,7 +188,7 @@ class BaseCosts:
     """What both faces of the costs share, because nothing is asked of the service for it."""
 
     def __init__(self, client: Any, operations: Operations, ratings: Ratings) -> None:
-        from kit.explore.costs.rates import Rates  # loads pandas
+        from kit.explore.costs.spending import Rates  # loads pandas
 
         self._client = client
         self._operations = operations

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from kit.errors import BadRequestError
-from kit.explore import schema
+from kit.explore import frames
 from kit.explore.archive import Archive
 from kit.explore.arrow import GENERATIONS
 from kit.explore.bucket import BucketStore, open_archive, publish
@@ -47,7 +47,7 @@ def test_a_frame_is_newest_first_and_has_the_published_columns_even_if_empty(
     assert frame.index.tolist() == [f"g{number:04d}" for number in range(9, -1, -1)]
     assert len(empty) == 0
     for each in (frame, empty):
-        assert {n: str(d) for n, d in each.dtypes.items()} == schema.GENERATIONS
+        assert {n: str(d) for n, d in each.dtypes.items()} == frames.GENERATIONS
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import pytest
 from kit import wire
 from kit.errors import ConfigError
 from kit.explore import costs
-from kit.explore.costs.rates import Rate
+from kit.explore.costs.spending import Rate
 from kit.studio import Studio
 from tests.explore.pretending import archive_of, made, table_of, usage_of
 

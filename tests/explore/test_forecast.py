@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kit.errors import ConfigError
 from kit.explore import costs
-from kit.explore.schema import PARTS
+from kit.explore.frames import PARTS
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)

@@ -12,7 +12,7 @@ import pytest
 
 from kit import wire
 from kit.errors import BadRequestError, ConfigError
-from kit.explore import frames, schema
+from kit.explore import frames
 from kit.explore.costs import CostFrame
 from tests.explore.pretending import archive_of, encode, frame_of, table_of
 
@@ -51,10 +51,10 @@ def generations(items: Iterable[wire.Generation], **wanted: bool) -> pd.DataFram
     return frame_of([encode(items)], **wanted)
 
 
-TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], schema.Table, list[Any]]] = [
-    (frames.models, schema.MODELS, [MODEL, wire.Model(id="bare")]),
-    (frames.parameters, schema.PARAMETERS, [MODEL]),
-    (generations, schema.GENERATIONS, [DONE, BARE]),
+TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], frames.Table, list[Any]]] = [
+    (frames.models, frames.MODELS, [MODEL, wire.Model(id="bare")]),
+    (frames.parameters, frames.PARAMETERS, [MODEL]),
+    (generations, frames.GENERATIONS, [DONE, BARE]),
 ]
 
 
@@ -62,7 +62,7 @@ TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], schema.Table, list[A
 @pytest.mark.parametrize("rows", ["none", "bare", "all"])
 def test_columns_and_dtypes_never_change(
     tabulate: Callable[[Iterable[Any]], pd.DataFrame],
-    table: schema.Table,
+    table: frames.Table,
     items: list[Any],
     rows: str,
 ) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kit.errors import ConfigError
 from kit.explore import costs
-from kit.explore.costs.rates import Rate, Rates
+from kit.explore.costs.spending import Rate, Rates
 from kit.private import JsonLines
 from tests.explore.pretending import archive_of, made, table_of
 

@@ -13,7 +13,7 @@ import pytest
 
 from kit.errors import ConfigError
 from kit.explore import costs
-from kit.explore.costs.rates import Rate
+from kit.explore.costs.spending import Rate
 from kit.explore.filters import HistoryFilter
 from kit.pricing import parse_credits
 from kit.studio import Studio

@@ -17,8 +17,7 @@ from PIL import Image
 
 from kit.errors import ConfigError
 from kit.explore.sweeps import SweepPlan, plan_rows_of, plan_values
-from kit.explore.sweeps.sheet import Sheet, Tile, lay_out_sheet
-from kit.explore.sweeps.table import html
+from kit.explore.sweeps.sheet import Sheet, Tile, html, lay_out_sheet
 
 
 def test_a_grid_is_every_combination_the_last_fastest() -> None:

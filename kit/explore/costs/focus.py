@@ -1,7 +1,7 @@
 """FOCUS: daily costs in the columns of the FinOps Open Cost and Usage Specification, version 1.2.
 
 Credits are a virtual currency, in which everything is priced; what is billed is their worth in
-money, by the rates of `kit.explore.costs.rates`.
+money, by the rates of `kit.explore.costs.spending`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import pandas as pd
 from kit import wire
 from kit.errors import ConfigError
 from kit.explore.charts import CostFrame
-from kit.explore.costs.rates import worth
-from kit.explore.costs.spending import Spending
-from kit.explore.schema import PARTS
+from kit.explore.costs.spending import Spending, worth
+from kit.explore.frames import PARTS
 
 #: The units of what is paid for, by its kind.
 _UNITS = {"generation": "Generations", "title": "Titles", "script": "Scripts"}

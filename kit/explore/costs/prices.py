@@ -12,7 +12,7 @@ from kit import wire
 from kit.errors import ConfigError
 from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits
-from kit.explore.schema import OBJECTS, PARTS
+from kit.explore.frames import OBJECTS, PARTS
 
 _EXPLAINED = {
     "term": "string",

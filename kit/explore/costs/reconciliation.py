@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kit.explore.charts import Chart, CostFrame, with_chart
-from kit.explore.schema import PARTS
+from kit.explore.frames import PARTS
 
 if TYPE_CHECKING:
     import pyarrow as pa

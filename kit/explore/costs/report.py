@@ -21,7 +21,7 @@ from kit.explore.charts import REST
 from kit.explore.costs.forecasts import Band, Forecast, forecast
 from kit.explore.costs.spending import Spending, instants
 from kit.explore.costs.totals import by, total, unusual
-from kit.explore.schema import PARTS
+from kit.explore.frames import PARTS
 
 #: Rows of a table before the rest is one of them, and tags that have a table of their own.
 _ROWS, _TAGS = 8, 4

@@ -2,23 +2,25 @@
 
 Generations come from the history; titles and scripts only stand in the ledger, so a service
 without one has none of them here. Nothing is read into memory but the answer: groups and sums are
-made where the rows are.
+made where the rows are. What a credit is worth in money, from a day on, is kept on this computer.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from kit.errors import ConfigError
-from kit.explore.costs.rates import Rate, money
-from kit.explore.schema import PARTS, grouped, pointer, split_key
+from kit.explore.filters import Moment, parse_filter
+from kit.explore.frames import PARTS, grouped, pointer, split_key
 from kit.parameters import suggest
+from kit.private import JsonLines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +61,87 @@ _GROUPS: Mapping[str, str] = {
 }
 #: Groups of time, in which a frame has instants.
 PERIODS = ("hour", "day", "week", "month")
+_CURRENCY = re.compile("[A-Z]{3}")
+#: Decimal places of a rate; sums of money are exact to them.
+_PLACES = 9
+
+
+class Rate(NamedTuple):
+    """What a credit is worth from a moment on; without one, always."""
+
+    since: datetime | None
+    amount: Decimal
+
+
+class Rates:
+    """Rates by currency; the last one that was given for a moment counts."""
+
+    def __init__(self, lines: JsonLines) -> None:
+        self._lines = lines
+
+    def add(
+        self, currency: str, amount: Decimal | float | str | None, since: Moment | None = None
+    ) -> None:
+        """Write a rate down; None as the amount takes that of the same moment away.
+
+        Raises `ConfigError`: the currency is no code of three capital letters, or the amount none
+        above 0 with at most nine decimal places.
+        """
+        if not _CURRENCY.fullmatch(currency):
+            raise ConfigError(f"a currency is a code such as EUR, not {currency!r}")
+        if amount is not None and _read_amount(amount) is None:
+            raise ConfigError(
+                f"a rate is what one credit is worth: a number above 0 with at most {_PLACES} "
+                f"decimal places, not {amount!r}"
+            )
+        start = parse_filter(since=since).since
+        text = None if amount is None else str(amount)
+        at = None if start is None else start.isoformat()
+        self._lines.append({"currency": currency, "amount": text, "since": at})
+
+    def all(self) -> Mapping[str, Sequence[Rate]]:
+        """Return the rates of each currency, the newest first."""
+        last = {(currency, rate.since): rate for currency, rate in self._read()}
+        found: dict[str, list[Rate]] = {}
+        for (currency, _), rate in last.items():
+            if rate.amount:
+                found.setdefault(currency, []).append(rate)
+        for rates in found.values():
+            rates.sort(key=lambda rate: rate.since.timestamp() if rate.since else 0, reverse=True)
+        return dict(sorted(found.items()))
+
+    def _read(self) -> Iterator[tuple[str, Rate]]:
+        """Yield what was written, oldest first; what is no rate is passed over."""
+        for line in self._lines:
+            currency, amount, since = (line.get(name) for name in ("currency", "amount", "since"))
+            if not _CURRENCY.fullmatch(str(currency)):
+                continue
+            try:
+                start = None if since is None else datetime.fromisoformat(str(since))
+            except ValueError:
+                continue
+            value = Decimal(0) if amount is None else _read_amount(amount)
+            if value is not None and (start is None or start.tzinfo):
+                yield str(currency), Rate(start, value)
+
+
+def worth(dated: Sequence[Rate]) -> str:
+    """Return the expression of what a part of a credit is worth at ``created_at``."""
+    cases = []
+    for since, amount in dated:
+        when = f"created_at >= '{since.isoformat()}'::timestamptz" if since else "true"
+        cases.append(f"when {when} then {amount / PARTS:.15f}::decimal(18, 15)")
+    return f"case {' '.join(cases)} end"
+
+
+def _read_amount(amount: Any) -> Decimal | None:
+    """Return an amount that a rate may have; None for any other."""
+    try:
+        value = Decimal(str(amount))
+    except InvalidOperation:
+        return None
+    fits = value.is_finite() and 0 < value < 1000 and value == round(value, _PLACES)
+    return value if fits else None
 
 
 class Spending:
@@ -67,7 +150,7 @@ class Spending:
     Raises `ConfigError`: there is no such time zone.
 
     `timezone`: where days begin.
-    `rates`: what a credit is worth, by currency; see `kit.explore.costs.rates`.
+    `rates`: what a credit is worth, by currency; see `Rates`.
     """
 
     def __init__(
@@ -80,7 +163,8 @@ class Spending:
         self._archive = archive
         self.rates = dict(rates or {})
         self.currencies = list(self.rates)
-        self._source = f"(select *{money(self.rates)} from ({_SPENDING}))"  # noqa: S608
+        worths = (f', net * {worth(d)} as "{name}"' for name, d in self.rates.items())
+        self._source = f"(select *{''.join(worths)} from ({_SPENDING}))"  # noqa: S608
         self.timezone = find_timezone(timezone).key
         self._where = choice.where if choice else ""
         self._values = choice.values if choice else []
@@ -169,7 +253,7 @@ class Spending:
 
 
 def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
-    """Return what a clock showed somewhere as instants of `kit.explore.schema.TIME`'s unit.
+    """Return what a clock showed somewhere as instants of `kit.explore.frames.TIME`'s unit.
 
     An hour that a clock shows twice is the first of both.
     """

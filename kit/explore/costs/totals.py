@@ -17,7 +17,7 @@ import pandas as pd
 from kit.errors import ConfigError
 from kit.explore.charts import Chart, CostFrame, with_chart
 from kit.explore.costs.spending import Spending, credits, groups, instants
-from kit.explore.schema import OBJECTS, PARTS, split_key
+from kit.explore.frames import OBJECTS, PARTS, split_key
 from kit.parameters import suggest
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}

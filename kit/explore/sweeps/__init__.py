@@ -1,4 +1,8 @@
-"""Sweeps: which values vary, and the requests that they make together; as a table and a sheet."""
+"""Sweeps: which values vary, which requests they make together, and a table of what came of those.
+
+Settings are ``parameters.NAME``, as in a history, so that one called ``status`` or ``seconds``
+stands beside the result of that name.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,12 @@ import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kit import wire
 from kit.errors import ConfigError
+from kit.explore.sweeps.templates import CHOICE, choice_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +26,23 @@ if TYPE_CHECKING:
 #: Requests that a sweep may have.
 MOST = 10_000
 PROMPT = "prompt"
+PREFIX = "parameters."
+#: What a request has besides its settings -> its column in a history.
+_OWN = {"prompt": "prompt", "model": "model_id", "media": "media"}
+#: Columns after those that vary, with their dtypes.
+COLUMNS = {
+    "price": "float64",
+    "status": "string",
+    "charged": "float64",
+    "refunded": "float64",
+    "net": "float64",
+    "seconds": "float64",
+    "rating": "Int64",
+    "generation_id": "string",
+    "error": "string",
+}
+#: How far a request is: what was made of it, one word for it, and what went wrong.
+Outcome: TypeAlias = tuple[wire.Generation | None, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +169,62 @@ def _unique(values: Iterable[Any]) -> list[Any]:
     for value in values:
         found.setdefault(repr(value), value)
     return list(found.values())
+
+
+def table(
+    plan: SweepPlan,
+    prices: Sequence[Decimal | None],
+    results: Sequence[Outcome],
+    receipts: Mapping[str, Decimal],
+    ratings: Mapping[str, Mapping[str, Any]],
+    *,
+    constants: bool = False,
+) -> pd.DataFrame:
+    """Return one row a request: what varies, and all share for `constants`, then `COLUMNS`."""
+    import pandas as pd
+
+    rows = [
+        _row(price, result, receipts, ratings)
+        for price, result in zip(prices, results, strict=True)
+    ]
+    index = pd.RangeIndex(len(rows), name="cell") if plan.rows is None else plan.rows.index
+    made = pd.DataFrame(rows, columns=list(COLUMNS), index=index, dtype="object").astype(COLUMNS)
+    requests = [{**plan.fixed, **request} for request in plan.requests]
+    names = [*plan.axes, *(plan.fixed if constants else ())]
+    values = {name_column(name): [request.get(name) for request in requests] for name in names}
+    values |= choice_columns([request.get("prompt") for request in requests])
+    return pd.concat([pd.DataFrame(values, index=index), made], axis=1)
+
+
+def name_column(name: str) -> str:
+    """Return the column of something that a request is given."""
+    if name.startswith(CHOICE):
+        return name
+    return _OWN.get(name) or f"{PREFIX}{name.removeprefix(PREFIX)}"
+
+
+def _row(
+    price: Decimal | None,
+    result: Outcome,
+    receipts: Mapping[str, Decimal],
+    ratings: Mapping[str, Mapping[str, Any]],
+) -> list[Any]:
+    facts, status, error = result
+    if facts is None:
+        return [price, status, *[None] * 6, error or None]
+    charged = facts.credits_charged
+    charged = receipts.get(facts.id) if charged is None else charged
+    refunded = facts.credits_refunded
+    ended = facts.completed_at or (facts.updated_at if facts.finished else None)
+    known = ended is not None and facts.created_at is not None
+    return [
+        price,
+        status,
+        charged,
+        refunded,
+        None if charged is None else charged - (refunded or 0),
+        (ended - facts.created_at).total_seconds() if known else None,  # type: ignore[operator]
+        ratings.get(facts.id, {}).get("rating"),
+        facts.id,
+        error or facts.error,
+    ]

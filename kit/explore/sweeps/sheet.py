@@ -1,4 +1,4 @@
-"""Contact sheets: the results of a sweep side by side, each with its cost; static HTML or a PNG."""
+"""A sweep as it is shown: a table in a notebook, and a contact sheet as static HTML or a PNG."""
 
 from __future__ import annotations
 
@@ -14,13 +14,23 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from kit.errors import ConfigError
-from kit.explore.sweeps import SweepPlan
-from kit.explore.sweeps.table import CSS, FAINT, write
+from kit.explore.sweeps import COLUMNS, PREFIX, SweepPlan
 from kit.pictures import open_picture
 
+#: Rows of a table, and columns that tell nothing before a run, and after it.
+_ROWS = 20
+_LATER = frozenset(COLUMNS) - {"price", "status", "error"}
+_BEFORE = frozenset({"price", "generation_id"})
+CSS = (
+    "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;"
+    "color:var(--jp-ui-font-color1,inherit)"
+)
+FAINT = "color:var(--jp-ui-font-color2,#767676)"
 _STAR = "★"
 _CELL = "padding:4px;text-align:center;vertical-align:top"
 _HEAD = "padding:4px 8px;font-weight:600;text-align:center;max-width:220px"
@@ -155,10 +165,12 @@ def lay_out_sheet(
     return Sheet(title, heads, [label for _, label in rows.values()], placed, size)
 
 
-def text(value: Any) -> str:
-    """Return a value as a short label."""
-    written = write(value)
-    return written if len(written) <= 60 else f"{written[:59]}…"
+def text(value: Any, most: int = 60) -> str:
+    """Return a value as a short label, a float with the digits that it has."""
+    written = str(value)
+    if isinstance(value, float):
+        written = np.format_float_positional(round(value, 9), trim="-")
+    return written if len(written) <= most else f"{written[: most - 1]}…"
 
 
 def raw(tile: Tile) -> io.BytesIO | None:
@@ -256,3 +268,33 @@ def _fit_text(words: str, width: int) -> str:
 def _font(size: int) -> ImageFont.FreeTypeFont:
     """Return the package's own font: sheets look the same everywhere, and it has more letters."""
     return ImageFont.truetype(io.BytesIO(files("kit").joinpath(_FONT).read_bytes()), size)
+
+
+def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
+    """Draw a sweep: what it consists of, what it costs, and how to run it."""
+    shown = frame.head(_ROWS)
+    hidden = _LATER if new else _BEFORE
+    names = [n for n in shown if n not in hidden and (n not in COLUMNS or shown[n].notna().any())]
+    short = {n: str(n).removeprefix(PREFIX) for n in names}
+    head = "".join(
+        f'<th style="text-align:left;padding:2px 10px 2px 0">{escape(word)}</th>'
+        for word in (str(n) if s in COLUMNS else s for n, s in short.items())
+    )
+    lines = "".join(
+        f'<tr><td style="padding:2px 10px 2px 0;{FAINT}">{number}</td>'
+        + "".join(f'<td style="padding:2px 10px 2px 0">{_text(row[n])}</td>' for n in names)
+        + "</tr>"
+        for number, row in enumerate(shown.to_dict("records"))
+    )
+    more = f"<div>... and {len(frame) - _ROWS} more</div>" if len(frame) > _ROWS else ""
+    hint = "<code>.run()</code> makes them; nothing was sent yet" if new else ""
+    return (
+        f'<div style="{CSS};overflow-x:auto"><b style="font-size:14px">{escape(title)}</b> '
+        f'<span>{escape(told)}</span><table style="{CSS};border-collapse:collapse">'
+        f'<tr><th></th>{head}</tr>{lines}</table>{more}<div style="{FAINT}">{hint}</div></div>'
+    )
+
+
+def _text(value: Any) -> str:
+    missing = pd.api.types.is_scalar(value) and pd.isna(value)
+    return "" if missing else escape(text(value, 80))

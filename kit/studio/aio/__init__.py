@@ -117,7 +117,7 @@ class AsyncUsage:
         return EntryList(await self._client.run(flows.list_all(calls.list_usage(), limit)))
 
     async def frame(self, limit: int | None = None, *, sync: bool = True) -> pd.DataFrame:
-        """Return the ledger as a table, newest first; see `kit.explore.schema.LEDGER`.
+        """Return the ledger as a table, newest first; see `kit.explore.frames.LEDGER`.
 
         All of it sums up to the balance. It is kept on this computer: only what is new is asked
         for, and nothing where `sync` is False. A service without a ledger raises `NotFoundError`.

@@ -121,7 +121,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         sync: bool = True,
         **filters: Unpack[LongNames],
     ) -> pd.DataFrame:
-        """Return generations as a table, newest first; see `kit.explore.schema.GENERATIONS`.
+        """Return generations as a table, newest first; see `kit.explore.frames.GENERATIONS`.
 
         Parameters
         ----------

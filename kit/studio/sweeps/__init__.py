@@ -14,6 +14,7 @@ from kit.client import records
 from kit.client.calls import Flow
 from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
 from kit.explore.ratings import BEST, Ratings
+from kit.explore.sweeps import COLUMNS, table
 from kit.parameters import is_own
 from kit.private import JsonLines
 from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
@@ -161,7 +162,7 @@ class BaseSweep(Generic[H]):
         return f"<Sweep {self.title}: {self._describe()}>"
 
     def _repr_html_(self) -> str:
-        from kit.explore.sweeps.table import html
+        from kit.explore.sweeps.sheet import html
 
         return html(self._table(), self.title, self._describe(), new=not self._results)
 
@@ -202,16 +203,12 @@ class BaseSweep(Generic[H]):
         ``refused``, or that of the generation), ``charged``, ``refunded``, ``net`` (credits),
         ``seconds``, ``rating``, ``generation_id`` and ``error``.
         """
-        from kit.explore.sweeps.table import COLUMNS
-
         found, rows = self._table(constants), self.plan.rows
         if rows is None:
             return found
         return found.drop(columns=[n for n in found if n in rows and n not in COLUMNS])
 
     def _table(self, constants: bool = False) -> pd.DataFrame:
-        from kit.explore.sweeps.table import table
-
         prices = [c.credits if self._is_open(n) else Decimal(0) for n, c in enumerate(self._cells)]
         found = [self._result(n) for n in range(len(self))]
         results = [(each.generation, each.status, each.error) for each in found]

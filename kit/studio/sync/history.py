@@ -116,7 +116,7 @@ class History(BaseHistory[Generation]):
         sync: bool = True,
         **filters: Unpack[LongNames],
     ) -> pd.DataFrame:
-        """Return generations as a table, newest first; see `kit.explore.schema.GENERATIONS`.
+        """Return generations as a table, newest first; see `kit.explore.frames.GENERATIONS`.
 
         Parameters
         ----------
