@@ -284,8 +284,13 @@ class NotWritten(NoReply):
 
 def not_written(target: Path, error: OSError) -> NotWritten:
     """Return the outcome of a download that has no room, or may not be written."""
-    why = error.strerror or str(error) or type(error).__name__
+    why = failure_reason(error)
     return NotWritten(f"it could not be written to {target.parent}: {why}", lasting=True)
+
+
+def failure_reason(error: OSError) -> str:
+    """Return why something could not be written, without a number."""
+    return error.strerror or str(error) or type(error).__name__
 
 
 Step: TypeAlias = SendRequest | UploadFile | DownloadFile | FetchMedium | Sleep

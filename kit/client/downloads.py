@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from kit import wire
-from kit.client import calls, file_types, flows, records
+from kit.client import calls, file_types, flows
 from kit.client.addresses import absolute_url, origin
 from kit.client.calls import (
     MOST_OF_FILE,
@@ -27,6 +27,7 @@ from kit.client.calls import (
     not_written,
 )
 from kit.client.flows import PATIENT, Attempts, Policy
+from kit.client.settings import hash_text
 from kit.errors import KitError, NoAnswerError
 from kit.private import replace_file
 
@@ -57,15 +58,15 @@ class Cache:
         if not re.fullmatch(r"[0-9a-f]{64}", name):
             made = wire.timestamp(generation.created_at) if generation.created_at else ""
             content = "\n".join([made, generation.model_id or "", generation.prompt or ""])
-            name = f"{self._name(generation.id)}-{records.digest(content, 8)}"
+            name = f"{self._name(generation.id)}-{hash_text(content, 8)}"
         kind, url = output.content_type or "", generation.output_url or ""
         ending = file_types.file_extension(kind, url, generation.asset_type or "")
         return file_types.find_renamed(self.folder / f"{name}{ending}")
 
     def _name(self, generation_id: str) -> str:
-        host = records.digest(self.base_url, 8)
+        host = hash_text(self.base_url, 8)
         safe = re.fullmatch(r"[\w-]{1,80}", generation_id)
-        return f"{host}-{generation_id if safe else records.digest(generation_id, 32)}"
+        return f"{host}-{generation_id if safe else hash_text(generation_id, 32)}"
 
 
 class GoneError(NoAnswerError):

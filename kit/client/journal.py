@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -21,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from kit import wire
-from kit.client import records
+from kit.client.calls import failure_reason
 from kit.client.settings import Settings
 from kit.private import JsonLines
 
+_log = logging.getLogger("kit")
 #: Durations that are kept of a model, and those of a size that count, the newest.
 _KEPT, _RECENT = 200, 9
 #: Seconds beyond which an end was not seen in time, but a day later.
@@ -81,6 +83,26 @@ class Intent:
         return datetime.fromisoformat(self.at)
 
 
+class Notices:
+    """Logs each sentence once in a session, e.g. that a record could not be written."""
+
+    def __init__(self) -> None:
+        self._logged: set[str] = set()
+
+    def log(self, sentence: str) -> None:
+        """Log a sentence, unless it was logged before."""
+        if sentence not in self._logged:
+            self._logged.add(sentence)
+            _log.warning("%s", sentence)
+
+    def try_write(self, write: Callable[[], object], what: str) -> None:
+        """Write what nothing depends on; where that fails it is logged, and all goes on."""
+        try:
+            write()
+        except OSError as error:
+            self.log(f"{what} could not be written down: {failure_reason(error)}")
+
+
 class Journal:
     """What this computer has started at one service."""
 
@@ -97,7 +119,7 @@ class Journal:
     @classmethod
     def of(cls, settings: Settings) -> Journal:
         """Return the journal of a service, whether it has been written to or not."""
-        return cls(records.file(settings, "journal"), records.digest(settings.api_key))
+        return cls(settings.records("journal").path, settings.key_hash)
 
     def add_intent(
         self,

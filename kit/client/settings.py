@@ -1,11 +1,13 @@
-"""Where the service is and with which key: the only reader of the client's environment.
+"""Where the service is, with which key, and where this computer keeps records about it.
 
-An address and a key belong together. A key from the environment is never sent to an address that
-was named elsewhere, unless it is the environment's own.
+This is the only reader of the client's environment. An address and a key belong together. A key
+from the environment is never sent to an address that was named elsewhere, unless it is the
+environment's own.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +17,7 @@ from typing import Any
 from kit.client import profiles as saved_profiles
 from kit.client.addresses import ServiceLocation, check_address, check_key, mask, origin
 from kit.errors import ConfigError
-from kit.private import user_folder
+from kit.private import JsonLines, user_folder
 
 _OF_EVERY_SERVICE = ("KIT_DATA", "KIT_PROGRESS", "KIT_PRIVATE_MEDIA")
 _OFF = frozenset({"0", "false", "no", "off"})
@@ -64,6 +66,34 @@ class Settings:
         return api_keys.looks_right(self.api_key)
 
     @property
+    def key_hash(self) -> str:
+        """What the key is known by in records."""
+        return hash_text(self.api_key)
+
+    def records(self, what: str) -> JsonLines:
+        """Return what is kept about the service, e.g. ``prices``; it may not be there yet.
+
+        A profile can be pointed to another service, whose ids begin anew: what is kept about one
+        must never be read as another's. The embedded one, whose port changes, goes by its name.
+        """
+        name = self.name if self.name.isidentifier() or not self.name else hash_text(self.name)
+        kept = "-".join(filter(None, (name, hash_text(self.base_url))))
+        kept = saved_profiles.EMBEDDED if self._is_embedded else kept
+        return JsonLines(self.data / "notebook" / what / f"{kept}.jsonl")
+
+    def records_folder(self, what: str) -> Path:
+        """Return the folder of the service, e.g. in ``history``; see `records`."""
+        known = self.name or self.base_url
+        if self.name and not self._is_embedded:
+            known = f"{self.name} {self.base_url}"
+        return self.data / "notebook" / what / hash_text(known)
+
+    @property
+    def _is_embedded(self) -> bool:
+        """Whether it is the service that moves; a profile may have its name."""
+        return self.name == saved_profiles.EMBEDDED and self.moves is not None
+
+    @property
     def uploads(self) -> Path:
         """Where files are kept that had no path when they were chosen."""
         return self.data / "notebook" / "uploads"
@@ -76,6 +106,11 @@ class Settings:
     def at(self, url: str) -> str:
         """Return an address with the service's own as it is now."""
         return url if self.moves is None else self.moves.at(url)
+
+
+def hash_text(text: str, letters: int = 16) -> str:
+    """Return a short name for a text of any kind, up to 64 letters."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:letters]
 
 
 def resolve(

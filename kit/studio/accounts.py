@@ -77,22 +77,15 @@ class AccountConnections:
         saved = {} if self.visitors else {p.name: p.base_url for p in profiles.list_profiles()}
         found = [self.describe(connection) for connection in open_now.values()]
         return found + [
-            self._describe_choice(name, address, name)
+            self._describe(name, address, name)
             for name, address in saved.items()
             if name not in open_now
         ]
 
     def describe(self, connection: AccountConnection) -> AccountChoice:
         """Return what is said of a connection."""
-        if connection.own:
-            label = _label(connection.name, connection.address)
-            whose = "this page" if self.visitors else "the studio in your cells"
-            remark = f"This is the account of {whose}."
-            name, where, saved = connection.name, connection.address, connection.saved
-            return AccountChoice(name, label, where, saved, own=True, remark=remark)
-        return self._describe_choice(
-            connection.name, connection.session.operations.settings.base_url, connection.saved
-        )
+        one = connection
+        return self._describe(one.name, one.address, one.saved, own=one.own)
 
     def open(self, name: str) -> AccountConnection:
         """Return a connection, having tried its key; it blocks."""
@@ -148,10 +141,15 @@ class AccountConnections:
             earlier.close()
         return connection
 
-    def _describe_choice(self, name: str, address: str, saved: str) -> AccountChoice:
+    def _describe(self, name: str, address: str, saved: str, *, own: bool = False) -> AccountChoice:
+        where = "" if not address or address in name else f" · {address.partition('://')[2]}"
+        choice = AccountChoice(name, f"{name}{where}", address, saved, own)
+        if own:
+            whose = "this page" if self.visitors else "the studio in your cells"
+            return replace(choice, remark=f"This is the account of {whose}.")
         if self.visitors:
             remark = f"You work with {name!r}, not with the account of this page."
-            return AccountChoice(name, _label(name, address), address, remark=remark)
+            return replace(choice, saved="", remark=remark)
         remark = (
             f"Only this panel works with {name!r}. The studio in your cells stays with "
             f"{self.own.name!r}, and what was started goes on. To connect a cell:"
@@ -164,7 +162,7 @@ class AccountConnections:
             if saved
             else f"studio = kit.login({address!r})"
         )
-        return AccountChoice(name, _label(name, address), address, saved, remark=remark, code=code)
+        return replace(choice, remark=remark, code=code)
 
 
 class AccountSwitcher:
@@ -223,12 +221,6 @@ def _check_key(connection: AccountConnection) -> wire.Account:
     except BaseException:
         connection.close()
         raise
-
-
-def _label(name: str, address: str) -> str:
-    """Return how a list calls an account: its name, and where it is if that does not say it."""
-    where = "" if not address or address in name else f" · {address.partition('://')[2]}"
-    return f"{name}{where}"
 
 
 #: Pages of the ledger that are read at most to add up a month.

@@ -11,15 +11,14 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from kit import errors, parameters, pricing, wire
-from kit.client import calls, flows, records
+from kit.client import calls, flows
 from kit.client.calls import Flow
 from kit.client.flows import ONCE, Policy
-from kit.client.records import Notices
+from kit.client.journal import Notices
 from kit.client.settings import Settings
 from kit.explore.budgets import Budgets, Hold
 from kit.explore.price_book import MOST, LearnedQuote, PriceBook, known_samples, priced_settings
 from kit.parameters import Request
-from kit.private import JsonLines
 from kit.studio import history_sync
 from kit.studio.changes import changes_at
 from kit.studio.requests import body_of, say_what_is_wrong
@@ -53,8 +52,8 @@ class Billing:
     ) -> None:
         self.budgets = Budgets()
         self.changes = changes_at(settings.base_url)
-        self.book = PriceBook(JsonLines(records.file(settings, "prices")))
-        self._texts = JsonLines(records.file(settings, "texts"))
+        self.book = PriceBook(settings.records("prices"))
+        self._texts = settings.records("texts")
         self._settings = settings
         self._policy = policy
         self._models = models

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from kit import wire
-from kit.client import downloads, records
+from kit.client import downloads
 from kit.client.addresses import absolute_url
 from kit.client.calls import Flow
+from kit.client.settings import hash_text
 from kit.endings import guess_type
 from kit.errors import ConfigError, KitError, NoAnswerError
 from kit.pictures import open_picture
@@ -241,7 +242,9 @@ def save_file(generation: BaseGeneration, file: Path | str, metadata: bool) -> F
     path = yield from fetch_output(generation)
     target = Path(file).expanduser()
     if target.is_dir():
-        target /= f"{_file_name(generation.id)}{path.suffix}"
+        plain = re.fullmatch(r"[\w-][\w.-]{0,99}", generation.id)  # else it may lead elsewhere
+        name = generation.id if plain else hash_text(generation.id, 32)
+        target /= f"{name}{path.suffix}"
     elif not target.suffix and not target.is_char_device():
         target = target.with_name(f"{target.name}{path.suffix}")
     asked = guess_type(target.name)
@@ -263,12 +266,6 @@ def save_file(generation: BaseGeneration, file: Path | str, metadata: bool) -> F
     elif described := describe_request(generation, path):
         file_metadata.embed(target, described)
     return target
-
-
-def _file_name(generation_id: str) -> str:
-    """Return an id as the name of a file; one that might lead out of its folder is hashed."""
-    plain = re.fullmatch(r"[\w-][\w.-]{0,99}", generation_id)
-    return generation_id if plain else records.digest(generation_id, 32)
 
 
 def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | None:

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import wire
-from kit.client import answers, calls, flows, records
-from kit.client.calls import Call, Flow, Reply, Sleep
+from kit.client import answers, calls, flows
+from kit.client.calls import Call, Flow, Reply, Sleep, failure_reason
 from kit.client.journal import Journal
-from kit.client.settings import Settings
+from kit.client.settings import Settings, hash_text
 from kit.errors import KitError, require_extra
 from kit.explore.filters import ALL, PAGE, HistoryFilter, check_words
 from kit.private import make_folder, write_private
@@ -88,13 +88,13 @@ class HistorySync:
 
         Raises `KitError`: it cannot be written, or is damaged; what is there stays as it is.
         """
-        folder = records.folder(self._settings, "history")
+        folder = self._settings.records_folder("history")
         try:
             return (yield from self._sync(on_progress, usage))
         except FileNotFoundError as error:
             raise _damage(folder, error) from None
         except OSError as error:
-            why = os.strerror(error.errno) if error.errno else records.failure_reason(error)
+            why = os.strerror(error.errno) if error.errno else failure_reason(error)
             sentence = (
                 f"the history cannot be written to {folder}: {why}; see it as it is with sync=False"
             )
@@ -241,7 +241,7 @@ class HistorySync:
     def _own_keys(self) -> set[str]:
         """Return hashes of the keys that are certain to be of this account."""
         known = _read(_accounts(self._settings))
-        own = records.digest(self._settings.api_key)
+        own = self._settings.key_hash
         return {own, *(key for key, account in known.items() if account == known.get(own))}
 
     def one(self, generation_id: str) -> Flow[bytes]:
@@ -276,7 +276,7 @@ class HistorySync:
                 known = (yield from flows.ask(calls.get_account())).id
                 file = _accounts(self._settings)
                 make_folder(file.parent)
-                by_key = {**_read(file), records.digest(self._settings.api_key): known}
+                by_key = {**_read(file), self._settings.key_hash: known}
                 write_private(file, json.dumps(by_key))
             self._account = known
         return self._account
@@ -327,16 +327,16 @@ def open_archive(settings: Settings, account: str) -> Archive:
         from kit.explore.archive import Archive
         from kit.explore.store import Store
 
-    return Archive(Store(records.folder(settings, "history") / records.digest(account)))
+    return Archive(Store(settings.records_folder("history") / hash_text(account)))
 
 
 def known_account(settings: Settings) -> str | None:
     """Return the id of the account that the key belongs to, where it was reported once."""
-    return _read(_accounts(settings)).get(records.digest(settings.api_key))
+    return _read(_accounts(settings)).get(settings.key_hash)
 
 
 def _accounts(settings: Settings) -> Path:
-    return records.folder(settings, "history") / "accounts.json"
+    return settings.records_folder("history") / "accounts.json"
 
 
 def _read(file: Path) -> dict[str, str]:

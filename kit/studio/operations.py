@@ -19,8 +19,7 @@ from kit import parameters, wire
 from kit.client import calls, downloads, flows, uploads
 from kit.client.calls import Flow, Sleep
 from kit.client.flows import ONCE, PATIENT, Policy
-from kit.client.journal import Journal
-from kit.client.records import Notices
+from kit.client.journal import Journal, Notices
 from kit.client.settings import Settings
 from kit.client.waiting import SharedWait
 from kit.errors import (

@@ -100,11 +100,6 @@ def _credits(amount: Any) -> Decimal:
     return round(Decimal(float(amount)), 6)
 
 
-def build_panel(session: Session[Any]) -> Panel:
-    """Return the whole application as one widget."""
-    return PanelAccounts(session).panel()
-
-
 class PanelAccounts:
     """One panel, and for each account that was opened in it a set of pages.
 

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from kit import wire
-from kit.client import records, uploads
+from kit.client import uploads
 from kit.client.calls import FetchMedium, Flow
+from kit.client.settings import hash_text
 from kit.errors import ConfigError, ParameterError
 from kit.parameters import Problem, Request, is_own, suggest
 from kit.wire.bounds import tag_problems
@@ -70,7 +71,7 @@ def fingerprint(facts: wire.Generation) -> str:
         if isinstance(value, (str, int, float)) and "://" not in str(value)
     }
     text = json.dumps([facts.model_id, facts.prompt, settings], sort_keys=True)
-    return records.digest(text)
+    return hash_text(text)
 
 
 def normalize_numbers(value: Any) -> Any:
@@ -106,7 +107,7 @@ def digest_of(request: Request) -> str:
     """
     media = {name: [f.sha256() for f in files] for name, files in request.media.items()}
     facts = [request.model.id, request.prompt, normalize_numbers(request.complete), media]
-    return records.digest(json.dumps(facts, sort_keys=True, default=str), 64)
+    return hash_text(json.dumps(facts, sort_keys=True, default=str), 64)
 
 
 def separate_media(
@@ -346,18 +347,14 @@ def json_value(value: Any, depth: int = 0) -> Any:
     for kind, make in _KINDS:
         if isinstance(value, kind):
             return make(value, depth)
-    for attribute in ("item", "tolist"):  # numbers and arrays of numpy, series of pandas
-        if _is_foreign(value) and hasattr(value, attribute):
-            return _unpack(value, depth)
+    foreign = type(value).__module__.partition(".")[0] in ("numpy", "pandas")
+    if foreign and (hasattr(value, "item") or hasattr(value, "tolist")):
+        return _unpack(value, depth)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     raise _UnsendableError(
         f"must be text, a number, true or false, or a list of them, not {_shorten(value)}"
     )
-
-
-def _is_foreign(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] in ("numpy", "pandas")
 
 
 def _unpack(value: Any, depth: int) -> Any:

@@ -21,10 +21,9 @@ from typing import Any, TypeAlias
 
 from kit import wire
 from kit.client import answers, calls, downloads, flows, uploads
-from kit.client.calls import Call, Flow, Sleep
+from kit.client.calls import Call, Flow, Sleep, failure_reason
 from kit.client.flows import Policy
-from kit.client.journal import Intent, Journal
-from kit.client.records import Notices, failure_reason
+from kit.client.journal import Intent, Journal, Notices
 from kit.client.settings import Settings
 from kit.errors import (
     ApiError,

@@ -13,9 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, overload
 
 from kit import wire
-from kit.client import calls, flows, records
+from kit.client import calls, flows
 from kit.errors import ConfigError, KitError, NotFoundError
-from kit.private import JsonLines
 from kit.studio.generation import (
     MADE_BEFORE,
     BaseGeneration,
@@ -193,7 +192,7 @@ class BaseCosts:
         self._client = client
         self._operations = operations
         self._ratings = ratings
-        self._rates = Rates(JsonLines(records.file(operations.settings, "rates")))
+        self._rates = Rates(operations.settings.records("rates"))
 
     def __repr__(self) -> str:
         return '<Costs: summary(), by("model"), trend(), trend().plot(), report()>'

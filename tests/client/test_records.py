@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from kit.client import records
 from kit.client.addresses import ServiceLocation
 from kit.client.settings import Settings
 
@@ -29,34 +28,34 @@ def test_a_profile_has_records_for_each_address(mine: Settings) -> None:
     nameless = replace(mine, name="")
 
     everyone = [mine, yours, elsewhere, nameless]
-    assert len({records.file(each, "prices") for each in everyone}) == 4
-    assert len({records.folder(each, "history") for each in everyone}) == 4
-    assert records.file(mine, "prices") == records.file(replace(mine, api_key="other"), "prices")
+    assert len({each.records("prices").path for each in everyone}) == 4
+    assert len({each.records_folder("history") for each in everyone}) == 4
+    assert mine.records("prices").path == replace(mine, api_key="other").records("prices").path
 
 
 def test_the_embedded_service_keeps_its_records_whatever_its_port(tmp_path: Path) -> None:
     one, two = embedded(tmp_path, 1), embedded(tmp_path, 2)
 
-    assert records.file(one, "journal") == records.file(two, "journal")
-    assert records.file(one, "journal").name == "embedded.jsonl"
-    assert records.folder(one, "history") == records.folder(two, "history")
+    assert one.records("journal").path == two.records("journal").path
+    assert one.records("journal").path.name == "embedded.jsonl"
+    assert one.records_folder("history") == two.records_folder("history")
 
 
 def test_a_profile_with_its_name_does_not_share_them(tmp_path: Path, mine: Settings) -> None:
     theirs = embedded(tmp_path, 1)
-    file = records.file(theirs, "journal")
+    file = theirs.records("journal").path
     file.parent.mkdir(parents=True)
     file.write_text("theirs")
-    records.folder(theirs, "history").mkdir(parents=True)
+    theirs.records_folder("history").mkdir(parents=True)
     named = replace(mine, name="embedded")
 
-    assert not records.file(named, "journal").exists()
-    assert not records.folder(named, "history").exists()
+    assert not named.records("journal").path.exists()
+    assert not named.records_folder("history").exists()
     assert file.read_text() == "theirs"
 
 
 def test_to_ask_makes_nothing(tmp_path: Path, mine: Settings) -> None:
-    records.file(mine, "journal")
-    records.folder(mine, "history")
+    assert list(mine.records("journal")) == []
+    mine.records_folder("history")
 
     assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,7 @@ from kit.client.settings import Settings
 from kit.errors import ConfigError, InvalidApiKeyError
 from kit.studio import AsyncGeneration, AsyncStudio, Studio
 from kit.studio.accounts import AccountConnection, AccountConnections
-from kit.studio.panel import PanelAccounts, PanelPages, build_panel
+from kit.studio.panel import PanelAccounts, PanelPages
 from kit.widgets.panel import Panel
 from tests.client import third_party
 from tests.client.third_party import KEY, Server, ThirdParty
@@ -168,7 +168,7 @@ def page(panel: Panel) -> Any:
 
 @pytest.fixture
 def panel(studio: Studio, neighbor: Server) -> Iterator[Panel]:
-    panel = build_panel(studio.session)
+    panel = PanelAccounts(studio.session).panel()
     until(lambda: text(panel), lambda said: "Ada" in said and "paint" in said)
     yield panel
     panel.close()

@@ -13,7 +13,6 @@ from dask.base import tokenize
 from PIL import Image
 
 from kit import wire
-from kit.client import records
 from kit.client.settings import Settings
 from kit.errors import ConfigError, GenerationFailedError, KitError, NoAnswerError
 from kit.studio import Studio
@@ -165,7 +164,7 @@ def test_an_equal_request_of_another_account_does_not_hide_ones_own(
     studio: Studio, other: Server
 ) -> None:
     mine = studio.generate("paint", "a lake")
-    journal = records.file(studio.client.settings, "journal")
+    journal = studio.client.settings.records("journal").path
     line = journal.read_text().splitlines()[0]
     with journal.open("a") as file:
         file.write(line.replace(mine.id, "theirs") + "\n")

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from kit import wire
-from kit.client import calls, flows, records
+from kit.client import calls, flows
 from kit.client.aio import AsyncClient
 from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.errors import ConfigError, NotFoundError, show_own_lines
 from kit.explore.ratings import Ratings
-from kit.private import JsonLines
 from kit.studio import completion
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.aio.history import AsyncHistory
@@ -173,7 +172,7 @@ class AsyncStudio(BaseStudio):
         self.scripts = AsyncScripts(self.client, operations.billing)
         self.usage = AsyncUsage(self.client, operations)
         self.budget = operations.billing.budgets
-        self.ratings = Ratings(JsonLines(records.file(settings, "ratings")))
+        self.ratings = Ratings(settings.records("ratings"))
         self.sweep = AsyncSweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
         self.history = AsyncHistory(self.session)
@@ -397,9 +396,9 @@ class AsyncStudio(BaseStudio):
 
     async def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""
-        from kit.studio.panel import build_panel  # loads ipywidgets
+        from kit.studio.panel import PanelAccounts  # loads ipywidgets
 
-        return build_panel(self.session)
+        return PanelAccounts(self.session).panel()
 
     async def account_panel(self) -> AccountPanel:
         """Return a panel with balance, spending and keys or profiles; show it to use it."""

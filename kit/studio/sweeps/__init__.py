@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from kit import wire
-from kit.client import records
 from kit.client.calls import Flow
+from kit.client.settings import hash_text
 from kit.errors import ConfigError, GenerationFailedError, KitError, show_own_lines
 from kit.explore.ratings import BEST, Ratings
 from kit.explore.sweeps import COLUMNS, table
 from kit.parameters import is_own
-from kit.private import JsonLines
 from kit.studio.generation import BaseGeneration, Session, fetch_thumbnail
 from kit.studio.sweeps import cells
 from kit.studio.sweeps.cells import Cell, SweepCells, least_sure_source
@@ -95,37 +94,6 @@ def _ends(results: Sequence[CellResult]) -> list[str]:
     return [f"{markup.credits(amount)} {words}" for amount, words in amounts if amount]
 
 
-def make_tile(
-    result: CellResult,
-    number: int,
-    values: Mapping[str, Any],
-    hold: Callable[[wire.Generation], BaseGeneration],
-    ratings: Ratings,
-    size: int,
-    among: int,
-) -> Tile:
-    """Return the tile of a result; its caption begins with the number that ratings go by."""
-    from kit.explore.sweeps.sheet import Tile, text
-
-    label = " · ".join(f"{name} {text(value)}" for name, value in values.items())
-    if result.generation is None:
-        return Tile(None, f"#{number} · {result.error[:60] or result.status}", label)
-    held = hold(result.generation)
-    limit = max(_SMALL, min(_LARGE, _SHEET // among))
-    try:
-        content = fetch_thumbnail(held)
-        picture = media.picture(content, limit=limit, width=2 * size) if content else None
-    except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
-        picture = None
-    caption = markup.credits(held.credits)
-    if result.status != "completed":
-        caption = f"{result.status} · {caption}"
-    if picture is None and held.facts.deletion:
-        caption = f"{held.facts.deletion} · {caption}"
-    marked = ratings[held.id] == BEST
-    return Tile(picture, f"#{number} · {caption}", label, favorite=marked, number=number)
-
-
 class BaseSweep(Generic[H]):
     """What both faces of a sweep share: its cells, and how far each of them is."""
 
@@ -135,9 +103,9 @@ class BaseSweep(Generic[H]):
         self.ratings = ratings
         self._cells = list(planned.cells)
         self._session = session
-        self._digest = records.digest("\n".join(cell.digest for cell in self._cells), 64)
-        self._notes = JsonLines(records.file(session.operations.settings, "sweeps"))
-        self._results: dict[int, CellResult] = {}
+        self._digest = hash_text("\n".join(cell.digest for cell in self._cells), 64)
+        self._notes = session.operations.settings.records("sweeps")
+        self._results: dict[int, CellResult] = {}  # one assignment at a time, from any thread
         self._lock = threading.Lock()
         self._run: SweepRun | None = None
 
@@ -218,16 +186,36 @@ class BaseSweep(Generic[H]):
     def _draw_sheet(self, x: str | None, y: str | None, size: int) -> Sheet:
         from kit.explore.sweeps.sheet import lay_out_sheet
 
-        tiles = [
-            make_tile(self._result(n), n, asked, self._session.hold, self.ratings, size, len(self))
-            for n, asked in enumerate(self.plan.requests)
-        ]
+        tiles = [self._tile(n, asked, size) for n, asked in enumerate(self.plan.requests)]
         spent = round(float(self._table()["net"].sum()), 6)
         title = f"{self.title}: {self._describe()}" + (
             f", {markup.credits(spent)}" if self._results else ""
         )
         sheet = lay_out_sheet(self.plan, tiles, title, x=x, y=y, size=size)
         return replace(sheet, show=self._show_sheet)
+
+    def _tile(self, number: int, values: Mapping[str, Any], size: int) -> Tile:
+        """Return the tile of a result; its caption begins with the number that ratings go by."""
+        from kit.explore.sweeps.sheet import Tile, text
+
+        result = self._result(number)
+        label = " · ".join(f"{name} {text(value)}" for name, value in values.items())
+        if result.generation is None:
+            return Tile(None, f"#{number} · {result.error[:60] or result.status}", label)
+        held = self._session.hold(result.generation)
+        limit = max(_SMALL, min(_LARGE, _SHEET // len(self)))
+        try:
+            content = fetch_thumbnail(held)
+            picture = media.picture(content, limit=limit, width=2 * size) if content else None
+        except Exception:  # noqa: BLE001 - one picture takes no other away, however it is broken
+            picture = None
+        caption = markup.credits(held.credits)
+        if result.status != "completed":
+            caption = f"{result.status} · {caption}"
+        if picture is None and held.facts.deletion:
+            caption = f"{held.facts.deletion} · {caption}"
+        best = self.ratings[held.id] == BEST
+        return Tile(picture, f"#{number} · {caption}", label, favorite=best, number=number)
 
     def _show_sheet(self, sheet: Sheet) -> None:
         from kit.widgets import result
@@ -318,7 +306,7 @@ class BaseSweep(Generic[H]):
         while True:
             for number, result in list(self._results.items()):
                 if result.status == "processing" and result.generation is not None:
-                    self._note(number, self._cancel_one(result.generation))
+                    self._results[number] = self._cancel_one(result.generation)
             if run is None or not run.join(_ENDING):
                 return
             run = None  # once more: what was just being started
@@ -351,7 +339,7 @@ class BaseSweep(Generic[H]):
         run = self._run
 
         def update(facts: wire.Generation) -> None:
-            self._note(number, CellResult(facts))
+            self._results[number] = CellResult(facts)
             if run is not None and run.stop.is_set() and not facts.finished:
                 raise RunStopped
 
@@ -363,16 +351,13 @@ class BaseSweep(Generic[H]):
     def _note_failure(self, number: int, error: KitError) -> None:
         ended = error.generation if isinstance(error, GenerationFailedError) else None
         latest = self._result(number).generation
-        self._note(number, CellResult(ended or latest, str(error)))
+        self._results[number] = CellResult(ended or latest, str(error))
 
     def _cancel_one(self, facts: wire.Generation) -> CellResult:
         try:
             return CellResult(self._session.client.block(self._session.operations.cancel(facts.id)))
         except KitError as error:
             return CellResult(facts, str(error))
-
-    def _note(self, number: int, result: CellResult) -> None:
-        self._results[number] = result  # one assignment: safe from any thread
 
     def _result(self, number: int) -> CellResult:
         return self._results.get(number, PLANNED)

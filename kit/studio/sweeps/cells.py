@@ -15,8 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from kit import wire
-from kit.client import records
 from kit.client.calls import Flow
+from kit.client.settings import hash_text
 from kit.errors import BadRequestError, ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.sweeps import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.templates import CHOICE
@@ -214,7 +214,10 @@ def check_cells(
     for request in checked:
         digest = digest_of(request)
         if digest not in prices:
-            prices[digest] = yield from _price(operations, request)
+            try:
+                prices[digest] = yield from operations.billing.price(request)
+            except ConfigError:
+                prices[digest] = None
         seen[digest] = seen.get(digest, 0) + 1
         more = (f"@{take}" if take else "") + (f"#{n}" if (n := seen[digest]) > 1 else "")
         cells.append(Cell(request, digest + more, prices[digest]))
@@ -240,7 +243,9 @@ def make_cell(
         cell.request, cell.digest, StartTrace(), ids=cell.before
     )
     if begun is None:
-        begun = yield from _start_cell(operations, cell, notes, key_of(sweep, cell))
+        facts = f"{sweep} {cell.digest} {cell.starts}"  # what a key of each start follows from
+        key = f"kit-sweep-{hash_text(facts, 40)}"
+        begun = yield from _start_cell(operations, cell, notes, key)
     on_update(begun)
     if not begun.finished:
         begun = yield from operations.wait(begun.id, on_update=on_update)
@@ -255,11 +260,6 @@ def least_sure_source(cells: Sequence[Cell]) -> str:
     """Return where the least sure price of what is still to be made comes from."""
     found = {cell.quote.source for cell in cells if cell.quote and not cell.known}
     return min(found or {"rule"}, key=_SOURCES.index)
-
-
-def key_of(sweep: str, cell: Cell) -> str:
-    """Return the idempotency key of a cell's next start."""
-    return f"kit-sweep-{records.digest(f'{sweep} {cell.digest} {cell.starts}', 40)}"
 
 
 def _check_all(operations: Operations, requests: Sequence[Asked]) -> Flow[list[Request]]:
@@ -283,13 +283,6 @@ def _check_all(operations: Operations, requests: Sequence[Asked]) -> Flow[list[R
             f"{shown}{more}"
         )
     return checked
-
-
-def _price(operations: Operations, request: Request) -> Flow[wire.Quote | None]:
-    try:
-        return (yield from operations.billing.price(request))
-    except ConfigError:
-        return None
 
 
 def _start_cell(

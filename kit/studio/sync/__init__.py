@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from kit import wire
-from kit.client import calls, flows, records
+from kit.client import calls, flows
 from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ConfigError, NotFoundError, show_own_lines
 from kit.explore.ratings import Ratings
-from kit.private import JsonLines
 from kit.studio import completion
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
@@ -172,7 +171,7 @@ class Studio(BaseStudio):
         self.scripts = Scripts(self.client, operations.billing)
         self.usage = Usage(self.client, operations)
         self.budget = operations.billing.budgets
-        self.ratings = Ratings(JsonLines(records.file(settings, "ratings")))
+        self.ratings = Ratings(settings.records("ratings"))
         self.sweep = Sweeps(self.session, self.ratings, self._run)
         self.generate_many = self.sweep.rows
         self.history = History(self.session)
@@ -396,9 +395,9 @@ class Studio(BaseStudio):
 
     def panel(self) -> Panel:
         """Return the whole application as one widget; show it to use it."""
-        from kit.studio.panel import build_panel  # loads ipywidgets
+        from kit.studio.panel import PanelAccounts  # loads ipywidgets
 
-        return build_panel(self.session)
+        return PanelAccounts(self.session).panel()
 
     def account_panel(self) -> AccountPanel:
         """Return a panel with balance, spending and keys or profiles; show it to use it."""
