@@ -127,7 +127,7 @@ def _sum(names: tuple[str, ...]) -> Fitter:
 
 def _product(names: tuple[str, ...]) -> Fitter:
     def fitted(rows: Sequence[Values], paid: Array) -> Predict:
-        design = _design(names, rows, _logarithm)
+        design = _design(names, rows, lambda value: math.log(max(value, 1e-9)))
         weights = _solve(design(rows), np.log(np.maximum(paid, 1e-9)))
         return lambda asked: np.exp(np.clip(design(asked) @ weights, -30.0, 30.0))
 
@@ -201,7 +201,3 @@ def _solve(table: Array, paid: Array) -> Array:
 
 def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _logarithm(value: float) -> float:
-    return math.log(max(value, 1e-9))

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -57,7 +57,7 @@ class Listing:
     #: Files of what never changes again, and how many rows each has.
     parts: Mapping[str, int] = field(default_factory=dict)
     top: str | None = None  # when the newest known row was made, as an ISO 8601 time
-    gaps: Sequence[Gap] = ()  # what an interrupted sync has left to do
+    gaps: tuple[Gap, ...] = ()  # what an interrupted sync has left to do
 
     @property
     def rows(self) -> int:
@@ -75,6 +75,7 @@ class Manifest:
     journaled: str | None = None  # the last start of the journal that was looked for here
     #: Generations known from the journal alone: the service lists no more than its newest ones.
     unlisted: int = 0
+    version: int = _VERSION
 
     def names(self, table: str) -> list[str]:
         """Return the names of the files of ``generations`` or ``usage``, finished ones first."""
@@ -143,8 +144,7 @@ class Store:
     def commit(self, manifest: Manifest) -> None:
         """Make a manifest the store's."""
         with _replacing(self._manifest) as draft:
-            text = json.dumps({"version": _VERSION, **asdict(manifest)})
-            draft.write_text(text, encoding="utf-8")
+            draft.write_bytes(msgspec.json.encode(manifest))
 
     def running(self, manifest: Manifest) -> pa.Table:
         """Return the generations that were not finished at the last sync."""
@@ -235,16 +235,11 @@ class Store:
 
 def parse_manifest(content: bytes) -> Manifest:
     """Return what the file of a manifest says; one of another version counts as empty."""
-    try:
-        found: Any = json.loads(content)
-        if found.get("version") != _VERSION:
-            return Manifest()
-        for name in SCHEMAS:
-            gaps = tuple(Gap(**gap) for gap in found[name]["gaps"])
-            found[name] = Listing(**{**found[name], "gaps": gaps})
-        return Manifest(**{each.name: found[each.name] for each in fields(Manifest)})
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return Manifest()
+    with contextlib.suppress(msgspec.MsgspecError):
+        found = msgspec.json.decode(content, type=Manifest)
+        if found.version == _VERSION:
+            return found
+    return Manifest()
 
 
 def _without_seed(parameters: pa.Array) -> pa.Array:

@@ -63,11 +63,6 @@ class PageScript(ipywidgets.DOMWidget):
         return f"<{type(self).__name__}>"
 
 
-def name(words: str) -> traitlets.Unicode[str, str]:
-    """Return the trait that tells kinds of scripts apart in the page."""
-    return traitlets.Unicode(words).tag(sync=True)
-
-
 def script(package: str, file: str, shared: Sequence[str] = _SHARED) -> traitlets.Unicode[str, str]:
     """Return the trait that holds a script, without space and comments: every widget sends it.
 
@@ -88,5 +83,5 @@ class Accessibility(PageScript):
     ``kit-tabs`` has its ``kit-page`` boxes named after their tabs.
     """
 
-    _anywidget_id = name("kit.widgets.Accessibility")
+    _anywidget_id = traitlets.Unicode("kit.widgets.Accessibility").tag(sync=True)
     _esm = script(__package__, "reach.js")

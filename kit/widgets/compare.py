@@ -83,25 +83,18 @@ class Comparison:
         )
         shown = draw_items(self.items, fit, whole=True, folder=self.folder)
         marks = map(mark, self.items, range(count))
-        rows = self.rows()
+        rows, prices = self.rows(), [item.cost for item in self.items]
         lines = [
             _heads(["".join(parts) for parts in zip(shown, marks, strict=True)]),
             *(_line(row.name, map(escape, row.values), mark=True) for row in rows if row.differs),
-            *(_line(name, values) for name, values in self._list_results()),
+            _line("credits", [_price(price, prices[0], n) for n, price in enumerate(prices)]),
+            *(_line(n, [escape(get(e.facts)) for e in self.items]) for n, get in _MADE.items()),
         ]
         same = [row for row in rows if not row.differs]
         across = 110 + (self.size + 12) * count
         style = f"{markup.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
         table = f'<table style="{style}">{"".join(lines)}</table>'
         return f'<div style="{markup.FONT};{markup.COLOR}">{table}{_alike(same)}</div>'
-
-    def _list_results(self) -> list[tuple[str, list[str]]]:
-        prices = [item.cost for item in self.items]
-        first = prices[0]
-        return [
-            ("credits", [_price(price, first, n) for n, price in enumerate(prices)]),
-            *((name, [escape(get(e.facts)) for e in self.items]) for name, get in _MADE.items()),
-        ]
 
 
 def _heads(shown: Sequence[str]) -> str:

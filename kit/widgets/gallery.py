@@ -108,17 +108,13 @@ def draw_media(
             named: Any = {"name": facts.id, "poster": small, "title": title}
             return media.html(path, **named, folder=folder, fit=fit), ""
         return (media.still(small, title=title, fit=fit), "") if small else ("", "no preview")
+    except KitError as problem:
+        return "", str(problem)
     except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
-        return "", explain_missing(problem)
-
-
-def explain_missing(problem: Exception) -> str:
-    """Return the sentence why a medium is not shown."""
-    if isinstance(problem, KitError):
-        return str(problem)
-    # by its name: Pillow is not loaded for this
-    large = isinstance(problem, MemoryError) or type(problem).__name__ == "DecompressionBombError"
-    return "no preview (too large)" if large else "no preview"
+        # by its name: Pillow is not loaded for this
+        large = type(problem).__name__ == "DecompressionBombError"
+        large = large or isinstance(problem, MemoryError)
+        return "", "no preview (too large)" if large else "no preview"
 
 
 def _instead(sentence: str) -> str:
@@ -206,6 +202,8 @@ class Gallery:
 
     def _tile(self, item: GalleryItem, shown: str, button: str) -> str:
         facts, prompt = item.facts, item.facts.prompt or ""
+        rows = {"prompt": facts.prompt, **item.settings(), "id": facts.id}
+        more = markup.facts({name: value for name, value in rows.items() if value is not None})
         state = "" if facts.state == "completed" else f"{markup.status(facts.state)} · "
         price = "" if item.cost is None else markup.credits(item.cost)
         words = filter(None, (price, preview.caption(facts, None)))
@@ -219,7 +217,7 @@ class Gallery:
         return (
             f'<li style="display:inline"><details style="{_TILE};min-width:{across}">'
             f'<summary style="display:block;cursor:pointer">{shown}{caption}</summary>'
-            f'<div style="width:{_WIDE}px;max-width:100%">{_more(item)}{button}</div>'
+            f'<div style="width:{_WIDE}px;max-width:100%">{more}{button}</div>'
             "</details></li>"
         )
 
@@ -228,9 +226,3 @@ class Gallery:
         known = self.items and len(costs) == len(self.items)
         spent = f" · {markup.credits(sum(costs, Decimal(0)))}" if known else ""
         return f"{markup.count_of(len(self.items), 'generation')}{spent}"
-
-
-def _more(item: GalleryItem) -> str:
-    facts = item.facts
-    rows = {"prompt": facts.prompt, **item.settings(), "id": facts.id}
-    return markup.facts({name: value for name, value in rows.items() if value is not None})

@@ -129,17 +129,14 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table; the header is plain text, the cells are HTML."""
     listed = [*rows]
     more = faint(f"and {len(listed) - _MOST_ROWS:,} more") if len(listed) > _MOST_ROWS else ""
-    head = "".join(_head(name) for name in header)
+    head = "".join(
+        f'<th scope="col" style="{CELL};{FAINT}">{escape(name)}</th>' if name else _cells([""])
+        for name in header
+    )
     top = f'<tr style="{_PLAIN}">{head}</tr>' if head else ""
     style = f"{_PLAIN};{_RULE}" if head else _PLAIN
     body = "".join(f'<tr style="{style}">{_cells(row)}</tr>' for row in listed[:_MOST_ROWS])
     return f'<table style="{_TABLE}">{top}{body}</table>{more}'
-
-
-def _head(name: str) -> str:
-    """Return the head of a column; without a name it is an ordinary cell."""
-    shown = f'<th scope="col" style="{CELL};{FAINT}">{escape(name)}</th>'
-    return shown if name else f'<td style="{CELL}"></td>'
 
 
 def _cells(row: Iterable[str]) -> str:

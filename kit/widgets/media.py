@@ -130,10 +130,17 @@ def picture(content: bytes, *, limit: int = IMAGE_LIMIT, width: int = WIDTH) -> 
 
     A picture that is small enough and of a type that browsers show is taken as it is.
     """
-    kind = _kind(content)
+    magic = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
+    kind = next((kind for head, kind in magic.items() if content.startswith(head)), None)
+    kind = "image/webp" if content[8:12] == b"WEBP" else kind
     if kind and len(content) <= limit:
         return data_address(kind, content)
-    return data_address("image/webp", _smaller(content, limit, width))
+    with open_picture(io.BytesIO(content)) as opened:
+        # a JPEG is decoded at the size it is needed in; other formats ignore this
+        opened.draft("RGB", (width, width))
+        image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
+    image.thumbnail((width, width * 4), reducing_gap=2.0)
+    return data_address("image/webp", _encoded(image, limit))
 
 
 def first_frame(path: Path) -> bytes | None:
@@ -203,15 +210,6 @@ def _beside(path: Path, name: str, folder: Path, ending: str) -> str:
     return relative
 
 
-def _smaller(content: bytes, limit: int, width: int) -> bytes:
-    with open_picture(io.BytesIO(content)) as opened:
-        # a JPEG is decoded at the size it is needed in; other formats ignore this
-        opened.draft("RGB", (width, width))
-        image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
-    image.thumbnail((width, width * 4), reducing_gap=2.0)
-    return _encoded(image, limit)
-
-
 def _encoded(image: Any, limit: int) -> bytes:
     """Return a WebP of at most about `limit` bytes: of lower quality, then of fewer pixels."""
     across, quality = image.width, 82
@@ -229,13 +227,6 @@ def _encoded(image: Any, limit: int) -> bytes:
             # bytes go with the area; a little less, so that the next attempt is the last
             across = max(32, int(across * 0.94 / excess**0.5))
     return buffer.getvalue()
-
-
-def _kind(content: bytes) -> str | None:
-    magic = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
-    if content[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for head, kind in magic.items() if content.startswith(head)), None)
 
 
 def data_address(kind: str, content: bytes) -> str:

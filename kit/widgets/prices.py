@@ -102,12 +102,19 @@ def line(quote: wire.Quote | None, *, asking: bool = False) -> str:
     terms = "; ".join(f"{term_text(t)} {signed_amount(t.credits)}" for t in quote.terms)
     how = _SOURCES.get(quote.source, quote.source)
     hover = escape(terms or how or credits(quote.total))
-    parts = [f'<b title="{hover}">{escape(_total(quote))}</b>']
-    words = [how, _short_terms(quote), _after(quote), "asking …" if asking else ""]
-    parts.append(faint(" · ".join(filter(None, words))))
-    if quote.affordable is False:
-        parts.append(_too_dear(quote))
-    return " ".join(parts)
+    causes = ", ".join(term_text(t) for t in quote.terms if t.parameter and t.credits)
+    words = [how, f"for {causes}" if causes else ""]
+    if quote.balance is not None and quote.affordable is not False:
+        words.append(f"balance afterwards {figure(quote.balance - quote.total)}")
+    words.append("asking …" if asking else "")
+    shown = (
+        f'<b title="{hover}">{escape(_total(quote))}</b> {faint(" · ".join(filter(None, words)))}'
+    )
+    if quote.affordable is not False:
+        return shown
+    available = "" if quote.balance is None else f", {figure(quote.balance)} available"
+    lacking = f"not enough credits: {figure(quote.total)} needed{available}"
+    return f'{shown} <div class="kit-bad" role="alert">{escape(lacking)}</div>'
 
 
 def term_text(term: wire.Term) -> str:
@@ -130,21 +137,3 @@ def cancel_cost(running: Iterable[wire.Generation]) -> str:
         sums["refunds" if is_queued(item) else "still costs"] += item.credits_charged or 0
     parts = [f"{verb} {credits(amount)}" for verb, amount in sums.items() if amount]
     return f"Cancel {' and '.join(parts)}" if parts else ""
-
-
-def _after(quote: wire.Quote) -> str:
-    if quote.balance is None or quote.affordable is False:
-        return ""
-    return f"balance afterwards {figure(quote.balance - quote.total)}"
-
-
-def _too_dear(quote: wire.Quote) -> str:
-    available = "" if quote.balance is None else f", {figure(quote.balance)} available"
-    words = f"not enough credits: {figure(quote.total)} needed{available}"
-    return f'<div class="kit-bad" role="alert">{escape(words)}</div>'
-
-
-def _short_terms(quote: wire.Quote) -> str:
-    """Return what the price depends on; all of it to the last digit stands on hover."""
-    causes = [term_text(term) for term in quote.terms if term.parameter and term.credits]
-    return f"for {', '.join(causes)}" if causes else ""

@@ -16,7 +16,7 @@ import traitlets
 from kit import wire
 from kit.endings import guess_type
 from kit.widgets import markup, snapshots
-from kit.widgets.accessibility import Accessibility, PageScript, name, script
+from kit.widgets.accessibility import Accessibility, PageScript, script
 from kit.widgets.background import BackgroundRunner, guarded
 from kit.widgets.boxes import OpenedBox
 
@@ -39,7 +39,7 @@ class ResultService(Protocol):
 class FileReceiver(PageScript):
     """Saves or enlarges in the page what it is sent; it shows nothing."""
 
-    _anywidget_id = name("kit.widgets.FileReceiver")
+    _anywidget_id = traitlets.Unicode("kit.widgets.FileReceiver").tag(sync=True)
     _esm = script(__package__, "result.js", shared=())
 
 
@@ -161,7 +161,7 @@ def describe(facts: wire.Generation) -> str:
 class OpenButtons(PageScript):
     """Puts buttons into HTML that stands above it in the page; it shows nothing itself."""
 
-    _anywidget_id = name("kit.widgets.OpenButtons")
+    _anywidget_id = traitlets.Unicode("kit.widgets.OpenButtons").tag(sync=True)
     _esm = script(__package__, "opening.js")
     #: The class of that HTML.
     place = traitlets.Unicode().tag(sync=True)

@@ -16,6 +16,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+import pandas as pd
+
 from kit.errors import ConfigError
 from kit.explore.filters import Moment, parse_filter
 from kit.explore.frames import PARTS, grouped, pointer, split_key
@@ -23,7 +25,6 @@ from kit.parameters import suggest
 from kit.private import JsonLines
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
     from kit.explore.archive import Archive
@@ -166,6 +167,9 @@ class Spending:
         worths = (f', net * {worth(d)} as "{name}"' for name, d in self.rates.items())
         self._source = f"(select *{''.join(worths)} from ({_SPENDING}))"  # noqa: S608
         self.timezone = find_timezone(timezone).key
+        self._clock = f"timezone('{self.timezone}', created_at)"
+        if self.timezone == "UTC":  # by day over twice as fast as any other
+            self._clock = "make_timestamp(epoch_us(created_at))"
         self._where = choice.where if choice else ""
         self._values = choice.values if choice else []
 
@@ -220,7 +224,9 @@ class Spending:
             column, key = split_key(name)
             text = grouped(column, key)
             path = pointer(key).replace("'", "''")
-            value = f"json_extract({text}, '{path}')" if column else self._expression(name)
+            value = f"json_extract({text}, '{path}')"
+            if not column:
+                value = _GROUPS[name].format(clock=self._clock)
             if column and text != "parameters":
                 inner.append(text)
                 outer.append(f"{value} as {title}")
@@ -243,13 +249,6 @@ class Spending:
             outer.append(whole.format(c, "*"))
         groups = f"select {', '.join(inner)} from spending group by all"  # noqa: S608
         return f"select {', '.join(outer)} from ({groups}) group by all"  # noqa: S608
-
-    def _expression(self, name: str) -> str:
-        if self.timezone == "UTC":  # by day over twice as fast as any other
-            clock = "make_timestamp(epoch_us(created_at))"
-        else:
-            clock = f"timezone('{self.timezone}', created_at)"
-        return _GROUPS[name].format(clock=clock)
 
 
 def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
@@ -294,8 +293,6 @@ def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
 
 def _cell(text: Any) -> Any:
     """Return the value of a JSON text; one that is no text or number stays JSON."""
-    import pandas as pd
-
     if text is None or text is pd.NA:
         return None
     value = json.loads(text)

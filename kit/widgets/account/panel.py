@@ -156,10 +156,14 @@ class KeyList(ipywidgets.VBox):
             if asking and key.in_use:
                 self._show_problem("This notebook works with that key and will be shut out.")
 
+        def revoke() -> None:
+            self._keys.revoke(key.id)
+            self.show()
+
         ask = button(
             "Revoke", lambda _: ask_back(True), tooltip=f"Make {key.prefix}… useless for ever"
         )
-        yes = button("Yes, revoke", lambda _: self._revoke_key(key), button_style="danger")
+        yes = button("Yes, revoke", lambda _: self._begin(revoke), button_style="danger")
         keep = button("Keep", lambda _: ask_back(False))
         ask_back(False)
         # the safe choice takes the place under the pointer, and the focus
@@ -183,13 +187,6 @@ class KeyList(ipywidgets.VBox):
 
         self.make.disabled = True
         self._begin(make)
-
-    def _revoke_key(self, key: Key) -> None:
-        def revoke() -> None:
-            self._keys.revoke(key.id)
-            self.show()
-
-        self._begin(revoke)
 
     def _show_new_key(self, text: str) -> None:
         """Show a key once, and take every trace of it away again."""

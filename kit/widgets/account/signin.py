@@ -88,8 +88,11 @@ class SignIn(SnapshotBox):
         self._background.after(SETTLING, partial(self._try, key))
 
     def _try(self, key: str) -> None:
+        def show(sentence: str) -> None:
+            self._message.value = markup.problem(sentence)
+
         self._message.value = code("loading …", "")
-        guarded(partial(self._sign_in, key), self._show_problem)()
+        guarded(partial(self._sign_in, key), show)()
         self._key.hint = ""
         self._key.disabled = False
 
@@ -99,9 +102,6 @@ class SignIn(SnapshotBox):
             raise ConfigError("a service has an address, such as https://studio.example")
         self._result = self._enter(address, key, name)
         self._message.value = code(self._describe(self._result), "")
-
-    def _show_problem(self, sentence: str) -> None:
-        self._message.value = markup.problem(sentence)
 
 
 def address_problem(text: str) -> str:

@@ -230,7 +230,10 @@ def _build_slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Par
     given = parameter.default
 
     def read() -> Any:
-        return given if made.value == given else _round_value(made.value)
+        if made.value == given:
+            return given
+        drawn = round(made.value, 10)
+        return int(drawn) if float(drawn).is_integer() else drawn  # as one would write it
 
     def write(value: Any) -> None:
         nonlocal given
@@ -241,12 +244,22 @@ def _build_slider(parameter: Parameter, stock: WidgetFactory, label: str) -> Par
 
 
 def _build_number(parameter: Parameter, stock: WidgetFactory, label: str) -> Parts:
-    """Return a box for a number.
+    """Return a box for a number, and for a seed a button that draws another.
 
     It is one for text: a box of ipywidgets for numbers makes them fit without a word, and cannot be
     left blank.
     """
-    return _add_seed_button(parameter, stock, _build_text(parameter, stock, label))
+    box, control, read, write = _build_text(parameter, stock, label)
+    if known_type(parameter) == "integer" and parameter.name.lower().endswith("seed"):
+        low = int(parameter.minimum or 0)
+        high = min(_SEEDS - 1 if parameter.maximum is None else int(parameter.maximum), _SEEDS - 1)
+
+        def draw() -> None:
+            write(low + secrets.randbelow(max(1, high - low + 1)))
+
+        dice = stock.button("", "random", draw, tooltip="Draw a new seed")
+        box = stock.new(ipywidgets.HBox, children=(control, dice), _dom_classes=("kit-row",))
+    return box, control, read, write
 
 
 def _build_text(
@@ -317,27 +330,6 @@ def _build_picks(parameter: Parameter, stock: WidgetFactory, label: str) -> Part
     parts = (box, choice, stock.button("Add", "plus", pick))
     row = stock.new(ipywidgets.HBox, children=parts, _dom_classes=("kit-row", *_WIDE))
     return row, control, read, write
-
-
-def _add_seed_button(parameter: Parameter, stock: WidgetFactory, parts: Parts) -> Parts:
-    control, control, read, write = parts
-    if known_type(parameter) != "integer" or not parameter.name.lower().endswith("seed"):
-        return parts
-    low = int(parameter.minimum or 0)
-    high = min(_SEEDS - 1 if parameter.maximum is None else int(parameter.maximum), _SEEDS - 1)
-
-    def draw() -> None:
-        write(low + secrets.randbelow(max(1, high - low + 1)))
-
-    dice = stock.button("", "random", draw, tooltip="Draw a new seed")
-    box = stock.new(ipywidgets.HBox, children=(control, dice), _dom_classes=("kit-row",))
-    return box, control, read, write
-
-
-def _round_value(value: float) -> float | int:
-    """Return what a slider was drawn to as one would write it, 4 for 4.0."""
-    value = round(value, 10)
-    return int(value) if float(value).is_integer() else value
 
 
 def _set_value(control: Any, value: Any) -> None:

@@ -237,7 +237,10 @@ class Panel(SnapshotBox):
         try:
             self._show_page(page_set, index, (page_set.pages[index].build(),))
         except Exception as error:  # noqa: BLE001 - said on the page, with a way to try again
-            self._show_page(page_set, index, self._error_page(index, error))
+            said = ipywidgets.HTML(markup.problem(markup.error_text(error)))
+            again = ipywidgets.Button(description="Try again")
+            again.on_click(lambda _: self._build_soon(index))
+            self._show_page(page_set, index, (said, again))
         finally:
             self._built.set()
 
@@ -250,11 +253,6 @@ class Panel(SnapshotBox):
             page_set.built[index] = widgets
         for one in before:
             close_all(one)
-
-    def _error_page(self, index: int, error: Exception) -> tuple[Any, ...]:
-        again = ipywidgets.Button(description="Try again")
-        again.on_click(lambda _: self._build_soon(index))
-        return ipywidgets.HTML(markup.problem(markup.error_text(error))), again
 
     def _show_heading(self) -> None:
         page_set = self._page_set

@@ -348,8 +348,10 @@ class HistoryTable:
 
     def _fill_pictures(self, page: pd.DataFrame, turn: int) -> None:
         """Put in the thumbnails as they come; runs in the background."""
-        names, ready = _names(page), _names(_finished(page))
-        for _ in self._thumbnails.fetch_missing(ready, turn):
+        names = _names(page)
+        # the others are asked for when they change: then they have all that they will have
+        ready = page[page["status"].isin(FINISHED)] if "status" in page else page
+        for _ in self._thumbnails.fetch_missing(_names(ready), turn):
             with self._lock:
                 if self._screen and self._thumbnails.latest(turn):
                     html = drawing.live(page, self._thumbnails.known(names), self._view)
@@ -369,8 +371,3 @@ class HistoryTable:
 
 def _names(page: pd.DataFrame) -> list[str]:
     return [str(name) for name in page.index]
-
-
-def _finished(page: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that have all that they will have; others are asked for when they change."""
-    return page[page["status"].isin(FINISHED)] if "status" in page else page
