@@ -30,7 +30,7 @@ async def get_account(request: Request) -> Response:
 
 @router.get("/account/credits", response_model=wire.Balance)
 async def get_credits(request: Request) -> Response:
-    """Return the balance, what is reserved for running generations, and the last 30 days."""
+    """Return the balance, credits reserved for running generations, and sums of 30 days."""
     context = get_context(request)
     work = credits.balance(get_caller(request).account_id, context.clock())
     figures = await context.database.read(work)
@@ -45,7 +45,7 @@ async def list_usage(
         str | None, Query(pattern=ids.pattern("led"), description="from the Link header")
     ] = None,
 ) -> Response:
-    """Return the entries of the ledger, newest first; their sum is the balance, always."""
+    """Return the entries of the ledger, newest first; their sum is always the balance."""
     work = credits.list_entries(get_caller(request).account_id, most=limit + 1, before=cursor)
     rows = await get_context(request).database.read(work)
     page = rows[:limit]

@@ -80,9 +80,9 @@ ReadEvents: TypeAlias = Callable[[], Awaitable[list[StreamEvent]]]
 async def watch_generation(request: Request, generation_id: str) -> Response:
     """Follow a generation as server-sent events until it is finished.
 
-    `progress` carries `{"progress": 0.42}`, `status` carries `{"status": "processing"}` when an
-    attempt begins and at last the finished generation as operation 6 answers it. After a break,
-    `Last-Event-ID` resumes without repeating anything; 204 says that all was seen. Polling stays
+    `progress` has `{"progress": 0.42}`; `status` has `{"status": "processing"}` when an attempt
+    begins, and finally the finished generation, as `GET` of it returns. After an interruption,
+    `Last-Event-ID` resumes without repetition; 204 means that no event is left. Polling stays
     authoritative.
     """
     context, caller = get_context(request), get_caller(request)

@@ -93,7 +93,7 @@ async def start_generation(request: Request) -> Response:
 
 @router.post("/estimates", response_model=wire.Quote)
 async def estimate_generation(request: Request) -> Response:
-    """Return what a start with this body would charge, and why; nothing is charged."""
+    """Return the exact price of a start with this body; nothing is charged."""
     context, account_id = get_context(request), get_caller(request).account_id
     order, _ = await read_body(request, wire.StartGeneration)
     plan = await _plan(context, order, account_id)
@@ -172,7 +172,7 @@ async def get_generation(request: Request, generation_id: str) -> Response:
 
 @router.post("/generations/{generation_id}/cancel", response_model=wire.Generation)
 async def cancel_generation(request: Request, generation_id: str) -> Response:
-    """Cancel a generation: its credits come back if no worker had begun."""
+    """Cancel a generation; it is refunded if rendering had not begun."""
     context, caller = get_context(request), get_caller(request)
     label = get_request_label(request, b"")
     now = context.clock()
@@ -195,7 +195,7 @@ async def cancel_generation(request: Request, generation_id: str) -> Response:
 
 @router.delete("/generations/{generation_id}/outputs", status_code=204)
 async def delete_outputs(request: Request, generation_id: str) -> Response:
-    """Delete the files of a finished generation; the generation stays, and doing so again is fine.
+    """Delete the files of a finished generation; the generation stays. Repeating it does nothing.
 
     Its `outputUrl` is null from then on, and `outputsDeletedAt` says when.
     """

@@ -78,7 +78,7 @@ register_url_convertor("key", _KeyConvertor())
     tags=["uploads"],
 )
 async def request_upload(request: Request) -> Response:
-    """Return a ticket: PUT the file to `uploadUrl` with exactly the headers it names."""
+    """Return a ticket: PUT the file to `uploadUrl` with exactly its `requiredHeaders`."""
     context, caller = get_context(request), get_caller(request)
     order, content = await read_body(request, wire.RequestUpload)
     label, base, now = get_request_label(request, content), get_base_url(request), context.clock()
@@ -102,7 +102,7 @@ async def request_upload(request: Request) -> Response:
 async def fill_ticket(
     request: Request, upload_id: str, expires: Expires, signature: Signature
 ) -> Response:
-    """Receive the file of a ticket: checked while it arrives, and decoded once it is complete."""
+    """Receive the file of a ticket; it is checked and decoded before the answer."""
     context = get_context(request)
     local_storage(context)
     ended = await context.database.read(accounts.count_sign_outs(upload_id))
@@ -222,7 +222,7 @@ async def _store(
 @router.head("/media/{key:key}", response_class=FileResponse, include_in_schema=False)
 @router.get("/media/{key:key}", response_class=FileResponse, responses=_ELSEWHERE, tags=["media"])
 async def read_file(request: Request, key: str, expires: Expires, signature: Signature) -> Response:
-    """Return a file, or lead to the bucket that has it; `Range`, `If-Range` and `HEAD` work."""
+    """Return a file, or redirect to its bucket; `Range`, `If-Range` and `HEAD` work."""
     context = get_context(request)
     ended = await context.database.read(accounts.count_sign_outs(owner(key)))
     grant = Grant("GET", key, expires, sign_outs=ended)

@@ -25,9 +25,9 @@ from kit.service.http.middleware import needed_scope
 
 DESCRIPTION = """\
 Creative Studio models, uploads, asynchronous image and video generation, titles and voice-over
-scripts. Every operation below `/v1` takes `Authorization: Bearer <API key>`. Credits are charged in
-1/1000 of a credit and given back in full when a generation fails. A method that an address does not
-take is 405 `method_not_allowed`.
+scripts. Every operation below `/v1` needs `Authorization: Bearer <API key>`. Credits are exact to
+1/1000; a failed generation is refunded in full. Other methods than those listed are answered with
+405 `method_not_allowed`.
 """
 
 WEBHOOKS = "/v1/webhooks"
@@ -91,7 +91,7 @@ def _read_below(reading: Mapping[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = deepcopy(dict(reading))
     operation["operationId"] += "_of_ticket"
     operation["summary"] = "Read ticket"
-    operation["description"] = "Refused: a ticket's address takes a file and gives none."
+    operation["description"] = "Always refused: a ticket's URL only receives a file."
     for parameter in operation["parameters"]:
         if parameter["name"] == "key":
             parameter["name"] = "upload_id"
@@ -209,15 +209,18 @@ def _failure(path: str, status: int) -> dict[str, Any]:
     }
 
 
-_CONTENT_RANGE = ("Content-Range", "`bytes 0-99/N`, or `bytes */N` where none is in the file")
+_CONTENT_RANGE = (
+    "Content-Range",
+    "`bytes 0-99/N`, or `bytes */N` if the range is outside the file",
+)
 _ETAG = ("ETag", "send it as If-None-Match")
 _FILE_HEADERS = (("Accept-Ranges", "bytes"), ("X-Content-Type-Options", "nosniff"))
 _FAILURE_HEADERS = {
     401: ("WWW-Authenticate", "Bearer"),
     409: ("Retry-After", "seconds, while the request with the same Idempotency-Key is running"),
     416: _CONTENT_RANGE,
-    429: ("Retry-After", "seconds until the next request is welcome"),
-    503: ("Retry-After", "seconds, where that is known"),
+    429: ("Retry-After", "seconds until the next request is accepted"),
+    503: ("Retry-After", "seconds, if known"),
 }
 
 
@@ -262,9 +265,9 @@ _IDEMPOTENCY_KEY = _parameter(
     pattern="^[!-~]+$",
 )
 _LAST_EVENT_ID = _parameter(
-    "Last-Event-ID", "the id of the event that was seen last; only what came after it is sent"
+    "Last-Event-ID", "id of the last event received; only later ones are sent"
 )
-_IF_NONE_MATCH = _parameter("If-None-Match", "an `ETag`: 304 where it is still right")
+_IF_NONE_MATCH = _parameter("If-None-Match", "an `ETag`; the answer is 304 while it is current")
 _RANGE = _parameter("Range", "a part of the file, or several", example="bytes=0-99")
 _PREFER = _parameter(
     "Prefer",
@@ -301,11 +304,11 @@ _ENDS = ("completed", "failed", "canceled")
 _MESSAGE: Mapping[str, Any] = {
     "operationId": "generation_ended",
     "summary": "A generation has ended",
-    "description": "Addresses of files are null in it: a receiver reads the generation anew.",
+    "description": "URLs of files are null in it; get the generation for them.",
     "parameters": [
         _parameter("webhook-id", "the same with each attempt"),
         _parameter("webhook-timestamp", "seconds since 1970"),
-        _parameter("webhook-signature", "`v1,` and a signature, or several with a blank between"),
+        _parameter("webhook-signature", "`v1,` and a signature, or several, separated by spaces"),
     ],
     "requestBody": {
         "content": {
@@ -323,7 +326,7 @@ _MESSAGE: Mapping[str, Any] = {
         }
     },
     "responses": {
-        "2XX": {"description": "it arrived"},
-        "410": {"description": "nothing more is sent to this webhook"},
+        "2XX": {"description": "received"},
+        "410": {"description": "disables the webhook"},
     },
 }

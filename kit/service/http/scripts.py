@@ -59,7 +59,7 @@ async def suggest_title(request: Request) -> Response:
 
 @router.post("", status_code=201, response_model=list[wire.Script])
 async def write_scripts(request: Request) -> Response:
-    """Return one script a variation, about as long as asked; 0.15 credits each."""
+    """Return one script per variation, about as long as asked; 0.15 credits each."""
     context, payer = get_context(request), get_caller(request).payer
     order, content = await read_body(request, wire.WriteScripts)
     brief = writing.check_order(order)

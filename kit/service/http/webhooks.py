@@ -27,11 +27,11 @@ async def list_webhooks(request: Request) -> Response:
 
 @router.post("", status_code=201, response_model=wire.Webhook)
 async def create_webhook(request: Request) -> Response:
-    """Have an address told of every generation that ends; its `secret` is shown this once.
+    """Create a webhook, a URL notified of each generation that ends; its `secret` is shown once.
 
     Messages follow Standard Webhooks 1.0: `generation.completed`, `generation.failed` and
-    `generation.canceled` carry the generation without signed addresses, at least once, always under
-    the same `webhook-id`. What is not answered with 2xx comes again for about a day.
+    `generation.canceled` have the generation, without signed URLs. Each is sent at least once,
+    always with the same `webhook-id`, and retried for about a day until the answer is 2xx.
     """
     context, payer = get_context(request), get_caller(request).payer
     body, _ = await read_body(request, wire.CreateWebhook)
@@ -43,7 +43,7 @@ async def create_webhook(request: Request) -> Response:
 
 @router.get("/{webhook_id}", response_model=wire.Webhook)
 async def get_webhook(request: Request, webhook_id: str) -> Response:
-    """Return a webhook, and how many messages wait for it or were given up."""
+    """Return a webhook, with its numbers of pending and failed messages."""
     account_id = get_caller(request).account_id
 
     def work() -> Transaction[dict[str, Any]]:
@@ -55,7 +55,7 @@ async def get_webhook(request: Request, webhook_id: str) -> Response:
 
 @router.delete("/{webhook_id}", status_code=204)
 async def delete_webhook(request: Request, webhook_id: str) -> Response:
-    """Delete a webhook, and what it was still to be told."""
+    """Delete a webhook and its pending messages."""
     context, payer = get_context(request), get_caller(request).payer
     work = webhooks.delete(webhook_id, payer.account_id, context.clock(), actor=payer.actor)
     await context.database.write(work)
@@ -64,9 +64,9 @@ async def delete_webhook(request: Request, webhook_id: str) -> Response:
 
 @router.post("/{webhook_id}/rotate", response_model=wire.Webhook)
 async def rotate_webhook(request: Request, webhook_id: str) -> Response:
-    """Give a webhook a new `secret`, shown this once; for a day messages are signed with both.
+    """Give a webhook a new `secret`, shown once; for a day messages are signed with both.
 
-    `requests` stands for the secret that signs what goes to the `webhookUrl` of starts.
+    With the id `requests` it is the secret for the `webhookUrl` of single generations.
     """
     context, payer = get_context(request), get_caller(request).payer
     work = webhooks.rotate(webhook_id, payer.account_id, context.clock(), actor=payer.actor)
