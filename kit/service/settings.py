@@ -36,76 +36,77 @@ class ServiceSettings:
     Parameters
     ----------
     data : Path
-        Folder for everything that is kept; made with mode 0700.
+        Data folder; created with mode 0700.
     database_url, storage_url : str
         Empty for SQLite and files inside `data`; a storage may be ``s3://BUCKET/PREFIX``.
     cluster : str
         The Dask scheduler that renders, such as ``tcp://scheduler:8786``; empty to render here.
     cluster_ca, cluster_cert, cluster_key : str
-        Files of the certificates with which services, scheduler and workers know each other.
+        Files of the certificates by which services, scheduler and workers authenticate each other.
     secret_file : str
         A file of 32 random bytes that keys are hashed with, the same for all services on a
-        database; empty for one that is made in `data`.
+        database; empty for one that is created in `data`.
     aws : mapping of str to str
-        The variables that begin with ``AWS_``, which hold the keys to a bucket.
+        The environment variables that begin with ``AWS_``, such as the keys to a bucket.
     public_url : str
-        What absolute addresses begin with; empty to take it from each request.
+        Base URL of absolute addresses; empty to take it from each request.
     allowed_hosts : tuple of str
-        Names of this service, besides loopback and the address that it was reached at; a request
-        under another name gets relative addresses.
+        Host names of this service, besides loopback and the address that it listens on; requests
+        with another ``Host`` get relative addresses.
     engines : str
         The file of configured models; ``engines.toml`` in `data` when left out.
     workers : int
-        Jobs rendered here at the same time, 0 for none; as many as processors and memory are good
-        for, when left out.
+        Jobs rendered here at the same time, 0 for none; when left out, as many as the processors
+        and the memory allow.
     requests_per_minute, starts_per_minute : int
         Rate limits of one API key.
     watchers_per_account : int
         Event streams and waiting requests that one account may have open.
     connections, connections_per_address : int
-        Connections in all, fewer where fewer files may be open, and of one address.
+        Most connections in total, fewer if fewer files may be open, and from one address.
     trusted_proxies : tuple of str
-        Addresses and networks that bring requests of others and say for whom; their connections
-        are bounded in all only. This machine, when left out.
+        Addresses and networks of proxies whose forwarding headers are trusted; their connections
+        are limited in total only. This machine, when left out.
     head_seconds, body_seconds, answer_seconds : float
-        What the head of a request may take, and in what time some of its body must come and some
-        of its answer be taken.
+        Time limits: for the head of a request, between two parts of its body, and until the client
+        takes more of the answer.
     upload_bytes : mapping
         The largest upload of each kind of medium.
     keep_outputs_days : float or None
         Days after which outputs and unused uploads are deleted; None keeps them.
     file_metadata : bool
-        Whether results say in themselves what made them: model, prompt, parameters and seed.
+        Whether model, prompt, parameters and seed are written into results as metadata.
     signing_cert, signing_key : str
         Files (PEM) of the certificates, the signer's first, and of the private key with which
-        results that say what made them are signed (C2PA, extra ``credentials``). A certificate
-        ``self`` is made in `data`: it shows changes, and nobody trusts it. Empty to sign nothing.
+        results that have such metadata are signed (C2PA, extra ``credentials``). A certificate
+        ``self`` is created in `data`: it reveals changes but is not trusted. Empty for none.
     webhook_loopback : bool
-        Whether this machine may itself be told of ends, by http too; no other private network is.
+        Whether webhooks may be sent to this machine, by http too; to private networks they never
+        are.
     account_upload_bytes : int
-        What the uploads of one account may take together.
+        Limit for all stored uploads of one account.
     lease_seconds, attempts : float, int
-        How long a claim holds without a heartbeat, and how often a lost job is tried in all.
+        How long a claim lasts without a heartbeat, and how often a lost job is tried in total.
     job_seconds, job_cpu_seconds, job_memory_bytes : float, float, int
-        Wall clock, processor time and address space that one render may use; engines that keep
-        large weights are bound by the first one only.
+        Limits of one render: wall clock, processor time and address space; engines that keep large
+        weights have only the first.
     inspection_seconds : float
-        Wall clock, and processor time, that looking at an upload may use.
+        Limit of wall clock, and of processor time, for inspecting an upload.
     grace_seconds : float
-        What running jobs get to finish when the service stops; the rest is handed back.
+        Time for running jobs to finish when the service stops; the others return to the queue.
     heartbeat_seconds : float
-        Silence on an event stream after which a comment is sent.
+        Seconds without an event after which a comment is sent on an event stream.
     speech_rate : float
-        Syllables a second of the spoken-length model.
+        Syllables per second of the model of speech.
     writer_url, writer_model, writer_key : str
         An OpenAI-compatible service that writes titles and scripts, its model and key; without an
         address the built-in writer writes.
     writer_seconds : float
-        What all calls for one order may take together. A client of the kit waits a minute.
+        Limit for all calls of one request together. A client of the kit waits a minute.
     writer_seed : int or None
-        What the built-in writer draws from, so that equal orders get equal texts; None draws anew.
+        Seed of the built-in writer: equal requests get equal texts; None for new ones each time.
     log : Path or None
-        A file for what render processes say on standard error; None leaves it there.
+        File for the standard error of render processes; None inherits the service's.
     """
 
     data: Path
