@@ -27,34 +27,34 @@ COMMANDS = {
     "lab": "Open JupyterLab on the first tutorial.",
     "serve": "Run the service.",
     "worker": "Render for the services on a Dask cluster.",
-    "models": "List the models with their prices, or show what they make.",
+    "models": "List the models with their prices, or show one.",
     "generate": "Generate a picture or a video and write it to a file.",
-    "login": "Save the address of a service and a key for it.",
-    "logout": "Forget a saved profile and its key.",
-    "profiles": "List the saved services, without their keys.",
-    "backup": "Copy all of a data folder that counts.",
-    "restore": "Bring a backup back.",
-    "migrate": "Bring the database up to this version.",
-    "move": "Copy the accounts, history and ledger of a data folder into PostgreSQL.",
-    "deploy": "Print a file that runs the service elsewhere: compose, Kubernetes, systemd, nginx.",
+    "login": "Save the address of a service and an API key.",
+    "logout": "Delete a saved profile and its key.",
+    "profiles": "List the saved profiles, without their keys.",
+    "backup": "Back up a data folder.",
+    "restore": "Restore a backup.",
+    "migrate": "Migrate the database to this version.",
+    "move": "Copy a data folder into PostgreSQL and S3.",
+    "deploy": "Print a deployment file: compose, Kubernetes, nginx, systemd, Dockerfile.",
     "docs": "Write the reference as static pages.",
     "tour": "Write the tutorials and the gallery as static pages.",
-    "doctor": "Check the installation, the data folder and the engines.",
-    "audit": "List accounts and keys made, credits granted.",
-    "demo-data": "Make a data folder with a demo history.",
+    "doctor": "Check the installation, the data folder and the models.",
+    "audit": "List created accounts and keys, granted credits.",
+    "demo-data": "Create a data folder with a demo history.",
 }
 #: Those that stand in the module of another.
 _TOGETHER = {"login": "profiles", "logout": "profiles", "restore": "backup", "ledger": "credits"}
 _TOGETHER |= {"migrate": "move"}
 #: Those that have commands themselves.
 GROUPS = {
-    "accounts": "Accounts: who pays.",
-    "costs": "Costs: what was spent on what.",
-    "credits": "Credits: what accounts can spend.",
-    "keys": "API keys: secrets that act for an account.",
-    "ledger": "The ledger: every credit that came and went.",
-    "outputs": "Outputs: the files that generations made.",
-    "webhooks": "Webhooks: addresses that are told of the ends of generations.",
+    "accounts": "Create and list accounts.",
+    "costs": "Report what was spent.",
+    "credits": "Grant credits to accounts.",
+    "keys": "Create, list and revoke API keys.",
+    "ledger": "Verify the ledger.",
+    "outputs": "Delete output files.",
+    "webhooks": "Manage webhooks, URLs notified when generations end.",
 }
 
 
@@ -67,7 +67,9 @@ def command_line(names: Iterable[str] = (*COMMANDS, *GROUPS)) -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    app.callback(help="Creative Studio: the service, and a client for it.")(_options)
+    app.callback(help="Creative Studio: explore generative models, and run the service behind it.")(
+        _options
+    )
     loaded = set(names)
     for name, sentence in {**COMMANDS, **GROUPS}.items():
         if name not in loaded:

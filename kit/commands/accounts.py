@@ -20,12 +20,12 @@ app = group()
 def create(
     name: Annotated[str, typer.Option(help="Display name.")],
     email: Annotated[str, typer.Option(help="E-mail address.")],
-    credits: Annotated[str, typer.Option(help="Credits to begin with.")] = "0",
+    credits: Annotated[str, typer.Option(help="Initial credits.")] = "0",
     data: Data = None,
     database: DatabaseUrl = None,
     as_json: Json = False,
 ) -> None:
-    """Make an account."""
+    """Create an account."""
     units = amount(credits, "--credits")
     work = accounts.create(name, email, units, clock(), actor=actor())
     row = transact(settings_of(data, database), work)

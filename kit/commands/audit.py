@@ -14,12 +14,12 @@ from kit.service.http.context import format_time
 
 
 def command(
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The newest so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Number of entries.")] = 50,
     data: Data = None,
     database: DatabaseUrl = None,
     as_json: Json = False,
 ) -> None:
-    """List accounts and keys made, credits granted, outputs deleted and backups; newest first."""
+    """List created accounts and keys, granted credits, deletions and backups, newest first."""
     found = read(settings_of(data, database), audit.list_acts(most=limit))
     rows = [audit_data(row) for row in found]
     lines = []

@@ -22,11 +22,11 @@ def command(
     data: Data = None,
     database: DatabaseUrl = None,
     skip_missing: Annotated[
-        bool, typer.Option("--skip-missing", help="Go on when a stored file is gone.")
+        bool, typer.Option("--skip-missing", help="Continue if a stored file is missing.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Copy all of a data folder that counts; whoever has the copy can read everything."""
+    """Back up a data folder, with its keys and secrets: keep the copy safe."""
     settings = settings_of(data, database)
     report = backup.backup(settings, target, skip_missing=skip_missing)
     facts = {"files": report.files, "missing": len(report.missing) or None}
@@ -36,11 +36,11 @@ def command(
 
 
 def restore(
-    source: Annotated[Path, typer.Argument(help="What kit backup made.")],
+    source: Annotated[Path, typer.Argument(help="A backup made by `kit backup`.")],
     data: Annotated[Path, typer.Option(help="New folder of the service's data.")],
     as_json: Json = False,
 ) -> None:
-    """Bring a backup back and prove that every balance and every file is right."""
+    """Restore a backup into a new folder and verify every balance and file."""
     settings = settings_of(data)
     report = backup.restore(source, settings)
     facts = {"files": report.files}

@@ -14,12 +14,12 @@ app = group()
 
 @app.command()
 def report(
-    month: Annotated[str | None, typer.Argument(help="Such as 2026-11; the present one.")] = None,
-    output: Output = None,
-    budget: Annotated[
-        str | None, typer.Option(help="Credits that were to be spent at most.")
+    month: Annotated[
+        str | None, typer.Argument(help="Such as 2026-11; default: this month.")
     ] = None,
-    timezone: Annotated[str, typer.Option(help="Where days begin.")] = "UTC",
+    output: Output = None,
+    budget: Annotated[str | None, typer.Option(help="Budget in credits.")] = None,
+    timezone: Annotated[str, typer.Option(help="Time zone in which days begin.")] = "UTC",
     data: Data = None,
 ) -> None:
     """Write the report of a month as one HTML file."""

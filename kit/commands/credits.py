@@ -20,13 +20,13 @@ ledger = group()
 @app.command()
 def grant(
     account: Account,
-    amount_: Annotated[str, typer.Option("--amount", help="Credits to give.")],
-    note: Annotated[str, typer.Option(help="Why, for the ledger.")] = "",
+    amount_: Annotated[str, typer.Option("--amount", help="Credits to grant.")],
+    note: Annotated[str, typer.Option(help="Note for the ledger.")] = "",
     data: Data = None,
     database: DatabaseUrl = None,
     as_json: Json = False,
 ) -> None:
-    """Give an account credits."""
+    """Grant credits to an account."""
     units = amount(amount_, "--amount")
     if units <= 0:
         raise ConfigError("--amount must be more than 0")
@@ -38,7 +38,7 @@ def grant(
 
 @ledger.command()
 def verify(data: Data = None, database: DatabaseUrl = None, as_json: Json = False) -> None:
-    """Prove that the file, every balance, charge and refund is right; nothing is repaired."""
+    """Verify the database and every balance, charge and refund; nothing is changed."""
     settings = settings_of(data, database)
     check_database(settings)
     found = read(settings, credits.verify())

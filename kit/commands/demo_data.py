@@ -41,12 +41,12 @@ _SCOPES = ("scripts:generate", "creative:generate")
 
 def command(
     folder: Annotated[Path, typer.Argument(help="A new data folder.")],
-    generations: Annotated[int, typer.Option(min=1, help="How many generations.")] = 50_000,
-    days: Annotated[int, typer.Option(min=1, max=3650, help="Over how many days.")] = 365,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another history.")] = 1,
-    until: Annotated[str, typer.Option(help="ISO 8601 time of its end; else today.")] = "",
+    generations: Annotated[int, typer.Option(min=1, help="Number of generations.")] = 50_000,
+    days: Annotated[int, typer.Option(min=1, max=3650, help="Number of days.")] = 365,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,
+    until: Annotated[str, typer.Option(help="ISO 8601 time of its end; default: today.")] = "",
 ) -> None:
-    """Make a data folder with a demo history; nothing is rendered."""
+    """Create a data folder with a demo history; nothing is rendered."""
     config = service_settings.load({}, data=folder.expanduser().absolute())
     if config.embedded and config.database_path.exists():
         raise ConfigError(f"{config.data} has a service already: name a new folder")

@@ -21,10 +21,10 @@ Deployment = StrEnum("Deployment", [*_FILES])  # type: ignore[misc]
 
 
 def command(
-    what: Annotated[Deployment, typer.Argument(help="What the file is for.", show_default=False)],
+    what: Annotated[Deployment, typer.Argument(help="Kind of file.", show_default=False)],
 ) -> None:
-    """Print a file that runs the service elsewhere: compose, Kubernetes, systemd, nginx.
+    """Print a deployment file: compose, Kubernetes, nginx, systemd, Dockerfile.
 
-    Its first lines say how it is used; change what says CHANGE. `capacity` is what machines carry.
+    Its first lines say how to use it; replace what says CHANGE. `capacity` is a capacity guide.
     """
     typer.echo((files("kit") / "deploy" / _FILES[what]).read_text(encoding="utf-8"), nl=False)

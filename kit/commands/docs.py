@@ -34,7 +34,7 @@ Table = list[tuple[str, ...]]
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="Folder for the pages; made if need be.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for the pages; created if missing.")],
 ) -> None:
     """Write the reference as static pages.
 

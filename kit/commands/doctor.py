@@ -85,11 +85,11 @@ _PYTHON = _join([sys.executable])
 def command(
     data: Data = None,
     tests: Annotated[
-        bool, typer.Option("--tests", help="Say what tests need, and which are skipped here.")
+        bool, typer.Option("--tests", help="Show what the tests need, and which would be skipped.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check the installation, the data folder and the engines."""
+    """Check the installation, the data folder and the models."""
     findings = list(examine_tests() if tests else examine(service_settings.load(data=data)))
     lines = []
     for finding in findings:

@@ -23,26 +23,24 @@ def command(
     prompt: Annotated[str | None, typer.Argument(help="What to make.")] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="A setting of the model."),
+        typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="A parameter; repeatable."),
     ] = None,
     media: Annotated[
         list[str] | None,
         typer.Option(
-            "--media", metavar="NAME=FILE", help="An input file of the model, or its https address."
+            "--media", metavar="NAME=FILE", help="An input file, or its https URL; repeatable."
         ),
     ] = None,
     output: Output = None,
     like: Annotated[
         Path | None,
-        typer.Option(
-            "--from", help="A file to make again, by what it says made it.", show_default=False
-        ),
+        typer.Option("--from", help="Use the request in this file's metadata.", show_default=False),
     ] = None,
     tag: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="KEY=VALUE", help="What it is filed under.")
+        list[str] | None, typer.Option("--tag", metavar="KEY=VALUE", help="A tag; repeatable.")
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Pay anew for what was made before.")
+        bool, typer.Option("--again", help="Generate and pay again, even if it exists.")
     ] = False,
     data: Data = None,
     as_json: Json = False,

@@ -28,19 +28,19 @@ app = group()
 @app.command()
 def create(
     account: Account,
-    name: Annotated[str, typer.Option(help="What the key is for.")],
+    name: Annotated[str, typer.Option(help="Name of the key.")],
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="scripts:generate or creative:generate; read is always there."),
+        typer.Option(help="scripts:generate or creative:generate; reading is always allowed."),
     ] = None,
-    expires: Annotated[str | None, typer.Option(help="ISO 8601 time.")] = None,
-    cap: Annotated[str | None, typer.Option(help="Credits it may spend a month.")] = None,
-    test: Annotated[bool, typer.Option("--test", help="Make it a cs_test_ key.")] = False,
+    expires: Annotated[str | None, typer.Option(help="ISO 8601 time at which it expires.")] = None,
+    cap: Annotated[str | None, typer.Option(help="Credits that it may spend per month.")] = None,
+    test: Annotated[bool, typer.Option("--test", help="Create a cs_test_ key.")] = False,
     data: Data = None,
     database: DatabaseUrl = None,
     as_json: Json = False,
 ) -> None:
-    """Make a key and print it, once."""
+    """Create a key and print it, once."""
     settings = settings_of(data, database)
     wish = keys.KeyRequest(
         account_id=account,
@@ -58,7 +58,7 @@ def create(
 
 @app.command("list")
 def list_keys(
-    account: Annotated[str | None, typer.Option(help="Only this account's.")] = None,
+    account: Annotated[str | None, typer.Option(help="Only keys of this account.")] = None,
     data: Data = None,
     database: DatabaseUrl = None,
     as_json: Json = False,
@@ -88,7 +88,7 @@ def revoke(
     database: DatabaseUrl = None,
     as_json: Json = False,
 ) -> None:
-    """Make a key useless from now on."""
+    """Revoke a key."""
     order = keys.revoke(key, clock(), sign_out=sign_out, actor=actor())
     row = transact(settings_of(data, database), order)
     ended = f", the signed addresses of {row.account_id} are ended" if sign_out else ""

@@ -24,17 +24,16 @@ from kit.widgets.prices import sentence, usual
 def command(
     only: Annotated[
         str | None,
-        typer.Argument(metavar="[model]", help="Show its parameters.", show_default=False),
+        typer.Argument(metavar="[model]", help="Show this model's parameters.", show_default=False),
     ] = None,
     asset_type: Annotated[
-        str | None, typer.Option("--type", help="Only this kind: image or video.")
+        str | None, typer.Option("--type", help="Only this type: image or video.")
     ] = None,
     category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
     gallery: Annotated[
         Path | None,
         typer.Option(
-            help="Make examples of the installed models and show them on a page, this HTML file.",
-            show_default=False,
+            help="Render examples of the installed models into this HTML page.", show_default=False
         ),
     ] = None,
     model: Annotated[
@@ -44,7 +43,7 @@ def command(
     data: Data = None,
     as_json: Json = False,
 ) -> None:
-    """List the models with their prices, or show what they make or what one takes."""
+    """List the models with their prices, or show one with its parameters."""
     if asset_type not in (None, "image", "video"):
         raise kit.errors.ConfigError(f"--type must be image or video, not {asset_type!r}")
     if gallery is not None:

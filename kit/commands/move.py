@@ -17,19 +17,20 @@ from kit.service.move import move
 
 def command(
     database: Annotated[
-        str, typer.Option(help="URL of the other database.", envvar="KIT_DATABASE_URL")
+        str, typer.Option(help="URL of the PostgreSQL database.", envvar="KIT_DATABASE_URL")
     ],
     storage: Annotated[
         str | None,
-        typer.Option(help="s3:// address of a bucket for the files.", envvar="KIT_STORAGE_URL"),
+        typer.Option(help="s3:// URL of a bucket for the files.", envvar="KIT_STORAGE_URL"),
     ] = None,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
-    """Copy the accounts, history and ledger of a data folder into PostgreSQL, and prove the books.
+    """Copy a data folder into PostgreSQL and S3, and verify the copy.
 
-    With --storage, its files are copied into a bucket, and each is read again and compared. The
-    service must not run. The data folder stays as it is, and so does the secret in it.
+    Accounts, history and ledger go into the database; with --storage, files go into a bucket, and
+    each is read back and compared. The service must be stopped. The data folder is not changed and
+    keeps the secret, which the services still need.
     """
     target = settings_of(data, database, storage_url=storage)
     if target.embedded:
@@ -47,6 +48,6 @@ def command(
 
 
 def migrate(data: Data = None, database: DatabaseUrl = None) -> None:
-    """Bring the database up to this version; an embedded one does so when it is opened."""
+    """Migrate the database to this version; SQLite is migrated when it is opened."""
     done = asyncio.run(migrate_database(settings_of(data, database)))
     typer.echo(f"The database has the schema {done}.")

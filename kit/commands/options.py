@@ -19,7 +19,7 @@ from kit.pricing import millicredits
 
 Data = Annotated[
     Path | None,
-    typer.Option(help="Folder of the service's data.", envvar="KIT_DATA", show_default=False),
+    typer.Option(help="Data folder of the service.", envvar="KIT_DATA", show_default=False),
 ]
 DatabaseUrl = Annotated[
     str | None, typer.Option("--database", help="Database URL.", envvar="KIT_DATABASE_URL")

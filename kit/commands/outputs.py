@@ -20,7 +20,7 @@ def delete(
     data: Data = None,
     as_json: Json = False,
 ) -> None:
-    """Delete the files of generations at the service for good; the generations stay."""
+    """Delete the files of generations permanently; the generations stay."""
     with kit.connect(data=data) as studio:
         # one that is mistyped is said before any of the others has lost its files
         found = [studio.history[name] for name in generations]

@@ -18,13 +18,13 @@ def login(
     base_url: Annotated[
         str | None, typer.Argument(help="Address of the service.", show_default=False)
     ] = None,
-    profile: Annotated[str, typer.Option(help="Name to save it under.")] = "default",
+    profile: Annotated[str, typer.Option(help="Name of the profile.")] = "default",
     stdin: Annotated[
         bool, typer.Option("--key-stdin", help="Read the key from standard input.")
     ] = False,
     data: Data = None,
 ) -> None:
-    """Save the address of a service and a key for it; the key is asked for and not shown."""
+    """Save the address of a service and an API key, which is asked for and not shown."""
     key = sys.stdin.readline().strip() if stdin else None
     if stdin and not key:
         raise ConfigError("there is no key on standard input")
@@ -38,15 +38,15 @@ def login(
 
 
 def logout(
-    profile: Annotated[str, typer.Argument(help="Name that it was saved under.")] = "default",
+    profile: Annotated[str, typer.Argument(help="Name of the profile.")] = "default",
 ) -> None:
-    """Forget a saved profile and its key."""
+    """Delete a saved profile and its key."""
     logins.logout(profile)
     typer.echo(f"{profile!r} is forgotten; the key itself works until it is revoked")
 
 
 def command(as_json: Json = False) -> None:
-    """List the saved services, without their keys."""
+    """List the saved profiles, without their keys."""
     rows = [
         (p.name, p.base_url, "keyring" if p.in_keyring else "file")
         for p in profiles.list_profiles()

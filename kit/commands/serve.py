@@ -23,7 +23,7 @@ LogStyle = StrEnum("LogStyle", ["TEXT", "JSON"])
 
 def command(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    port: Annotated[int, typer.Option(help="Port; 0 for a free one.", min=0, max=65535)] = 8000,
     data: Data = None,
     database: DatabaseUrl = None,
     storage: Annotated[
@@ -36,10 +36,10 @@ def command(
         bool, typer.Option("--verbose", help="Log every request and every step of a job.")
     ] = False,
     log_format: Annotated[
-        LogStyle, typer.Option(help="How log lines look.", envvar="KIT_LOG_FORMAT")
+        LogStyle, typer.Option(help="Format of log lines.", envvar="KIT_LOG_FORMAT")
     ] = LogStyle.TEXT,
     print_config: Annotated[
-        bool, typer.Option("--print-config", help="Print every setting as it is, and exit.")
+        bool, typer.Option("--print-config", help="Print the value of every setting, and exit.")
     ] = False,
 ) -> None:
     """Run the service."""

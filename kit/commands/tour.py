@@ -18,8 +18,8 @@ from kit.errors import require_extra
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="Folder for the pages; made if need be.")],
-    gallery: Annotated[bool, typer.Option(help="Make the gallery of the models, too.")] = True,
+    folder: Annotated[Path, typer.Argument(help="Folder for the pages; created if missing.")],
+    gallery: Annotated[bool, typer.Option(help="Include the gallery of the models.")] = True,
 ) -> None:
     """Write the tutorials and the gallery as static pages.
 

@@ -1,4 +1,4 @@
-"""``kit webhooks``: addresses that are told of the ends of generations."""
+"""``kit webhooks``: URLs that are notified when generations end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Webhook = Annotated[str, typer.Argument(help="Webhook id, as `kit webhooks list`
 def list_webhooks(
     account: Account, data: Data = None, database: DatabaseUrl = None, as_json: Json = False
 ) -> None:
-    """List an account's webhooks, and how many messages wait for them or were given up."""
+    """List the webhooks of an account, with their pending and failed messages."""
     found = read(settings_of(data, database), describe_all(account))
     states = ["disabled" if one["disabledAt"] else "active" for one in found]
     rows = [
@@ -34,13 +34,13 @@ def list_webhooks(
 
 @app.command()
 def add(
-    url: Annotated[str, typer.Argument(help="Address, https://host/path.")],
+    url: Annotated[str, typer.Argument(help="https URL to notify.")],
     account: Account,
     data: Data = None,
     database: DatabaseUrl = None,
     as_json: Json = False,
 ) -> None:
-    """Have an address told of the ends of generations, and print its secret, once."""
+    """Add a URL that is notified when generations end, and print its secret, once."""
     settings = settings_of(data, database)
     webhooks.check_url(url, "url", loopback=settings.webhook_loopback)
     order = webhooks.create(account, url, clock(), actor=actor())
@@ -51,7 +51,7 @@ def add(
 def delete(
     webhook: Webhook, account: Account, data: Data = None, database: DatabaseUrl = None
 ) -> None:
-    """Delete a webhook, and what it was still to be told."""
+    """Delete a webhook and its pending messages."""
     order = webhooks.delete(webhook, account, clock(), actor=actor())
     transact(settings_of(data, database), order)
 
@@ -60,14 +60,14 @@ def delete(
 def resend(
     webhook: Webhook, account: Account, data: Data = None, database: DatabaseUrl = None
 ) -> None:
-    """Begin again with the messages that were given up."""
+    """Send failed messages again."""
     count = transact(settings_of(data, database), webhooks.resend(webhook, account, clock()))
     typer.echo(f"{count} are sent again")
 
 
 @app.command()
 def rotate(
-    webhook: Annotated[str, typer.Argument(help="Webhook id, or `requests` for those of starts.")],
+    webhook: Annotated[str, typer.Argument(help="Webhook id, or `requests` for `webhookUrl`.")],
     account: Account,
     data: Data = None,
     database: DatabaseUrl = None,

@@ -38,21 +38,21 @@ def command(
     gpu: Annotated[
         bool | None,
         typer.Option(
-            "--gpu/--no-gpu", help="Take jobs of neural engines; where there is a GPU, if left out."
+            "--gpu/--no-gpu", help="Take jobs of neural models; default: if there is a GPU."
         ),
     ] = None,
     host: Annotated[
-        str | None, typer.Option(help="Address to listen on, for the scheduler and others.")
+        str | None, typer.Option(help="Address to listen on, for the scheduler and other workers.")
     ] = None,
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 0,
-    name: Annotated[str | None, typer.Option(help="Name on the scheduler's pages.")] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 for a free one.")] = 0,
+    name: Annotated[str | None, typer.Option(help="Name on the scheduler's dashboard.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every step of a job.")] = False,
 ) -> None:
     """Render for the services on a Dask cluster.
 
-    It needs the storage of the services, as they have it, and neither their database nor their
-    secret. Models that are configured, and keys that engines need, are its own: KIT_ENGINES and the
-    environment. One worker serves one GPU; choose it with CUDA_VISIBLE_DEVICES.
+    It needs the same storage as the services, but neither their database nor their secret. It takes
+    jobs of the models installed or configured here (KIT_ENGINES), with API keys from its own
+    environment. Run one worker per GPU; choose it with CUDA_VISIBLE_DEVICES.
     """
     logs.configure("text", verbose=verbose)
     given = settings.load(cluster=cluster, data=data, storage_url=storage, workers=workers)
