@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kit import errors
-    from kit.client.settings import Settings
     from kit.explore.sweeps.templates import template
+    from kit.local import LocalKeys
     from kit.logins import login, logout
     from kit.studio import AsyncStudio, Studio
-    from kit.studio.operations import Operations
     from kit.studio.views import compare, gallery
 
 S = TypeVar("S", "Studio", "AsyncStudio")
@@ -124,45 +123,35 @@ def _open(
     data: Path | str | None,
     reuse: bool,
 ) -> S:
-    """Return a studio of a face; pickled, it is opened anew where its key is found anew."""
-    from functools import partial
+    """Return a studio of a face; pickled, it is opened anew where its key is found anew.
 
-    settings, operations = _find_service(base_url, api_key, profile, data, reuse)
-    studio = face(settings, operations=operations)
-    if not api_key:
-        studio.reopen = partial(_open, face, base_url, None, profile, settings.data, reuse)
-    return studio
-
-
-def _find_service(
-    base_url: str | None,
-    api_key: str | None,
-    profile: str | None,
-    data: Path | str | None,
-    reuse: bool,
-) -> tuple[Settings, Operations]:
-    """Return where the service is; the keys of the embedded one can be managed from here."""
+    The keys of the embedded service can be managed from here.
+    """
     from dataclasses import replace
+    from functools import partial
 
     from kit.client import settings
     from kit.errors import require_extra
     from kit.studio.operations import Operations
 
     found = settings.resolve(base_url, api_key, profile=profile, data=data)
-    if found is not None:
-        found = replace(found, reuse=reuse)
-        return found, Operations(found)
-    from kit.client.addresses import ServiceLocation
+    keys: LocalKeys | None = None
+    if found is None:
+        from kit.client.addresses import ServiceLocation
 
-    with require_extra("service", "the embedded service, without base_url or profile,"):
-        from kit.local import LocalKeys, follower, prover, start_embedded
+        with require_extra("service", "the embedded service, without base_url or profile,"):
+            from kit.local import LocalKeys, follower, prover, start_embedded
 
-    folder = settings.data_folder(data) if data else None
-    url, key = start_embedded(folder)
-    moves = ServiceLocation(url, follower(folder, key), prover(folder))
-    found = settings.embedded_settings(url, key, data=data, moves=moves)
+        folder = settings.data_folder(data) if data else None
+        url, key = start_embedded(folder)
+        moves = ServiceLocation(url, follower(folder, key), prover(folder))
+        found = settings.embedded_settings(url, key, data=data, moves=moves)
+        keys = LocalKeys(folder, key)
     found = replace(found, reuse=reuse)
-    return found, Operations(found, keys=LocalKeys(folder, key))
+    studio = face(found, operations=Operations(found, keys=keys))
+    if not api_key:
+        studio.reopen = partial(_open, face, base_url, None, profile, found.data, reuse)
+    return studio
 
 
 def load_ipython_extension(shell: Any) -> None:

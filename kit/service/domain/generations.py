@@ -16,7 +16,7 @@ import orjson
 
 from kit import parameters, pricing
 from kit.engines.base import Order
-from kit.errors import BadRequestError, ConflictError, NotFoundError, ParameterError
+from kit.errors import BadRequestError, ConflictError, NotFoundError
 from kit.parameters import shorten
 from kit.service.domain import credits, queue, webhooks
 from kit.service.domain.catalog import Catalog, generation_type
@@ -62,10 +62,8 @@ def plan(catalog: Catalog, order: StartGeneration, account_id: str) -> Transacti
     """Check an order against its model and price it; nothing is written, no engine asked."""
     model = catalog.get(order.model_id)
     media = media_of(order)
-    if wrong := [*parameters.medium_problems(model, media)]:
-        raise ParameterError.fields(wrong)
-    files = yield from _files(media, account_id)
     values = parameters.check(model, prompt=order.prompt, parameters=order.parameters, media=media)
+    files = yield from _files(media, account_id)
     _check_files(model, files)
     prompt = (order.prompt or "").strip()
     counts = {name: len(group) for name, group in media.items() if group}

@@ -33,16 +33,17 @@ from kit.file_metadata import ALGORITHMIC, COMPOSITE, ENHANCED, TRAINED, FileMet
 from kit.private import make_folder
 from kit.service.storage.output_folder import OutputFolder
 from kit.service.worker.environment import set_variables
-from kit.service.worker.progress import ProgressReporter
 from kit.service.worker.results import store_result
 from kit.service.worker.sandbox import block_network, limit_cpu, limit_memory, lower_priority
 
 #: The threads of this process that are not an engine's.
-_THREADS = {"MainThread", "parent", "progress"}
+_THREADS = {"MainThread", "parent"}
 #: Characters of an engine's error: in the answer, and in the log.
 _SENTENCE, _DETAIL = 500, 4000
 #: The sentence of an error without one, and characters of the name of an error's class.
 _SILENT, _NAME = "the engine gives no reason", 64
+#: Seconds between two reports of a job's progress, at least.
+_PAUSE = 0.1
 _CODE = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
@@ -82,6 +83,37 @@ class ChildChannel:
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, self._connection.fileno(), inheritable=False)
         os.close(nothing)
+
+
+class ProgressReporter:
+    """Sends how far a task is, 0 to 1, at most once in `every` seconds, and never less than before.
+
+    After its ``with`` block, called by a thread that an engine has left running, it does nothing.
+    """
+
+    def __init__(self, send: Callable[[float], None], *, every: float = _PAUSE) -> None:
+        self._send = send
+        self._every = every
+        self._lock = threading.Lock()
+        self._fraction = self._due = 0.0
+        self._ended = False
+
+    def __enter__(self) -> ProgressReporter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._ended = True
+
+    def __call__(self, fraction: float) -> None:
+        """Report how much is done."""
+        with self._lock:
+            # Engines count with numpy too, whose numbers are none in JSON.
+            self._fraction = max(self._fraction, float(fraction))
+            now = time.monotonic()
+            if now >= self._due and not self._ended:
+                self._due = now + self._every
+                self._send(self._fraction)
 
 
 def render(task: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -185,10 +217,9 @@ def main(descriptor: int, memory: int, cpu_seconds: int, offline: int) -> None:
     ).start()
     channel = ChildChannel(_open_connection(descriptor))
     channel.send({"result": {"process": os.getpid()}})
-    reporter = ProgressReporter(lambda fraction: channel.send({"progress": fraction}))
     for number, task in enumerate(channel.tasks()):
         limit_cpu(cpu_seconds)
-        with reporter as report:
+        with ProgressReporter(lambda fraction: channel.send({"progress": fraction})) as report:
             progress = Progress(report)
             job.number, job.progress = number % 256, progress
             answer = _run_task(task, progress)

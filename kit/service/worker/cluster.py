@@ -23,7 +23,6 @@ from kit.engines.registry import installed
 from kit.errors import ConfigError
 from kit.service.settings import ServiceSettings
 from kit.service.worker.pool import JobError, LostError
-from kit.service.worker.progress import REPORT_EVERY
 from kit.service.worker.renderer import Renderer
 
 _log = logging.getLogger("kit.worker")
@@ -32,6 +31,8 @@ _log = logging.getLogger("kit.worker")
 RENDER, GPU, _MODEL = "RENDER", "GPU", "model:"
 #: Seconds between two looks at a cluster that renders, and at one that does not; and of a look.
 _LOOK_EVERY, _RETRY_EVERY, _LOOK_SECONDS = 5.0, 0.5, 10.0
+#: Seconds between two reports of a worker, which is taken for lost without them.
+_REPORT_EVERY = 0.25
 #: The name of services at the scheduler, and of what renders at a worker.
 _NAME = "kit"
 
@@ -196,14 +197,7 @@ class Cluster:
 
     async def _look(self) -> None:
         if self._client is None:
-            self._client = Client(
-                self._settings.cluster,
-                asynchronous=True,
-                name=_NAME,
-                security=self._security,
-                set_as_default=False,
-                timeout=_LOOK_SECONDS,
-            )
+            self._client = _connect(self._settings, self._security, name=_NAME)
             await self._client
         # Again and again: a new scheduler to which it came back knows of no topic.
         self._client.subscribe_topic(self._topic, self._hear)
@@ -238,19 +232,18 @@ async def count_places(settings: ServiceSettings) -> int:
     try:
         async with (
             asyncio.timeout(2 * _LOOK_SECONDS),  # one that cannot connect ends by itself
-            Client(
-                settings.cluster,
-                asynchronous=True,
-                security=trust,
-                set_as_default=False,
-                timeout=_LOOK_SECONDS,
-            ) as client,
+            _connect(settings, trust) as client,
         ):
             found = await client.run_on_scheduler(_capacity(_place(settings), client.id))
     except Exception as error:  # noqa: BLE001 - a scheduler may be gone in many ways
         sentence = f"the scheduler {settings.cluster} does not answer ({type(error).__name__})"
         raise ConfigError(sentence) from None
     return int(found[RENDER])
+
+
+def _connect(settings: ServiceSettings, trust: Security | None, **given: Any) -> Any:
+    options = {"asynchronous": True, "set_as_default": False, "timeout": _LOOK_SECONDS}
+    return Client(settings.cluster, security=trust, **options, **given)
 
 
 def _place(settings: ServiceSettings) -> str:
@@ -336,7 +329,7 @@ async def _tell(send: Callable[[Any], None], key: str, done: list[float], node: 
     """
     while True:
         send((key, None if node.leaving else done[0]))
-        await asyncio.sleep(REPORT_EVERY)
+        await asyncio.sleep(_REPORT_EVERY)
 
 
 async def work(
@@ -399,7 +392,7 @@ async def _retire(worker: Worker, node: Node, seconds: float) -> None:
             while node.running:
                 await asyncio.sleep(0.05)
     node.leaving = True
-    await asyncio.sleep(2 * REPORT_EVERY if node.running else 0)
+    await asyncio.sleep(2 * _REPORT_EVERY if node.running else 0)
     with suppress(Exception):  # the scheduler may be gone
         async with asyncio.timeout(_LOOK_SECONDS):
             await worker.close_gracefully()
