@@ -9,6 +9,8 @@ from email.utils import parsedate_to_datetime
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any
 
+#: What this machine calls itself.
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Networks that stand for one of IPv4, whose address is the last part.
 _TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
 

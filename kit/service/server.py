@@ -20,6 +20,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from kit.errors import ConfigError
+from kit.internet import LOOPBACK
 from kit.private import write_private
 from kit.service import machine
 from kit.service.address import ADDRESS_FILE, read_note
@@ -27,7 +28,6 @@ from kit.service.app import create_app
 from kit.service.connections import Admission, BoundedProtocol
 from kit.service.settings import ServiceSettings, prepare
 
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _START_SECONDS = 30.0
 #: Open files that are no connection's: the database, the render processes, the log.
 _OTHER_FILES = 128
@@ -162,7 +162,7 @@ class _Server(uvicorn.Server):
             # What is loaded by now stays: looking through it again and again makes answers late.
             gc.freeze()
         context = getattr(self.app.state, "context", None)
-        if self.started and sockets and context and sockets[0].getsockname()[0] in _LOOPBACK:
+        if self.started and sockets and context and sockets[0].getsockname()[0] in LOOPBACK:
             self._url = url_of(sockets[0])
             note = {"url": self._url, "instance": context.dispatcher.name, "pid": os.getpid()}
             if self._secret_file:

@@ -32,15 +32,14 @@ from kit.client.addresses import ProofExchange, absolute_url, ask_for_proof, mas
 from kit.client.calls import Call, DownloadFile, NoReply, Reply, SendRequest, UploadFile
 from kit.client.settings import Settings
 from kit.errors import BadRequestError, ConfigError
+from kit.internet import LOOPBACK
 from kit.private import make_folder
 from kit.version import __version__
-
-_HERE = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def proxy(scheme: str, host: str, _port: int = 0) -> str | None:
     """Return the proxy that the environment names for a host; none is asked for what is here."""
-    if host in _HERE or urllib.request.proxy_bypass(host):
+    if host in LOOPBACK or urllib.request.proxy_bypass(host):
         return None
     known = urllib.request.getproxies()
     found = known.get(scheme) or known.get("all")

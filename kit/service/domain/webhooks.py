@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kit.errors import BadRequestError, ConflictError, NotFoundError
-from kit.internet import is_public
+from kit.internet import LOOPBACK, is_public
 from kit.parameters import shorten
 from kit.service.domain import accounts, audit
 from kit.service.store import generations, ids, webhooks
@@ -30,7 +30,6 @@ RETRIES = (5, 300, 1800, 7200, 18_000, 36_000)
 #: Milliseconds that a claim holds, that an old secret goes on working, that deliveries are kept.
 _LEASE_MS, _OVERLAP_MS, _KEPT_MS = 60_000, 24 * 3_600_000, 30 * 24 * 3_600_000
 _MOST_WAIT = 24 * 3600.0
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def check_url(url: str, field: str, *, loopback: bool) -> str:
@@ -42,7 +41,7 @@ def check_url(url: str, field: str, *, loopback: bool) -> str:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
-        here = loopback and host in _LOOPBACK
+        here = loopback and host in LOOPBACK
         whole = host and "@" not in parts.netloc and url.isascii() and url.isprintable()
         if not whole or " " in url or parts.scheme not in ("https", *(["http"] if here else [])):
             raise ValueError

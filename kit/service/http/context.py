@@ -16,6 +16,7 @@ import orjson
 from fastapi import Request, Response
 from starlette.types import Scope
 
+from kit.internet import LOOPBACK
 from kit.pricing import MILLI
 from kit.service.domain import idempotency
 from kit.service.domain.catalog import Catalog
@@ -130,13 +131,12 @@ def get_base_url(request: Request) -> str:
 @lru_cache(256)
 def _base(scheme: str, host: bytes, prefix: str, here: str, allowed: tuple[str, ...]) -> str:
     called = _HOST.fullmatch(host.decode("latin-1"))
-    known = called and called[1].strip("[]").lower() in {*_LOOPBACK, here, *allowed}
+    known = called and called[1].strip("[]").lower() in {*LOOPBACK, here, *allowed}
     return f"{scheme}://{called[0]}{prefix}".rstrip("/") if called and known else prefix.rstrip("/")
 
 
 #: A name or an address, and a port.
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?", re.ASCII)
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def get_request_label(request: Request, content: bytes) -> RequestLabel | None:
@@ -150,20 +150,9 @@ def get_request_label(request: Request, content: bytes) -> RequestLabel | None:
 
 
 class JsonResponse(Response):
-    """JSON that is bytes already: nothing is rendered, negotiated or guessed for it."""
+    """JSON that is bytes already."""
 
-    def __init__(
-        self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None
-    ) -> None:
-        self.status_code = status
-        self.background = None
-        self.body = body
-        self.raw_headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(body)),
-        ]
-        for name, value in (headers or {}).items():
-            self.raw_headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+    media_type = "application/json"
 
 
 def make_response(answer: Answer) -> Response:

@@ -90,8 +90,7 @@ async def _answer_once(
 ) -> Response:
     """Write a text and deliver it once for an idempotency key; a failure releases the key."""
     context, account_id = get_context(request), get_caller(request).account_id
-    turns = context.writing.get(account_id) or asyncio.Semaphore(_OF_ACCOUNT)
-    context.writing[account_id] = turns
+    turns = context.writing.setdefault(account_id, asyncio.Semaphore(_OF_ACCOUNT))
     label = get_request_label(request, content)
     if label:
         note = idempotency.begin(label, context.clock(), context.dispatcher.name)

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from kit.endings import ENDINGS, guess_type
+
 OUTPUTS, UPLOADS = "outputs/", "uploads/"
-#: Suffix of a stored upload by its content type.
-SUFFIXES = {
-    "image/png": ".png",
-    "image/jpeg": ".jpg",
-    "image/webp": ".webp",
-    "image/gif": ".gif",
-    "image/heic": ".heic",
-    "video/mp4": ".mp4",
-    "video/webm": ".webm",
-    "video/quicktime": ".mov",
-    "audio/mpeg": ".mp3",
-    "audio/wav": ".wav",
-    "audio/mp4": ".m4a",
-    "audio/aac": ".aac",
-    "audio/ogg": ".ogg",
-    "audio/flac": ".flac",
-}
-_TYPES = {suffix: content_type for content_type, suffix in SUFFIXES.items()}
+#: Suffix of a stored file by its content type: keys that were given out hold these.
+SUFFIXES = {content_type: endings[0] for content_type, endings in ENDINGS.items()}
 
 
 def output_key(generation_id: str, name: str, suffix: str) -> str:
@@ -48,4 +34,4 @@ def owner(key: str) -> str:
 
 def content_type(key: str) -> str:
     """Return the type that a file is served as."""
-    return _TYPES.get(f".{key.rpartition('.')[2]}", "application/octet-stream")
+    return guess_type(key) or "application/octet-stream"

@@ -7,8 +7,6 @@ account has more than one process.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -40,13 +38,9 @@ class Inspectors:
         )
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    @asynccontextmanager
-    async def lock(self, account_id: str) -> AsyncIterator[None]:
-        """Wait until no other file of an account is inspected or stored."""
-        lock = self._locks.get(account_id) or asyncio.Lock()
-        self._locks[account_id] = lock
-        async with lock:
-            yield
+    def lock(self, account_id: str) -> asyncio.Lock:
+        """Return what is held while a file of an account is inspected and stored."""
+        return self._locks.setdefault(account_id, asyncio.Lock())
 
     async def inspect(self, row: Any, path: Path) -> dict[str, Any]:
         """Return the size and length of the file of an upload, whose account is locked, see `lock`.

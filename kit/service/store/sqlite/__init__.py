@@ -189,8 +189,6 @@ class SQLite:
                 self._writer.pragma("synchronous", "FULL" if durable else "NORMAL")
                 self._durable = durable
             connection.execute("BEGIN IMMEDIATE")
-            if len(batch) == 1:
-                return [self._alone(batch[0].transaction)]
             results = [self._unit(order.transaction) for order in batch]
             connection.execute("COMMIT")
         except apsw.Error as error:
@@ -211,16 +209,6 @@ class SQLite:
             connection.execute("RELEASE unit")
             return None, self._translated(error)
         connection.execute("RELEASE unit")
-        return result, None
-
-    def _alone(self, transaction: Transaction[Any]) -> _Result:
-        """Run and commit the only transaction of a batch: it needs no savepoint."""
-        try:
-            result = self._on_writer.drive(transaction)
-        except Exception as error:  # noqa: BLE001 - its caller gets it, whatever it is
-            self._roll_back()
-            return None, self._translated(error)
-        self._writer.execute("COMMIT")
         return result, None
 
     def _roll_back(self) -> None:
