@@ -178,9 +178,6 @@ class LocalKeys:
         self._settings = service_settings.load(data=data)
         self._key = key
 
-    def __repr__(self) -> str:
-        return "<LocalKeys>"
-
     def known(self) -> list[Key]:
         """Return all keys, oldest first."""
         now, payer = clock(), self._payer

@@ -68,7 +68,7 @@ class ResponseCache:
         return caller.account_id, caller.sign_outs, base, now // 60_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Context:
     """The parts of a running service."""
 
@@ -90,9 +90,6 @@ class Context:
     arriving: set[str] = field(default_factory=set)
     #: The turns of accounts whose texts are just written.
     writing: WeakValueDictionary[str, Semaphore] = field(default_factory=WeakValueDictionary)
-
-    def __repr__(self) -> str:
-        return "<Context>"
 
 
 def get_context(request: Request) -> Context:

@@ -7,7 +7,7 @@ and, for uploads, the type and length of the body.
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -50,10 +50,7 @@ def proof(secret: bytes, place: str, challenge: str) -> str:
 class Signer:
     """Signs and checks addresses with the service's secret."""
 
-    secret: bytes
-
-    def __repr__(self) -> str:
-        return "<Signer>"
+    secret: bytes = field(repr=False)
 
     def address(self, base: str, grant: Grant) -> str:
         """Return the address below `base` that carries a grant."""

@@ -53,28 +53,17 @@ class Step(NamedTuple):
 
 
 class Statements:
-    """The statements of a file by their names; it is read when the first of them is wanted."""
+    """The statements of a file by their names."""
 
     def __init__(self, noun: str) -> None:
-        self._noun = noun
-
-    def __getattr__(self, name: str) -> Statement:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        # The next one to ask finds it without asking here.
-        vars(self).update(self.load())
-        found = vars(self).get(name)
-        if found is None:
-            raise AttributeError(f"{self._noun}.sql has no statement {name!r}")
-        return found  # type: ignore[no-any-return]
-
-    def load(self) -> dict[str, Statement]:
-        """Return all of them by name."""
-        _, *parts = _HEAD.split((_FOLDER / f"{self._noun}.sql").read_text(encoding="utf-8"))
+        _, *parts = _HEAD.split((_FOLDER / f"{noun}.sql").read_text(encoding="utf-8"))
         texts: dict[str, dict[str, str]] = {}
         for name, database, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             texts.setdefault(name, {})[database or ""] = _COMMENT.sub("", text).strip()
-        return {name: Statement(found) for name, found in texts.items()}
+        vars(self).update({name: Statement(found) for name, found in texts.items()})
+
+    def __getattr__(self, name: str) -> Statement:
+        raise AttributeError(f"there is no statement {name!r}")
 
 
 def merge(

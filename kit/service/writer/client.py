@@ -80,9 +80,6 @@ class ChatClient:
             mounts=dict.fromkeys(_LOOPBACK),
         )
 
-    def __repr__(self) -> str:
-        return f"<ChatClient {self.model}>"
-
     async def __aenter__(self) -> Self:
         return self
 
@@ -99,11 +96,8 @@ class ChatClient:
             wait = _BACKOFF_SECONDS * 2 ** (attempt - 1) if asked is None else asked
             now = asyncio.get_running_loop().time()
             if attempt == ATTEMPTS or now + wait >= self._until:
-                what = (
-                    "breaks off before its answer is complete"
-                    if reply is None
-                    else ("is too busy just now")
-                )
+                broken = "breaks off before its answer is complete"
+                what = broken if reply is None else "is too busy just now"
                 raise order_error(f"the language model {what}", later=asked)
             await asyncio.sleep(wait)
         raise AssertionError  # the last attempt returns or raises

@@ -47,9 +47,6 @@ class ModelWriter:
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self.name = f"model:{endpoint.model}"
 
-    def __repr__(self) -> str:
-        return f"<writer {self.name}>"
-
     async def title(self, topic: str, *, seed: int, avoid: Sequence[str]) -> Title:
         """Return a title of a topic that is not among `avoid`."""
         taken = {normalize(name) for name in avoid}

@@ -18,7 +18,7 @@ from kit.service.store.sqlite.file import NAME, open_connection
 from kit.service.store.statements import Statement, Statements, merge
 
 NOUNS = {noun: it for noun, it in vars(store).items() if isinstance(it, Statements)}
-NAMED = {f"{noun}.{name}": it for noun, found in NOUNS.items() for name, it in found.load().items()}
+NAMED = {f"{noun}.{name}": it for noun, found in NOUNS.items() for name, it in vars(found).items()}
 #: Runs that a page is merged from, and how many it has.
 RUNS = {
     f"generations.run{which} x {count}, {columns}": merge(
