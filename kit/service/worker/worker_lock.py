@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from kit.private import make_folder, try_lock
+from kit.private import Lock, make_folder, try_lock
 
 #: Where in a data folder the locks of its workers are.
 FOLDER = "workers"
@@ -31,9 +31,8 @@ class WorkerLock:
             with suppress(OSError):  # another one that starts does so too
                 if time.time() - path.stat().st_mtime > _OLD_SECONDS and self._is_dead(path):
                     path.unlink()
-        self._path.touch(mode=0o600)
-        self._file = self._path.open("w")
-        try_lock(self._file.fileno())
+        self._lock = Lock(self._path)
+        self._lock.acquire()
 
     def find_dead(self, names: Iterable[str]) -> list[str]:
         """Return those of some workers that ran on this machine and were killed."""
@@ -41,7 +40,7 @@ class WorkerLock:
 
     def release(self) -> None:
         """Take the lock and its file away."""
-        self._file.close()
+        self._lock.release()
         with suppress(OSError):  # it is gone, or the disk is read-only now
             self._path.unlink()
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kit.errors import ConflictError, IdempotencyMismatchError
+from kit.errors import ConflictError
 from kit.service.domain import accounts, idempotency
 from kit.service.domain.credits import Payer
 from kit.service.domain.idempotency import Answer, RequestLabel
@@ -26,11 +26,6 @@ def work(body: bytes = b"{}") -> Transaction[Answer]:
     return Answer(202, body, {"Location": "there"})
 
 
-def fail() -> Transaction[Answer]:
-    yield from ()
-    raise ValueError("nothing came of it")
-
-
 def test_an_answer_is_kept_for_a_day(write: Write, label: RequestLabel) -> None:
     first = write(idempotency.run_once(label, work(), NOW))
     again = write(idempotency.run_once(label, work(b"[]"), NOW + DAY))
@@ -39,24 +34,6 @@ def test_an_answer_is_kept_for_a_day(write: Write, label: RequestLabel) -> None:
     assert (first.body, first.replayed) == (b"{}", False)
     assert (again.body, again.headers, again.replayed) == (b"{}", {"Location": "there"}, True)
     assert (later.body, later.replayed) == (b"[]", False)
-
-
-def test_work_without_a_label_is_always_done(write: Write) -> None:
-    assert write(idempotency.run_once(None, work(b"1"), NOW)).body == b"1"
-    assert write(idempotency.run_once(None, work(b"2"), NOW)).body == b"2"
-
-
-def test_work_that_fails_keeps_nothing(write: Write, label: RequestLabel) -> None:
-    with pytest.raises(ValueError, match="nothing"):
-        write(idempotency.run_once(label, fail(), NOW))
-
-    assert write(idempotency.run_once(label, work(), NOW)).replayed is False
-
-
-def test_another_request_under_the_key_is_refused(write: Write, label: RequestLabel) -> None:
-    write(idempotency.run_once(label, work(), NOW))
-    with pytest.raises(IdempotencyMismatchError):
-        write(idempotency.run_once(RequestLabel(label.account_id, "one", "other"), work(), NOW))
 
 
 def test_a_running_request_says_to_wait(write: Write, label: RequestLabel) -> None:
