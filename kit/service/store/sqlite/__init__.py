@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -86,7 +85,7 @@ class SQLite:
         self._on_reader = _Driver(self._reader)
         self._durable = True
         self._closed = threading.Event()
-        self._examiners: list[threading.Thread] = []
+        self._examinations: set[asyncio.Task[Examination]] = set()
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="kit-sqlite-writer", daemon=True)
         self._thread.start()
@@ -119,31 +118,21 @@ class SQLite:
 
     async def examine(self) -> Examination:
         """Look through the whole file, resting most of the time; `close` breaks it off."""
-        loop = asyncio.get_running_loop()
-        found: asyncio.Future[Examination] = loop.create_future()
-
-        def look() -> None:
-            end: Callable[[], None]
-            try:
-                wrong = damage(self._path, _resting(self._closed))
-                end = partial(found.set_result, Examination(wrong, time.thread_time()))
-            except ConfigError as error:
-                _log.warning("%s", error)
-                told = UnavailableError("the database cannot be examined just now")
-                end = partial(found.set_exception, told)
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(end)
-
-        thread = threading.Thread(target=look, name="kit-sqlite-examiner", daemon=True)
-        self._examiners.append(thread)
-        thread.start()
-        try:
-            examination = await asyncio.shield(found)
-        finally:
-            if found.done():
-                self._examiners.remove(thread)
+        looking = asyncio.create_task(asyncio.to_thread(self._look_through))
+        self._examinations.add(looking)
+        looking.add_done_callback(self._examinations.discard)
+        examination = await asyncio.shield(looking)
         self.damage = examination.wrong
         return examination
+
+    def _look_through(self) -> Examination:
+        begun = time.thread_time()
+        try:
+            wrong = damage(self._path, _resting(self._closed))
+        except ConfigError as error:
+            _log.warning("%s", error)
+            raise UnavailableError("the database cannot be examined just now") from None
+        return Examination(wrong, time.thread_time() - begun)
 
     def clock(self) -> int:
         """Return this machine's time, in milliseconds since 1970."""
@@ -154,8 +143,8 @@ class SQLite:
         self._closed.set()
         self._orders.put(None)
         # Not in a thread of its own: at the end of the process there are no new ones.
-        for thread in (self._thread, *self._examiners):
-            thread.join()
+        self._thread.join()
+        await asyncio.gather(*self._examinations, return_exceptions=True)
         self._reader.close()
         self._writer.close()
 
