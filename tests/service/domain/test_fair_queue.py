@@ -111,7 +111,7 @@ def test_what_waited_before_rounds_were_counted_keeps_its_order(tmp_path: Path) 
             "INSERT INTO generations (id, account_id, key_id, state, asset_type, generation_type,"
             " model_id, model_name, prompt, parameters, media, seed, millicredits, refunded,"
             " progress, attempt, losses, created_at, updated_at) VALUES (?, 'acc_a', '', 'queued',"
-            " 'image', '', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0)",
+            " 'image', '', 'flat', '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0)",
             (name,),
         )
     old.close()

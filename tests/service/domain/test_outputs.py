@@ -6,8 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from kit.errors import ConflictError, NotFoundError
-from kit.service.domain import accounts, audit, generations, outputs, queue
+from kit.service.domain import audit, generations, outputs, queue
 from kit.service.domain.credits import Payer
 from kit.service.store import ids
 from tests.moments import moment_of
@@ -66,19 +65,6 @@ def test_deleting_again_lists_nothing_and_leaves_one_line(
     assert row(write, payer, name).outputs_deleted_at == NOW
     told = [it for it in write(audit.list_acts(most=99)) if it.act == "outputs.deleted"]
     assert [(it.actor, it.subject) for it in told] == [("key:cs_live_abcd", name)]
-
-
-def test_another_account_and_an_unfinished_one_are_refused(
-    write: Write, payer: Payer, finish: Callable[..., str], queue_up: Callable[..., str]
-) -> None:
-    name, waiting = finish(), queue_up()
-    other = write(accounts.create("Bob", "bob@example.org", 0, NOW)).id
-
-    with pytest.raises(NotFoundError):
-        write(outputs.delete(name, Payer(other), NOW))
-    with pytest.raises(ConflictError, match="still processing"):
-        write(outputs.delete(waiting, payer, NOW))
-    assert write(outputs.keys_to_delete()) == []
 
 
 def expired(write: Write, days: float, now: int, after: str = "") -> str:

@@ -81,11 +81,6 @@ def test_a_file_comes_once(write: Write, ticket: Any) -> None:
     assert write(uploads.find([ticket.id]))[ticket.id].sha256 == "a"
 
 
-def test_an_unknown_ticket_is_not_found(write: Write) -> None:
-    with pytest.raises(NotFoundError):
-        write(uploads.get_open_ticket("upl_0", NOW))
-
-
 def test_what_nobody_used_in_a_day_is_swept_away(write: Write, ticket: Any) -> None:
     write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=None, now=NOW))
 
