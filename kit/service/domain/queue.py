@@ -74,16 +74,10 @@ class Claim:
     lease: int
 
 
-def renew(claims: Sequence[tuple[str, int]], *, lease: int) -> Transaction[list[str]]:
-    """Prolong a worker's claims and return the ids of those that no longer stand."""
-    lost = []
+def renew(claims: Sequence[tuple[str, int]], *, lease: int) -> Transaction[None]:
+    """Prolong those of a worker's claims that still stand."""
     for generation_id, attempt in claims:
-        row = yield from one(
-            generations.renew(id=generation_id, attempt=attempt, lease_until=lease)
-        )
-        if row is None:
-            lost.append(generation_id)
-    return lost
+        yield generations.renew(id=generation_id, attempt=attempt, lease_until=lease)
 
 
 def report(generation_id: str, attempt: int, fraction: float, now: int) -> Transaction[None]:

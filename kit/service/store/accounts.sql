@@ -5,7 +5,6 @@
 INSERT INTO accounts (
     id, name, email, balance, created_at, charged, refunded, upload_bytes, sign_outs
 ) VALUES (:id, :name, :email, 0, :created_at, 0, 0, 0, 0)
-RETURNING *
 
 -- name: find
 -- One account.
@@ -21,7 +20,7 @@ SELECT * FROM accounts ORDER BY id
 
 -- name: sign_out
 -- End every signed address that an account was given.
-UPDATE accounts SET sign_outs = sign_outs + 1 WHERE id = :id RETURNING id
+UPDATE accounts SET sign_outs = sign_outs + 1 WHERE id = :id
 
 -- name: of_file
 -- How often the account of a generation or an upload was signed out.
@@ -38,4 +37,4 @@ RETURNING upload_bytes
 
 -- name: release
 -- Give back the bytes of an upload that is gone.
-UPDATE accounts SET upload_bytes = upload_bytes - :size WHERE id = :id RETURNING upload_bytes
+UPDATE accounts SET upload_bytes = upload_bytes - :size WHERE id = :id

@@ -84,7 +84,6 @@ RETURNING *
 -- Prolong a claim.
 UPDATE generations SET lease_until = :lease_until
 WHERE id = :id AND attempt = :attempt AND state = 'running'
-RETURNING id
 
 -- name: report
 -- Note how far an attempt is.
@@ -149,7 +148,7 @@ WHERE id > :after ORDER BY id LIMIT :most
 
 -- name: with_output
 -- Those that have files, in the order of their ids.
-SELECT id, state, output FROM generations
+SELECT id, output FROM generations
 WHERE output IS NOT NULL AND outputs_deleted_at IS NULL AND id > :after
 ORDER BY id LIMIT :most
 

@@ -25,7 +25,7 @@ RETURNING *
 
 -- name: disable
 -- End a webhook whose receiver is gone for good.
-UPDATE webhooks SET disabled_at = :now WHERE id = :id AND disabled_at IS NULL RETURNING *
+UPDATE webhooks SET disabled_at = :now WHERE id = :id AND disabled_at IS NULL
 
 -- name: remove
 -- Forget a webhook.
@@ -99,9 +99,8 @@ WHERE webhook_id = :id AND state = 'failed'
 RETURNING id
 
 -- name: counts
--- How many deliveries of a webhook are in each state, and what was wrong with the last of them.
-SELECT state, count(*) AS number, max(error) AS error FROM deliveries
-WHERE webhook_id = :id GROUP BY state
+-- How many deliveries of a webhook are in each state.
+SELECT state, count(*) AS number FROM deliveries WHERE webhook_id = :id GROUP BY state
 
 -- name: recall
 -- Make due what lies further ahead than anybody waits: a clock was ahead when it was put off.
