@@ -237,7 +237,8 @@ def story(
     for moment, trouble in zip(moments.tolist(), bad.tolist(), strict=True):
         shares = ranks * (arrivals <= moment)
         model = models[int(np.searchsorted(np.cumsum(shares), draw.random() * shares.sum()))]
-        values = _values(draw, model)
+        tried = {p.name: _value(draw, p) for p in model.setting_parameters}
+        values = {name: value for name, value in tried.items() if value is not None}
         yield _event(draw, model, values, moment, until, trouble, _price(model, values, prices))
 
 
@@ -309,11 +310,6 @@ def _event(
         "outputs_deleted_at": completed if state == "completed" else None,  # they were never made
         "file_metadata": 1,
     }
-
-
-def _values(draw: np.random.Generator, model: Model) -> dict[str, Any]:
-    found = {p.name: _value(draw, p) for p in model.setting_parameters}
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def _value(draw: np.random.Generator, parameter: Parameter) -> Any:

@@ -248,16 +248,15 @@ class Archive:
                 self._attach(base, "usage")
             return find(base)
 
-        for attempt in range(_ATTEMPTS):
+        for _ in range(_ATTEMPTS):
             try:
                 with duckdb.connect(config=config) as base:
                     return _find(base, read)
             except duckdb.IOException as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise KitError(f"the local history cannot be read: {error}") from None
+                problem = error
             except duckdb.Error as error:
                 raise BadRequestError(f"the query cannot be answered: {error}") from None
-        raise AssertionError  # pragma: no cover
+        raise KitError(f"the local history cannot be read: {problem}")
 
     def _attach(self, base: duckdb.DuckDBPyConnection, table: str) -> None:
         files, filesystem = self.files(table), self.store.filesystem

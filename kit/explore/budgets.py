@@ -40,11 +40,15 @@ class Budget:
         return f"<Budget {_text(self.spent)} of {_text(self.limit)} credits spent>"
 
     def __enter__(self) -> Budget:
-        self._among.enter(self)
+        with self._among._lock:
+            if self in self._among._open:
+                raise ConfigError("this budget is open already")
+            self._among._open.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._among.leave(self)
+        with self._among._lock:
+            self._among._open.remove(self)
 
     async def __aenter__(self) -> Budget:
         return self.__enter__()
@@ -101,7 +105,6 @@ class Hold:
         self._among = among
         self._amount = amount
         self._sent = False
-        self._done = False
 
     def __enter__(self) -> Hold:
         return self
@@ -109,11 +112,10 @@ class Hold:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        if self._done:
-            return
         refused = isinstance(error, (ApiError, NoAnswerError)) and not error.unsettled
         unsure = self._sent and error is not None and not refused
-        self._finish(f"unknown {self.number}", self._amount if unsure else Decimal(0))
+        charged = self._amount if unsure else Decimal(0)
+        self._among.settle(self, f"unknown {self.number}", charged)
 
     def sending(self) -> None:
         """Say that the start leaves now."""
@@ -121,11 +123,7 @@ class Hold:
 
     def paid(self, what: str, charged: Decimal | None) -> None:
         """Count what was charged for something by its id; what was held where that is not said."""
-        self._finish(what, self._amount if charged is None else charged)
-
-    def _finish(self, what: str, charged: Decimal) -> None:
-        self._done = True
-        self._among.settle(self, what, charged)
+        self._among.settle(self, what, self._amount if charged is None else charged)
 
 
 class Budgets:
@@ -203,7 +201,7 @@ class Budgets:
         return hold
 
     def settle(self, hold: Hold, what: str, charged: Decimal) -> None:
-        """Turn what was held into what was charged."""
+        """Turn what was held into what was charged, once."""
         with self._lock:
             for budget in self._open:
                 if budget._held.pop(hold.number, None) is not None and charged:
@@ -219,18 +217,6 @@ class Budgets:
             for budget in self._open:
                 if what in budget._spent:
                     budget._spent[what] = max(Decimal(0), budget._spent[what] - credits)
-
-    def enter(self, budget: Budget) -> None:
-        """Open a budget; the same one is open once."""
-        with self._lock:
-            if budget in self._open:
-                raise ConfigError("this budget is open already")
-            self._open.append(budget)
-
-    def leave(self, budget: Budget) -> None:
-        """Close a budget."""
-        with self._lock:
-            self._open.remove(budget)
 
 
 def _text(amount: Decimal) -> str:

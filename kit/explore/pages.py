@@ -40,11 +40,8 @@ EMPTY: tuple[Any, ...] = (None, "", [], {})
 _SLICE = 10_000
 #: Bytes from which on a page is read in pieces, and rows of a piece.
 _LONG, _PIECE = 4_000_000, 1000
-#: Inputs that are looked for one by one before what is left is searched.
-_FEW = 6
 #: What credits and seconds stay below: their millionths are added up as whole numbers of 64 bits.
 _MOST = 1e12
-_BACKSLASH = ord("\\")
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOTHING = msgspec.Raw(b"")
 #: What msgspec raises for what it cannot read.
@@ -461,25 +458,8 @@ def _tags(written: pa.Array) -> pa.Array:
 
 def _count_media(written: pa.Array) -> pa.Array:
     """Return how many files each input had; their addresses are signed and stay outside."""
-    found = pa.nulls(len(written), pa.string())
-    if written.null_count == len(written):
-        return found
-    written = pc.fill_null(written, "{}")
-    rest = pc.not_equal(written, "{}")
-    if _BACKSLASH not in np.frombuffer(written.buffers()[2], np.uint8):
-        # most rows name one input with one file: two strings, which four quotes delimit
-        quotes = pc.count_substring(written, '"')
-        one = pc.and_(pc.equal(quotes, 4), pc.ends_with(written, '"}'))
-        for _ in range(_FEW):
-            place = pc.index(one, True).as_py()
-            if place < 0:
-                break
-            name = written[place].as_py().split('"')[1]
-            same = pc.and_(one, pc.starts_with(written, f'{{"{name}"'))
-            found = pc.if_else(same, _counts(((name, 1),)), found)
-            one, rest = pc.and_not(one, same), pc.and_not(rest, same)
-    left = [_counts(_files(text)) for text in written.filter(rest).to_pylist()]
-    return pc.replace_with_mask(found, rest, pa.array(left, pa.string())) if left else found
+    texts = pc.fill_null(written, "{}").to_pylist()
+    return pa.array([_counts(_files(text)) for text in texts], pa.string())
 
 
 def _files(text: str) -> tuple[tuple[str, int], ...]:

@@ -130,9 +130,7 @@ class Store:
         """Write a part and return its name and rows; it is not in the store until committed."""
         make_folder(self.folder)
         if "parameters" in table.column_names:
-            table = table.append_column(
-                SETTINGS, _without_seed(table["parameters"].combine_chunks())
-            )
+            table = table.append_column(SETTINGS, _without_seed(table["parameters"]))
         name = f"{secrets.token_hex(8)}.parquet"
         with _replacing(self.folder / name) as draft:
             few = [column for column in table.column_names if column not in _RISING]
@@ -242,28 +240,18 @@ def parse_manifest(content: bytes) -> Manifest:
     return Manifest()
 
 
-def _without_seed(parameters: pa.Array) -> pa.Array:
+def _without_seed(parameters: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return JSON objects without their seed, where it is a whole number after plain values.
-
-    Arrow has no faster way: one expression that finds it takes twice as long.
 
     Examples
     --------
     >>> texts = ['{"seed":7,"size":2}', '{"size":2,"seed":7}', '{"seed":7}', '{"a":{"seed":7}}']
-    >>> _without_seed(pa.array(texts)).to_pylist()
+    >>> _without_seed(pa.chunked_array([texts])).to_pylist()
     ['{"size":2}', '{"size":2}', '{}', '{"a":{"seed":7}}']
     """
-    halves = pc.list_slice(
-        pc.split_pattern(parameters, '"seed":', max_splits=1), 0, 2, return_fixed_size_list=True
-    )
-    before = pc.ascii_rtrim(pc.list_element(halves, 0), " ")
-    after = pc.ascii_ltrim(pc.list_element(halves, 1), " -0123456789")
-    first = pc.equal(before, "{")
-    outer = pc.and_(pc.ends_with(before, ","), pc.equal(pc.count_substring(before, "{"), 1))
-    whole = pc.or_(pc.starts_with(after, ","), pc.starts_with(after, "}"))
-    after = pc.if_else(first, pc.ascii_ltrim(after, ", "), after)
-    cut = pc.binary_join_element_wise(pc.ascii_rtrim(before, ","), after, "")
-    return pc.if_else(pc.fill_null(pc.and_(pc.or_(first, outer), whole), False), cut, parameters)
+    after, last = r'^(\{|\{[^{]*, *)"seed": *-?[0-9]+, *', r'^(\{[^{]*?),? *"seed": *-?[0-9]+\}'
+    cut = pc.replace_substring_regex(parameters, after, r"\1")
+    return pc.replace_substring_regex(cut, last, r"\1}")
 
 
 @functools.lru_cache(maxsize=1024)

@@ -183,12 +183,9 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def load_style(package: str, file: str) -> str:
-    """Return a style sheet of a package without comments and line breaks."""
-    text = resources.files(package).joinpath(file).read_text("utf-8")
-    return " ".join(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL).split())
-
-
 def style_element(package: str, file: str) -> str:
     """Return the ``<style>`` of a widget: its own sheet, then what all widgets share."""
-    return f"<style>{load_style(package, file)} {load_style(__package__, 'shared.css')}</style>"
+    own, shared = resources.files(package) / file, resources.files(__package__) / "shared.css"
+    text = " ".join(sheet.read_text("utf-8") for sheet in dict.fromkeys((own, shared)))
+    # without comments and line breaks
+    return f"<style>{' '.join(re.sub(r'/[*].*?[*]/', '', text, flags=re.DOTALL).split())}</style>"

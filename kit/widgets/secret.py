@@ -14,19 +14,16 @@ import anywidget
 import traitlets
 
 from kit.widgets.accessibility import script
-from kit.widgets.markup import load_style
 
 #: Characters of a secret at most: what is longer was pasted by mistake.
 LONGEST = 4096
 _SCRIPT = script(__package__, "secret.js", shared=()).default_value
-_STYLE = load_style(__package__, "secret.css")
 
 
 class SecretInput(anywidget.AnyWidget):
     """A password field with a button; the page forgets the secret as it is sent."""
 
     _esm = _SCRIPT
-    _css = _STYLE
     label = traitlets.Unicode().tag(sync=True)
     placeholder = traitlets.Unicode("not shown, not saved").tag(sync=True)
     action = traitlets.Unicode("Set").tag(sync=True)
@@ -59,7 +56,6 @@ class OneTimeSecret(anywidget.AnyWidget):
     """A secret that is shown once: by the first page that asks for it."""
 
     _esm = _SCRIPT
-    _css = _STYLE
     hint = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, secret: str, *, hint: str) -> None:

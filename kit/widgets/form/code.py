@@ -46,8 +46,8 @@ def statement(
     if request.prompt:
         text = _text(request.prompt)
         arguments.append(template.format(text) if template else text)
-    media = _media(request)
-    if media:
+    files = {name: [path.as_posix() for path in paths] for name, paths in request.media.items()}
+    if media := {name: f if len(f) > 1 else f[0] for name, f in files.items() if f}:
         arguments.append(f"media={_text(media)}")
     arguments += _settings(request)
     waits = "await " if awaited else ""
@@ -84,13 +84,6 @@ def _is_written(name: str) -> bool:
     """Return whether a name stays what it is where Python reads it: letters may be joined there."""
     same = unicodedata.normalize("NFKC", name) == name
     return same and name.isidentifier() and not keyword.iskeyword(name)
-
-
-def _media(request: Request) -> dict[str, Any]:
-    one = {
-        name: [path.as_posix() for path in paths] for name, paths in request.media.items() if paths
-    }
-    return {name: paths[0] if len(paths) == 1 else paths for name, paths in one.items()}
 
 
 def _text(value: Any) -> str:

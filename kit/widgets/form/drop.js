@@ -90,7 +90,7 @@ function render({ model, el }) {
     textContent: several ? "Choose files" : "Choose a file",
   });
   const cancel = make("button", { className: "jupyter-button", textContent: "Cancel" });
-  const hint = make("small", { textContent: model.get("hint") });
+  const hint = make("small", { className: "kit-note", textContent: model.get("hint") });
   const idle = make("div", {}, make("span", { textContent: model.get("call") }), choose, hint);
   const bar = make("progress", { max: 1 });
   const count = make("span", {});
@@ -104,7 +104,7 @@ function render({ model, el }) {
   el.append(input, idle, busy, said);
 
   const say = (text, kind = "wait") => {
-    said.className = `kit-drop-${kind}`;
+    said.className = kind === "bad" ? "kit-bad" : `kit-note kit-drop-${kind}`;
     said.setAttribute("role", kind === "bad" ? "alert" : "status");
     said.textContent = text;
     said.hidden = !text;

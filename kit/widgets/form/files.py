@@ -371,9 +371,14 @@ def _caption(words: str, drawn: str = "") -> str:
 
 
 def _explain_refusal(wanted: str, name: str, kind: str, size: int, own: bool) -> str | None:
-    """Return why a file is none of a kind; what is unknown is taken."""
-    found = _name_other_kind(wanted, kind or guess_type(name), own=own)
-    if found:
+    """Return why a file is none of a kind; what is unknown is taken.
+
+    Of types that this service takes for no kind another one may know better.
+    """
+    kind = kind or guess_type(name)
+    group = kind.partition("/")[0]
+    if wanted in _WORDS and kind not in _VAGUE and group != wanted and (own or group in _WORDS):
+        found = _WORDS.get(group, f"of type {kind}")
         return f"takes {_WORDS[wanted]}, and {name!r} is {found}"
     if size < 1:
         return f"{name!r} is empty"
@@ -383,25 +388,11 @@ def _explain_refusal(wanted: str, name: str, kind: str, size: int, own: bool) ->
     return None
 
 
-def _name_other_kind(wanted: str, kind_found: str, *, own: bool) -> str:
-    """Return what a file is instead of what is wanted; "" where it is that, or may be.
-
-    Of types that this service takes for no kind another one may know better.
-    """
-    kind = kind_found.partition("/")[0]
-    if wanted not in _WORDS or kind_found in _VAGUE or kind == wanted:
+def _thumbnail(content: bytes | None) -> str:
+    if content is None:
         return ""
-    return _WORDS.get(kind, f"of type {kind_found}" if own else "")
-
-
-def _thumbnail(content: bytes) -> str:
     address = media.picture(content, limit=_THUMBNAIL_LIMIT, width=160)
     return f'<img src="{address}" alt="" style="border-radius:4px">'
-
-
-def _video(path: Path) -> str:
-    frame = media.first_frame(path)
-    return _thumbnail(frame) if frame else ""
 
 
 def _sound(path: Path) -> str:
@@ -424,6 +415,6 @@ def _shorten_path(path: Path) -> str:
 #: Kind of a file -> how it is drawn.
 _DRAWN: dict[str, Callable[[Path], str]] = {
     "image": lambda path: _thumbnail(path.read_bytes()),
-    "video": _video,
+    "video": lambda path: _thumbnail(media.first_frame(path)),
     "audio": _sound,
 }

@@ -83,7 +83,10 @@ class WidgetFactory:
     def new(self, kind: Any, **traits: Any) -> Any:
         """Return a widget of a kind that brings neither a layout nor a style of its own."""
         if kind not in self._shared:
-            self._shared[kind] = self._for(kind)
+            self._shared[kind] = {"layout": self._layout}
+            if style := _style(kind):
+                self._styles[style] = self._styles.get(style) or style()
+                self._shared[kind]["style"] = self._styles[style]
         # Without its keys each widget would look through all its traits for those that are sent;
         # one of anywidget's has to, because it adds some when it is made.
         grows = hasattr(kind, "_esm") and "_esm" not in _synced_traits(kind)
@@ -95,14 +98,6 @@ class WidgetFactory:
         made = self.new(ipywidgets.Button, description=word, icon=icon, **traits)
         made.on_click(lambda _: act())
         return made
-
-    def _for(self, kind: Any) -> dict[str, Any]:
-        style = _style(kind)
-        if style is None:
-            return {"layout": self._layout}
-        if style not in self._styles:
-            self._styles[style] = style()
-        return {"layout": self._layout, "style": self._styles[style]}
 
 
 @functools.cache

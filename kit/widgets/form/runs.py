@@ -234,16 +234,12 @@ class Run:
         fraction = self.facts.progress if self.facts else self._sent_share
         words = [self._phase(), self._time.text(fraction, seconds)]
         shown = bar(" · ".join(filter(None, words)), fraction, seconds)
-        cost = self._cancel_cost()
+        # what canceling now costs is known where the rule of the service is
+        ours = is_own(self.request.model) and not self._cancel_requested
+        cost = prices.cancel_cost([self.facts] if self.facts and ours else [])
         if self._cancel.tooltip != cost:
             self._cancel.tooltip = cost
         self._line.value = shown + faint(cost) + self._waiting_for + self._cancel_problem
-
-    def _cancel_cost(self) -> str:
-        """Return what canceling now costs, where the rule of the service is known."""
-        if self.facts is None or not is_own(self.request.model) or self._cancel_requested:
-            return ""
-        return prices.cancel_cost([self.facts])
 
     def _phase(self) -> str:
         if self._cancel_requested and not self._cancel_problem:

@@ -25,7 +25,6 @@ from kit.private import make_folder
 from kit.widgets.accessibility import script
 from kit.widgets.background import BackgroundRunner, Debounced
 from kit.widgets.form.service import Keep
-from kit.widgets.markup import load_style
 
 #: How Linux is asked for a file without a name that can be given one later.
 _NAMELESS: int = getattr(os, "O_TMPFILE", 0)
@@ -173,7 +172,6 @@ class Drop(anywidget.AnyWidget):
     """
 
     _esm = script(__package__, "drop.js", shared=()).default_value
-    _css = load_style(__package__, "drop.css")
 
     label = traitlets.Unicode().tag(sync=True)
     call = traitlets.Unicode("Drop a file here, or").tag(sync=True)

@@ -13,7 +13,7 @@ import ipywidgets
 from kit import wire
 from kit.widgets import panel
 from kit.widgets.background import BackgroundRunner
-from kit.widgets.markup import credits, error_text, figure, load_style, note, problem
+from kit.widgets.markup import credits, error_text, figure, note, problem
 
 _KINDS = ("all", "image", "video")
 _PORTION = 30  # models
@@ -177,9 +177,6 @@ def page(html: str) -> Any:
     return ipywidgets.HTML(html)
 
 
-SHEET = f"<style>{load_style(__package__, 'report.css')}</style>"
-
-
 def figures(
     items: Sequence[tuple[str, Decimal | None]], basis: str = "", doubts: Sequence[str] = ()
 ) -> str:
@@ -198,7 +195,7 @@ def figures(
     words = " ".join(filter(None, (basis, *doubts)))
     note = f'<div class="kit-note kit-basis">{escape(words)}</div>' if words else ""
     group = f'<div class="kit-figures" role="group" aria-label="credits">{"".join(tiles)}</div>'
-    return f"{SHEET}{group}{note}"
+    return group + note
 
 
 def bars(title: str, rows: Sequence[tuple[str, Decimal, str]], doubts: Sequence[str] = ()) -> str:
