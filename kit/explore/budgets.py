@@ -71,14 +71,6 @@ class Budget:
         """What may still be started."""
         return self.limit - self.spent - self.held
 
-    def refusal(self, amount: Decimal, what: str) -> str:
-        """Return the sentence for a start that would pass this budget."""
-        held = f", {_text(self.held)} held for what is being started" if self.held else ""
-        return (
-            f"{what} for {_text(amount)} credits would pass the budget of {_text(self.limit)} "
-            f"credits: {_text(self.spent)} spent{held}, {_text(self.left)} left; nothing was sent"
-        )
-
     def _warning(self) -> str | None:
         if self._warned or self.spent < self.limit * self._warn_at or not self.limit:
             return None
@@ -184,9 +176,15 @@ class Budgets:
         Raises `BudgetError`: with the figures of the tightest budget.
         """
         with self._lock:
-            tightest = min(self._open, key=lambda budget: budget.left, default=None)
-            if tightest is not None and amount > tightest.left:
-                raise BudgetError(tightest.refusal(amount, what))
+            budget = min(self._open, key=lambda budget: budget.left, default=None)
+            if budget is None or amount <= budget.left:
+                return
+            held = f", {_text(budget.held)} held for what is being started" if budget.held else ""
+            raise BudgetError(
+                f"{what} for {_text(amount)} credits would pass the budget of {_text(budget.limit)}"
+                f" credits: {_text(budget.spent)} spent{held}, {_text(budget.left)} left; nothing "
+                "was sent"
+            )
 
     def hold(self, amount: Decimal, what: str) -> Hold:
         """Set an amount aside in every open budget, or refuse it.

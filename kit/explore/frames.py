@@ -148,7 +148,9 @@ def models(items: Iterable[wire.Model]) -> pd.DataFrame:
     rows = [
         {
             **{name: getattr(model, name, None) for name in ("id", *MODELS)},
-            "prompt": _prompt(model),
+            "prompt": ("optional", "required")[model.prompt_required]
+            if model.supports_prompt
+            else "no",
             "media": _names(model.media_parameters),
             "settings": _names(model.setting_parameters),
         }
@@ -213,12 +215,6 @@ def _table(rows: list[dict[str, Any]], table: Table, *, index: str | None = "id"
     kinds = {"id": "string", **table} if index else dict(table)
     frame = pd.DataFrame(rows, columns=list(kinds), dtype="object").astype(kinds)
     return frame.set_index(index) if index else frame
-
-
-def _prompt(model: wire.Model) -> str:
-    if not model.supports_prompt:
-        return "no"
-    return "required" if model.prompt_required else "optional"
 
 
 def _names(parameters: Iterable[wire.Parameter]) -> str:

@@ -12,15 +12,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kit.file_metadata import foreign, formats, xmp
-from kit.file_metadata.facts import (
-    ALGORITHMIC,
-    COMPOSITE,
-    ENHANCED,
-    TRAINED,
-    FileMetadata,
-    Signature,
-)
 from kit.file_metadata.signatures import read_signed
+from kit.file_metadata.xmp import ALGORITHMIC, COMPOSITE, ENHANCED, TRAINED, FileMetadata, Signature
 
 __all__ = ["ALGORITHMIC", "COMPOSITE", "ENHANCED", "TRAINED", "FileMetadata", "Signature", "embed"]
 __all__ += ["read", "read_signed", "remove"]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kit.file_metadata.facts import TRAINED, FileMetadata
+from kit.file_metadata.xmp import TRAINED, FileMetadata
 
 #: Names of these programs, in lower case -> names of parameters here.
 _NAMES = {

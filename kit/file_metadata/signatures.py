@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.file_metadata import formats, xmp
-from kit.file_metadata.facts import FileMetadata, Signature
+from kit.file_metadata.xmp import FileMetadata, Signature
 
 #: Nothing is fetched: what a file names could be anywhere.
 _OFFLINE = {"verify": {"remote_manifest_fetch": False, "ocsp_fetch": False}}

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import ipywidgets
 
-from kit import wire
 from kit.errors import ConfigError
 from kit.widgets import markup, media
 from kit.widgets.gallery import GalleryItem, draw_items
@@ -123,18 +122,15 @@ class BlindComparison(SnapshotBox):
         return done if self.pair else done + self._result()
 
     def _result(self) -> str:
-        tiles = "".join(
-            f'<li style="{_ITEM}">{self._drawn[str(name)]}'
-            f"{row.place}. {_describe(self._items[str(name)].facts, row)}</li>"
-            for name, row in self.ranking().iterrows()
-        )
+        tiles = ""
+        for name, row in self.ranking().iterrows():
+            model = markup.set_direction(escape(row.model_id))
+            count = f"{row.won} won, {row.lost} lost, {row.tied} equal"
+            tiles += (
+                f'<li style="{_ITEM}">{self._drawn[str(name)]}{row.place}. {model} · {count}'
+                f'<div style="{markup.FAINT}">{escape(str(name))}</div></li>'
+            )
         return _sentence(f'The order, the best first<ol style="{_LIST}">{tiles}</ol>')
-
-
-def _describe(facts: wire.Generation, row: Any) -> str:
-    count = f"{row.won} won, {row.lost} lost, {row.tied} equal"
-    model = markup.set_direction(escape(facts.model_id or ""))
-    return f'{model} · {count}<div style="{markup.FAINT}">{escape(facts.id)}</div>'
 
 
 def _sentence(text: str) -> str:

@@ -84,8 +84,13 @@ class Comparison:
         shown = draw_items(self.items, fit, whole=True, folder=self.folder)
         marks = map(mark, self.items, range(count))
         rows, prices = self.rows(), [item.cost for item in self.items]
+        style = f"{markup.CELL};font-weight:normal{_PICTURES}"
+        heads = (
+            f'<th scope="col" style="{style}">{p}{m}</th>'
+            for p, m in zip(shown, marks, strict=True)
+        )
         lines = [
-            _heads(["".join(parts) for parts in zip(shown, marks, strict=True)]),
+            f'<tr><td style="{_LEFT}{_PICTURES}"></td>{"".join(heads)}</tr>',
             *(_line(row.name, map(escape, row.values), mark=True) for row in rows if row.differs),
             _line("credits", [_price(price, prices[0], n) for n, price in enumerate(prices)]),
             *(_line(n, [escape(get(e.facts)) for e in self.items]) for n, get in _MADE.items()),
@@ -95,13 +100,6 @@ class Comparison:
         style = f"{markup.FONT};color:inherit;table-layout:fixed;width:{across}px;max-width:100%"
         table = f'<table style="{style}">{"".join(lines)}</table>'
         return f'<div style="{markup.FONT};{markup.COLOR}">{table}{_alike(same)}</div>'
-
-
-def _heads(shown: Sequence[str]) -> str:
-    """Return the first line: each picture heads the column of its generation."""
-    style = f"{markup.CELL};font-weight:normal{_PICTURES}"
-    inside = "".join(f'<th scope="col" style="{style}">{one}</th>' for one in shown)
-    return f'<tr><td style="{_LEFT}{_PICTURES}"></td>{inside}</tr>'
 
 
 def _line(name: str, cells: Any, *, mark: bool = False) -> str:

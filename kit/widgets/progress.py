@@ -104,18 +104,15 @@ class TimeEstimate:
     """
 
     def __init__(self) -> None:
-        self._expected: float | None = None
+        #: Seconds that such runs took in all, as far as that is known.
+        self.expected: float | None = None
         self._last: float | None = None
         self._fell = 0.0
-
-    def expect(self, seconds: float | None) -> None:
-        """Take what such runs took in all, as far as that is known."""
-        self._expected = seconds
 
     def left(self, fraction: float | None, seconds: float) -> float | None:
         """Return the seconds that are left; None where that cannot be said."""
         done = fraction or 0.0
-        usual = None if self._expected is None else max(0.0, self._expected - seconds)
+        usual = None if self.expected is None else max(0.0, self.expected - seconds)
         pace = seconds * (1 - done) / done if done >= _TELLING and seconds >= 1 else usual
         if pace is None or done >= 1:
             return None
@@ -129,7 +126,7 @@ class TimeEstimate:
     def text(self, fraction: float | None, seconds: float) -> str:
         """Return the same in words; nothing where nothing is known."""
         left = self.left(fraction, seconds) or 0.0
-        slow = self._expected is not None and seconds > 1.5 * self._expected + 2
+        slow = self.expected is not None and seconds > 1.5 * self.expected + 2
         amount = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
         words = (f"about {amount} left" if left >= 1 else "", "longer than usual" if slow else "")
         return ", ".join(filter(None, words))

@@ -203,7 +203,7 @@ def test_an_estimate_never_rises_by_more_than_it_fell(
     expected: float | None, steps: list[tuple[float | None, float]]
 ) -> None:
     estimate, seconds, told = TimeEstimate(), 0.0, list[float]()
-    estimate.expect(expected)
+    estimate.expected = expected
     for fraction, passed in steps:
         seconds += passed
         if (left := estimate.left(fraction, seconds)) is not None:
@@ -216,7 +216,7 @@ def test_an_estimate_never_rises_by_more_than_it_fell(
 
 def test_what_such_runs_took_tells_at_first_and_the_own_pace_in_the_end() -> None:
     estimate = TimeEstimate()
-    estimate.expect(10.0)
+    estimate.expected = 10.0
 
     assert estimate.left(None, 2.0) == 8.0
     assert estimate.left(0.1, 2.0) == pytest.approx(8.0)  # the pace says 18, and weighs a tenth

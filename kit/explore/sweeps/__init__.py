@@ -97,7 +97,8 @@ def plan_rows_of(rows: Sequence[Mapping[str, Any]]) -> SweepPlan:
     _check_size(len(rows))
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
-    axes = {name: _unique(column) for name, column in columns.items()}
+    # of values that are written alike one
+    axes = {n: list({repr(v): v for v in column}.values()) for n, column in columns.items()}
     varying = {name: found for name, found in axes.items() if len(found) > 1}
     fixed = {name: found[0] for name, found in axes.items() if len(found) == 1}
     requests = [{name: row[name] for name in varying if name in row} for row in rows]
@@ -162,13 +163,6 @@ def _content(values: Mapping[str, Any]) -> int:
     facts = {name: _many(value) or value for name, value in values.items()}
     text = json.dumps(facts, sort_keys=True, default=str)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
-
-
-def _unique(values: Iterable[Any]) -> list[Any]:
-    found: dict[str, Any] = {}
-    for value in values:
-        found.setdefault(repr(value), value)
-    return list(found.values())
 
 
 def table(

@@ -73,17 +73,13 @@ def changed_settings(request: Request) -> dict[str, Any]:
 def _settings(request: Request) -> list[str]:
     plain, odd = [], {}
     for name, value in changed_settings(request).items():
-        if _is_written(name) and name not in _TAKEN:
+        # letters may be joined where Python reads a name
+        same = unicodedata.normalize("NFKC", name) == name and name not in _TAKEN
+        if same and name.isidentifier() and not keyword.iskeyword(name):
             plain.append(f"{name}={_text(value)}")
         else:
             odd[name] = value
     return [*plain, *([f"parameters={_text(odd)}"] if odd else [])]
-
-
-def _is_written(name: str) -> bool:
-    """Return whether a name stays what it is where Python reads it: letters may be joined there."""
-    same = unicodedata.normalize("NFKC", name) == name
-    return same and name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _text(value: Any) -> str:

@@ -183,7 +183,7 @@ class Run:
             self.facts = facts
             unwanted = self._cancel_requested
         if first:
-            self._time.expect(self._service.usual_seconds(facts))
+            self._time.expected = self._service.usual_seconds(facts)
             self._on_start(self)
             if unwanted:
                 self._background.begin(lambda: self._request_cancel(facts.id))

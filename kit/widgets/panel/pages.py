@@ -46,24 +46,15 @@ class ModelPage(ipywidgets.VBox):
         self._filter()
 
     @property
-    def search(self) -> str:
-        """The words that are searched for."""
-        return str(self._words.value)
-
-    @search.setter
-    def search(self, words: str) -> None:
-        self._words.value = words
-
-    @property
     def shown(self) -> list[str]:
         """The ids of the models that are shown."""
-        return [one.id for one in self._models if self._matches(one)]
+        return [one.id for one in self._fitting]
 
     def _matches(self, model: wire.Model) -> bool:
         kind = self._kind.value
         said = (model.id, model.title or "", model.category or "", model.description or "")
         text = " ".join(said).lower()
-        found = all(word in text for word in self.search.lower().split())
+        found = all(word in text for word in self._words.value.lower().split())
         return found and kind in ("all", model.asset_type)
 
     def _filter(self, _: Any = None) -> None:
@@ -75,7 +66,7 @@ class ModelPage(ipywidgets.VBox):
         self._show()
 
     def _show(self) -> None:
-        fitting = [one for one in self._models if self._matches(one)]
+        self._fitting = fitting = [one for one in self._models if self._matches(one)]
         self._list.children = tuple(self._row(one) for one in fitting[: self._limit])
         self._more.layout.display = None if len(fitting) > self._limit else "none"
         self._message.value = note(f"{len(fitting)} of {len(self._models)}")
