@@ -352,8 +352,6 @@ def _column(
     name: str,
 ) -> pa.Array:
     """Return the values of a field as a column; those that it does not hold are read one by one."""
-    if not any(values) and values.count(None) == len(values):
-        return pa.nulls(len(values), kind)
     try:
         if kind == TIME:
             return _instants(values)
@@ -424,8 +422,6 @@ def _between(first: pa.Array, last: pa.Array) -> pa.Array:
 def _outputs(values: Sequence[_Output | None], malformed: MalformedValues) -> dict[str, pa.Array]:
     names = _Output.__struct_fields__
     kinds = {name: GENERATIONS.field(name).type for name in names}
-    if not any(values):
-        return {name: pa.nulls(len(values), kind) for name, kind in kinds.items()}
     filled = (value or _NO_OUTPUT for value in values)
     flat = list(chain.from_iterable(map(msgspec.structs.astuple, filled)))
     return {
@@ -436,8 +432,6 @@ def _outputs(values: Sequence[_Output | None], malformed: MalformedValues) -> di
 
 def _objects(raws: Sequence[msgspec.Raw], malformed: MalformedValues, field: str) -> pa.Array:
     """Return the texts of JSON objects, copied as a whole and cut where each ends."""
-    if not any(raws):
-        return pa.nulls(len(raws), pa.string())
     sizes = np.fromiter(map(len, raws), np.int32, len(raws))
     ends = np.concatenate([np.zeros(1, np.int32), np.cumsum(sizes, dtype=np.int32)])
     whole = b"".join(raws)
