@@ -35,9 +35,6 @@ _log = logging.getLogger("kit")
 _NAMED = 8
 #: Values that other services send for nothing.
 EMPTY: tuple[Any, ...] = (None, "", [], {})
-#: Rows that are turned into columns at a time: enough to be worth the calls, few enough to fit the
-#: processor's cache.
-_SLICE = 10_000
 #: Bytes from which on a page is read in pieces, and rows of a piece.
 _LONG, _PIECE = 4_000_000, 1000
 #: What credits and seconds stay below: their millionths are added up as whole numbers of 64 bits.
@@ -168,58 +165,41 @@ _NO_OUTPUT, _NO_DETAILS = _Output(), _Details()
 _cutter = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def read_table(contents: Iterable[bytes], malformed: MalformedValues | None = None) -> pa.Table:
-    """Return the generations of some pages as one table, in the order given.
+Cells: TypeAlias = Mapping[str, Sequence[Any]]
+
+
+def read_table(content: bytes, malformed: MalformedValues) -> pa.Table:
+    """Return the generations of a page as a table, in the order given.
 
     A value that makes no sense is missing in it, and a record without an id is left out. What the
     service does not say of credits is missing; see `kit.explore.charges`.
 
     Raises `ApiError`: a body is no list.
 
-    `malformed`: counts what could not be read, for one warning after several calls.
+    `malformed`: counts what could not be read, for one warning after several pages.
     """
-    return _read(contents, _GENERATIONS, _table, malformed) or GENERATIONS.empty_table()
+    return _read(content, _GENERATIONS, _table, malformed)
 
 
-def read_usage(contents: Iterable[bytes], malformed: MalformedValues | None = None) -> pa.Table:
-    """Return the entries of some pages of a ledger as one table; see `read_table`."""
-    return _read(contents, _USAGE, _usage_table, malformed) or USAGE.empty_table()
-
-
-Cells: TypeAlias = Mapping[str, Sequence[Any]]
+def read_usage(content: bytes, malformed: MalformedValues) -> pa.Table:
+    """Return the entries of a page of a ledger as a table; see `read_table`."""
+    return _read(content, _USAGE, _usage_table, malformed)
 
 
 def _read(
-    contents: Iterable[bytes],
+    content: bytes,
     shape: _Shape,
     make: Callable[[Cells, MalformedValues], pa.Table],
-    malformed: MalformedValues | None,
-) -> pa.Table | None:
-    counted = malformed or MalformedValues()
-    tables = [make(cells, counted) for cells in _cells(contents, shape, counted)]
-    if malformed is None:
-        counted.warn()
-    return pa.concat_tables(tables) if len(tables) > 1 else next(iter(tables), None)
-
-
-def _cells(contents: Iterable[bytes], shape: _Shape, malformed: MalformedValues) -> Iterator[Cells]:
-    """Yield the cells of about `_SLICE` rows by field, whatever the size of the pages."""
-    names = shape.row.__struct_fields__
-    waiting: list[Any] = []
-
-    def columns() -> Cells:
-        return {name: waiting[place :: len(names)] for place, name in enumerate(names)}
-
-    for content in contents:
-        for piece in _pieces(content):
-            # one flat list, cut by steps, takes a third of the time of ``zip(*rows)``
-            rows = _decode(piece, shape, malformed)
-            waiting.extend(chain.from_iterable(map(msgspec.structs.astuple, rows)))
-            if len(waiting) >= _SLICE * len(names):
-                yield columns()
-                waiting = []
-    if waiting:
-        yield columns()
+    malformed: MalformedValues,
+) -> pa.Table:
+    names, tables = shape.row.__struct_fields__, []
+    for piece in _pieces(content):
+        # one flat list, cut by steps, takes a third of the time of ``zip(*rows)``
+        rows = map(msgspec.structs.astuple, _decode(piece, shape, malformed))
+        flat = list(chain.from_iterable(rows))
+        cells = {name: flat[place :: len(names)] for place, name in enumerate(names)}
+        tables.append(make(cells, malformed))
+    return pa.concat_tables(tables)
 
 
 def _pieces(content: bytes) -> Iterator[bytes]:

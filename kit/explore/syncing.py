@@ -8,7 +8,7 @@ on with; the next sync begins with what is new and then fills the gap.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -152,7 +152,7 @@ class _Pages(Generic[T]):
     #: Of the list: its place in the manifest, its columns, and what reads its pages.
     name: str
     schema: pa.Schema
-    read: Callable[[Iterable[bytes], MalformedValues], pa.Table]
+    read: Callable[[bytes, MalformedValues], pa.Table]
 
     def __init__(self, store: Store, source: Source, on_update: OnUpdate, part: int = PART) -> None:
         self.store = store
@@ -247,7 +247,7 @@ class _Pages(Generic[T]):
                 continue
             if page is None:
                 return
-            table = self.read([page.content], self.malformed)
+            table = self.read(page.content, self.malformed)
             yield from self.take(table)
             # A list that leads back to itself has no end.
             path = page.following
@@ -396,7 +396,7 @@ class _Generations(_Pages[Synced]):
             body = yield from self.source.one(generation_id)
         except NotFoundError:
             return False
-        yield from self.take(self.read([b"[" + body + b"]"], self.malformed))
+        yield from self.take(self.read(b"[" + body + b"]", self.malformed))
         return True
 
 

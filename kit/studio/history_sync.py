@@ -143,10 +143,10 @@ class HistorySync:
         malformed = pages.MalformedValues()
         path: str | None = None
         seen: set[str | None] = {None}
-        whole = pages.read_table([])
+        whole = pages.read_table(b"[]", malformed)
         while True:
             page = yield from self.page(query, path)
-            found = fill_tags(pages.read_table([page.content], malformed), self.tags())
+            found = fill_tags(pages.read_table(page.content, malformed), self.tags())
             fitting = choice.matching(found)
             if fitting.num_rows < found.num_rows and query["limit"] != PAGE and page.following:
                 query["limit"], path = PAGE, None  # it does not filter: begin anew

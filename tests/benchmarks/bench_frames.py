@@ -54,10 +54,13 @@ def json_to_frame(content: bytes) -> Any:
 
 
 def _to_frame(contents: list[bytes], **wanted: bool) -> Any:
-    from kit.explore.arrow import Columns
-    from kit.explore.pages import read_table
+    import pyarrow as pa
 
-    return Columns(**wanted).frame(read_table(contents))
+    from kit.explore.arrow import Columns
+    from kit.explore.pages import MalformedValues, read_table
+
+    tables = [read_table(content, MalformedValues()) for content in contents]
+    return Columns(**wanted).frame(pa.concat_tables(tables))
 
 
 def _normalized(items: list[dict[str, Any]]) -> Any:

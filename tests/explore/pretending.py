@@ -22,6 +22,7 @@ from kit.explore import pages
 from kit.explore.archive import Archive
 from kit.explore.arrow import Columns
 from kit.explore.charges import Receipts, fill_credits
+from kit.explore.pages import MalformedValues
 from kit.explore.store import Listing, Manifest, Store
 from kit.explore.syncing import Page, Start
 
@@ -64,25 +65,33 @@ def encode(items: Iterable[wire.Wire | wire.WireShape]) -> bytes:
     return json.dumps([item.model_dump(mode="json", by_alias=True) for item in items]).encode()
 
 
+def read_page(content: bytes) -> pa.Table:
+    """Return a page as a table, and tell what was malformed."""
+    malformed = MalformedValues()
+    table = pages.read_table(content, malformed)
+    malformed.warn()
+    return table
+
+
 def frame_of(
-    contents: Iterable[bytes],
+    content: bytes,
     receipts: Receipts | None = None,
     models: Mapping[str, wire.Model] | None = None,
     **wanted: bool,
 ) -> pd.DataFrame:
-    """Return pages of generations as the frame of a history."""
-    table = fill_credits(pages.read_table(contents), receipts or {}, models or {})
+    """Return a page of generations as the frame of a history."""
+    table = fill_credits(read_page(content), receipts or {}, models or {})
     return Columns(**wanted).frame(table)
 
 
 def table_of(generations: Iterable[wire.Generation]) -> pa.Table:
     """Return generations as the table of a page."""
-    return pages.read_table([encode(generations)])
+    return read_page(encode(generations))
 
 
 def usage_of(*entries: wire.Entry) -> pa.Table:
     """Return entries of a ledger as the table of a page."""
-    return pages.read_usage([encode(entries)])
+    return pages.read_usage(encode(entries), MalformedValues())
 
 
 @dataclass

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from kit import wire
-from kit.explore import charges, pages
+from kit.explore import charges
+from tests.explore.pretending import read_page
 
 RULE = wire.Model.model_validate(
     {
@@ -25,7 +26,7 @@ MODELS = {model.id: model for model in (RULE, PLAIN, METERED)}
 
 def charge(**fields: Any) -> tuple[float | None, str]:
     item = {"id": "a", "status": "completed", **fields}
-    table = pages.read_table([json.dumps([item]).encode()])
+    table = read_page(json.dumps([item]).encode())
     row = charges.fill_credits(table, {"known": Decimal("0.7")}, MODELS).to_pylist()[0]
     assert (row["net"] is None) == (row["credits"] is None)
     return row["credits"], row["credits_source"]

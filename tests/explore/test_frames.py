@@ -48,7 +48,7 @@ BARE = wire.Generation(id="b")
 
 
 def generations(items: Iterable[wire.Generation], **wanted: bool) -> pd.DataFrame:
-    return frame_of([encode(items)], **wanted)
+    return frame_of(encode(items), **wanted)
 
 
 TABLES: list[tuple[Callable[[Iterable[Any]], pd.DataFrame], frames.Table, list[Any]]] = [
@@ -99,7 +99,7 @@ def test_parameters_and_media_become_columns_on_request() -> None:
 def test_a_field_that_is_not_sent_is_a_null() -> None:
     body = json.dumps([DONE.model_dump(mode="json", by_alias=True, exclude_none=True)]).encode()
 
-    pd.testing.assert_frame_equal(frame_of([body]), generations([DONE]))
+    pd.testing.assert_frame_equal(frame_of(body), generations([DONE]))
 
 
 def test_a_model_row_says_what_it_takes() -> None:

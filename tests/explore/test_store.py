@@ -8,17 +8,17 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from kit.explore import costs, pages
+from kit.explore import costs
 from kit.explore.arrow import GENERATIONS
 from kit.explore.store import Listing, Manifest, Store
 from kit.private import Lock
-from tests.explore.pretending import archive_of, made, table_of
+from tests.explore.pretending import archive_of, made, read_page, table_of
 from tests.rights import is_private
 
 
 def rows(*names: str, at: str = "2026-01-01T00:00:00Z") -> pa.Table:
     items = [{"id": n, "status": "completed", "createdAt": at} for n in names]
-    return pages.read_table([json.dumps(items).encode()])
+    return read_page(json.dumps(items).encode())
 
 
 @pytest.fixture

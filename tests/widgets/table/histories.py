@@ -36,4 +36,4 @@ def generations() -> list[wire.Generation]:
 
 def history() -> pd.DataFrame:
     """Return a frame of six generations, newest first."""
-    return frame_of([encode(generations())])
+    return frame_of(encode(generations()))
