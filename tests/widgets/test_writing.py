@@ -10,8 +10,7 @@ import pytest
 from kit import wire
 from kit.errors import KitError, NoAnswerError
 from kit.widgets.accessibility import Accessibility
-from kit.widgets.writing import Writing, WritingOrder, scripts
-from kit.widgets.writing.scripts import ScriptCard
+from kit.widgets.writing import ScriptCard, Writing, WritingOrder, copy_button
 from tests.widgets.authoring import Author, click, control, found, text
 from tests.widgets.forming import Stage
 from tests.widgets.tree import send
@@ -283,4 +282,4 @@ def test_a_card_without_captions_has_no_such_button() -> None:
 
 
 def test_the_copy_button_holds_no_text_of_the_script() -> None:
-    assert '"' not in scripts.copy_button("script 1").partition('onclick="')[2].partition('">')[0]
+    assert '"' not in copy_button("script 1").partition('onclick="')[2].partition('">')[0]

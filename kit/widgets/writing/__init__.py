@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from html import escape
 from typing import Any, Protocol
 
 import ipywidgets
@@ -18,13 +19,12 @@ from kit import wire
 from kit.errors import KitError
 from kit.parameters import script_problems
 from kit.pricing import SCRIPT, TITLE
+from kit.widgets import preview, prices
 from kit.widgets.background import SETTLING, BackgroundRunner, Look, guarded
 from kit.widgets.boxes import NewestFirst
 from kit.widgets.form.fields import watch_field
-from kit.widgets.markup import note, problem
-from kit.widgets.snapshots import SnapshotBox
-from kit.widgets.writing import scripts
-from kit.widgets.writing.scripts import ScriptCard
+from kit.widgets.markup import card, count_of, facts, faint, note, problem, style_element
+from kit.widgets.snapshots import SnapshotBox, rerun_line
 from kit.wire import Parameter
 
 #: Source: contract, "Titles and scripts".
@@ -64,8 +64,74 @@ class WritingBackend(Protocol):
         """Return a widget that puts these captions on a video."""
 
 
-#: Batches of scripts that stay in the panel.
-MOST_BATCHES = 6
+#: Batches of scripts that stay in the panel, and the newest scripts that a saved notebook keeps.
+MOST_BATCHES, MOST = 6, 6
+#: Words in a second of speech, where a service does not say how long its script takes.
+PACE = 2.5
+# Selecting works everywhere; the newer of the two ways to copy is missing on plain HTTP, the older
+# one copies what is selected. A page that strips the action leaves a field to select from.
+_COPY = (
+    "const box=this.closest('.kit-script').querySelector('textarea');box.focus();box.select();"
+    "const older=()=>document.execCommand('copy');"
+    "if(navigator.clipboard){navigator.clipboard.writeText(box.value).catch(older)}else{older()}"
+    "this.textContent='Copied';setTimeout(()=>{this.textContent='Copy'},1500)"
+)
+_HEADING = (
+    f'{style_element(__package__, "writing.css")}<b style="font-size:15px">Titles and scripts</b>'
+    '<div class="kit-note">Pick a topic, take a title, have a voice-over script written for it.'
+    "</div>"
+)
+
+
+class ScriptCard(ipywidgets.VBox):
+    """A script whose text can be changed; words and length follow what is typed."""
+
+    def __init__(
+        self,
+        script: wire.Script,
+        *,
+        name: str,
+        on_captions: Callable[[ScriptCard], None] | None = None,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.script = script
+        self._box = ipywidgets.Textarea(value=script.content, description=name.capitalize())
+        self._facts = ipywidgets.HTML()
+        self._box.observe(self._update_length, "value")
+        self._box.observe(lambda _: on_change(), "value")
+        self._update_length()
+        super().__init__(
+            children=[self._box, self._facts, self._tools(name, on_captions)],
+            _dom_classes=("kit-script",),
+        )
+
+    @property
+    def text(self) -> str:
+        """The script as it stands in the field."""
+        return str(self._box.value)
+
+    @property
+    def current(self) -> wire.Script:
+        """The script with the text of the field; unchanged, it is the service's own."""
+        if self.text == self.script.content:
+            return self.script
+        return self.script.model_copy(update={"content": self.text})
+
+    def __repr__(self) -> str:
+        return f"<ScriptCard {self.script.title!r}>"
+
+    def _tools(self, name: str, on_captions: Callable[[ScriptCard], None] | None) -> Any:
+        tools = [ipywidgets.HTML(copy_button(name))]
+        if on_captions is not None:
+            button = ipywidgets.Button(
+                description="Make captions", tooltip=f"Hand {name} to the video editor"
+            )
+            button.on_click(lambda _: on_captions(self))
+            tools.append(button)
+        return ipywidgets.HBox(children=tools, _dom_classes=("kit-line",))
+
+    def _update_length(self, _: Any = None) -> None:
+        self._facts.value = note(describe_length(self.script, self.text))
 
 
 class Writing(SnapshotBox):
@@ -132,12 +198,17 @@ class Writing(SnapshotBox):
     def _html(self) -> str:
         topic = self._topic.value
         code = f'{"await " if self._awaited else ""}studio.writing("{topic}")'
-        return scripts.snapshot(topic, self.title, self.scripts, code)
+        scripts, title = self.scripts, self.title
+        rows = {"topic": _word(topic), "title": title.title, "hook angle": title.hook_angle}
+        older = len(scripts) - MOST
+        more = faint(f"and {older} older scripts") if older > 0 else ""
+        shown = (card("Titles and scripts", facts(rows)), *map(preview.script, scripts[:MOST]))
+        return "".join((*shown, more, rerun_line(code)))
 
     def _build(self, topic: str) -> list[Any]:
         new = ipywidgets
         once = ("kit-click-once",)
-        topics = [(scripts.topic(name), name) for name in wire.TOPICS]
+        topics = [(_word(name), name) for name in wire.TOPICS]
         self._topic = new.Dropdown(
             options=topics, value=topic, description="Topic", _dom_classes=("kit-grow",)
         )
@@ -169,7 +240,7 @@ class Writing(SnapshotBox):
             watch_field(self._duration, LENGTH, lambda _: ""),
         )
         return [
-            new.HTML(scripts.heading()),
+            new.HTML(_HEADING),
             _line(self._topic, self._suggest, self._title_price),
             self._suggestions,
             *(title.widget, title.note, angle.widget, angle.note),
@@ -297,8 +368,8 @@ class Writing(SnapshotBox):
 
     def _show_prices(self) -> None:
         count = int(self._variations.value)
-        self._title_price.value = scripts.price(TITLE, 1, self._balance)
-        self._script_price.value = scripts.price(SCRIPT, count, self._balance)
+        self._title_price.value = price(TITLE, 1, self._balance)
+        self._script_price.value = price(SCRIPT, count, self._balance)
         self._write.description = "Write a script" if count == 1 else f"Write {count} scripts"
 
 
@@ -308,3 +379,45 @@ def _switch(label: str, tooltip: str) -> Any:
 
 def _line(*children: Any) -> Any:
     return ipywidgets.HBox(children=children, _dom_classes=("kit-line",))
+
+
+def _word(topic: str) -> str:
+    """Return a topic as it is read."""
+    return topic.replace("_", " ").capitalize()
+
+
+def price(each: Decimal, count: int, balance: Decimal | None) -> str:
+    """Return what a click will cost, and whether the balance allows it; see `prices.line`."""
+    total = each * count
+    term = wire.Term(kind="unit", parameter="variations", value=count, credits=total)
+    affordable = None if balance is None else total <= balance
+    terms = [term] if count > 1 else []
+    quote = wire.Quote(total=total, terms=terms, balance=balance, affordable=affordable)
+    return prices.line(quote)
+
+
+def copy_button(name: str) -> str:
+    """Return a button that copies the text of the script it stands below."""
+    return (
+        f'<button type="button" class="kit-copy" aria-label="Copy {escape(name)}" '
+        f'onclick="{_COPY}">Copy</button>'
+    )
+
+
+def describe_length(script: wire.Script, text: str) -> str:
+    """Return how long a text takes to speak and how many words it has.
+
+    The script's own figures where its text is unchanged, else a pace taken from them.
+    """
+    if text == script.content:
+        return preview.spoken(script)
+    count = len(text.split())
+    return f"about {count / _pace(script):.0f} s to speak · {count_of(count, 'word')}"
+
+
+def _pace(script: wire.Script) -> float:
+    try:
+        words, length = float(script.metrics.word_count), float(script.metrics.duration)
+    except ValueError:
+        return PACE
+    return words / length if words > 0 and length > 0 else PACE
