@@ -7,14 +7,12 @@ loading that takes longer than a form does, and so would making a class for each
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
 import ipywidgets
 import traitlets
-
-_SHARED = ("shortcuts.js", "focus.js", "clicks.js", "following.js")
 
 
 class PageScript(ipywidgets.DOMWidget):
@@ -63,14 +61,9 @@ class PageScript(ipywidgets.DOMWidget):
         return f"<{type(self).__name__}>"
 
 
-def script(package: str, file: str, shared: Sequence[str] = _SHARED) -> traitlets.Unicode[str, str]:
-    """Return the trait that holds a script, without space and comments: every widget sends it.
-
-    Before it stands what scripts share: ``ownKeys``, ``keepFocus``, ``inTurn``, ``lookAround``.
-    """
-    before = (resources.files(__package__) / one for one in shared)
-    files = (*before, resources.files(package) / file)
-    text = "".join(one.read_text("utf-8") for one in files)
+def script(package: str, *files: str) -> traitlets.Unicode[str, str]:
+    """Return the trait that holds scripts as one, without space and comments: widgets send it."""
+    text = "".join((resources.files(package) / one).read_text("utf-8") for one in files)
     short = re.sub(r"^ *//.*\n|^\s+| +// .*", "", text, flags=re.MULTILINE)
     return traitlets.Unicode(re.sub(r" (=>|=+|&&|\|\|) ", r"\1", short)).tag(sync=True)
 
@@ -84,4 +77,4 @@ class Accessibility(PageScript):
     """
 
     _anywidget_id = traitlets.Unicode("kit.widgets.Accessibility").tag(sync=True)
-    _esm = script(__package__, "reach.js")
+    _esm = script(__package__, "shortcuts.js", "focus.js", "clicks.js", "following.js", "reach.js")
