@@ -101,8 +101,7 @@ class Archive:
         source = f"(select * from generations {choice.where}) where {missing}"  # noqa: S608
         query = f"select id from {source} {_NEWEST_FIRST}"  # noqa: S608
         found = self.ask(query, choice.values, known=self.store.hashes())
-        ids: list[str] = found["id"].to_pylist()
-        return ids
+        return list(found["id"].to_pylist())
 
     def add_hashes(self, pictures: Mapping[str, Path | None]) -> None:
         """Keep the hashes of picture files by generation; one without a picture has none."""
@@ -215,8 +214,7 @@ class Archive:
             f"select id, credits, parameters, media from generations where {known} "  # noqa: S608
             f"{_NEWEST_FIRST} limit ?"
         )
-        found: list[dict[str, Any]] = self.ask(query, [model_id, count]).to_pylist()
-        return found[::-1]
+        return list(reversed(self.ask(query, [model_id, count]).to_pylist()))
 
     def files(self, table: str = "generations") -> list[str]:
         """Return the Parquet files of ``generations`` or ``usage``, for Dask or Polars.

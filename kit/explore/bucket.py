@@ -21,15 +21,7 @@ from pyarrow import fs
 
 from kit.errors import ConfigError, require_extra
 from kit.explore.archive import Archive
-from kit.explore.store import (
-    HASHES,
-    HASHES_FILE,
-    MANIFEST_FILE,
-    SCHEMAS,
-    Manifest,
-    Store,
-    parse_manifest,
-)
+from kit.explore.store import HASHES, HASHES_FILE, MANIFEST_FILE, Manifest, Store, parse_manifest
 
 #: Files that are replaced, the manifest last.
 _CHANGING = (HASHES_FILE, MANIFEST_FILE)
@@ -90,8 +82,7 @@ class BucketStore(Store):
 
     def _read(self, name: str) -> bytes:
         with self.reaching(), self.filesystem.open_input_stream(str(self.place / name)) as file:
-            content: bytes = file.read()
-        return content
+            return bytes(file.read())
 
 
 def open_archive(url: str) -> Archive:
@@ -138,11 +129,11 @@ def publish(store: Store, url: str) -> None:
         client_options={"allow_http": there.options.get("endpoint", "").startswith("http:")},
     )
     found = there.listed()
-    before = _parts(there.manifest()) if MANIFEST_FILE in found else set()
+    before = there.manifest().files if MANIFEST_FILE in found else set()
     while not lock.acquire():  # another notebook may be merging parts
         time.sleep(_PATIENCE)
     try:
-        now = _parts(store.manifest())
+        now = store.manifest().files
         new = [*(now - found), *filter(lambda name: (store.folder / name).exists(), _CHANGING)]
         with there.reaching(BaseError):
             for name in new:
@@ -151,7 +142,3 @@ def publish(store: Store, url: str) -> None:
                 obstore.delete(target, name)
     finally:
         lock.release()
-
-
-def _parts(manifest: Manifest) -> set[str]:
-    return {name for table in SCHEMAS for name in manifest.names(table)}

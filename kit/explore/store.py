@@ -83,6 +83,11 @@ class Manifest:
             return list(self.usage.parts)
         return [*self.generations.parts, *([self.running] if self.running else [])]
 
+    @property
+    def files(self) -> set[str]:
+        """The names of all its files."""
+        return {name for table in SCHEMAS for name in self.names(table)}
+
 
 #: List -> the columns of its files.
 SCHEMAS = {"generations": GENERATIONS.append(pa.field(SETTINGS, pa.string())), "usage": USAGE}
@@ -224,8 +229,7 @@ class Store:
 
     def sweep(self) -> None:
         """Delete what the manifest does not name: what a crash left, and what was merged."""
-        manifest = self.manifest()
-        named = {name for table in SCHEMAS for name in manifest.names(table)}
+        named = self.manifest().files
         for path in self.folder.glob("*.parquet*"):
             if path.name not in named:
                 _delete(path)

@@ -93,7 +93,38 @@ class Sheet:
 
     def png(self) -> bytes:
         """Return the sheet as a picture on white."""
-        return _draw(self)
+        side = _SIDE if any(self.rows) else 0
+        size, tall = self.size, _tall(self)
+        head = max((len(_lines(name, size)) for name in self.columns if name), default=0)
+        head = head * (_TEXT + 4) + 4 if head else 0
+        foot = (_TEXT + 5) * (2 if any(tile.label for tile in self.tiles.values()) else 1)
+        top = _TITLE + 3 * _GAP
+        title = 2 * _GAP + round(_font(_TITLE).getlength(self.title))
+
+        def extent() -> tuple[int, int]:
+            width = side + _GAP + len(self.columns) * (size + _GAP)
+            height = top + head + len(self.rows) * (round(size * tall) + foot + _GAP)
+            return max(width, title, 320), height
+
+        while size > 48 and math.prod(extent()) > _MOST:
+            size = size * 3 // 4
+        high = round(size * tall)
+        paper = Image.new("RGB", extent(), _PAPER)
+        pen = ImageDraw.Draw(paper)
+        pen.text((_GAP, _GAP), self.title, _INK, _font(_TITLE))
+        for column, name in enumerate(self.columns):
+            _write_text(pen, (side + _GAP + column * (size + _GAP), top), name, size)
+        for row, name in enumerate(self.rows):
+            y = top + head + row * (high + foot + _GAP)
+            _write_text(pen, (_GAP, y), name, side - _GAP)
+            for column in range(len(self.columns)):
+                tile = self.tiles.get((row, column))
+                if tile is not None:
+                    place = (side + _GAP + column * (size + _GAP), y, size, high)
+                    _place(paper, pen, tile, place)
+        buffer = io.BytesIO()
+        paper.save(buffer, "PNG")
+        return buffer.getvalue()
 
     def save(self, file: Path | str) -> Path:
         """Write the sheet to a file, whose ending says how, and return where it is."""
@@ -184,41 +215,6 @@ def _label(name: str, value: Any) -> str:
     return text(value) if name == "prompt" else f"{name} {text(value)}"
 
 
-def _draw(sheet: Sheet) -> bytes:
-    side = _SIDE if any(sheet.rows) else 0
-    size, tall = sheet.size, _tall(sheet)
-    head = max((len(_lines(name, size)) for name in sheet.columns if name), default=0)
-    head = head * (_TEXT + 4) + 4 if head else 0
-    foot = (_TEXT + 5) * (2 if any(tile.label for tile in sheet.tiles.values()) else 1)
-    top = _TITLE + 3 * _GAP
-    title = 2 * _GAP + round(_font(_TITLE).getlength(sheet.title))
-
-    def extent() -> tuple[int, int]:
-        width = side + _GAP + len(sheet.columns) * (size + _GAP)
-        height = top + head + len(sheet.rows) * (round(size * tall) + foot + _GAP)
-        return max(width, title, 320), height
-
-    while size > 48 and math.prod(extent()) > _MOST:
-        size = size * 3 // 4
-    high = round(size * tall)
-    paper = Image.new("RGB", extent(), _PAPER)
-    pen = ImageDraw.Draw(paper)
-    pen.text((_GAP, _GAP), sheet.title, _INK, _font(_TITLE))
-    for column, name in enumerate(sheet.columns):
-        _write_text(pen, (side + _GAP + column * (size + _GAP), top), name, size)
-    for row, name in enumerate(sheet.rows):
-        y = top + head + row * (high + foot + _GAP)
-        _write_text(pen, (_GAP, y), name, side - _GAP)
-        for column in range(len(sheet.columns)):
-            tile = sheet.tiles.get((row, column))
-            if tile is not None:
-                place = (side + _GAP + column * (size + _GAP), y, size, high)
-                _place(paper, pen, tile, place)
-    buffer = io.BytesIO()
-    paper.save(buffer, "PNG")
-    return buffer.getvalue()
-
-
 def _tall(sheet: Sheet) -> float:
     """Return the height of the tallest picture, of a width of 1: wide ones leave no gaps below."""
     found = []
@@ -246,8 +242,9 @@ def _place(
         paper.paste(picture, (x + (size - picture.width) // 2, y + (high - picture.height) // 2))
     caption = f"{_STAR} {tile.caption}" if tile.favorite else tile.caption
     for line, words in enumerate(filter(None, (caption, tile.label))):
-        at = (x, y + high + 2 + line * (_TEXT + 5))
-        pen.text(at, _fit_text(words, size), _PALE_INK if line == 0 else _INK, _font(_TEXT))
+        at, most = (x, y + high + 2 + line * (_TEXT + 5)), max(6, int(size / (_TEXT * 0.5)))
+        fitting = words if len(words) <= most else f"{words[: most - 3]}..."
+        pen.text(at, fitting, _PALE_INK if line == 0 else _INK, _font(_TEXT))
 
 
 def _write_text(pen: ImageDraw.ImageDraw, at: tuple[int, int], words: str, width: int) -> None:
@@ -257,11 +254,6 @@ def _write_text(pen: ImageDraw.ImageDraw, at: tuple[int, int], words: str, width
 
 def _lines(words: str, width: int) -> list[str]:
     return textwrap.wrap(words, max(6, int(width / (_TEXT * 0.55))))[:_LINES]
-
-
-def _fit_text(words: str, width: int) -> str:
-    most = max(6, int(width / (_TEXT * 0.5)))
-    return words if len(words) <= most else f"{words[: most - 3]}..."
 
 
 @cache

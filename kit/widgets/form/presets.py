@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from typing import Any
 import ipywidgets
 
 from kit.errors import ConfigError
-from kit.private import make_folder
+from kit.private import make_folder, write_private
 from kit.widgets import markup
 from kit.widgets.form.parts import WidgetFactory
 
@@ -72,11 +70,9 @@ class Presets:
         return {name: value for name, value in found.items() if isinstance(value, dict)}
 
     def _write(self, kept: dict[str, Value]) -> None:
-        """Write beside the file, then put it in its place: a crash leaves the old one."""
         make_folder(self._path.parent)
-        beside = self._path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        beside.write_text(json.dumps(kept, indent=1, ensure_ascii=False, default=str), "utf-8")
-        beside.replace(self._path)
+        text = json.dumps(kept, indent=1, ensure_ascii=False, default=str)
+        write_private(self._path, text)
 
 
 class PresetFolder:
