@@ -13,7 +13,7 @@ from kit import wire
 from kit.errors import ParameterError, UploadError
 from kit.widgets.form import Form
 from kit.widgets.form.files import describe_drop_zone, explain_refusal, preview
-from kit.widgets.form.parts import WidgetFactory
+from kit.widgets.form.parts import SHEET, WidgetFactory
 from kit.widgets.form.picking import Picker, entries
 from kit.widgets.form.uploads import Offer
 from tests.widgets.dropping import Page
@@ -377,11 +377,11 @@ def test_a_zone_says_what_it_takes() -> None:
     }
 
 
-def test_a_zone_brings_its_script_and_its_looks_to_the_page(form: Form) -> None:
+def test_a_zone_brings_its_script_to_the_page_and_its_form_how_it_looks(form: Form) -> None:
     state = widget(form, "mediaUploads.portrait").children[1].get_state()
 
     assert "export default" in state["_esm"]
-    assert ".kit-drop" in state["_css"]
+    assert ".kit-drop{" in SHEET
     assert state["label"] == "portrait"
 
 

@@ -233,7 +233,7 @@ def test_the_heading_escapes_what_a_service_says() -> None:
 def test_models_are_found_by_kind_and_words(kind: str, words: str, shown: list[str]) -> None:
     catalog = ModelPage(MODELS, use=print)
     found(catalog, ipywidgets.ToggleButtons)[0].value = kind
-    catalog.search = words
+    found(catalog, ipywidgets.Text)[0].value = words
 
     assert catalog.shown == shown
     assert f"{len(shown)} of 3" in text(catalog)
@@ -250,7 +250,7 @@ def test_a_long_catalog_is_shown_in_portions() -> None:
 
     assert (len(rows.children), more.layout.display) == (70, "none")
     assert len(catalog.shown) == 70
-    catalog.search = "m1"
+    found(catalog, ipywidgets.Text)[0].value = "m1"
     assert (len(rows.children), more.layout.display) == (11, "none")
 
 
