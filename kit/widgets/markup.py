@@ -66,6 +66,15 @@ def number(value: float) -> str:
     return f"{int(value)}" if float(value).is_integer() else f"{value:.10g}"
 
 
+def bounds(low: float | None, high: float | None) -> str:
+    """Return in words between which ends a number is; nothing where it has none."""
+    if low is not None and high is not None:
+        return f"{number(low)} to {number(high)}"
+    if low is not None:
+        return f"at least {number(low)}"
+    return "" if high is None else f"at most {number(high)}"
+
+
 def signed_amount(amount: Decimal) -> str:
     """Return an amount with its sign, as differences and ledgers show it."""
     return f"{'+' if amount >= 0 else ''}{figure(amount)}"

@@ -19,13 +19,13 @@ from kit.widgets.markup import (
     FAINT,
     FONT,
     bar,
+    bounds,
     card,
     count_of,
     credits,
     facts,
     faint,
     figure,
-    number,
     set_direction,
     signed_amount,
     size,
@@ -304,11 +304,8 @@ def limits_text(parameter: wire.Parameter) -> str:
     """Return what a parameter may be: its choices, or its ends."""
     if parameter.enum:
         return ", ".join(map(str, parameter.enum))
-    low, high = parameter.minimum, parameter.maximum
-    if low is None and high is None:
-        return f"up to {parameter.max_items}" if parameter.max_items else ""
-    ends = ("" if end is None else number(end) for end in (low, high))
-    return " to ".join(ends).strip()
+    ends = bounds(parameter.minimum, parameter.maximum)
+    return ends or (f"up to {parameter.max_items}" if parameter.max_items else "")
 
 
 def _length(item: wire.Script) -> str:

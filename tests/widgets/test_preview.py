@@ -176,8 +176,8 @@ def test_a_caption_has_model_prompt_size_and_price() -> None:
         ({"enum": ["a", "b"]}, "a, b"),
         ({"minimum": 1, "maximum": 2.5}, "1 to 2.5"),
         ({"minimum": 0, "maximum": 2**32 - 1}, "0 to 4294967295"),
-        ({"minimum": 1}, "1 to"),
-        ({"maximum": 8}, "to 8"),
+        ({"minimum": 1}, "at least 1"),
+        ({"maximum": 8}, "at most 8"),
         ({"max_items": 3}, "up to 3"),
     ],
 )

@@ -23,6 +23,7 @@ from kit.commands.gallery.plan import Example, format_value
 from kit.engines.samples import ABOUT
 from kit.version import __version__
 from kit.widgets.markup import credits as format_credits
+from kit.widgets.preview import limits_text
 from kit.widgets.prices import sentence
 
 #: Width by height of a frame, at least and at most.
@@ -94,7 +95,8 @@ def page(cards: Sequence[Card], inputs: Inputs) -> str:
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters |= {"address": quote, "credits": format_credits, "typed": format_value}
+    environment.filters |= {"address": quote, "credits": format_credits}
+    environment.filters |= {"typed": format_value, "allowed": limits_text}
     return environment.from_string(template).render(
         sections=[_lay_out(model, tuple(group), inputs) for model, group in groups],
         cards=cards,

@@ -12,7 +12,7 @@ from typing import Any
 
 from kit.parameters import UNKNOWN, problem_with
 from kit.typed import known_type
-from kit.widgets.markup import number
+from kit.widgets.markup import bounds
 from kit.wire import MEDIA_TYPES, Parameter
 
 #: Steps of a slider at most; a longer range is typed.
@@ -116,12 +116,7 @@ def blank(parameter: Parameter) -> str:
 def _range(parameter: Parameter) -> str:
     if 2**31 - 1 <= _span(parameter) < math.inf:
         return ""  # whatever a computer holds: no limit that matters
-    low, high = parameter.minimum, parameter.maximum
-    if low is not None and high is not None:
-        return f"{number(low)} to {number(high)}"
-    if low is not None:
-        return f"at least {number(low)}"
-    return "" if high is None else f"at most {number(high)}"
+    return bounds(parameter.minimum, parameter.maximum)
 
 
 def _span(parameter: Parameter) -> float:
