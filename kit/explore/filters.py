@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from kit.errors import BadRequestError
-from kit.explore.frames import pointer
+from kit.explore.frames import pointer, read_object
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ class HistoryFilter:
         """Return the rows that are meant, for services that do not know the query."""
         import pyarrow as pa
 
-        known = [json.loads(text or "{}") if self.tag else {} for text in table["tags"].to_pylist()]
+        known = [read_object(text) if self.tag else {} for text in table["tags"].to_pylist()]
         tags = [{key: str(value) for key, value in each.items()} for each in known]
         columns = [table[name].to_pylist() for name in (*_COLUMNS.values(), "created_at")]
         fitting = [self.fits(*row) for row in zip(tags, *columns, strict=True)]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kit.containers import open_media, video_stream
+from kit.endings import guess_type
 from kit.errors import EngineError
 from kit.pictures import open_picture
 from kit.widgets.hosts import Host, find_host
@@ -35,14 +36,6 @@ WIDTH = 640
 _ATTEMPTS = 6
 _LOWEST = 55
 
-_VIDEOS = {
-    ".mp4": "video/mp4",
-    ".webm": "video/webm",
-    ".mov": "video/mp4",  # browsers refuse the name QuickTime, not the streams
-    ".m4v": "video/mp4",
-    ".mkv": "video/x-matroska",
-}
-_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".avif", ".heic", ".svg"})
 #: Brands of the container of mp4 that are pictures or sound.
 _NO_VIDEO = frozenset(
     (b"avif", b"avis", b"heic", b"heix", b"hevc", b"hevx", b"mif1", b"msf1", b"M4A ")
@@ -111,8 +104,8 @@ def _weight(size: int | None) -> str:
 
 def is_video(path: Path) -> bool:
     """Return whether a file is a video, by its name or, where that says nothing, its content."""
-    suffix = path.suffix.lower()
-    return suffix in _VIDEOS or (suffix not in _PICTURES and bool(_video_ending(path)))
+    kind = guess_type(path.name).partition("/")[0]
+    return kind == "video" or (kind != "image" and bool(_video_ending(path)))
 
 
 def _video_ending(path: Path) -> str:
@@ -179,7 +172,8 @@ def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path
     )
     embedded = played and size <= (host.embed if fit.embed is None else fit.embed)
     kept = fit.beside and (host.opens or host.beside) and not embedded
-    ending = path.suffix.lower() if path.suffix.lower() in _VIDEOS else _video_ending(path)
+    named = guess_type(path.name).startswith("video/")
+    ending = path.suffix.lower() if named else _video_ending(path)
     source = _beside(path, name, folder, ending) if kept else ""
     frame, words = poster or first_frame(path), faint(_weight(size))
     across = min(fit.width, 480)
@@ -187,7 +181,9 @@ def _video(path: Path, name: str, poster: bytes | None, title: str, folder: Path
     words = f'<a href="{source}">{words}</a>' if source else words
     instead = f"{_image(address, title, fit) if address else ''}<div>{words}</div>"
     if embedded:
-        source = data_address(_VIDEOS[ending], path.read_bytes())
+        # browsers refuse the name QuickTime, not the streams
+        kind = guess_type(f"x{ending}").replace("quicktime", "mp4")
+        source = data_address(kind, path.read_bytes())
     elif not (kept and host.beside):
         return instead
     # only `src` is resolved beside the notebook; a relative poster would not be found

@@ -24,6 +24,7 @@ from kit.commands.database import apart
 from kit.commands.gallery.page import Card, CardMedium, page
 from kit.commands.gallery.plan import Example, plan
 from kit.commands.options import check_folder
+from kit.endings import guess_type
 from kit.engines import samples
 from kit.engines.configured.place import ModelSource
 from kit.engines.media import stills
@@ -38,8 +39,6 @@ from kit.widgets import media as pictures
 _LIMIT, _ACROSS = 60_000, 480
 #: The balloon in the samples, as shares of the picture; the pixels of each half, and between them.
 _PART, _HALF, _GAP = (0.32, 0.24, 0.51, 0.62), (316, 428), 8
-#: What is no picture, by the extension of its file.
-_KINDS = {".mp4": "video", ".webm": "video", ".m4a": "audio", ".wav": "audio"}
 #: Examples that are asked for at the same time: more than are rendered.
 _AT_ONCE = 8
 Say = Callable[[str], None]
@@ -124,7 +123,7 @@ def _make_card(
 
 def _show(path: Path, target: Path) -> CardMedium:
     """Return what the page shows of a file; what is no picture is copied beside it."""
-    kind = _KINDS.get(path.suffix, "image")
+    kind = guess_type(path.name).partition("/")[0]
     if kind == "image":
         height, width = stills.open_still(path).pixels.shape[:2]
         picture = _encode(path.read_bytes())
