@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from decimal import Decimal
 
 
 _KIT = Path(__file__).parent
@@ -230,16 +229,6 @@ class InsufficientCreditsError(ApiError, status=402, code="insufficient_credits"
     Ask for less, have credits granted (`kit credits grant`), or wait until the key's month is
     over.
     """
-
-    @classmethod
-    def short(
-        cls, *, required: Decimal, available: Decimal, where: str = ""
-    ) -> InsufficientCreditsError:
-        """Build the error from the two figures, in credits."""
-        details = {"required": float(required), "available": float(available)}
-        return cls(
-            f"{required:f} credits required, {available:f} available{where}", details=details
-        )
 
 
 class InsufficientScopeError(ApiError, status=403, code="insufficient_scope"):

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from decimal import Decimal
 
 from kit import errors
 from kit.errors import ApiError, BadRequestError, KitError
@@ -60,15 +59,6 @@ def test_problems_of_fields_are_told_together() -> None:
         {"field": "a", "message": "is required"},
         {"field": "", "message": "the body is no JSON"},
     ]
-
-
-def test_missing_credits_name_both_figures() -> None:
-    error = errors.InsufficientCreditsError.short(
-        required=Decimal("0.6"), available=Decimal("1E+1"), where=" here"
-    )
-
-    assert str(error) == "0.6 credits required, 10 available here"
-    assert error.details == {"required": 0.6, "available": 10.0}
 
 
 def test_an_engine_error_has_a_word_for_programs() -> None:

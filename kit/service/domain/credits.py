@@ -62,9 +62,7 @@ def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[i
         row = yield from one(_enter(payer, -amount, reason, now))
     if row is None:
         account = yield from one(accounts.find(id=payer.account_id))
-        raise InsufficientCreditsError.short(
-            required=credits(amount), available=credits(account.balance)
-        )
+        raise _short(amount, account.balance)
     if payer.cap is not None:
         month, latest = _months(now)
         counted = keys.spend(id=payer.key_id, amount=amount, month=month, latest=latest)
@@ -116,9 +114,7 @@ def check(payer: Payer, amount: int, now: int) -> Transaction[None]:
     """Refuse what the balance or the key's cap does not allow, without taking anything."""
     account = yield from one(accounts.find(id=payer.account_id))
     if account.balance < amount:
-        raise InsufficientCreditsError.short(
-            required=credits(amount), available=credits(account.balance)
-        )
+        raise _short(amount, account.balance)
     yield from _check_cap(payer, amount, now)
 
 
@@ -206,11 +202,15 @@ def _check_cap(payer: Payer, amount: int, now: int) -> Transaction[None]:
     spent = key.spent if month <= key.spent_since <= latest else 0
     left = max(key.cap - spent, 0)
     if amount > left:
-        raise InsufficientCreditsError.short(
-            required=credits(amount),
-            available=credits(left),
-            where=f" this month for the key {payer.key_prefix}…, whose cap is {credits(key.cap):f}",
-        )
+        cap = f"for the key {payer.key_prefix}…, whose cap is {credits(key.cap):f}"
+        raise _short(amount, left, f" this month {cap}")
+
+
+def _short(amount: int, left: int, where: str = "") -> InsufficientCreditsError:
+    required, available = credits(amount), credits(left)
+    sentence = f"{required:f} credits required, {available:f} available{where}"
+    details = {"required": float(required), "available": float(available)}
+    return InsufficientCreditsError(sentence, details=details)
 
 
 def _months(now: int) -> tuple[int, int]:
