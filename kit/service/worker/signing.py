@@ -54,8 +54,6 @@ class ResultSigner:
             tried = io.BytesIO()
             Image.new("L", (1, 1)).save(tried, "PNG")
             self._write(tried, io.BytesIO(), "image/png", file_metadata.ALGORITHMIC, ())
-        except ConfigError:
-            raise
         except (ValueError, TypeError, c2pa.C2paError) as error:
             raise ConfigError(f"KIT_SIGNING_CERT: nothing can be signed with it: {error}") from None
 
