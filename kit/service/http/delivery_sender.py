@@ -17,7 +17,7 @@ from typing import Any
 
 import httpcore
 
-from kit.internet import is_public
+from kit.internet import is_public, retry_after
 
 #: Seconds that an attempt may take.
 SECONDS = 15.0
@@ -68,8 +68,7 @@ class DeliverySender:
         except (*_FAILURES, OSError) as error:
             return 0, 0.0, (str(error) or type(error).__name__)[:200]
         asked = next((value for name, value in told if name.lower() == b"retry-after"), b"")
-        wait = float(asked[:9]) if asked.isdigit() else 0.0
-        return status, wait, f"the answer was {status}"
+        return status, retry_after(asked.decode("latin-1")) or 0.0, f"the answer was {status}"
 
 
 class CheckedBackend(httpcore.AnyIOBackend):
