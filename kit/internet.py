@@ -1,4 +1,4 @@
-"""The open internet: which addresses are of it, and how long its servers ask to be left alone."""
+"""The internet: where addresses lead, and how long its servers ask to be left alone."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 #: What this machine calls itself.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_PORTS = {"http": 80, "https": 443}
 #: Networks that stand for one of IPv4, whose address is the last part.
 _TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
 
@@ -34,6 +36,16 @@ def _inside(address: IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
     if any(address in network for network in _TRANSLATED):
         found.append(IPv4Address(int(address) & 0xFFFFFFFF))
     yield from filter(None, found)
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Return scheme, host and port of an address; a malformed one has an origin of its own."""
+    try:
+        parts = urlsplit(url)
+        scheme = parts.scheme.lower()
+        return scheme, parts.hostname or "", parts.port or _PORTS.get(scheme, 0)
+    except ValueError:
+        return "", url, 0
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 from kit.client.calls import NoReply
 from kit.errors import ConfigError, KitError
+from kit.internet import origin
 
 _WHOLE = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
-_PORTS = {"http": 80, "https": 443}
 
 
 def absolute_url(base_url: str, url: str) -> str:
@@ -41,16 +41,6 @@ def mask(key: str) -> str:
     """Return what may be shown of a key: the fixed prefix of its kind."""
     kind = re.match(r"[a-z]{2,8}_(?:live|test)_", key)
     return f"{kind.group() if kind else ''}…"
-
-
-def origin(url: str) -> tuple[str, str, int]:
-    """Return scheme, host and port of an address; a malformed one has an origin of its own."""
-    try:
-        parts = urlsplit(url)
-        scheme = parts.scheme.lower()
-        return scheme, parts.hostname or "", parts.port or _PORTS.get(scheme, 0)
-    except ValueError:
-        return "", url, 0
 
 
 def check_address(url: str) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 
 from kit import wire
 from kit.client import calls, file_types, flows
-from kit.client.addresses import absolute_url, origin
+from kit.client.addresses import absolute_url
 from kit.client.calls import (
     MOST_OF_FILE,
     DownloadFile,
@@ -29,6 +29,7 @@ from kit.client.calls import (
 from kit.client.flows import PATIENT, Attempts, Policy
 from kit.client.settings import hash_text
 from kit.errors import KitError, NoAnswerError
+from kit.internet import origin
 from kit.private import replace_file
 
 _REDIRECTS = 5

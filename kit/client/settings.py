@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from kit.client import profiles as saved_profiles
-from kit.client.addresses import ServiceLocation, check_address, check_key, mask, origin
+from kit.client.addresses import ServiceLocation, check_address, check_key, mask
 from kit.errors import ConfigError
+from kit.internet import origin
 from kit.private import JsonLines, user_folder
 
 _OF_EVERY_SERVICE = ("KIT_DATA", "KIT_PROGRESS", "KIT_PRIVATE_MEDIA")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import answers, calls, flows, profiles
-from kit.client.addresses import origin
 from kit.client.calls import Call, Flow
 from kit.client.settings import Settings, resolve
 from kit.errors import ConfigError
+from kit.internet import origin
 from kit.studio.generation import Session
 from kit.studio.operations import Operations
 from kit.widgets.account import AccountChoice, Spent

@@ -28,11 +28,11 @@ if "httpx" not in sys.modules:
 import httpx
 
 from kit.client import answers
-from kit.client.addresses import ProofExchange, absolute_url, ask_for_proof, mask, origin
+from kit.client.addresses import ProofExchange, absolute_url, ask_for_proof, mask
 from kit.client.calls import Call, DownloadFile, NoReply, Reply, SendRequest, UploadFile
 from kit.client.settings import Settings
 from kit.errors import BadRequestError, ConfigError
-from kit.internet import LOOPBACK
+from kit.internet import LOOPBACK, origin
 from kit.private import make_folder
 from kit.version import __version__
 

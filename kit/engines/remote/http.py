@@ -20,9 +20,9 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from kit.engines.remote import reasons
-from kit.engines.remote.site import Site, origin, same_server
+from kit.engines.remote.site import Site, same_server
 from kit.errors import EngineError
-from kit.internet import retry_after
+from kit.internet import origin, retry_after
 from kit.version import __version__
 
 #: How often a request is sent at most; what is asked of work that is paid for already is sent until

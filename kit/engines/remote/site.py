@@ -18,6 +18,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from kit.engines.configured.entries import EntrySetting, ModelEntry, SecretEntry, text_of_form
 from kit.errors import EngineError
+from kit.internet import origin
 
 #: Ends of addresses that were copied whole.
 _BELOW = ("/images/generations", "/images/edits", "/videos", "/creative-studio", "/models")
@@ -65,16 +66,6 @@ class Site:
                 code="not_configured",
             )
         return key
-
-
-def origin(url: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port of an address, empty where it is none."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return "", "", None
-    return parts.scheme, parts.hostname or "", port
 
 
 def same_server(url: str, other: str) -> str:
