@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kit.errors import BadRequestError, NotFoundError
+from kit.errors import BadRequestError
 from kit.service.domain import audit, credits
 from kit.service.store import accounts, ids
-from kit.service.store.database import Rows, Transaction, one
+from kit.service.store.database import Rows, Transaction, one, require
 
 _NAME_LIMIT = 200
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
@@ -35,10 +35,7 @@ def create(
 
 def get(account_id: str) -> Transaction[Any]:
     """Return an account's row."""
-    row = yield from one(accounts.find(id=account_id))
-    if row is None:
-        raise NotFoundError(f"there is no account {account_id!r}")
-    return row
+    return (yield from require(accounts.find(id=account_id), "account", account_id))
 
 
 def count_sign_outs(owner: str) -> Transaction[int]:

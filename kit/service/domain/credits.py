@@ -8,11 +8,11 @@ from typing import Any
 
 import orjson
 
-from kit.errors import InsufficientCreditsError, NotFoundError
+from kit.errors import InsufficientCreditsError
 from kit.pricing import credits
 from kit.service.domain import audit
 from kit.service.store import accounts, generations, ids, keys, ledger
-from kit.service.store.database import Rows, Transaction, one
+from kit.service.store.database import Rows, Transaction, one, require
 from kit.service.store.statements import Step
 
 _MONTH_MS = 30 * 24 * 3600 * 1000
@@ -73,9 +73,7 @@ def charge(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[i
 
 def add(payer: Payer, amount: int, reason: Reason, now: int) -> Transaction[int]:
     """Add millicredits, as a grant or a refund, and return the new balance."""
-    row = yield from one(_enter(payer, amount, reason, now))
-    if row is None:
-        raise NotFoundError(f"there is no account {payer.account_id!r}")
+    row = yield from require(_enter(payer, amount, reason, now), "account", payer.account_id)
     return int(row.balance_after)
 
 

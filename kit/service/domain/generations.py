@@ -22,7 +22,7 @@ from kit.service.domain import credits, queue, webhooks
 from kit.service.domain.catalog import Catalog, generation_type
 from kit.service.domain.credits import Payer, Reason
 from kit.service.store import generations, ids, tags, uploads
-from kit.service.store.database import Rows, Transaction, one
+from kit.service.store.database import Rows, Transaction, one, require
 from kit.service.store.statements import Statement, merge
 from kit.wire import CATEGORIES, Model, Quote, StartGeneration
 
@@ -160,10 +160,8 @@ def get(
     generation_id: str, account_id: str, *, select: Statement = generations.find
 ) -> Transaction[Any]:
     """Return a generation's row, or what another statement selects; another account's is none."""
-    row = yield from one(select(id=generation_id, account_id=account_id))
-    if row is None:
-        raise NotFoundError(f"there is no generation {shorten(generation_id)}")
-    return row
+    step = select(id=generation_id, account_id=account_id)
+    return (yield from require(step, "generation", generation_id))
 
 
 def page(

@@ -13,19 +13,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from kit.errors import (
-    BadRequestError,
-    ConflictError,
-    ExpiredApiKeyError,
-    InvalidApiKeyError,
-    NotFoundError,
-)
+from kit.errors import BadRequestError, ConflictError, ExpiredApiKeyError, InvalidApiKeyError
 from kit.pricing import credits
 from kit.service.domain import audit
 from kit.service.domain.credits import Payer
 from kit.service.store import accounts as store
 from kit.service.store import ids, keys
-from kit.service.store.database import Rows, Transaction, one
+from kit.service.store.database import Rows, Transaction, one, require
 from kit.wire import SCOPES, api_keys
 
 #: Keys of one account that may work at the same time. Source: API document, "Limits".
@@ -94,8 +88,7 @@ def create(
 ) -> Transaction[NewKey]:
     """Make a key."""
     _check(wish, now)
-    if (yield from one(store.lock(id=wish.account_id))) is None:
-        raise NotFoundError(f"there is no account {wish.account_id!r}")
+    yield from require(store.lock(id=wish.account_id), "account", wish.account_id)
     active = yield from one(keys.active(account_id=wish.account_id, now=now))
     if active.active >= ACTIVE_KEYS:
         raise ConflictError(
@@ -137,9 +130,7 @@ def revoke(
     `sign_out` ends every signed address that the account was given, too: they need no key.
     """
     revoked = yield from one(keys.revoke(id=key_id, now=now))
-    row = yield from one(keys.find(id=key_id))
-    if row is None:
-        raise NotFoundError(f"there is no key {key_id!r}")
+    row = yield from require(keys.find(id=key_id), "key", key_id)
     facts = {"account": row.account_id, "name": row.name, "prefix": row.prefix}
     if revoked is not None:
         yield from audit.record("key.revoked", key_id, actor, now, **facts)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from kit.errors import KitError
+from kit.errors import KitError, NotFoundError
+from kit.parameters import shorten
 from kit.service.store.statements import Step
 
 T = TypeVar("T")
@@ -46,6 +47,14 @@ def one(step: Step) -> Transaction[Any]:
     """Return the first row of a step, or None."""
     rows = yield step
     return rows[0] if rows else None
+
+
+def require(step: Step, noun: str, name: str) -> Transaction[Any]:
+    """Return the first row of a step; without one it is a `NotFoundError`."""
+    row = yield from one(step)
+    if row is None:
+        raise NotFoundError(f"there is no {noun} {shorten(name)}")
+    return row
 
 
 def row_maker(columns: Iterable[str]) -> Callable[[Iterable[Any]], Any]:
