@@ -2,7 +2,7 @@
 
 What is awaited runs on the kit's private loop, because an httpx client belongs to the loop that
 opened it and notebook callbacks have no loop of their own. What blocks runs on the calling thread,
-with no event loop anywhere.
+with no event loop anywhere, also where the rest is awaited.
 
 The blocking face is made from this module by `tests/sync_face.py`.
 """
@@ -30,6 +30,7 @@ from kit.client.calls import (
     log_wait,
 )
 from kit.client.settings import Settings
+from kit.client.sync import Client  # of the awaited face alone
 
 if TYPE_CHECKING:
     from kit.client.http import LastResponse
@@ -45,12 +46,17 @@ class AsyncClient:
     awaited = True
 
     def __init__(
-        self, settings: Settings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self,
+        settings: Settings,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        blocking: Client | None = None,  # of the awaited face alone
     ) -> None:
         self.settings = settings
         self._sleep = sleep
         self._lock = threading.Lock()
         self._http: AsyncSender | None = None
+        self._blocking = blocking or Client(settings)  # of the awaited face alone
 
     def __repr__(self) -> str:
         return f"<AsyncClient {self.settings.at(self.settings.base_url)}>"
@@ -87,11 +93,11 @@ class AsyncClient:
 
     def block(self, flow: Flow[T]) -> T:
         """Run a flow to its end while the caller waits, on either face and inside any loop."""
-        return bridge.run(self._drive(flow))
+        return self._blocking.run(flow)
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of a call of this face while the caller waits."""
-        return bridge.run(work)
+        return bridge.submit(work).result()
 
     async def perform(self, step: Step) -> Outcome:
         """Do one step and return its outcome; once more where the service had only moved."""
@@ -104,12 +110,13 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Close all connections, those in use after their call; a later call opens its own."""
+        self._blocking.close()  # of the awaited face alone
         if self._http:
             await bridge.submit(self._http.close())
 
     def disconnect(self) -> None:
         """Do as `close` while the caller waits, on either face."""
-        bridge.run(self.close())
+        bridge.submit(self.close()).result()
 
     async def _fetch(self, step: FetchMedium) -> Path:
         from kit.client.http.web import Web

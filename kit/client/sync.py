@@ -2,7 +2,7 @@
 
 What is awaited runs on the kit's private loop, because an httpx client belongs to the loop that
 opened it and notebook callbacks have no loop of their own. What blocks runs on the calling thread,
-with no event loop anywhere.
+with no event loop anywhere, also where the rest is awaited.
 
 Made from the awaited face by `tests/sync_face.py`: change that one.
 """

@@ -31,7 +31,7 @@ def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Ite
             yield client.run
     else:
         aclient = AsyncClient(settings, sleep=clock.asleep)
-        yield aclient.block
+        yield lambda flow: aclient.run(flow).result()
         aclient.disconnect()
 
 

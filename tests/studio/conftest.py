@@ -31,7 +31,8 @@ def studio(settings: Settings, clock: Clock, policy: Policy) -> Iterator[Studio]
 @pytest.fixture
 def astudio(settings: Settings, clock: Clock, policy: Policy) -> AsyncStudio:
     """Its awaited snapshot; close it in the test."""
-    client = AsyncClient(settings, sleep=clock.asleep)
+    blocking = Client(settings, sleep=clock.sleep)
+    client = AsyncClient(settings, sleep=clock.asleep, blocking=blocking)
     return AsyncStudio(settings, client=client, operations=Operations(settings, policy=policy))
 
 
