@@ -10,6 +10,7 @@ import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from html import unescape
 from http import HTTPStatus
@@ -35,23 +36,12 @@ MESSAGE_LIMIT = 2000
 #: The class of an error whose code is missing or unknown. 422 is how many frameworks say 400,
 #: and 501 how many servers say 405.
 BY_STATUS: dict[int, type[ApiError]] = {
-    400: errors.BadRequestError,
+    **{kind.status: kind for kind in ApiError.by_code.values()},
     401: errors.InvalidApiKeyError,
-    402: errors.InsufficientCreditsError,
     403: errors.InsufficientScopeError,
-    404: errors.NotFoundError,
-    405: errors.MethodNotAllowedError,
-    409: errors.ConflictError,
-    413: errors.PayloadTooLargeError,
-    415: errors.UnsupportedMediaTypeError,
-    416: errors.RangeNotSatisfiableError,
     422: errors.BadRequestError,
-    429: errors.RateLimitError,
-    500: errors.InternalError,
     501: errors.MethodNotAllowedError,
-    502: errors.UnavailableError,
-    503: errors.UnavailableError,
-    504: errors.UnavailableError,
+    **dict.fromkeys((502, 504), errors.UnavailableError),
 }
 
 
@@ -133,19 +123,15 @@ def _clip(message: Any) -> str:
 
 
 def _default_message(reply: Reply) -> str:
+    status = str(reply.status)
+    with suppress(ValueError):
+        status += f" {HTTPStatus(reply.status).phrase}"
     if 300 <= reply.status < 400:
         return (
-            f"the service answered {_status_text(reply)}, which points to another address; "
+            f"the service answered {status}, which points to another address; "
             "redirects are not followed with a key: check base_url"
         )
-    return f"the service answered {_status_text(reply)} and gave no reason"
-
-
-def _status_text(reply: Reply) -> str:
-    try:
-        return f"{reply.status} {HTTPStatus(reply.status).phrase}"
-    except ValueError:
-        return str(reply.status)
+    return f"the service answered {status} and gave no reason"
 
 
 def _describe_mismatch(call: Call[Any], reply: Reply, error: ValueError) -> str:

@@ -139,6 +139,10 @@ def new_key() -> str:
     return str(uuid.uuid4())
 
 
+#: Fields that a service which does not know them may refuse, even with these values.
+_LEFT_OUT: dict[str, Any] = {"mediaUploads": {}, "tags": {}, "fileMetadata": True}
+
+
 def _segment(text: str) -> str:
     """Return an id as one part of a path, which leads nowhere else."""
     dots = text in (".", "..")
@@ -148,19 +152,14 @@ def _segment(text: str) -> str:
 def _post(
     path: str,
     answer: Callable[[bytes], T],
-    body: wire.Body,
+    order: wire.Body,
     *,
     key: str | None = None,
     free: bool = False,
 ) -> Call[T]:
-    dumped = body.model_dump(mode="json", by_alias=True, exclude_none=True)
-    # a service that knows no such inputs may refuse the field, even when it is empty
-    for name in ("mediaUploads", "tags"):
-        if dumped.get(name) == {}:
-            del dumped[name]
-    if dumped.get("fileMetadata", False):
-        del dumped["fileMetadata"]
-    return Call("POST", path, answer, body=dumped, key=key or new_key(), free=free)
+    dumped = order.model_dump(mode="json", by_alias=True, exclude_none=True)
+    body = {name: v for name, v in dumped.items() if name not in _LEFT_OUT or v != _LEFT_OUT[name]}
+    return Call("POST", path, answer, body=body, key=key or new_key(), free=free)
 
 
 @cache

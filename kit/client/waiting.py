@@ -27,6 +27,7 @@ from kit.errors import (
     NoAnswerError,
     NotFoundError,
     RateLimitError,
+    RequestTimeoutError,
     UnavailableError,
 )
 
@@ -48,6 +49,8 @@ _LEAST, _MOST = 8, 20
 _USELESS, _SELDOM = 3, 8
 #: Generations of a page that must be ours for the next page to be worth more than asking singly.
 _WORTH = 2
+#: What a list is refused with where that says nothing of other requests.
+_LISTLESS = (BadRequestError, InternalError, RequestTimeoutError)
 #: What may be gone by itself in a while, like a connection that is not there.
 _TEMPORARY = (UnavailableError, RateLimitError)
 
@@ -333,7 +336,7 @@ class SharedWait:
         """
         if isinstance(error, answers.UNKNOWN_PATH):
             self._has_list = False
-        elif isinstance(error, (BadRequestError, InternalError)) or type(error) is ApiError:
+        elif isinstance(error, _LISTLESS) or type(error) is ApiError:
             self._misses += 1
         else:
             raise error

@@ -165,22 +165,16 @@ class AccountConnections:
         return replace(choice, remark=remark, code=code)
 
 
+@dataclass(slots=True)
 class AccountSwitcher:
     """The switch of one panel as the widgets see it.
 
-    `go` goes over to a connection; None stays in the same widget, and moves `at`.
+    `go` goes over to a connection; without it, the same widget shows what `at` is then.
     """
 
-    def __init__(
-        self,
-        connections: AccountConnections,
-        at: AccountConnection | None = None,
-        go: Callable[[AccountConnection], None] | None = None,
-    ) -> None:
-        self._connections = connections
-        self.at = at or connections.own
-        self._alone = go is None
-        self._go = go or self._move
+    connections: AccountConnections
+    at: AccountConnection
+    go: Callable[[AccountConnection], None] | None = None
 
     @property
     def active(self) -> str:
@@ -189,24 +183,27 @@ class AccountSwitcher:
 
     def known(self) -> list[AccountChoice]:
         """Return all of them, the studio's own first."""
-        places = self._connections.choices()
-        if self._alone:
+        places = self.connections.choices()
+        if self.go is None:
             return places
         # where it is another, a banner says so
         return [place if place.own else replace(place, remark="", code="") for place in places]
 
     def choose(self, name: str) -> None:
         """Go over to one; it is tried first."""
-        self._go(self._connections.open(name))
+        self._move(self.connections.open(name))
 
     def enter(self, address: str, key: str, name: str) -> str:
         """Try a key, save it under the name if there is one, go over to it, and say so."""
-        connection, sentence = self._connections.enter(address, key, name)
-        self._go(connection)
+        connection, sentence = self.connections.enter(address, key, name)
+        self._move(connection)
         return sentence
 
     def _move(self, connection: AccountConnection) -> None:
-        self.at = connection
+        if self.go is None:
+            self.at = connection
+        else:
+            self.go(connection)
 
 
 def is_public_page() -> bool:
@@ -239,7 +236,7 @@ def account_panel(
     from kit.widgets.account.panel import AccountPanel, Facts
 
     connections = AccountConnections(session)
-    switcher = switcher or AccountSwitcher(connections)
+    switcher = switcher or AccountSwitcher(connections, connections.own)
 
     def look() -> Facts:
         connection = switcher.at

@@ -5,7 +5,7 @@ Every start of a studio passes here: those of forms, sweeps and cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -37,26 +37,15 @@ _SERIOUS = (
 
 
 class Billing:
-    """Prices, budgets and receipts of one studio.
+    """Prices, budgets and receipts of one studio."""
 
-    By its `models` a service is known to be one like ours.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        policy: Policy,
-        notices: Notices,
-        models: Callable[[], Flow[Mapping[str, wire.Model]]],
-    ) -> None:
+    def __init__(self, settings: Settings, *, policy: Policy, notices: Notices) -> None:
         self.budgets = Budgets()
         self.changes = changes_at(settings.base_url)
         self.book = PriceBook(settings.records("prices"))
         self._texts = settings.records("texts")
         self._settings = settings
         self._policy = policy
-        self._models = models
         self._notices = notices
         self._estimates = True
         self._seen: dict[str, tuple[str, ...]] = {}
@@ -177,9 +166,7 @@ class Billing:
         asked = ["scripts", order.model_dump(mode="json", by_alias=True)]
         if not again and (known := self._find_texts(asked)):
             return [wire.Script.model_validate(each) for each in known], True
-        wrong = [*parameters.script_problems(order)]
-        offered = (yield from self._models()) if wrong else {}
-        if any(map(parameters.is_own, offered.values())):
+        if self._settings.ours and (wrong := [*parameters.script_problems(order)]):
             raise errors.ParameterError.fields(wrong)
         several = str(order.variations) == "2"
         what, credits = (

@@ -45,16 +45,12 @@ def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[st
 
 def fetch_files(generation: BaseGeneration, whole: bool) -> Fetched:
     """Return file and thumbnail; of a picture only the thumbnail where that is enough."""
-    return generation.client.block(_media(generation, whole))
-
-
-def _media(generation: BaseGeneration, whole: bool) -> Flow[Fetched]:
-    cache, facts = generation.operations.cache, generation.facts
+    block, cache, facts = generation.client.block, generation.operations.cache, generation.facts
     video = facts.asset_type == "video"
-    small = (yield from downloads.poster(cache, facts)) if video or not whole else None
+    small = block(downloads.poster(cache, facts)) if video or not whole else None
     if small and not video:
         return None, small
-    return (yield from downloads.output(cache, facts)), small
+    return block(downloads.output(cache, facts)), small
 
 
 def fetch_thumbnail(generation: BaseGeneration) -> bytes | None:

@@ -26,10 +26,9 @@ MOST = 100
 G = TypeVar("G", bound=BaseGeneration)
 #: A generation and those whose outputs went into it, by id.
 Inputs = Mapping[str, Sequence[str]]
-#: A generation, what it cost, and the picture that stands for it.
-Step = tuple[wire.Generation, Decimal | None, bytes | None]
 _FIT = media.Fit(limit=20_000, width=160)
 _CARD = "width:170px;border:1px solid var(--jp-border-color2,#9996);border-radius:6px;padding:6px"
+_COLUMN = "display:flex;flex-direction:column;gap:8px;justify-content:center"
 _ARROW = (
     f'<span style="align-self:center;font-size:20px;{FAINT}" aria-label="leads to">'
     "\N{RIGHTWARDS ARROW}</span>"
@@ -124,31 +123,28 @@ class Lineage(Generic[G]):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         levels = find_levels(self.generations[-1].id, self.inputs)
-        steps: dict[int, list[Step]] = {}
+        columns: dict[int, str] = {}
         for one in self.generations:
-            step = steps.setdefault(levels.get(one.id, 0), [])
-            step.append((one.facts, gallery_item(one).cost, find_thumbnail(one)))
-        columns = [steps[level] for level in sorted(steps, reverse=True)]
-        return {"text/plain": repr(self), "text/html": _draw(columns, self._total)}
+            level = levels.get(one.id, 0)
+            columns[level] = columns.get(level, "") + _draw_step(one)
+        # side by side, those that went in first
+        drawn = _ARROW.join(
+            f'<div style="{_COLUMN}">{columns[level]}</div>'
+            for level in sorted(columns, reverse=True)
+        )
+        count = markup.count_of(len(self), "generation")
+        html = (
+            f'<div style="{markup.FONT};{markup.COLOR}">'
+            f'<div style="display:flex;flex-wrap:wrap;gap:10px">{drawn}</div>'
+            f'<div style="{FAINT};margin-top:6px">{count} · {markup.credits(self._total)} in all'
+            "</div></div>"
+        )
+        return {"text/plain": repr(self), "text/html": html}
 
 
-def _draw(columns: Sequence[Sequence[Step]], total: Decimal) -> str:
-    """Return the columns side by side, those that went in first, with what all of it cost."""
-    drawn = _ARROW.join(
-        '<div style="display:flex;flex-direction:column;gap:8px;justify-content:center">'
-        + "".join(map(_draw_step, column))
-        + "</div>"
-        for column in columns
-    )
-    chain = f'<div style="display:flex;flex-wrap:wrap;gap:10px">{drawn}</div>'
-    count = sum(map(len, columns))
-    told = f"{markup.count_of(count, 'generation')} · {markup.credits(total)} in all"
-    style = f"{markup.FONT};{markup.COLOR}"
-    return f'<div style="{style}">{chain}<div style="{FAINT};margin-top:6px">{told}</div></div>'
-
-
-def _draw_step(step: Step) -> str:
-    facts, cost, thumbnail = step
+def _draw_step(generation: BaseGeneration) -> str:
+    facts, cost = generation.facts, gallery_item(generation).cost
+    thumbnail = find_thumbnail(generation)
     title = facts.prompt or facts.model_id or facts.id
     picture = media.still(thumbnail, title=title, fit=_FIT) if thumbnail else ""
     price = markup.credits(cost) if cost is not None else "price unknown"

@@ -94,7 +94,7 @@ class Operations:
         self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
         self.policy = policy
         self.notices = Notices()
-        self.billing = Billing(settings, policy=policy, notices=self.notices, models=self.models)
+        self.billing = Billing(settings, policy=policy, notices=self.notices)
         self.history_sync = HistorySync(settings, self.models, self.journal)
         self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)

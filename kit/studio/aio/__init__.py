@@ -173,7 +173,7 @@ class AsyncStudio(BaseStudio):
         self.usage = AsyncUsage(self.client, operations)
         self.budget = operations.billing.budgets
         self.ratings = Ratings(settings.records("ratings"))
-        self.sweep = AsyncSweeps(self.session, self.ratings, self._run)
+        self.sweep = AsyncSweeps(self.session, self.ratings)
         self.generate_many = self.sweep.rows
         self.history = AsyncHistory(self.session)
         preview.register()

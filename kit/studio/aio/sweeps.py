@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,6 @@ class AsyncSweeps:
 
     session: Session[AsyncGeneration]
     ratings: Ratings
-    run: Callable[[Flow[Any]], Awaitable[Any]]
 
     def __repr__(self) -> str:
         return "<studio.sweep(model, prompt, ...)>"
@@ -72,7 +71,7 @@ class AsyncSweeps:
         flow = cells.plan_sweep(
             self.session.operations, model, asked, media=media, plan=plan, again=again, tags=tags
         )
-        return AsyncSweep(await self.run(flow), self.session, self.ratings)
+        return await self._plan(flow)
 
     async def rows(
         self,
@@ -92,8 +91,13 @@ class AsyncSweeps:
         break a rule, a `ParameterError` names them, and nothing was sent.
         """
         flow = cells.plan_rows(self.session.operations, frame, model=model, again=again, tags=tags)
-        sweep = AsyncSweep(await self.run(flow), self.session, self.ratings)
+        sweep = await self._plan(flow)
         return await sweep.run(at_once=at_once, unpriced=unpriced)
+
+    async def _plan(self, flow: Flow[cells.SweepCells]) -> AsyncSweep[AsyncGeneration]:
+        client: Any = self.session.client
+        planned = await client.run(self.session.resumable(flow))
+        return AsyncSweep(planned, self.session, self.ratings)
 
 
 class AsyncSweep(BaseSweep[H]):

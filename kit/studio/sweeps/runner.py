@@ -1,7 +1,6 @@
 """The runner: many flows at once, within the limits of the service, stoppable at any time.
 
-Threads serve both faces: the blocking one runs a flow on its own thread anyway, and the awaited one
-runs them all on the private loop while the threads wait. A request that the service has no room for
+Threads serve both faces: each runs its flows by itself. A request that the service has no room for
 waits for as long as it asks, and all the others wait with it. A run that was stopped and has not
 come to its end goes on where it is.
 """

@@ -172,7 +172,7 @@ class Studio(BaseStudio):
         self.usage = Usage(self.client, operations)
         self.budget = operations.billing.budgets
         self.ratings = Ratings(settings.records("ratings"))
-        self.sweep = Sweeps(self.session, self.ratings, self._run)
+        self.sweep = Sweeps(self.session, self.ratings)
         self.generate_many = self.sweep.rows
         self.history = History(self.session)
         preview.register()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,6 @@ class Sweeps:
 
     session: Session[Generation]
     ratings: Ratings
-    run: Callable[[Flow[Any]], Any]
 
     def __repr__(self) -> str:
         return "<studio.sweep(model, prompt, ...)>"
@@ -70,7 +69,7 @@ class Sweeps:
         flow = cells.plan_sweep(
             self.session.operations, model, asked, media=media, plan=plan, again=again, tags=tags
         )
-        return Sweep(self.run(flow), self.session, self.ratings)
+        return self._plan(flow)
 
     def rows(
         self,
@@ -90,8 +89,13 @@ class Sweeps:
         break a rule, a `ParameterError` names them, and nothing was sent.
         """
         flow = cells.plan_rows(self.session.operations, frame, model=model, again=again, tags=tags)
-        sweep = Sweep(self.run(flow), self.session, self.ratings)
+        sweep = self._plan(flow)
         return sweep.run(at_once=at_once, unpriced=unpriced)
+
+    def _plan(self, flow: Flow[cells.SweepCells]) -> Sweep[Generation]:
+        client: Any = self.session.client
+        planned = client.run(self.session.resumable(flow))
+        return Sweep(planned, self.session, self.ratings)
 
 
 class Sweep(BaseSweep[H]):
