@@ -221,8 +221,12 @@ def list_all(
     call: Call[list[Listed]],
     limit: int | None = None,
     keep: Callable[[Listed], bool] = lambda _: True,
+    ends: Callable[[Listed], bool] = lambda _: False,
 ) -> Flow[list[Listed]]:
-    """Fetch page after page until `limit` items that are kept are there, or all of them."""
+    """Fetch page after page until `limit` items that are kept are there, or all of them.
+
+    None comes after a page whose last item `ends` the list.
+    """
     items: dict[str, Listed] = {}  # pages move on while they are read: what is on two is one
     following: Call[list[Listed]] | None = call
     seen: set[str] = set()
@@ -230,7 +234,8 @@ def list_all(
         seen.add(following.path)  # a list that leads back to itself has no end
         found = yield from fetch_page(following)
         items |= {item.id: item for item in found.items if keep(item)}
-        following = found.following if found.items else None
+        over = not found.items or ends(found.items[-1])
+        following = None if over else found.following
     return list(items.values())[:limit]
 
 

@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from kit.errors import BadRequestError
-from kit.explore.frames import pointer, read_object
+from kit.explore.frames import pointer
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from kit import wire
 
 #: A moment as it may be given: an ISO 8601 text, also of a month, a date or a time; without a zone
 #: it is UTC.
@@ -95,7 +95,7 @@ class HistoryFilter:
         return [*times, *(list(words) for _, words in self._words()), *tags]
 
     def query(self, limit: int | None, *, tags: bool = True) -> dict[str, Any]:
-        """Return the query of a list, whose pages are long where a part is left to `matching`.
+        """Return the query of a list, whose pages are long where a part is left to `fits`.
 
         That is one of several words or tags, and words beside a tag; all tags where the service
         keeps none. The default length is not sent, some services refuse it.
@@ -111,31 +111,15 @@ class HistoryFilter:
         size = PAGE if local or limit is None else min(limit, PAGE)
         return {**found, "limit": None if size == _USUAL else size}
 
-    def passed(self, table: pa.Table) -> bool:
-        """Return whether a page, newest first, has come to rows that are too old."""
-        last = table["created_at"][-1].as_py() if table.num_rows else None
-        return self.since is not None and last is not None and last < self.since
+    def is_older(self, one: wire.Generation) -> bool:
+        """Return whether a generation, and so all that a list has after it, is too old."""
+        made = one.created_at
+        return self.since is not None and made is not None and made < self.since
 
-    def matching(self, table: pa.Table) -> pa.Table:
-        """Return the rows that are meant, for services that do not know the query."""
-        import pyarrow as pa
-
-        known = [read_object(text) if self.tag else {} for text in table["tags"].to_pylist()]
-        tags = [{key: str(value) for key, value in each.items()} for each in known]
-        columns = [table[name].to_pylist() for name in (*_COLUMNS.values(), "created_at")]
-        fitting = [self.fits(*row) for row in zip(tags, *columns, strict=True)]
-        return table.filter(pa.array(fitting, pa.bool_()))
-
-    def fits(
-        self,
-        tags: Mapping[str, str],
-        status: str | None,
-        model: str | None,
-        asset_type: str | None,
-        made: datetime | None,
-    ) -> bool:
-        """Return whether a generation of these facts is meant."""
-        facts = {"status": status, "model_id": model, "asset_type": asset_type}
+    def fits(self, one: wire.Generation, tags: Mapping[str, str]) -> bool:
+        """Return whether a generation with these tags is meant, of a service that filters less."""
+        made = one.created_at
+        facts = {"status": one.state, "model_id": one.model_id, "asset_type": one.asset_type}
         return (
             all(facts[column] in words for column, words in self._words())
             and dict(self.tag).items() <= tags.items()

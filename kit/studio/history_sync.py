@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -117,66 +117,59 @@ class HistorySync:
 
     def list_newest(self, limit: int | None, choice: HistoryFilter) -> Flow[list[wire.Generation]]:
         """Return the newest generations of a choice, at most `limit`; None asks for all."""
-        query = choice.query(limit, tags=self._settings.ours)
-        if choice != ALL and not self._settings.ours:
-            query["limit"] = PAGE  # it may know no filter
-        call = calls.list_generations(**query)
-        found = yield from flows.list_all(call, limit, lambda one: self._fits(one, choice))
+        found = yield from self._list(limit, choice)
         if not found:
             yield from self.check(choice)
-        if choice == ALL:
-            self.warn_of_short_list([one.id for one in found], limit)
         return found
 
     def newest(self, limit: int, choice: HistoryFilter) -> Flow[pa.Table]:
-        """Return the newest generations of a choice, page by page until there are enough.
-
-        Where the service leaves a part of the choice to us, it is asked for long pages.
-        """
+        """Return the same as a table, straight from the bytes of the answers."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         from kit.explore import charges, pages
-        from kit.explore.charges import fill_tags
 
-        query = choice.query(limit, tags=self._settings.ours)
+        contents: list[bytes] = []
+        listed = yield from self._list(limit, choice, contents.append)
+        yield from self.check(choice, listed)
         malformed = pages.MalformedValues()
-        path: str | None = None
-        seen: set[str | None] = {None}
-        whole = pages.read_table(b"[]", malformed)
-        while True:
-            page = yield from self.page(query, path)
-            found = fill_tags(pages.read_table(page.content, malformed), self.tags())
-            fitting = choice.matching(found)
-            if fitting.num_rows < found.num_rows and query["limit"] != PAGE and page.following:
-                query["limit"], path = PAGE, None  # it does not filter: begin anew
-                continue
-            # pages move on while they are read: what is on two is one
-            known = pc.is_in(fitting["id"], value_set=whole["id"].combine_chunks())
-            whole = pa.concat_tables([whole, fitting.filter(pc.invert(known))])
-            path = page.following
-            enough = whole.num_rows >= limit
-            if path in seen or enough or not found.num_rows or choice.passed(found):
-                break
-            seen.add(path)  # a list that leads back to itself has no end
+        tables = [pages.read_table(content, malformed) for content in contents or [b"[]"]]
+        read = charges.fill_tags(pa.concat_tables(tables), self.tags())
         malformed.warn()
-        whole = whole.slice(0, limit)
-        yield from self.check(choice, whole)
-        if choice == ALL and path is None:
-            self.warn_of_short_list(whole["id"].to_pylist(), limit)
+        ids = pa.array([one.id for one in listed], pa.string())
+        whole = read.take(pc.index_in(ids, value_set=read["id"].combine_chunks()).drop_null())
         if charges.complete(whole):
             return whole
         return charges.fill_credits(whole, self._journal.credits(), (yield from self.models()))
 
-    def _fits(self, one: wire.Generation, choice: HistoryFilter) -> bool:
-        tags = self._journal.find_tags(one)
-        return choice.fits(tags, one.state, one.model_id, one.asset_type, one.created_at)
+    def _list(
+        self,
+        limit: int | None,
+        choice: HistoryFilter,
+        on_page: Callable[[bytes], object] = lambda _: None,
+    ) -> Flow[list[wire.Generation]]:
+        query = choice.query(limit, tags=self._settings.ours)
+        if choice != ALL and not self._settings.ours:
+            query["limit"] = PAGE  # it may know no filter
+        call = calls.list_generations(**query)
+
+        def read(content: bytes) -> list[wire.Generation]:
+            on_page(content)
+            return call.answer(content)
+
+        def keep(one: wire.Generation) -> bool:
+            return choice.fits(one, self._journal.find_tags(one))
+
+        found = yield from flows.list_all(replace(call, answer=read), limit, keep, choice.is_older)
+        if choice == ALL:
+            self.warn_of_short_list([one.id for one in found], limit)
+        return found
 
     def page(self, query: Mapping[str, Any], path: str | None) -> Flow[Page]:
         """Ask for a page and return its bytes; they are read where the table is made."""
         return (yield from self._page(calls.list_generations(**query), path))
 
-    def check(self, choice: HistoryFilter, found: pa.Table | None = None) -> Flow[None]:
+    def check(self, choice: HistoryFilter, found: Sequence[wire.Generation] = ()) -> Flow[None]:
         """Refuse a choice of models or asset types that history, catalog and `found` do not have.
 
         Raises `BadRequestError`: with the closest name.
@@ -191,7 +184,7 @@ class HistorySync:
             "asset_type": [m.asset_type for m in catalog],
         }
         for column, asked in words.items():
-            listed = [] if found is None else found[column].unique().to_pylist()
+            listed = [getattr(one, column) for one in found]
             known = {*offered[column], *listed, *(archive.words(column) if asked else ())}
             check_words(column, asked, known)
 
