@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit import wire
 from kit.client import answers, calls, flows, profiles
-from kit.client.calls import Call, Flow
+from kit.client.calls import Flow
 from kit.client.settings import Settings, resolve
 from kit.errors import ConfigError
 from kit.internet import origin
@@ -220,10 +220,8 @@ def _check_key(connection: AccountConnection) -> wire.Account:
         raise
 
 
-#: Pages of the ledger that are read at most to add up a month.
-_PAGES = 20
-#: Kinds of entries that take credits. Source: contract, "Generations".
-_CHARGES = frozenset({"generation", "title", "script"})
+#: Entries of the ledger that are read at most to add up a month.
+_READ = 20_000
 
 
 def account_panel(
@@ -254,49 +252,19 @@ def account_panel(
 
 
 def spent_lately(now: datetime | None = None) -> Flow[Spent | None]:
-    """Return what was spent today and this month (UTC), or None where there is no ledger.
-
-    A ledger of another making may hold what is not known here; what was made of that is said.
-    """
+    """Return what was spent today and this month (UTC), or None where there is no ledger."""
     now = now or datetime.now(UTC)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = today.replace(day=1)
-    entries: list[wire.Entry] = []
-    call: Call[list[wire.Entry]] = calls.list_usage(limit=1000)
-    whole = False
+    usage = calls.list_usage(limit=1000)
     try:
-        for _ in range(_PAGES):
-            found = yield from flows.fetch_page(call)
-            entries += found.items
-            whole = not found.items or not found.following or found.items[-1].created_at < month
-            if whole or not found.following:
-                break
-            call = found.following
+        read = yield from flows.list_all(usage, _READ, ends=lambda one: one.created_at < month)
     except answers.UNKNOWN_PATH:
         return None
-    counted = [e for e in entries if e.created_at >= month]
-    return Spent(_sum(counted, today), _sum(counted, month), tuple(_doubts(counted, whole)))
 
+    def spent(since: datetime) -> Decimal:
+        taken = (-e.credits for e in read if e.kind != "grant" and e.created_at >= since)
+        return sum(taken, Decimal(0))
 
-def _sum(entries: list[wire.Entry], since: datetime) -> Decimal:
-    return sum((_amount_taken(e) for e in entries if e.created_at >= since), Decimal(0))
-
-
-def _amount_taken(entry: wire.Entry) -> Decimal:
-    """Return what an entry took; less than nothing where it gave some of that back."""
-    if entry.kind in _CHARGES:
-        return abs(entry.credits)
-    if entry.kind == "refund":
-        return -abs(entry.credits)
-    return Decimal(0) if entry.kind == "grant" else max(-entry.credits, Decimal(0))
-
-
-def _doubts(entries: list[wire.Entry], whole: bool) -> Iterator[str]:
-    if not whole:
-        yield f"Only its newest {len(entries):,} entries were read, so it may be more."
-    malformed = sorted({e.kind for e in entries} - _CHARGES - {"refund", "grant"})
-    if malformed:
-        kinds = ", ".join(map(repr, malformed))
-        yield f"It has entries of a kind not known here ({kinds}): what they took counts."
-    if any(e.kind in _CHARGES and e.credits > 0 for e in entries):
-        yield "Some charges have no minus sign there and count as spent all the same."
+    some = f"Only its newest {len(read):,} entries were read, so it may be more."
+    return Spent(spent(today), spent(month), (some,) if len(read) == _READ else ())

@@ -11,7 +11,7 @@ from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
 from kit.studio import Studio
-from kit.studio.completion import complete_call, register
+from kit.studio.catalog import complete_call, register_completion
 from tests.client.third_party import Answer, Server
 from tests.conftest import NO_HISTORY
 
@@ -34,15 +34,15 @@ from tests.conftest import NO_HISTORY
 def test_models_parameters_and_values_are_completed(
     studio: Studio, before: str, begun: str, words: list[str]
 ) -> None:
-    assert complete_call(before, {"studio": studio.session}) == (begun, words)
+    assert complete_call(before, {"studio": studio}) == (begun, words)
 
 
 def test_ipython_completes_them(studio: Studio) -> None:
     shell = InteractiveShell(config=NO_HISTORY)
-    register(shell)
+    register_completion(shell)
     if IPython.version_info < (8, 6):
         pytest.skip("an older one, as Colab's, has no such matchers, and is left alone")
-    register(shell)
+    register_completion(shell)
     shell.user_ns["studio"] = studio
 
     def completed(code: str) -> list[Any]:
@@ -58,10 +58,10 @@ def test_ipython_completes_them(studio: Studio) -> None:
 
 def test_a_shell_that_completes_nothing_is_left_alone() -> None:
     shell = SimpleNamespace(user_ns={})
-    register(shell)
+    register_completion(shell)
     assert vars(shell) == {"user_ns": {}}
 
 
 def test_a_service_that_refuses_completes_nothing(studio: Studio, other: Server) -> None:
     other.first("GET", "/v1/creative-studio/models", Answer(401, {}))
-    assert complete_call('studio.generate("', {"studio": studio.session}) == ("", [])
+    assert complete_call('studio.generate("', {"studio": studio}) == ("", [])

@@ -16,7 +16,7 @@ from kit.client.calls import Flow
 from kit.client.settings import Settings
 from kit.errors import ConfigError, NotFoundError, show_own_lines
 from kit.explore.ratings import Ratings
-from kit.studio import completion
+from kit.studio import catalog
 from kit.studio.aio.generation import AsyncGeneration
 from kit.studio.aio.history import AsyncHistory
 from kit.studio.aio.sweeps import AsyncSweeps
@@ -177,7 +177,7 @@ class AsyncStudio(BaseStudio):
         self.generate_many = self.sweep.rows
         self.history = AsyncHistory(self.session)
         preview.register()
-        completion.register()
+        catalog.register_completion()
 
     async def __aenter__(self) -> AsyncStudio:
         return self

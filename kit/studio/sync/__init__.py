@@ -15,7 +15,7 @@ from kit.client.settings import Settings
 from kit.client.sync import Client
 from kit.errors import ConfigError, NotFoundError, show_own_lines
 from kit.explore.ratings import Ratings
-from kit.studio import completion
+from kit.studio import catalog
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
 from kit.studio.history_sync import show_progress
@@ -176,7 +176,7 @@ class Studio(BaseStudio):
         self.generate_many = self.sweep.rows
         self.history = History(self.session)
         preview.register()
-        completion.register()
+        catalog.register_completion()
 
     def __enter__(self) -> Studio:
         return self
