@@ -59,7 +59,7 @@ def test_the_toolkit_alone_works_and_names_the_extra_of_what_it_lacks(
 
     assert ended.returncode == 0, ended.stderr
     history, costs, embedded = ended.stdout.splitlines()
-    sentence = "the synced history needs duckdb: pip install 'creative-studio-kit[history]'"
+    sentence = "the synced history needs pyarrow: pip install 'creative-studio-kit[history]'"
     assert history == costs == sentence
     assert embedded.startswith("the embedded service")
     assert embedded.endswith("pip install 'creative-studio-kit[service]'")

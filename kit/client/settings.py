@@ -133,8 +133,9 @@ def resolve(
     folder = data_folder(data, environment=env)
     progress = env.get("KIT_PROGRESS", "1").lower() not in _OFF
     found = _from_arguments(base_url, api_key, env)
-    if found is None and profile is None:
-        found = _from_environment(env)
+    set_here = env.get("KIT_BASE_URL"), env.get("KIT_API_KEY")
+    if found is None and profile is None and any(set_here):
+        found = _pair(*set_here, "{2} is set, set {1} too")
     name = ""
     if found is None:
         name = profile or env.get("KIT_PROFILE") or "default"
@@ -180,13 +181,6 @@ def _from_arguments(
     if not api_key and (not own or origin(own) == origin(base_url or "")):
         api_key = env.get("KIT_API_KEY")
     return _pair(base_url or own, api_key, "pass {0} as well, or set {1}")
-
-
-def _from_environment(env: Mapping[str, str]) -> tuple[str, str] | None:
-    base_url, api_key = env.get("KIT_BASE_URL"), env.get("KIT_API_KEY")
-    if not base_url and not api_key:
-        return None
-    return _pair(base_url, api_key, "{2} is set, set {1} too")
 
 
 def _pair(base_url: str | None, api_key: str | None, advice: str) -> tuple[str, str]:

@@ -47,11 +47,7 @@ _QUIET_PAGES = 3
 #: Takes what is read (``history`` or ``ledger``), and how far that is.
 OnProgress: TypeAlias = "Callable[[str, Synced], None]"
 #: Takes a label and returns what shows it for as long as it is open.
-ShowProgress: TypeAlias = Callable[[str], AbstractContextManager[ProgressUpdates]]
-
-
-def ignore_progress(_what: str, _so_far: object) -> None:
-    """Show nothing."""
+ShowProgress: TypeAlias = Callable[..., AbstractContextManager[ProgressUpdates]]
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -61,6 +57,7 @@ class HistorySync:
     _settings: Settings
     _models: Callable[[], Flow[dict[str, wire.Model]]]
     _journal: Journal
+    _progress: ShowProgress
     #: Whether the service has a ledger; None while it was not asked.
     has_ledger: bool | None = None
     _account: str | None = None
@@ -71,48 +68,51 @@ class HistorySync:
         return open_archive(self._settings, account)
 
     def current(
-        self, on_progress: OnProgress = ignore_progress, *, sync: bool = True, usage: bool = False
+        self,
+        *,
+        sync: bool = True,
+        usage: bool = False,
+        choice: HistoryFilter | None = None,
+        quiet: bool = False,
     ) -> Flow[Archive]:
         """Return the archive as the service has it now, or as the last sync left it.
 
-        The ledger is read from the first time on that `usage` asks for it.
+        The ledger is read from the first time on that `usage` asks for it. A `choice` of it that
+        makes no sense is refused. How far it is is shown where that takes long, unless it is to be
+        `quiet`.
         """
         if sync:
-            yield from self.sync(on_progress, usage=usage)
+            show = partial(self._progress, enabled=False) if quiet else self._progress
+            with show_progress(show) as on_progress:
+                yield from self.sync(on_progress, usage=usage)
+        if choice is not None:
+            yield from self.check(choice)
         return (yield from self.archive())
 
-    def sync(
-        self, on_progress: OnProgress = ignore_progress, *, usage: bool = False
-    ) -> Flow[Synced]:
+    def sync(self, on_progress: OnProgress, *, usage: bool = False) -> Flow[Synced]:
         """Bring the archive up to date.
 
         Raises `KitError`: it cannot be written, or is damaged; what is there stays as it is.
         """
+        with require_extra("history", "the synced history"):
+            from pyarrow import ArrowInvalid
+
+            from kit.explore.syncing import sync_generations, sync_usage
+
         folder = self._settings.records_folder("history")
-        try:
-            return (yield from self._sync(on_progress, usage))
-        except FileNotFoundError as error:
-            raise _damage(folder, error) from None
-        except OSError as error:
-            why = os.strerror(error.errno) if error.errno else failure_reason(error)
-            sentence = (
-                f"the history cannot be written to {folder}: {why}; see it as it is with sync=False"
-            )
-            raise KitError(sentence) from None
-
-    def _sync(self, on_progress: OnProgress, usage: bool) -> Flow[Synced]:
-        store = (yield from self.archive()).store
-        from pyarrow import ArrowInvalid
-
-        from kit.explore.syncing import sync_generations, sync_usage
-
         on_page, on_ledger = partial(on_progress, "history"), partial(on_progress, "ledger")
         try:
+            store = (yield from self.archive()).store
             found = yield from sync_generations(store, self, on_update=on_page)
             if self.has_ledger is not False and (usage or store.manifest().usage.parts):
                 self.has_ledger = yield from sync_usage(store, self, on_update=on_ledger)
-        except ArrowInvalid as error:
-            raise _damage(store.folder, error) from None
+        except (ArrowInvalid, FileNotFoundError) as error:
+            advice = f"remove that folder, and it is read anew ({str(error).partition(chr(10))[0]})"
+            raise KitError(f"the history in {folder} is damaged: {advice}") from None
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno else failure_reason(error)
+            sentence = f"the history cannot be written to {folder}: {why}"
+            raise KitError(f"{sentence}; see it as it is with sync=False") from None
         return found
 
     def list_newest(self, limit: int | None, choice: HistoryFilter) -> Flow[list[wire.Generation]]:
@@ -307,11 +307,6 @@ def describe_progress(what: str, so_far: Synced, seconds: float) -> str:
     back = [f"back to {so_far.through:%Y-%m-%d}"] if so_far.through else []
     counts = count_of(so_far.fetched, "row"), count_of(so_far.pages, "page")
     return f"{what}: {' · '.join([*counts, rate, *back])}"
-
-
-def _damage(folder: Path, error: Exception) -> KitError:
-    sentence = f"the history in {folder} is damaged: remove that folder, and it is read anew"
-    return KitError(f"{sentence} ({str(error).partition(chr(10))[0]})")
 
 
 def open_archive(settings: Settings, account: str) -> Archive:

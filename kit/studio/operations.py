@@ -95,7 +95,7 @@ class Operations:
         self.policy = policy
         self.notices = Notices()
         self.billing = Billing(settings, policy=policy, notices=self.notices)
-        self.history_sync = HistorySync(settings, self.models, self.journal)
+        self.history_sync = HistorySync(settings, self.models, self.journal, self.progress)
         self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)
         self.catalog = catalog or ModelCatalog(policy)

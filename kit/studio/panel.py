@@ -185,7 +185,7 @@ class PanelPages:
         """Return what was made so far."""
 
         def renew() -> pd.DataFrame:
-            return self._client.block(self._operations.history_sync.current()).frame()
+            return self._client.block(self._operations.history_sync.current(quiet=True)).frame()
 
         return views.history_table(self._session, renew(), renew=renew).controls
 
@@ -193,7 +193,7 @@ class PanelPages:
         """Return what was spent: in sum, by model, and day by day."""
         from kit.explore.costs import Spending
 
-        archive = self._client.block(self._operations.history_sync.current(usage=True))
+        archive = self._client.block(self._operations.history_sync.current(usage=True, quiet=True))
         kept = self._client.block(accounts.spent_lately()) is not None
         return page(cost_page(Spending(archive), self._connection.account().credits, ledger=kept))
 

@@ -18,7 +18,6 @@ from kit.explore.costs import CostFrame, CostReport, FocusFrame, Forecast, Spend
 from kit.explore.filters import HistoryFilter, parse_filter
 from kit.explore.ratings import KEPT
 from kit.studio.billing import check_changes, list_priced_settings
-from kit.studio.history_sync import show_progress
 from kit.studio.views import BaseCosts
 
 if TYPE_CHECKING:
@@ -273,9 +272,7 @@ class AsyncCosts(BaseCosts):
 
     async def _archive(self, sync: bool) -> Archive:
         """Return history and ledger, brought up to date before where it is to `sync`."""
-        with show_progress(self._operations.progress) as on_progress:
-            current = self._operations.history_sync.current(on_progress, sync=sync, usage=True)
-            return await self._client.run(current)
+        return await self._client.run(self._operations.history_sync.current(sync=sync, usage=True))
 
     async def _balance(self) -> Decimal | None:
         """Return what can be spent, or None where the service does not report it."""

@@ -18,7 +18,6 @@ from kit.explore.ratings import Ratings
 from kit.studio import catalog
 from kit.studio.catalog import Models
 from kit.studio.generation import Session
-from kit.studio.history_sync import show_progress
 from kit.studio.operations import Operations
 from kit.studio.requests import (
     merge_parameters,
@@ -121,8 +120,7 @@ class Usage:
         for, and nothing where `sync` is False. A service without a ledger raises `NotFoundError`.
         """
         history = self._operations.history_sync
-        with show_progress(self._operations.progress) as on_progress:
-            archive = self._client.run(history.current(on_progress, sync=sync, usage=True))
+        archive = self._client.run(history.current(sync=sync, usage=True))
         if history.has_ledger is False:
             raise NotFoundError("this service has no ledger")
         return archive.usage(limit)

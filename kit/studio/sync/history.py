@@ -322,9 +322,5 @@ class History(BaseHistory[Generation]):
         self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False
     ) -> Archive:
         """Return the archive; a choice of it that makes no sense is refused."""
-        with show_progress(self._progress) as on_progress:
-            current = self._history.current(on_progress, sync=sync, usage=usage)
-            found = self._client.run(current)
-        if choice is not None:
-            self._client.run(self._history.check(choice))
-        return found
+        current = self._history.current(sync=sync, usage=usage, choice=choice)
+        return self._client.run(current)
