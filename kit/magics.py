@@ -11,7 +11,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from IPython.core.error import UsageError
 
@@ -27,7 +26,7 @@ from kit.errors import (
 from kit.parameters import suggest
 
 if TYPE_CHECKING:
-    from kit.studio import AsyncStudio, Generation, Studio
+    from kit.studio import Generation, Studio
 
 _USAGE = (
     "%%generate MODEL [name=value ...] [--tag key=value] [--again] [--studio NAME], "
@@ -53,8 +52,6 @@ class Magics:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        #: The blocking faces of studios that are awaited.
-        self._blocking: WeakKeyDictionary[AsyncStudio, Studio] = WeakKeyDictionary()
 
     def generate(self, line: str, cell: str | None = None) -> Generation:
         """Make a picture or a video of the prompt in the cell.
@@ -108,11 +105,6 @@ class Magics:
         words = [] if model is None else _words(model)
         return [word for word in (*words, "--again", "--studio", "--tag") if word.startswith(begun)]
 
-    def close(self) -> None:
-        """Close the connections that were made for studios that are awaited."""
-        for studio in self._blocking.values():
-            studio.close()
-
     def _studio(self, name: str | None) -> Studio:
         """Return the studio of a variable, or the only one that the notebook has."""
         from kit.studio import AsyncStudio, Studio
@@ -135,11 +127,9 @@ class Magics:
         found = studios[name] if name else next(iter(studios.values()))
         if isinstance(found, Studio):
             return found
-        if found not in self._blocking:
-            # the same studio for a cell that waits: one history, one budget
-            again = Studio(found.client.settings, operations=found.session.operations)
-            self._blocking[found] = again
-        return self._blocking[found]
+        # the same studio for a cell that waits: one history, one budget
+        client, operations = found.client.blocking, found.session.operations
+        return Studio(client.settings, client=client, operations=operations)
 
 
 def load(shell: Any) -> None:

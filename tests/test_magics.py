@@ -30,7 +30,9 @@ def shell(studio: Studio) -> Iterator[Any]:
     shell.run_line_magic("load_ext", "kit")
     shell.user_ns["studio"] = studio
     yield shell
-    shell.find_cell_magic("generate").__self__.close()
+    for one in shell.user_ns.values():
+        if isinstance(one, Studio | AsyncStudio):
+            one.client.disconnect()
     shell.history_manager.end_session()
 
 
@@ -152,6 +154,7 @@ def test_the_studio_of_now_pays(
     for one, line in ((first, "paint"), (second, "paint --again"), (second, "paint")):
         shell.user_ns["studio"] = one
         shell.run_cell_magic("generate", line, "a lake")
+    first.client.disconnect()
 
     assert len(other.requests("POST", START)) == 1
     assert len(elsewhere.requests("POST", START)) == 1

@@ -56,7 +56,7 @@ class AsyncClient:
         self._sleep = sleep
         self._lock = threading.Lock()
         self._http: AsyncSender | None = None
-        self._blocking = blocking or Client(settings)  # of the awaited face alone
+        self.blocking = blocking or Client(settings)  # of the awaited face alone
 
     def __repr__(self) -> str:
         return f"<AsyncClient {self.settings.at(self.settings.base_url)}>"
@@ -82,10 +82,6 @@ class AsyncClient:
         """Facts about the last answer, for support; None before the first."""
         return self._http.last_response if self._http else None
 
-    def with_settings(self, settings: Settings) -> AsyncClient:
-        """Return a client of the same face for another service."""
-        return AsyncClient(settings)
-
     def run(self, flow: Flow[T]) -> LoopJob[T]:
         """Run a flow and return its result; awaited, it has begun already and can be canceled."""
         loops.warn()
@@ -93,7 +89,7 @@ class AsyncClient:
 
     def block(self, flow: Flow[T]) -> T:
         """Run a flow to its end while the caller waits, on either face and inside any loop."""
-        return self._blocking.run(flow)
+        return self.blocking.run(flow)
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of a call of this face while the caller waits."""
@@ -110,7 +106,7 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Close all connections, those in use after their call; a later call opens its own."""
-        self._blocking.close()  # of the awaited face alone
+        self.blocking.close()  # of the awaited face alone
         if self._http:
             await bridge.submit(self._http.close())
 

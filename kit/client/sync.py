@@ -73,10 +73,6 @@ class Client:
         """Facts about the last answer, for support; None before the first."""
         return self._http.last_response if self._http else None
 
-    def with_settings(self, settings: Settings) -> Client:
-        """Return a client of the same face for another service."""
-        return Client(settings)
-
     def run(self, flow: Flow[T]) -> T:
         """Run a flow and return its result; awaited, it has begun already and can be canceled."""
         loops.warn()

@@ -128,7 +128,7 @@ class AccountConnections:
 
     def _connection(self, name: str, settings: Settings, saved: str) -> AccountConnection:
         mine = self.own.session
-        client = mine.client.with_settings(settings)
+        client = type(mine.client)(settings)
         operations = Operations(settings, passing=not saved)
         session = Session(operations, client, mine.generation).remember()
         return AccountConnection(name, session, saved=saved)

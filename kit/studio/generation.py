@@ -189,7 +189,11 @@ class BaseGeneration:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore_generation, (self._service, unsigned(self.facts), self.made_before)
+        facts = self.facts  # without the addresses that open files without a key
+        output = facts.output and facts.output.model_copy(update={"thumbnail_url": None})
+        shown = {"output_url": None, "media_urls": None, "output": output}
+        plain = facts.model_copy(update=shown)
+        return restore_generation, (self._service, plain, self.made_before)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         return self._service, self.id, self.status
@@ -329,12 +333,6 @@ class BaseOutput:
 def service_key(settings: Settings) -> tuple[str, str]:
     """Return what a service and the folder of its journal are known by, whatever its port is."""
     return settings.name or settings.base_url, str(settings.data)
-
-
-def unsigned(facts: wire.Generation) -> wire.Generation:
-    """Return facts without the addresses that open files without a key."""
-    output = facts.output and facts.output.model_copy(update={"thumbnail_url": None})
-    return facts.model_copy(update={"output_url": None, "media_urls": None, "output": output})
 
 
 def restore_generation(

@@ -27,7 +27,7 @@ PAIRS: list[tuple[type, type]] = [
     if "http" not in awaited.parts  # those have httpx's own names
 ]
 #: What both clients have to run things while the caller waits, and what makes a job of a flow.
-WAITING = {"block", "wait_for", "with_settings", "disconnect", "run"}
+WAITING = {"block", "wait_for", "disconnect", "run"}
 
 
 def names(kind: type) -> list[str]:

@@ -90,9 +90,11 @@ class Web:
         """Return the answer of an address, or of where that leads to."""
         address = httpx.URL(url)
         for _ in range(REDIRECTS + 1):
-            if not _is_whole(address):
+            scheme, port = address.scheme, address.port or 1
+            whole = scheme in ("https", "http") and address.host and port < 1 << 16
+            if not whole or address.userinfo:
                 raise _RefusedError("must be like https://host/file, without a user or a password")
-            if address.scheme not in self.schemes and self.public(self.choose(address.host, 80)):
+            if scheme not in self.schemes and self.public(self.choose(address.host, 80)):
                 raise _RefusedError("must begin with https://")
             extensions = {"timeout": httpx.Timeout(STEP).as_dict()}
             request = httpx.Request("GET", address, headers=_HEADERS, extensions=extensions)
@@ -182,11 +184,6 @@ class _TimedStream(httpcore.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
-
-
-def _is_whole(address: httpx.URL) -> bool:
-    known = address.scheme in ("https", "http") and address.host and (address.port or 1) < 1 << 16
-    return bool(known) and not address.userinfo
 
 
 def _check_kind(head: bytes, response: httpx.Response) -> None:
