@@ -13,7 +13,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from kit import wire
@@ -176,18 +176,12 @@ def take_steps(flow: Flow[T], take: Callable[[Step], Flow[Any]]) -> Flow[T]:
         flow.close()
 
 
-@dataclass(frozen=True, slots=True)
-class ResultPage(Generic[T]):
-    """Some items of a list, and the call that fetches the next ones, if any."""
-
-    items: list[T]
-    following: Call[list[T]] | None
-
-
-def fetch_page(call: Call[list[T]], policy: Policy = PATIENT) -> Flow[ResultPage[T]]:
-    """Fetch one page of a list; without a ``Link`` header there is only one."""
+def fetch_page(
+    call: Call[list[T]], policy: Policy = PATIENT
+) -> Flow[tuple[list[T], Call[list[T]] | None]]:
+    """Fetch one page of a list and the call that fetches the next one, as `fetch_rows` does."""
     reply, following = yield from fetch_rows(call, policy)
-    return ResultPage(answers.read(call, reply), following)
+    return answers.read(call, reply), following
 
 
 def fetch_rows(
@@ -195,8 +189,9 @@ def fetch_rows(
 ) -> Flow[tuple[Reply, Call[list[T]] | None]]:
     """Fetch one page of a list as it came, and the call that fetches the next one, if any.
 
-    The query is additive: a service that refuses it is asked without. Some choose rows after they
-    have cut their pages: a few empty ones before others are passed over.
+    Without a ``Link`` header there is only one. The query is additive: a service that refuses it is
+    asked without. Some choose rows after they have cut their pages: a few empty ones before others
+    are passed over.
     """
     for _ in range(_EMPTY):
         try:
@@ -232,10 +227,9 @@ def list_all(
     seen: set[str] = set()
     while following and following.path not in seen and (limit is None or len(items) < limit):
         seen.add(following.path)  # a list that leads back to itself has no end
-        found = yield from fetch_page(following)
-        items |= {item.id: item for item in found.items if keep(item)}
-        over = not found.items or ends(found.items[-1])
-        following = None if over else found.following
+        page, following = yield from fetch_page(following)
+        items |= {item.id: item for item in page if keep(item)}
+        following = following if page and not ends(page[-1]) else None
     return list(items.values())[:limit]
 
 

@@ -311,21 +311,22 @@ class SharedWait:
         # few fit on the page that is shown anyway
         limit = min(1000, 2 * len(wanted)) if len(wanted) > 25 else None
         try:
-            page = yield from flows.fetch_page(calls.list_generations(limit=limit), policy)
+            listed = calls.list_generations(limit=limit)
+            page, following = yield from flows.fetch_page(listed, policy)
         except ApiError as error:
             self._note_refusal(error)
             return {}, 0
-        found = {item.id: item for item in page.items if item.id in wanted}
+        found = {item.id: item for item in page if item.id in wanted}
         self._misses = 0 if found else self._misses + 1
         spent, shown = 0, len(found)
-        while page.following and shown >= _WORTH and spent < most and len(found) < len(wanted):
+        while following and shown >= _WORTH and spent < most and len(found) < len(wanted):
             spent += 1
             try:
-                page = yield from flows.fetch_page(page.following, policy)
+                page, following = yield from flows.fetch_page(following, policy)
             except ApiError:
                 break
             before = len(found)
-            found = {item.id: item for item in page.items if item.id in wanted} | found
+            found = {item.id: item for item in page if item.id in wanted} | found
             shown = len(found) - before
         return found, spent
 

@@ -125,7 +125,7 @@ class FormService(PaidService):
     def earlier(self, kind: str) -> list[tuple[wire.Generation, bytes]]:
         """Return the newest results of a kind with their pictures, fetched side by side."""
         listed = calls.list_generations(limit=EARLIER, status="completed", asset_type=kind)
-        found = self._client.block(flows.fetch_page(listed)).items
+        found, _ = self._client.block(flows.fetch_page(listed))
         fitting = [one for one in found if one.state == "completed" and _kind(one) == kind]
         fitting = [one for one in fitting if not one.deletion][:EARLIER]
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-earlier") as pool:

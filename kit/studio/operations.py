@@ -255,8 +255,8 @@ class Operations:
     def newest(self) -> Flow[tuple[object, ...]]:
         """Return what there is to spend, and how the newest generations are."""
         account = yield from flows.ask(calls.get_account(), ONCE)
-        listed = yield from flows.fetch_page(calls.list_generations(limit=_WATCHED), ONCE)
-        states = ((one.id, one.state, one.credits_refunded) for one in listed.items[:_WATCHED])
+        listed, _ = yield from flows.fetch_page(calls.list_generations(limit=_WATCHED), ONCE)
+        states = ((one.id, one.state, one.credits_refunded) for one in listed[:_WATCHED])
         return account.credits, *states
 
     def find_similar(

@@ -41,6 +41,23 @@ from kit.studio.requests import body_of, digest_of, fingerprint, matches_request
 
 References: TypeAlias = Mapping[str, str | list[str]]
 OnSent: TypeAlias = Callable[[str, float], None]
+#: How far the clocks of a service may differ among themselves.
+_SLACK = timedelta(minutes=2)
+#: Pages of a list that are looked through.
+_PAGES = 10
+#: Refusals that concern every request, and not the list.
+_EVERY = frozenset({401, 429, 503})
+#: Refusals of an id that is not there, or is none at this service.
+_GONE = frozenset({400, 404, 410, 422})
+#: How many generations of an equal request are looked at before it is made anew.
+_LOOKED_AT = 10
+_FILES = "mediaUploads"
+#: How long a key is good for, with an hour to spare. Source: contract, "Conventions".
+_REPEATABLE = timedelta(hours=23)
+#: How long `pending` looks for a start, and names one that no list shows.
+_SOUGHT = timedelta(days=3)
+#: Seconds between two looks at an equal start that is on its way.
+_LOOK = 0.1
 
 
 @dataclass(slots=True)
@@ -110,19 +127,6 @@ def suggest_again(error: KitError) -> KitError:
     return error
 
 
-#: How far the clocks of a service may differ among themselves.
-_SLACK = timedelta(minutes=2)
-#: Pages of a list that are looked through.
-_PAGES = 10
-#: Refusals that concern every request, and not the list.
-_EVERY = frozenset({401, 429, 503})
-#: Refusals of an id that is not there, or is none at this service.
-_GONE = frozenset({400, 404, 410, 422})
-#: How many generations of an equal request are looked at before it is made anew.
-_LOOKED_AT = 10
-_FILES = "mediaUploads"
-
-
 class OvertakenError(Exception):
     """An equal request was written down while this one was prepared: what it led to is wanted."""
 
@@ -138,14 +142,6 @@ class ListedGenerations:
     def is_new(self, facts: wire.Generation) -> bool:
         """Whether it was made since; one without a time may have been."""
         return facts.created_at is None or facts.created_at >= self.since
-
-
-#: How long a key is good for, with an hour to spare. Source: contract, "Conventions".
-_REPEATABLE = timedelta(hours=23)
-#: How long `pending` looks for a start, and names one that no list shows.
-_SOUGHT = timedelta(days=3)
-#: Seconds between two looks at an equal start that is on its way.
-_LOOK = 0.1
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

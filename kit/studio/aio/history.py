@@ -59,12 +59,12 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         seen, shown = set[str](), set[str]()
         while following and following.path not in seen:
             seen.add(following.path)  # a list that leads back to itself has no end
-            page = await self._client.run(flows.fetch_page(following))
-            for facts in page.items:
+            page, following = await self._client.run(flows.fetch_page(following))
+            for facts in page:
                 if facts.id not in shown:  # pages move on while they are read
                     yield self._session.hold(facts)
                 shown.add(facts.id)
-            following = page.following if page.items else None
+            following = following if page else None
 
     async def _at(self, which: int | slice) -> AsyncGeneration | builtins.list[AsyncGeneration]:
         if isinstance(which, slice):

@@ -67,9 +67,9 @@ class AsyncSweeps:
         parameters : mapping, optional
             Values by name, for names that mean something else here, such as ``model`` or ``plan``.
         """
-        asked = cells.name_values(prompt, merge_parameters(parameters, values))
+        operations, given = self.session.operations, merge_parameters(parameters, values)
         flow = cells.plan_sweep(
-            self.session.operations, model, asked, media=media, plan=plan, again=again, tags=tags
+            operations, model, prompt, given, media=media, plan=plan, again=again, tags=tags
         )
         return await self._plan(flow)
 

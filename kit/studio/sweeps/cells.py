@@ -92,14 +92,10 @@ class SweepCells:
     title: str
 
 
-def name_values(prompt: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what varies and what is fixed by the names of a plan, the prompt first."""
-    return {PROMPT: prompt, **{_column_name(name): value for name, value in values.items()}}
-
-
 def plan_sweep(
     operations: Operations,
     model: str | wire.Model,
+    prompt: Any,
     values: Mapping[str, Any],
     *,
     media: Any,
@@ -110,7 +106,8 @@ def plan_sweep(
     """Return the sweep of some values, checked and priced; nothing is started."""
     found = yield from operations.model(model)
     lists = [_column_name(p.name) for p in found.setting_parameters if p.max_items is not None]
-    given = {name: value for name, value in values.items() if value is not None}
+    named = {PROMPT: prompt, **{_column_name(name): value for name, value in values.items()}}
+    given = {name: value for name, value in named.items() if value is not None}
     made = plan_values(given, plan, lists=lists)
     requests = [
         _request(found.id, media, {**made.fixed, **varied}, tags) for varied in made.requests

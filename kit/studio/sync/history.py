@@ -56,12 +56,12 @@ class History(BaseHistory[Generation]):
         seen, shown = set[str](), set[str]()
         while following and following.path not in seen:
             seen.add(following.path)  # a list that leads back to itself has no end
-            page = self._client.run(flows.fetch_page(following))
-            for facts in page.items:
+            page, following = self._client.run(flows.fetch_page(following))
+            for facts in page:
                 if facts.id not in shown:  # pages move on while they are read
                     yield self._session.hold(facts)
                 shown.add(facts.id)
-            following = page.following if page.items else None
+            following = following if page else None
 
     def _at(self, which: int | slice) -> Generation | builtins.list[Generation]:
         if isinstance(which, slice):
