@@ -61,12 +61,6 @@ class AsyncClient:
     def __repr__(self) -> str:
         return f"<AsyncClient {self.settings.at(self.settings.base_url)}>"
 
-    async def __aenter__(self) -> AsyncClient:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
     @property
     def http(self) -> AsyncSender:
         """The connections, made on first use: importing httpx takes longer than all the rest."""

@@ -52,12 +52,6 @@ class Client:
     def __repr__(self) -> str:
         return f"<Client {self.settings.at(self.settings.base_url)}>"
 
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     @property
     def http(self) -> Sender:
         """The connections, made on first use: importing httpx takes longer than all the rest."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from kit import errors, parameters, pricing, wire
 from kit.client import calls, flows
-from kit.client.calls import Flow
+from kit.client.calls import Call, Flow
 from kit.client.flows import ONCE, Policy
 from kit.client.journal import Notices
 from kit.client.settings import Settings
@@ -22,8 +22,6 @@ from kit.parameters import Request
 from kit.studio import history_sync
 from kit.studio.changes import changes_at
 from kit.studio.requests import body_of, say_what_is_wrong
-
-T = TypeVar("T")
 
 #: What a start would be answered, too. Anything else only says that there is no estimate.
 _SERIOUS = (
@@ -147,14 +145,11 @@ class Billing:
 
     def buy_title(self, topic: str, *, again: bool = True) -> Flow[tuple[wire.Title, bool]]:
         """Return a title and whether it was made before: what a topic led to, unless `again`."""
-        order = ["title", topic]
-        if not again and (known := self._find_texts(order)):
-            return wire.Title.model_validate(known[0]), True
         with say_what_is_wrong():
             call = calls.suggest_title(topic)
-        found = yield from self._buy("a title", pricing.TITLE, flows.ask(call))
-        self._keep_texts(order, [found])
-        return found, False
+        order = ["title", topic]
+        texts, before = yield from self._buy(order, again, "a title", pricing.TITLE, call)
+        return wire.Title.model_validate(texts[0]), before
 
     def buy_scripts(
         self, order: wire.WriteScripts, *, again: bool = True
@@ -163,38 +158,36 @@ class Billing:
 
         A text may be longer than this service takes; others say themselves what they take.
         """
-        asked = ["scripts", order.model_dump(mode="json", by_alias=True)]
-        if not again and (known := self._find_texts(asked)):
-            return [wire.Script.model_validate(each) for each in known], True
         if self._settings.ours and (wrong := [*parameters.script_problems(order)]):
             raise errors.ParameterError.fields(wrong)
+        asked = ["scripts", order.model_dump(mode="json", by_alias=True)]
         several = str(order.variations) == "2"
         what, credits = (
             ("2 scripts", 2 * pricing.SCRIPT) if several else ("a script", pricing.SCRIPT)
         )
-        found = yield from self._buy(what, credits, flows.ask(calls.write_scripts(order)))
-        self._keep_texts(asked, found)
-        return found, False
+        call = calls.write_scripts(order)
+        texts, before = yield from self._buy(asked, again, what, credits, call)
+        return [wire.Script.model_validate(each) for each in texts], before
 
-    def _find_texts(self, order: list[Any]) -> list[Any]:
-        """Return what was delivered first for an order, as JSON; empty where nothing was."""
-        if not self._settings.reuse:
-            return []
-        return next((line["texts"] for line in self._texts if line.get("order") == order), [])
-
-    def _keep_texts(self, order: list[Any], found: Sequence[wire.Title | wire.Script]) -> None:
-        texts = [each.model_dump(mode="json", by_alias=True) for each in found]
+    def _buy(
+        self, order: list[Any], again: bool, what: str, credits: Decimal, call: Call[Any]
+    ) -> Flow[tuple[list[Any], bool]]:
+        """Return texts as JSON, and whether an order led to them before."""
+        if self._settings.reuse and not again:
+            for line in self._texts:
+                if line.get("order") == order and line["texts"]:
+                    return line["texts"], True
+        with self.budgets.hold(credits, what) as hold:
+            hold.sending()
+            found = yield from flows.ask(call)
+            hold.paid(f"{what} {hold.number}", credits)
+        self.changes.notify()
+        several = found if isinstance(found, list) else [found]
+        texts = [each.model_dump(mode="json", by_alias=True) for each in several]
         self._notices.try_write(
             lambda: self._texts.append({"order": order, "texts": texts}), "what was written"
         )
-
-    def _buy(self, what: str, credits: Decimal, flow: Flow[T]) -> Flow[T]:
-        with self.budgets.hold(credits, what) as hold:
-            hold.sending()
-            found = yield from flow
-            hold.paid(f"{what} {hold.number}", credits)
-        self.changes.notify()
-        return found
+        return texts, False
 
     def _quote_by_service(self, request: Request) -> Flow[wire.Quote | None]:
         try:

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -254,16 +255,7 @@ class WritingService(PaidService):
 
     def scripts(self, brief: WritingOrder) -> Sequence[wire.Script]:
         """Return one script a variation; they are charged for."""
-        order = requests.script_request(
-            brief.topic,
-            brief.title,
-            brief.duration,
-            None,
-            brief.use_hook,
-            brief.use_cta,
-            brief.use_ragebait,
-            brief.variations,
-        )
+        order = requests.script_request(**asdict(brief))
         return self._client.block(self._operations.billing.buy_scripts(order))[0]
 
     def captions(self, text: str) -> Any:

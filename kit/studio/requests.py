@@ -162,11 +162,11 @@ def script_request(
     topic: str,
     title: str | wire.Title,
     duration: float | str,
-    hook_angle: str | None,
     use_hook: bool,
     use_cta: bool,
     use_ragebait: bool,
     variations: int,
+    hook_angle: str | None = None,
 ) -> wire.WriteScripts:
     """Return the body of operation 9, with numbers as the text that the wire wants."""
     if variations not in (1, 2):

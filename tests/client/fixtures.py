@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,7 @@ def settings(other: Server, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def client(settings: Settings, clock: Clock) -> Iterator[Client]:
-    with Client(settings, sleep=clock.sleep) as client:
+    with closing(Client(settings, sleep=clock.sleep)) as client:
         yield client
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ Face = Callable[[Flow[Any]], Any]
 def run(request: pytest.FixtureRequest, settings: Settings, clock: Clock) -> Iterator[Face]:
     """Run a flow to its end, on either face; `run.name` is the face's."""
     if request.param == "sync":
-        with Client(settings, sleep=clock.sleep) as client:
+        with closing(Client(settings, sleep=clock.sleep)) as client:
             yield client.run
     else:
         aclient = AsyncClient(settings, sleep=clock.asleep)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_a_call_carries_the_key_to_its_own_origin(client: Client, other: Server)
 def test_a_path_prefix_stays_in_front(other: Server, tmp_path: Path) -> None:
     other.first("GET", "/studio/api/v1/account", Answer(200, {"id": "a"}))
 
-    with Client(Settings(f"{other.url}/studio/api/", KEY, tmp_path)) as client:
+    with closing(Client(Settings(f"{other.url}/studio/api/", KEY, tmp_path))) as client:
         assert client.run(flows.ask(calls.get_account())).id == "a"
 
 
@@ -128,7 +129,7 @@ def test_a_proxy_is_not_asked_for_what_is_here(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
 
-    with Client(settings) as client:
+    with closing(Client(settings)) as client:
         assert client.run(flows.ask(calls.get_account())).id == "a1"
 
 
@@ -154,7 +155,7 @@ def test_a_proxy_or_certificates_that_cannot_be_used_are_a_sentence(
 
     with (
         pytest.raises(KitError, match=sentence) as caught,
-        Client(Settings("https://studio.test", KEY, tmp_path)) as client,
+        closing(Client(Settings("https://studio.test", KEY, tmp_path))) as client,
     ):
         client.run(flows.ask(calls.get_account()))
     assert "secret" not in str(caught.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ class Face:
 @pytest.fixture(params=["sync", "aio"])
 def face(request: pytest.FixtureRequest, moved: Settings, clock: Clock) -> Iterator[Face]:
     if request.param == "sync":
-        with Client(moved, sleep=clock.sleep) as client:
+        with closing(Client(moved, sleep=clock.sleep)) as client:
             yield Face(client.run)
     else:
         aclient = AsyncClient(moved, sleep=clock.asleep)
@@ -187,7 +188,7 @@ def test_it_is_found_when_it_comes_back_later(face: Face, finder: Finder, other:
 
 
 def test_many_threads_look_for_it_once(moved: Settings, finder: Finder) -> None:
-    with Client(moved) as client, ThreadPoolExecutor(8) as pool:
+    with closing(Client(moved)) as client, ThreadPoolExecutor(8) as pool:
         calls_made = [pool.submit(client.run, flows.ask(calls.get_account())) for _ in range(8)]
 
         assert {each.result().id for each in calls_made} == {"a1"}
@@ -195,7 +196,7 @@ def test_many_threads_look_for_it_once(moved: Settings, finder: Finder) -> None:
 
 
 def test_two_clients_of_one_studio_share_what_was_found(moved: Settings, finder: Finder) -> None:
-    with Client(moved) as first, Client(replace(moved)) as second:
+    with closing(Client(moved)) as first, closing(Client(replace(moved))) as second:
         assert first.run(flows.ask(calls.get_account())).id == "a1"
         assert second.run(flows.ask(calls.get_account())).id == "a1"
         assert repr(second) == f"<Client {finder.url}>"
@@ -205,7 +206,7 @@ def test_two_clients_of_one_studio_share_what_was_found(moved: Settings, finder:
 
 def test_a_service_that_does_not_move_is_not_looked_for(tmp_path: Path, clock: Clock) -> None:
     with (
-        Client(Settings(gone(), KEY, tmp_path), sleep=clock.sleep) as client,
+        closing(Client(Settings(gone(), KEY, tmp_path), sleep=clock.sleep)) as client,
         pytest.raises(NoAnswerError, match="is the service running, is the address right"),
     ):
         client.run(flows.ask(calls.get_account()))

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -433,7 +434,7 @@ def test_our_own_service_holds_its_answers(service: Any, key: str, tmp_path: Pat
             return stop.value
 
     order = wire.StartGeneration(model_id="flat", prompt="a lake", parameters={"does": "works"})
-    with Client(Settings(service.url, key, tmp_path)) as client:
+    with closing(Client(Settings(service.url, key, tmp_path))) as client:
         receipt = client.run(flows.ask(calls.start_generation(order)))
 
         done = client.run(watched(SharedWait().wait(receipt.id, timeout=30)))

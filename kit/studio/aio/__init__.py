@@ -95,7 +95,7 @@ class AsyncScripts:
         to speak; `again` pays anew.
         """
         order = script_request(
-            topic, title, duration, hook_angle, use_hook, use_cta, use_ragebait, variations
+            topic, title, duration, use_hook, use_cta, use_ragebait, variations, hook_angle
         )
         found, before = await self._client.run(self._billing.buy_scripts(order, again=again))
         return ScriptList(found, made_before=before)

@@ -288,11 +288,9 @@ class BaseSweep(Generic[H]):
         """Start nothing more, because the wait was interrupted."""
         if self._run is not None:
             self._run.stop.set()
-        begun = [each.generation for each in self._results.values() if each.status == "processing"]
-        charged = [
-            self._session.operations.find_charge(facts) for facts in begun if facts is not None
-        ]
-        cost = sum((amount for amount in charged if amount is not None), Decimal(0))
+        find = self._session.operations.find_charge
+        begun = [r.generation for r in self._results.values() if r.status == "processing"]
+        cost = sum((find(facts) or Decimal(0) for facts in begun if facts), Decimal(0))
         interruption.add_note(
             f"{self._describe()}; what was started goes on, for {markup.credits(cost)}: run() "
             "again waits for it and pays nothing"
