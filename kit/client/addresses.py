@@ -6,7 +6,6 @@ was opened, and so does all that it has made; requests for it go where the servi
 
 from __future__ import annotations
 
-import hmac
 import json
 import re
 import secrets
@@ -145,25 +144,16 @@ def ask_for_proof(url: str, proof: Proof) -> ProofExchange:
     Returns whether it is the service, and the connection can be used for something else.
     """
     challenge = secrets.token_hex(16)
-    expected = proof(url, challenge)
+    expected = json.dumps(proof(url, challenge)).encode()
     host = urlsplit(url).netloc
     received = yield f"GET /healthz?challenge={challenge} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
     while len(received) < MOST_BYTES:
         head, end, body = received.partition(b"\r\n\r\n")
         length = _LENGTH.search(head + b"\r\n")
         if end and (length is None or len(body) >= int(length[1])):
-            return head.startswith(b"HTTP/1.1 200 ") and hmac.compare_digest(
-                _read_proof(body).encode(), expected.encode()
-            )
+            return head.startswith(b"HTTP/1.1 200 ") and expected in body
         more = yield b""
         if not more:
             return False
         received += more
     return False
-
-
-def _read_proof(body: bytes) -> str:
-    try:
-        return str(json.loads(body)["proof"])
-    except (ValueError, KeyError, TypeError):
-        return ""

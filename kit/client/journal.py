@@ -31,8 +31,6 @@ _log = logging.getLogger("kit")
 _KEPT, _RECENT = 200, 9
 #: Seconds beyond which an end was not seen in time, but a day later.
 _LONGEST = 3600
-
-
 _NO_TAGS: Mapping[str, str] = {}
 
 

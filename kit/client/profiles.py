@@ -23,8 +23,6 @@ from kit.private import make_folder, user_folder, write_private
 EMBEDDED = "embedded"
 _APP = "creative-studio-kit"
 _log = logging.getLogger("kit")
-
-
 #: Somewhere that keeps secrets, with the three functions of the package `keyring`.
 Vault: TypeAlias = Any
 

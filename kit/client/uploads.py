@@ -27,8 +27,6 @@ from kit.parameters import file_name_problems, is_own
 
 #: Answers that a ticket gets which is not valid any more.
 _ENDED = frozenset({400, 401, 403, 410})
-
-
 #: How an address begins; a path may begin with the single letter of a drive.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|data:")
 

@@ -42,8 +42,6 @@ _SHORT = (
 )
 #: Pages after which a reading shows that it goes on, where it was not asked for by name.
 _QUIET_PAGES = 3
-
-
 #: Takes what is read (``history`` or ``ledger``), and how far that is.
 OnProgress: TypeAlias = "Callable[[str, Synced], None]"
 #: Takes a label and returns what shows it for as long as it is open.

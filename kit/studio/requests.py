@@ -395,10 +395,6 @@ def _mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     return {_string(name, depth): json_value(each, depth + 1) for name, each in value.items()}
 
 
-def _list(values: Any, depth: int) -> list[Any]:
-    return [json_value(each, depth + 1) for each in values]
-
-
 #: Kinds of values -> how they are written; the first that fits.
 _KINDS: tuple[tuple[type | tuple[type, ...], Callable[[Any, int], Any]], ...] = (
     (enum.Enum, lambda value, depth: json_value(value.value, depth)),
@@ -407,7 +403,10 @@ _KINDS: tuple[tuple[type | tuple[type, ...], Callable[[Any, int], Any]], ...] = 
     (float, _float),
     ((Decimal, Fraction), _exact),
     (Mapping, _mapping),
-    ((list, tuple, range, Iterator), _list),
+    (
+        (list, tuple, range, Iterator),
+        lambda values, depth: [json_value(each, depth + 1) for each in values],
+    ),
     # a missing time of pandas is not itself
     (date, lambda value, _: value.isoformat() if value == value else None),
 )

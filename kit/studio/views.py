@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from kit.widgets.result import ResultCard
     from kit.widgets.table import HistoryTable
 
-
 #: Bytes up to which a video plays in the preview below a table, where no file can be named.
 _LIVE = 6_000_000
 #: Generations that are asked for at the same time.

@@ -37,8 +37,6 @@ _LOOK = 0.1
 _ENDING = 5.0
 #: Pictures of results that are shown at most while a sweep runs, the newest.
 _SHOWN = 24
-
-
 #: Bytes of all pictures of a sheet together, and of one of them at most and at least.
 _SHEET, _LARGE, _SMALL = 1_200_000, 30_000, 4_000
 

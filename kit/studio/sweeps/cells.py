@@ -37,16 +37,12 @@ _NO_ROWS = (
     "rows are a DataFrame or a list with a mapping for each: [{'prompt': 'a lake'}, ...]; "
     "pd.DataFrame(...) makes rows of columns"
 )
-
-
 #: Problems that one message names.
 _NAMED = 20
 #: Different requests of a sweep that a service like ours is asked about before anything is sent.
 _ASKED = 300
 #: Where prices come from, the least sure first.
 _SOURCES = ("default", "receipts", "service", "rule")
-
-
 #: Model, prompt, media, parameters and tags of a request, as they were asked for.
 Asked: TypeAlias = tuple[str, str | None, Any, Mapping[str, Any], Mapping[str, str]]
 
