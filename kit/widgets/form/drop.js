@@ -12,7 +12,6 @@ const make = (tag, traits, ...inside) => {
   made.append(...inside);
   return made;
 };
-const label = (part, text) => part.setAttribute("aria-label", text);
 let store = {};
 try {
   store = sessionStorage;
@@ -97,10 +96,10 @@ function render({ model, el }) {
   const busy = make("div", { hidden: true }, bar, count, cancel);
   const said = make("p", { hidden: true });
   input.hidden = true;
-  label(choose, `${choose.textContent} to upload: ${title}`);
-  label(cancel, `Cancel the upload: ${title}`);
-  for (const part of [bar, el]) label(part, `Upload: ${title}`);
-  el.setAttribute("role", "group");
+  choose.ariaLabel = `${choose.textContent} to upload: ${title}`;
+  cancel.ariaLabel = `Cancel the upload: ${title}`;
+  for (const part of [bar, el]) part.ariaLabel = `Upload: ${title}`;
+  el.role = "group";
   el.append(input, idle, busy, said);
 
   const say = (text, kind = "wait") => {
