@@ -6,7 +6,6 @@ own, so a form follows the theme.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
@@ -84,30 +83,13 @@ class WidgetFactory:
         """Return a widget of a kind that brings neither a layout nor a style of its own."""
         if kind not in self._shared:
             self._shared[kind] = {"layout": self._layout}
-            if style := _style(kind):
-                self._styles[style] = self._styles.get(style) or style()
-                self._shared[kind]["style"] = self._styles[style]
-        # Without its keys each widget would look through all its traits for those that are sent;
-        # one of anywidget's has to, because it adds some when it is made.
-        grows = hasattr(kind, "_esm") and "_esm" not in _synced_traits(kind)
-        keys = {} if grows else {"keys": [*_synced_traits(kind)]}
-        return kind(**self._shared[kind], **keys, **traits)
+            if trait := kind.class_traits().get("style"):
+                self._styles[trait.klass] = self._styles.get(trait.klass) or trait.klass()
+                self._shared[kind]["style"] = self._styles[trait.klass]
+        return kind(**self._shared[kind], **traits)
 
     def button(self, word: str, icon: str, act: Callable[[], None], **traits: Any) -> Any:
         """Return a button that does something."""
         made = self.new(ipywidgets.Button, description=word, icon=icon, **traits)
         made.on_click(lambda _: act())
         return made
-
-
-@functools.cache
-def _style(kind: Any) -> Any:
-    """Return the class of a kind of widget's style, None for one that has none."""
-    style = kind.class_traits().get("style")
-    return style and style.klass
-
-
-@functools.cache
-def _synced_traits(kind: Any) -> tuple[str, ...]:
-    """Return the names of the traits that a kind of widget sends to the browser."""
-    return tuple(kind.class_traits(sync=True))
