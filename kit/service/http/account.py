@@ -8,13 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from kit import wire
 from kit.service.domain import accounts, credits
-from kit.service.http.context import (
-    get_base_url,
-    get_caller,
-    get_context,
-    json_response,
-    to_credits,
-)
+from kit.service.http.context import JsonResponse, get_base_url, get_caller, get_context, to_credits
 from kit.service.http.serializers import serialize_account, serialize_entry
 from kit.service.store import ids
 
@@ -25,7 +19,7 @@ router = APIRouter(prefix="/v1", tags=["account"])
 async def get_account(request: Request) -> Response:
     """Return the account behind the key."""
     account = await get_context(request).database.read(accounts.get(get_caller(request).account_id))
-    return json_response(serialize_account(account))
+    return JsonResponse(serialize_account(account))
 
 
 @router.get("/account/credits", response_model=wire.Balance)
@@ -34,7 +28,7 @@ async def get_credits(request: Request) -> Response:
     context = get_context(request)
     work = credits.balance(get_caller(request).account_id, context.clock())
     figures = await context.database.read(work)
-    return json_response({name: to_credits(value) for name, value in figures.items()})
+    return JsonResponse({name: to_credits(value) for name, value in figures.items()})
 
 
 @router.get("/usage", response_model=list[wire.Entry])
@@ -53,4 +47,4 @@ async def list_usage(
     if len(rows) > limit:
         address = f"{get_base_url(request)}/v1/usage?limit={limit}&cursor={page[-1].id}"
         headers = {"Link": f'<{address}>; rel="next"'}
-    return json_response([serialize_entry(row) for row in page], headers=headers)
+    return JsonResponse([serialize_entry(row) for row in page], headers=headers)

@@ -147,9 +147,13 @@ def get_request_label(request: Request, content: bytes) -> RequestLabel | None:
 
 
 class JsonResponse(Response):
-    """JSON that is bytes already."""
+    """JSON, of a value or of bytes that are JSON already."""
 
     media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Return the body."""
+        return content if isinstance(content, bytes) else orjson.dumps(content)
 
 
 def make_response(answer: Answer) -> Response:
@@ -158,13 +162,6 @@ def make_response(answer: Answer) -> Response:
     if answer.replayed:
         headers["Idempotency-Replayed"] = "true"
     return JsonResponse(answer.body, answer.status, headers)
-
-
-def json_response(
-    value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
-    """Return JSON bytes as a response."""
-    return JsonResponse(orjson.dumps(value), status, headers)
 
 
 def not_modified(request: Request, headers: Mapping[str, str]) -> Response | None:

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from kit.errors import UnavailableError
 from kit.pricing import MILLI
 from kit.service.domain import credits, queue
-from kit.service.http.context import Context, get_context, json_response
+from kit.service.http.context import Context, JsonResponse, get_context
 from kit.service.storage.signing import proof
 from kit.service.store.database import Transaction
 
@@ -34,7 +34,7 @@ async def healthz(request: Request, challenge: Challenge = None) -> Response:
     if challenge:
         host, port = request.scope["server"]
         answer["proof"] = proof(context.secret, f"{host}:{port}", challenge)
-    return json_response(answer)
+    return JsonResponse(answer)
 
 
 @router.get("/readyz")
@@ -47,7 +47,7 @@ async def readyz(request: Request) -> Response:
     await context.readiness.probe()
     waiting = await context.readiness.read(queue.count_waiting())
     workers = context.dispatcher.slots
-    return json_response({"status": "ok", "queued": waiting, "workers": workers})
+    return JsonResponse({"status": "ok", "queued": waiting, "workers": workers})
 
 
 @router.get("/metrics")

@@ -35,11 +35,11 @@ from kit.service.domain.idempotency import Answer
 from kit.service.http.bodies import read_body
 from kit.service.http.context import (
     Context,
+    JsonResponse,
     get_base_url,
     get_caller,
     get_context,
     get_request_label,
-    json_response,
     make_response,
     not_modified,
 )
@@ -117,7 +117,7 @@ async def fill_ticket(
                 await _store(context, row, path, digest, facts)
         finally:
             await asyncio.to_thread(path.unlink, missing_ok=True)
-    return json_response({"uploadId": upload_id, "sha256": digest})
+    return JsonResponse({"uploadId": upload_id, "sha256": digest})
 
 
 async def receive_uploads(context: Context, order: wire.StartGeneration, account_id: str) -> None:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from kit import wire
 from kit.service.domain import webhooks
 from kit.service.http.bodies import read_body
-from kit.service.http.context import format_time, get_caller, get_context, json_response
+from kit.service.http.context import JsonResponse, format_time, get_caller, get_context
 from kit.service.store.database import Transaction
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 async def list_webhooks(request: Request) -> Response:
     """Return the account's webhooks, oldest first."""
     found = describe_all(get_caller(request).account_id)
-    return json_response(await get_context(request).database.read(found))
+    return JsonResponse(await get_context(request).database.read(found))
 
 
 @router.post("", status_code=201, response_model=wire.Webhook)
@@ -38,7 +38,7 @@ async def create_webhook(request: Request) -> Response:
     url = webhooks.check_url(body.url, "url", loopback=context.settings.webhook_loopback)
     work = webhooks.create(payer.account_id, url, context.clock(), actor=payer.actor)
     row = await context.database.write(work)
-    return json_response(describe(row, {}, context.secret), status=201)
+    return JsonResponse(describe(row, {}, context.secret), status_code=201)
 
 
 @router.get("/{webhook_id}", response_model=wire.Webhook)
@@ -50,7 +50,7 @@ async def get_webhook(request: Request, webhook_id: str) -> Response:
         row = yield from webhooks.get(webhook_id, account_id)
         return describe(row, (yield from webhooks.count_deliveries(row.id)))
 
-    return json_response(await get_context(request).database.read(work()))
+    return JsonResponse(await get_context(request).database.read(work()))
 
 
 @router.delete("/{webhook_id}", status_code=204)
@@ -71,7 +71,7 @@ async def rotate_webhook(request: Request, webhook_id: str) -> Response:
     context, payer = get_context(request), get_caller(request).payer
     work = webhooks.rotate(webhook_id, payer.account_id, context.clock(), actor=payer.actor)
     row = await context.database.write(work)
-    return json_response(describe(row, {}, context.secret))
+    return JsonResponse(describe(row, {}, context.secret))
 
 
 def describe_all(account_id: str) -> Transaction[list[dict[str, Any]]]:
