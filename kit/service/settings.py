@@ -16,7 +16,6 @@ from kit.errors import ConfigError
 from kit.private import make_folder, user_folder
 from kit.service import machine
 
-MEGABYTE = 1_000_000
 _SECRET_BYTES = 32
 _PRIVATE = ("secret", "demo.json", "service.json", "signing.pem")
 #: How the names of all begin that a data folder holds, on a disk of its own too.
@@ -70,8 +69,6 @@ class ServiceSettings:
     head_seconds, body_seconds, answer_seconds : float
         Time limits: for the head of a request, between two parts of its body, and until the client
         takes more of the answer.
-    upload_bytes : mapping
-        The largest upload of each kind of medium.
     keep_outputs_days : float or None
         Days after which outputs and unused uploads are deleted; None keeps them.
     file_metadata : bool
@@ -131,19 +128,12 @@ class ServiceSettings:
     head_seconds: float = 10.0
     body_seconds: float = 20.0
     answer_seconds: float = 60.0
-    upload_bytes: Mapping[str, int] = field(
-        default_factory=lambda: {
-            "image": 50 * MEGABYTE,
-            "audio": 100 * MEGABYTE,
-            "video": 1000 * MEGABYTE,
-        }
-    )
     keep_outputs_days: float | None = None
     file_metadata: bool = True
     signing_cert: str = ""
     signing_key: str = ""
     webhook_loopback: bool = False
-    account_upload_bytes: int = 100_000 * MEGABYTE
+    account_upload_bytes: int = 100_000_000_000
     lease_seconds: float = 30.0
     attempts: int = 3
     job_seconds: float = 900.0

@@ -162,7 +162,8 @@ async def _short(config: ServiceSettings, content: bytes) -> httpx.Response:
         context = app.state.context
         account = await context.database.write(accounts.create("Ada", "a@b", 1000, clock()))
         wish = RequestUpload(modelId="clay", **FILE, fileSizeBytes=len(content))
-        ticket = uploads.issue_ticket(context.catalog, wish, Payer(account.id), config, clock())
+        most = config.account_upload_bytes
+        ticket = uploads.issue_ticket(context.catalog, wish, Payer(account.id), most, clock())
         row = await context.database.write(ticket)
         told = make_ticket(
             context.storage,

@@ -148,9 +148,8 @@ def test_one_round_removes_all_uploads_that_nobody_used(
     def some() -> Transaction[None]:
         yesterday = clock() - uploads.UNUSED_MS - 1000
         for _ in range(250):
-            row = yield from uploads.issue_ticket(
-                context.catalog, wish, payer, service.settings, yesterday
-            )
+            most = service.settings.account_upload_bytes
+            row = yield from uploads.issue_ticket(context.catalog, wish, payer, most, yesterday)
             yield from uploads.mark_filled(row.id, sha256="a" * 64, duration_ms=None, now=yesterday)
             (folder / row.id).mkdir(parents=True)
             (folder / row.id / "file.png").write_bytes(b"a picture")

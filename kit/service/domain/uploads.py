@@ -6,7 +6,7 @@ and given back with its row, in the same transactions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -25,7 +25,6 @@ from kit.pictures import HEIC, NO_HEIC, has_heic
 from kit.service.domain import audit, credits
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
-from kit.service.settings import ServiceSettings
 from kit.service.storage.keys import UPLOADS
 from kit.service.store import accounts, generations, ids, removals, uploads
 from kit.service.store.database import Transaction, one
@@ -35,6 +34,8 @@ from kit.wire import CONTENT_TYPES, Model, RequestUpload
 TICKET_MS = 15 * 60 * 1000
 _DAY_MS = 24 * 3600 * 1000
 UNUSED_MS = _DAY_MS
+#: Bytes of the largest file of each kind.
+LARGEST = {"image": 50_000_000, "audio": 100_000_000, "video": 1_000_000_000}
 #: Tickets of an account that may still bring a file, and how long after its end a ticket is kept
 #: for a file that has been on its way since before.
 OPEN_TICKETS = 100
@@ -42,17 +43,19 @@ LATE_MS = 3600 * 1000
 
 
 def issue_ticket(
-    catalog: Catalog, order: RequestUpload, payer: Payer, settings: ServiceSettings, now: int
+    catalog: Catalog, order: RequestUpload, payer: Payer, most: int, now: int
 ) -> Transaction[Any]:
     """Give permission to send one file, as far as credits and quotas allow, and return its row.
+
+    The uploads of an account may take `most` bytes together.
 
     Source: contract, "Uploads".
     """
     model = catalog.get(order.model_id)
-    kind = _check_order(order, model, settings.upload_bytes)
+    kind = _check_order(order, model)
     yield from credits.check(payer, pricing.millicredits(pricing.least(model)), now)
     # First what locks the account: whoever comes second counts the ticket of the first.
-    yield from _reserve(payer.account_id, order.file_size_bytes, settings.account_upload_bytes)
+    yield from _reserve(payer.account_id, order.file_size_bytes, most)
     yield from _check_open(payer.account_id, now)
     ticket = uploads.add(
         id=ids.new("upl", now),
@@ -177,7 +180,7 @@ def _reserve(account_id: str, size: int, most: int) -> Transaction[None]:
         )
 
 
-def _check_order(order: RequestUpload, model: Model, limits: Mapping[str, int]) -> str:
+def _check_order(order: RequestUpload, model: Model) -> str:
     problems = list(file_name_problems(order.file_name))
     kind = CONTENT_TYPES.get(order.content_type)
     if order.content_type == HEIC:
@@ -195,8 +198,8 @@ def _check_order(order: RequestUpload, model: Model, limits: Mapping[str, int]) 
         problems.append(("contentType", f"the model {model.id!r} {what}"))
     if order.file_size_bytes < 1:
         problems.append(("fileSizeBytes", "must be at least 1"))
-    elif kind is not None and order.file_size_bytes > limits[kind]:
-        most = f"{limits[kind]:,}"
+    elif kind is not None and order.file_size_bytes > LARGEST[kind]:
+        most = f"{LARGEST[kind]:,}"
         sentence = f"must be at most {most} for {kind} files, not {shorten(order.file_size_bytes)}"
         problems.append(("fileSizeBytes", sentence))
     if problems or kind is None:

@@ -84,9 +84,8 @@ async def request_upload(request: Request) -> Response:
     label, base, now = get_request_label(request, content), get_base_url(request), context.clock()
 
     def work() -> Transaction[Answer]:
-        row = yield from uploads.issue_ticket(
-            context.catalog, order, caller.payer, context.settings, now
-        )
+        most = context.settings.account_upload_bytes
+        row = yield from uploads.issue_ticket(context.catalog, order, caller.payer, most, now)
         expires = row.expires_at // 1000
         file = row.id, row.content_type, row.size_bytes
         ticket = make_ticket(

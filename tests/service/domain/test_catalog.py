@@ -17,7 +17,6 @@ from kit.service.domain import accounts, catalog, generations, uploads
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.domain.generations import StartPlan
-from kit.service.settings import ServiceSettings
 from kit.wire import Multiplier, Parameter, RequestUpload, Rule, StartGeneration, UnitPrice
 from tests.service.domain.conftest import NOW, Write
 
@@ -243,9 +242,7 @@ def test_an_order_that_its_engine_refuses_is_never_charged(write: Write, payer: 
     assert write(accounts.get(payer.account_id)).balance == 10_000
 
 
-def test_an_engine_is_told_how_long_the_files_are(
-    write: Write, payer: Payer, config: ServiceSettings
-) -> None:
+def test_an_engine_is_told_how_long_the_files_are(write: Write, payer: Payer) -> None:
     seen: list[Order] = []
 
     def listen(order: Order) -> list[tuple[str, str]]:
@@ -259,7 +256,7 @@ def test_an_engine_is_told_how_long_the_files_are(
         file = RequestUpload(
             file_name=f"a.{kind[-3:]}", content_type=kind, file_size_bytes=9, model_id="clay"
         )
-        ticket = write(uploads.issue_ticket(offered, file, payer, config, NOW))
+        ticket = write(uploads.issue_ticket(offered, file, payer, 100, NOW))
         write(uploads.mark_filled(ticket.id, sha256="a", duration_ms=length, now=NOW))
         media[name] = ticket.id
     order = StartGeneration(model_id="clay", media_uploads=media)

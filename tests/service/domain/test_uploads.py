@@ -1,7 +1,6 @@
 """Uploads: tickets end, files come once, and what nobody uses goes."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,17 +15,11 @@ from kit.errors import (
 from kit.service.domain import accounts, audit, generations, outputs, uploads
 from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
-from kit.service.settings import ServiceSettings
 from kit.service.store.database import Transaction
 from kit.wire import RequestUpload, StartGeneration
 from tests.service.domain.conftest import NOW, Write
 
-SETTINGS = ServiceSettings(
-    data=Path("nowhere"),
-    workers=0,
-    upload_bytes={"image": 100, "audio": 100, "video": 100},
-    account_upload_bytes=700,
-)
+MOST_BYTES = 700
 MINUTE, HOUR = 60_000, 3_600_000
 
 
@@ -38,7 +31,7 @@ def ask(write: Write, payer: Payer, offered: Catalog) -> Callable[..., Any]:
         order = RequestUpload(
             file_name="a.png", content_type="image/png", file_size_bytes=size, model_id="clay"
         )
-        return write(uploads.issue_ticket(offered, order, payer, SETTINGS, now))
+        return write(uploads.issue_ticket(offered, order, payer, MOST_BYTES, now))
 
     return one
 
