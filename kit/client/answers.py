@@ -161,11 +161,6 @@ _UNSURE = frozenset({303, 408})
 _MAYBE = "; it may have been carried out"
 
 
-def honors_keys(headers: Mapping[str, str]) -> bool:
-    """Return whether an answer shows that its service honors keys: it was kept from before."""
-    return headers.get("idempotency-replayed", "").lower() == "true"
-
-
 def may_have_run(call: Call[Any], outcome: Reply | NoReply) -> bool:
     """Return whether a call that did not go well may have been carried out, and charged.
 

@@ -237,13 +237,16 @@ def upload_all(
     """
     whole = sum(file.size for files in media.values() for file in files) or 1
     before = 0
+
+    def report(file: FileSource, before: int, sent: int) -> None:
+        on_sent(file.name, (before + sent) / whole)
+
     several = {p.name for p in model.media_parameters if (p.max_items or 1) > 1}
     references: dict[str, str | list[str]] = {}
     for name, files in media.items():
         ids: list[str] = []
         for file in files:
-            report = partial(_report_share, on_sent, file.name, before, whole)
-            ids.append((yield from upload(model.id, file, policy, report)))
+            ids.append((yield from upload(model.id, file, policy, partial(report, file, before))))
             before += file.size
         references[name] = ids if name in several or len(ids) > 1 else ids[0]
     return references
@@ -254,12 +257,6 @@ def _describe_change(file: FileSource) -> str:
     with file.open() as opened:
         now = opened.seek(0, io.SEEK_END)
     return "" if now == file.size else f"it had {file.size:,} bytes before, and now has {now:,}"
-
-
-def _report_share(
-    on_sent: Callable[[str, float], None], name: str, before: int, whole: int, sent: int
-) -> None:
-    on_sent(name, (before + sent) / whole)
 
 
 def _has_arrived(reply: Reply) -> bool:

@@ -66,7 +66,7 @@ class AccountConnections:
         saved = "" if self.visitors or operations.keys is not None else settings.name
         name = settings.name or settings.base_url
         self.own = AccountConnection(name, session, own=True, saved=saved)
-        self._connect = "await kit.aconnect" if session.awaited else "kit.connect"
+        self._connect = "await kit.aconnect" if session.client.awaited else "kit.connect"
         self._lock = threading.Lock()
         self._open: dict[str, AccountConnection] = {name: self.own}
 

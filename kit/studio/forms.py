@@ -127,8 +127,8 @@ class FormService(PaidService):
         """Return the newest results of a kind with their pictures, fetched side by side."""
         listed = calls.list_generations(limit=EARLIER, status="completed", asset_type=kind)
         found, _ = self._client.block(flows.fetch_page(listed))
-        fitting = [one for one in found if one.state == "completed" and _kind(one) == kind]
-        fitting = [one for one in fitting if not one.deletion][:EARLIER]
+        there = (one for one in found if one.state == "completed" and not one.deletion)
+        fitting = [one for one in there if _kind(one) == kind][:EARLIER]
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kit-earlier") as pool:
             pictures = list(pool.map(find_thumbnail, map(self._session.hold, fitting)))
         return [(one, small) for one, small in zip(fitting, pictures, strict=True) if small]
@@ -223,7 +223,7 @@ def build_form(
 
     operations = session.operations
     settings = operations.settings
-    awaited = session.awaited and not operations.passing
+    awaited = session.client.awaited and not operations.passing
     model, presets = open_model(session, model)
     profile = "" if operations.keys else settings.name
     return Form(
@@ -280,7 +280,7 @@ def build_writing(session: Session[Any], topic: str) -> Writing:
 
     if topic not in wire.TOPICS:
         raise ParameterError(f"unknown topic {topic!r}{suggest(topic, wire.TOPICS)}")
-    return Writing(WritingService(session), topic, awaited=session.awaited)
+    return Writing(WritingService(session), topic, awaited=session.client.awaited)
 
 
 def _takes_captions(model: wire.Model) -> bool:

@@ -376,16 +376,6 @@ class Session(Generic[G]):
         _SESSIONS[id(self)] = self
         return self
 
-    @classmethod
-    def of(cls, generation: BaseGeneration) -> Session[Any]:
-        """Return what a generation was made with."""
-        return Session(generation.operations, generation.client, type(generation))
-
-    @property
-    def awaited(self) -> bool:
-        """Whether its calls are awaited."""
-        return self.client.awaited
-
     def resumable(self, flow: Flow[T]) -> Flow[T]:
         """Run a flow; its errors after a start say how to wait on."""
         try:

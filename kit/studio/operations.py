@@ -7,7 +7,7 @@ request costs a sentence and no credits.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -21,7 +21,7 @@ from kit.client.calls import Flow, Sleep
 from kit.client.flows import ONCE, PATIENT, Policy
 from kit.client.journal import Journal, Notices
 from kit.client.settings import Settings
-from kit.client.waiting import SharedWait
+from kit.client.waiting import OnUpdate, SharedWait
 from kit.errors import (
     ApiError,
     ConfigError,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("kit")
 
-OnUpdate = Callable[[wire.Generation], None]
 _UNSUPPORTED = (NotFoundError, MethodNotAllowedError)
 #: Equal requests that one call makes.
 MOST_AT_ONCE = 100
@@ -94,17 +93,14 @@ class Operations:
         self.cache = downloads.Cache(settings.data / "notebook" / "outputs", settings.base_url)
         self.policy = policy
         self.notices = Notices()
+        self.catalog = catalog or ModelCatalog(policy)
+        self.models = self.catalog.models
         self.billing = Billing(settings, policy=policy, notices=self.notices)
         self.history_sync = HistorySync(settings, self.models, self.journal, self.progress)
         self.watch = ChangeWatch(self.billing.changes, policy.clock)
         self._shared_wait = SharedWait(policy)
-        self.catalog = catalog or ModelCatalog(policy)
         kept = self.journal, self.billing, self.notices
         self.starts = Starts(settings, policy, *kept, get=self.get, fetch=self.fetch)
-
-    def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
-        """Return all models by id; they are asked for once."""
-        return self.catalog.models(refresh=refresh)
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
         """Return a model by its id, also one that is not listed; warn once of one that retires."""

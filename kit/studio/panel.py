@@ -81,9 +81,7 @@ def cost_page(
 
 def _basis(sources: CostFrame) -> str:
     """Return where the amounts come from, in a sentence."""
-    counts = {
-        str(name): int(n) for name, n in zip(sources["source"], sources["count"], strict=True)
-    }
+    counts = dict(zip(sources["source"], sources["count"], strict=True))
     counted = [f"{counts[name]:,} {words}" for name, words in _SOURCES.items() if counts.get(name)]
     return f"Amounts: {', '.join(counted)}. Days are of UTC." if counted else ""
 
@@ -166,7 +164,7 @@ class PanelPages:
 
     def snapshot(self) -> str:
         """Return what the panel of a notebook that is opened again says about itself."""
-        code = f"{'await ' if self._session.awaited else ''}studio.panel()"
+        code = f"{'await ' if self._client.awaited else ''}studio.panel()"
         return render_panel(self._place, self._listed, code)
 
     def models(self) -> Any:

@@ -164,7 +164,6 @@ class BaseHistory(Generic[G]):
         self._session = session
         self._client: Any = session.client
         self._history = session.operations.history_sync
-        self._progress = session.operations.progress
 
     def __repr__(self) -> str:
         return '<History of generations: table(), frame(), list(), search("lake"), sql("...")>'
@@ -307,7 +306,8 @@ def gallery_item(generation: BaseGeneration) -> GalleryItem:
     """Return a generation with the means to show it."""
 
     def card() -> ResultCard:
-        return result_card(Session.of(generation), generation.id)
+        session = Session(generation.operations, generation.client, type(generation))
+        return result_card(session, generation.id)
 
     charged = generation.operations.find_charge(generation.facts)
     return GalleryItem(generation.facts, charged, partial(fetch_files, generation), card)

@@ -1,10 +1,9 @@
-"""Who is known to honor idempotency keys."""
+"""Who is known to honor idempotency keys by the form of its own."""
 
 from __future__ import annotations
 
 import pytest
 
-from kit.client import answers
 from kit.wire import api_keys
 from tests.client.third_party import KEY
 from tests.conftest import Service
@@ -24,10 +23,3 @@ def test_a_key_with_another_ending_is_nobodys(service: Service) -> None:
 @pytest.mark.parametrize("key", [KEY, "", "cs_test_", "cs_live_" + "0" * 36, "sk-" + "a" * 40])
 def test_other_keys_say_nothing(key: str) -> None:
     assert not api_keys.looks_right(key)
-
-
-@pytest.mark.parametrize(("told", "known"), [("true", True), ("false", False), (None, False)])
-def test_an_answer_that_was_kept_tells(told: str | None, known: bool) -> None:
-    headers = {"idempotency-replayed": told} if told else {}
-
-    assert answers.honors_keys(headers) is known

@@ -174,9 +174,6 @@ class Exchange(Generic[C]):
         self.last_response: LastResponse | None = None
         self._honors_keys = settings.ours
 
-    def __repr__(self) -> str:
-        return f"<connection to {self._base}>"
-
     @property
     def _base(self) -> str:
         return self._settings.at(self._settings.base_url)
@@ -235,7 +232,8 @@ class Exchange(Generic[C]):
             headers.get("x-request-id"),
             time.monotonic() - began,
         )
-        self._honors_keys = self._honors_keys or answers.honors_keys(headers)
+        # an answer that was kept from before shows that the service honors keys
+        self._honors_keys |= headers.get("idempotency-replayed", "").lower() == "true"
         if status >= 400:
             key = self._settings.api_key
             content = content.replace(key.encode(), mask(key).encode())

@@ -65,7 +65,9 @@ class Web:
         try:
             with self._connect() as transport, closing(self._open(transport, url)) as response:
                 digest = self._receive(response, part)
-            target = folder / digest[:16] / _file_name(response.request.url)
+            name = PurePosixPath(unquote(response.request.url.path)).name
+            safe = re.sub(r"[^\w.-]", "_", name)[-100:].lstrip(".") or "upload"
+            target = folder / digest[:16] / safe
             target.parent.mkdir(mode=0o700, exist_ok=True)
             replace_file(part, target)
             return target
@@ -190,8 +192,3 @@ def _check_kind(head: bytes, response: httpx.Response) -> None:
     if sniff_type(head) is None:
         said = response.headers.get("content-type", "something else").partition(";")[0][:40]
         raise _RefusedError(f"is no picture, video or sound, but {said}")
-
-
-def _file_name(address: httpx.URL) -> str:
-    name = PurePosixPath(unquote(address.path)).name
-    return re.sub(r"[^\w.-]", "_", name)[-100:].lstrip(".") or "upload"

@@ -102,7 +102,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         generations lie in the data folder as Parquet files, one folder for a service and an
         account; the ledger lies beside them from the first question about costs on.
         """
-        with show_progress(self._progress, "history") as on_progress:
+        with show_progress(self._session.operations.progress, "history") as on_progress:
             return await self._client.run(self._history.sync(on_progress))
 
     async def frame(

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from kit import wire
 from kit.client.calls import Flow
 from kit.client.settings import hash_text
+from kit.client.waiting import OnUpdate
 from kit.errors import BadRequestError, ConfigError, KitError, NotFoundError, ParameterError
 from kit.explore.sweeps import PROMPT, SweepPlan, plan_rows_of, plan_values
 from kit.explore.sweeps.templates import CHOICE
 from kit.parameters import Request
 from kit.private import JsonLines
 from kit.studio.billing import most_expected
-from kit.studio.operations import OnUpdate, Operations
+from kit.studio.operations import Operations
 from kit.studio.requests import digest_of
 from kit.studio.starts import StartTrace
 

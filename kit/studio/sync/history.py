@@ -97,7 +97,7 @@ class History(BaseHistory[Generation]):
         generations lie in the data folder as Parquet files, one folder for a service and an
         account; the ledger lies beside them from the first question about costs on.
         """
-        with show_progress(self._progress, "history") as on_progress:
+        with show_progress(self._session.operations.progress, "history") as on_progress:
             return self._client.run(self._history.sync(on_progress))
 
     def frame(
