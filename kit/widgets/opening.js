@@ -14,11 +14,9 @@ function render({ model, el }) {
     home().scrollIntoView({ block: "nearest" });
   });
   const add = (mark) => {
-    const button = Object.assign(document.createElement("button"), { type: "button", title: TITLE });
-    button.className = "jupyter-button";
+    const traits = { type: "button", title: TITLE, className: "jupyter-button", ariaExpanded: "false" };
+    const button = make("button", traits, "Open");
     button.style.cssText = LOOKS;
-    button.textContent = "Open";
-    button.ariaExpanded = "false";
     button.onclick = () => {
       const opens = button.ariaExpanded === "false";
       for (const one of buttons) one.ariaExpanded = String(one === button && opens);

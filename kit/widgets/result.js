@@ -1,10 +1,5 @@
 // A file that the kernel sends: saved by the browser, or shown as large as the window allows, and
 // with a click in all its pixels. It works at every host, for nothing is asked of a server.
-const make = (tag, traits, ...inside) => {
-  const made = Object.assign(document.createElement(tag), traits);
-  made.append(...inside);
-  return made;
-};
 
 function enlarge(address, title, type) {
   const video = type.startsWith("video/");

@@ -40,7 +40,7 @@ class FileReceiver(PageScript):
     """Saves or enlarges in the page what it is sent; it shows nothing."""
 
     _anywidget_id = traitlets.Unicode("kit.widgets.FileReceiver").tag(sync=True)
-    _esm = script(__package__, "result.js")
+    _esm = script(__package__, "make.js", "result.js")
 
 
 class ResultCard(ipywidgets.VBox):
@@ -162,7 +162,7 @@ class OpenButtons(PageScript):
     """Puts buttons into HTML that stands above it in the page; it shows nothing itself."""
 
     _anywidget_id = traitlets.Unicode("kit.widgets.OpenButtons").tag(sync=True)
-    _esm = script(__package__, "clicks.js", "opening.js")
+    _esm = script(__package__, "make.js", "clicks.js", "opening.js")
     #: The class of that HTML.
     place = traitlets.Unicode().tag(sync=True)
 

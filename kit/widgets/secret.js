@@ -1,6 +1,5 @@
 // A secret leaves, or comes, as one message and lives in this element alone: what the model holds
 // is saved. The model of a secret that is shown once has no label.
-const make = (tag, facts) => Object.assign(document.createElement(tag), facts);
 const button = (facts) => make("button", { className: "jupyter-button", ...facts });
 const NO_KEY = "a key has no blanks, and no letters beyond ASCII: copy it once more";
 

@@ -17,7 +17,7 @@ from kit.widgets.accessibility import script
 
 #: Characters of a secret at most: what is longer was pasted by mistake.
 LONGEST = 4096
-_SCRIPT = script(__package__, "secret.js").default_value
+_SCRIPT = script(__package__, "make.js", "secret.js").default_value
 
 
 class SecretInput(anywidget.AnyWidget):

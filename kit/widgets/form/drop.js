@@ -7,11 +7,6 @@ const PATIENCE = 40; // times
 const GONE = "The kernel was restarted: run the cell, then choose the file again.";
 const SILENT = "The kernel does not answer: try again when it is idle.";
 
-const make = (tag, traits, ...inside) => {
-  const made = Object.assign(document.createElement(tag), traits);
-  made.append(...inside);
-  return made;
-};
 let store = {};
 try {
   store = sessionStorage;
