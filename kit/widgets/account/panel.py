@@ -33,28 +33,23 @@ class Facts:
 
 
 def render_facts(found: Facts) -> str:
-    """Return who pays, what is left and what was spent."""
-    account, spent = found.account, found.spent
+    """Return who pays, what is left and what was spent; a doubt is said in full when pointed at."""
+    account, spent, basis = found.account, found.spent, ""
     rows = {
         "service": escape(found.place),
         "e-mail": escape(account.email or ""),
         "balance": credits(account.credits) if account.credits is not None else "not reported",
-        **(_amounts(spent) if spent else {"spent": escape(_NO_LEDGER)}),
     }
-    basis = ""
-    if spent:
+    if spent is None:
+        rows["spent"] = escape(_NO_LEDGER)
+    else:
+        why = escape(" ".join(spent.doubts))
+        for name, amount in (("spent today", spent.today), ("spent this month", spent.month)):
+            about = f'<span title="{why}">about {credits(amount)}</span>'
+            rows[name] = about if why else credits(amount)
         words = ("Spending is added up from the service's ledger, in days of UTC.", *spent.doubts)
         basis = f"<div>{faint(' '.join(words))}</div>"
     return card(account.name or "Account", pairs((n, v) for n, v in rows.items() if v) + basis)
-
-
-def _amounts(spent: Spent) -> dict[str, str]:
-    """Return the amounts; where there is a doubt, they say so, and why when they are pointed at."""
-    amounts = {"spent today": credits(spent.today), "spent this month": credits(spent.month)}
-    if not spent.doubts:
-        return amounts
-    why = escape(" ".join(spent.doubts))
-    return {name: f'<span title="{why}">about {text}</span>' for name, text in amounts.items()}
 
 
 def key_line(item: Key) -> str:
