@@ -82,7 +82,7 @@ def _best(container: Any, kind: str, streams: list[Any], what: str, code: str) -
     """Return the best of the streams of a kind that can be decoded: phones add some that cannot."""
     if not streams:
         unknown = any(not stream.codec_context for stream in getattr(container.streams, kind))
-        rest = " that can be decoded: write it anew with another program" if unknown else ""
+        rest = " that can be decoded: save it again with another program" if unknown else ""
         raise EngineError(f"the file holds no {what}{rest}", code=code)
     best = container.streams.best(kind)
     return best if best in streams else streams[0]

@@ -110,7 +110,7 @@ def _form(base_url: str, profile: str, data: Path | str | None) -> SignIn:
 
     def enter(address: str, key: str, name: str) -> Studio:
         if name and is_public_page():
-            raise ConfigError("this page saves no keys: leave the name empty")
+            raise ConfigError("keys cannot be saved here: leave the name empty")
         return login(address, key, profile=name, data=data)
 
     def describe(studio: Studio) -> str:

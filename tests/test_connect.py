@@ -113,7 +113,7 @@ def test_a_studio_is_pickled_without_its_key_and_opened_anew(data: Path, awaited
 def test_what_cannot_be_pickled_without_a_key_says_so(tmp_path: Path, held: Any) -> None:
     studio = kit.connect("http://127.0.0.1:9", "cs_test_x", data=tmp_path)
 
-    with pytest.raises(ConfigError, match=r"is not pickled.*kit\.connect\(\)"):
+    with pytest.raises(ConfigError, match=r"cannot be pickled.*kit\.connect\(\)"):
         pickle.dumps(held(studio))
 
 

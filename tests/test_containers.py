@@ -52,9 +52,9 @@ def test_what_has_no_track_that_can_be_decoded_is_refused_by_a_sentence(tmp_path
     path = written(tmp_path / "a.mov", unknown=(0, 1, 2))
 
     with open_media(path) as container:
-        with pytest.raises(EngineError, match="holds no video that can be decoded: write it anew"):
+        with pytest.raises(EngineError, match="holds no video that can be decoded: save it again"):
             video_stream(container)
-        with pytest.raises(EngineError, match="holds no sound that can be decoded: write it anew"):
+        with pytest.raises(EngineError, match="holds no sound that can be decoded: save it again"):
             audio_stream(container)
 
 

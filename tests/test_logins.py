@@ -109,7 +109,7 @@ def test_a_page_for_visitors_saves_nothing(
     login = kit.login(other.url, form=True)
     find(login, "Save as").value = "work"
     submit_key(login)
-    assert "this page saves no keys" in styled(login, "kit-status").value
+    assert "keys cannot be saved here" in styled(login, "kit-status").value
 
     find(login, "Save as").value = ""
     submit_key(login)

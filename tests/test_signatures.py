@@ -239,7 +239,7 @@ def test_the_doctor_says_who_signs_and_that_nobody_trusts_it(tmp_path: Path) -> 
         if one.name in ("signing", "privacy")
     }
 
-    assert "a self-made certificate, which nobody trusts" in found["signing"].found
+    assert "a self-signed certificate, which is not trusted" in found["signing"].found
     assert is_private(tmp_path / "signing.pem")
 
 

@@ -53,10 +53,10 @@ def check_address(url: str) -> str:
         )
     parts = urlsplit(url)
     if parts.username is not None or parts.query or parts.fragment:
-        raise ConfigError("the service's address may hold no user, no password, no '?' and no '#'")
+        raise ConfigError("the service's address must not contain a user, a password, '?' or '#'")
     if not url.isascii() or any(c.isspace() for c in url):
         raise ConfigError(
-            f"the service's address may hold no blanks and only ASCII characters: {shown}"
+            f"the service's address must have only ASCII characters and no blanks: {shown}"
         )
     return url.rstrip("/")
 
@@ -65,8 +65,8 @@ def check_key(key: str) -> None:
     """Refuse what can be no API key."""
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise ConfigError(
-            "the API key is empty or holds blanks or characters beyond ASCII: copy it once more, "
-            "without the quotes around it"
+            "the API key is empty or has blanks or non-ASCII characters: copy it again, without "
+            "the quotes around it"
         )
 
 
@@ -123,7 +123,7 @@ class ServiceLocation:
             return None
         why = f" ({self._why})" if self._why else ""
         sentence = (
-            f"the embedded service at {lost.refused} is gone and could not be started anew{why}: "
+            f"the embedded service at {lost.refused} is gone and could not be restarted{why}: "
             "call kit.connect() again"
         )
         return replace(lost, message=sentence, lasting=True)

@@ -72,9 +72,7 @@ def _encode_picture(picture: Any) -> bytes:
     buffer = io.BytesIO()
     mode = picture.mode
     if mode == "F":
-        raise ParameterError(
-            "a picture of floats does not say which of them is white: save it in 8 or 16 bits"
-        )
+        raise ParameterError("a picture of floats does not define white: save it with 8 or 16 bits")
     if mode == "CMYK":
         picture = to_srgb("CMYK", picture.info.get("icc_profile"))(picture)
     elif mode not in ("L", "LA", "RGB", "RGBA", "1", "P", "I;16"):
@@ -184,7 +182,7 @@ def check_type(name: str, content_type: str) -> None:
             "can read: save it as PNG or JPEG"
         )
     raise ParameterError(
-        f"{name!r} is no picture, video or sound of a kind that services take: "
+        f"{name!r} is not a picture, video or sound of a type that services take: "
         f"{', '.join(wire.CONTENT_TYPES)}"
     )
 

@@ -98,7 +98,7 @@ class Notices:
         try:
             write()
         except OSError as error:
-            self.log(f"{what} could not be written down: {failure_reason(error)}")
+            self.log(f"{what} could not be saved: {failure_reason(error)}")
 
 
 class Journal:

@@ -65,7 +65,7 @@ def save(
         entry["api_key"] = api_key
     if refusal:
         _log.warning(
-            "the keyring took no key (%s): the key of %r lies in %s, which only you can read",
+            "the keyring stored no key (%s): the key of %r is in %s, which only you can read",
             refusal,
             name,
             path,
@@ -109,16 +109,16 @@ def forget(name: str, *, path: Path | None = None, vault: Vault | None = None) -
 
 
 def _read_key(vault: Vault | None, name: str) -> str:
-    again = f"log in once more with kit.login(profile={name!r})"
+    again = f"log in again with kit.login(profile={name!r})"
     if vault is None:
         raise ConfigError(
-            f"the key of the profile {name!r} lies in a keyring, and none works here: {again}"
+            f"the key of the profile {name!r} is in a keyring, and none works here: {again}"
         )
     try:
         key: str | None = vault.get_password(_APP, name)
     except Exception as error:  # noqa: BLE001 - backends raise what they like
         raise ConfigError(
-            f"the keyring that holds the key of the profile {name!r} does not open "
+            f"the keyring that holds the key of the profile {name!r} cannot be opened "
             f"({type(error).__name__}): unlock it, or {again}"
         ) from None
     if not key:
@@ -131,15 +131,15 @@ def _read_key(vault: Vault | None, name: str) -> str:
 def _delete_key(vault: Vault | None, name: str) -> None:
     """Take a key out of the keyring, if it is there and the keyring is."""
     if vault is None:
-        _log.warning("the key of %r stays in a keyring that does not work here", name)
+        _log.warning("the key of %r remains in a keyring that does not work here", name)
         return
     try:
         if vault.get_password(_APP, name) is not None:
             vault.delete_password(_APP, name)
     except Exception as error:  # noqa: BLE001 - backends raise what they like
         raise ConfigError(
-            f"the keyring does not give up the key of the profile {name!r} "
-            f"({type(error).__name__}): unlock it and log out once more"
+            f"the keyring did not delete the key of the profile {name!r} "
+            f"({type(error).__name__}): unlock it and log out again"
         ) from None
 
 

@@ -51,8 +51,8 @@ class Settings:
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise ConfigError(
-            "what holds the key of a service is not pickled: pickle the studio, or kit.connect() "
-            "where it is to be used"
+            "an object with an API key cannot be pickled: pickle the studio, or call kit.connect() "
+            "where you need it"
         )
 
     def owns(self, url: str) -> bool:

@@ -60,7 +60,7 @@ def refusal_text(name: str, outcome: Reply | NoReply) -> str:
     error, status = flows.find_error(outcome), getattr(outcome, "status", 0)
     reason = _file_problems(error) or (flows.explain_retry_after(error) if error else "")
     if 300 <= status < 400:
-        reason = "its address leads to another one, which is not followed"
+        reason = "its URL redirects, which is not followed"
     fate = "was refused" if 400 <= status < 500 and status != 429 else "did not arrive"
     return f"the file {name!r} {fate}: {reason}"
 
@@ -202,7 +202,7 @@ def upload(
         if isinstance(outcome, Reply) and outcome.fine:
             if _has_arrived(outcome):
                 return ticket.upload_id
-            outcome = NoReply("what arrived is not what was sent (SHA-256 differs)")
+            outcome = NoReply("the received file differs from the sent one (SHA-256)")
         # another attempt would be answered the same
         if isinstance(outcome, Reply) and outcome.status < 500 and outcome.status != 429:
             if renewed or not is_expired(ticket, outcome):

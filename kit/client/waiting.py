@@ -357,10 +357,10 @@ def _copy_error(error: KitError) -> KitError:
 def _unfinished_text(generation_id: str, timeout: float, away: KitError | None) -> str:
     if away is not None:
         return (
-            f"whether the generation {generation_id} is finished is not known after "
-            f"{flows.format_duration(timeout)}, and waiting for it again costs nothing: {away}"
+            f"the generation {generation_id} may not be finished after "
+            f"{flows.format_duration(timeout)}, and waiting again costs nothing: {away}"
         )
     return (
         f"the generation {generation_id} is not finished after {flows.format_duration(timeout)}; "
-        "it goes on, and waiting for it again costs nothing"
+        "it continues, and waiting again costs nothing"
     )

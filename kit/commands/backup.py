@@ -45,7 +45,7 @@ def restore(
     report = backup.restore(source, settings)
     facts = {"files": report.files}
     transact(settings, audit.record("backup.restored", source.name, actor(), clock(), **facts))
-    text = f"{settings.data}: {_describe(report)}; balances and files are right"
+    text = f"{settings.data}: {_describe(report)}; balances and files verified"
     show(as_json, asdict(report), text)
 
 
@@ -54,5 +54,5 @@ def _describe(report: backup.Report) -> str:
     if report.unfinished:
         parts.append(f"{report.unfinished} generations unfinished")
     if report.missing:
-        parts.append(f"{len(report.missing)} files were gone: {', '.join(report.missing[:5])}")
+        parts.append(f"{len(report.missing)} files were missing: {', '.join(report.missing[:5])}")
     return "; ".join(parts)

@@ -43,7 +43,7 @@ def verify(data: Data = None, database: DatabaseUrl = None, as_json: Json = Fals
     check_database(settings)
     found = read(settings, credits.verify())
     if as_json or not found:
-        text = "every balance is the sum of its entries, every charge and refund is right"
+        text = "every balance is the sum of its entries, all charges and refunds are correct"
         names = {"accountId": "account_id", "subject": "subject", "problem": "problem"}
         rows = [{name: getattr(it, field) for name, field in names.items()} for it in found]
         show(as_json, rows, text)

@@ -41,7 +41,7 @@ def read(settings: ServiceSettings, work: Transaction[T]) -> T:
     """
     if settings.embedded and not settings.database_path.exists():
         where = f"there is no database at {settings.database_path}"
-        raise ConfigError(f"{where}; 'kit accounts create' begins a data folder")
+        raise ConfigError(f"{where}; 'kit accounts create' creates one")
     return asyncio.run(with_database(settings, lambda database: database.read(work)))
 
 

@@ -189,7 +189,7 @@ def _privacy(settings: ServiceSettings) -> Finding:
     if [path for path in open_to_all if not tighten(path)]:
         return Finding("privacy", False, f"others can read {names}", "use a folder of your own")
     found = f"others could read {names}: now only you can"
-    cure = "if somebody else uses this machine, make new keys (kit keys create, kit keys revoke)"
+    cure = "if other people use this machine, create new keys (kit keys create, kit keys revoke)"
     return Finding("privacy", False, found, cure)
 
 

@@ -50,7 +50,7 @@ def command(
     with kit.connect(data=data) as studio:
         name = model or (studio.read(like).model if like else None)
         if name is None:
-            raise ConfigError("name a model, or with --from a file that says by which it was made")
+            raise ConfigError("name a model, or a generated file with --from")
         definition = studio.models[name]
         check_ending(definition, output)
         given = typed.parse_pairs(parameter or (), "-p")

@@ -42,7 +42,7 @@ def logout(
 ) -> None:
     """Delete a saved profile and its key."""
     logins.logout(profile)
-    typer.echo(f"{profile!r} is forgotten; the key itself works until it is revoked")
+    typer.echo(f"{profile!r} is deleted; the key itself works until it is revoked")
 
 
 def command(as_json: Json = False) -> None:
@@ -51,7 +51,7 @@ def command(as_json: Json = False) -> None:
         (p.name, p.base_url, "keyring" if p.in_keyring else "file")
         for p in profiles.list_profiles()
     ]
-    none = "There are no saved services; `kit login` saves one."
+    none = "There are no saved profiles; `kit login` saves one."
     text = table(("NAME", "ADDRESS", "KEY IN"), rows) if rows else none
     saved = [dict(zip(("name", "baseUrl", "key"), row, strict=True)) for row in rows]
     show(as_json, saved, text)

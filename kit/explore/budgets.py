@@ -181,9 +181,9 @@ class Budgets:
                 return
             held = f", {_text(budget.held)} held for what is being started" if budget.held else ""
             raise BudgetError(
-                f"{what} for {_text(amount)} credits would pass the budget of {_text(budget.limit)}"
-                f" credits: {_text(budget.spent)} spent{held}, {_text(budget.left)} left; nothing "
-                "was sent"
+                f"{what} for {_text(amount)} credits would exceed the budget of "
+                f"{_text(budget.limit)} credits: {_text(budget.spent)} spent{held}, "
+                f"{_text(budget.left)} left; nothing was sent"
             )
 
     def hold(self, amount: Decimal, what: str) -> Hold:

@@ -188,7 +188,9 @@ def _tags(value: Tags) -> Sequence[tuple[str, str]]:
         found = [(key, each) for key, _, each in (text.partition("=") for text in _words(value))]
     for key, each in found:
         if not key or not each:
-            raise BadRequestError("a tag is wanted as 'campaign=winter' or {'campaign': 'winter'}")
+            raise BadRequestError(
+                "a tag filter is written as 'campaign=winter' or {'campaign': 'winter'}"
+            )
     return tuple(found)
 
 

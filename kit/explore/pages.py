@@ -81,7 +81,7 @@ class MalformedValues:
             named = [f"{name} ({n:,})" for name, n in self._fields.most_common(_NAMED)]
             more = [f"{len(self._fields) - _NAMED} more"] if len(self._fields) > _NAMED else []
             fields = ", ".join([*named, *more])
-            parts.append(f"values that make no sense are missing in the history: {fields}")
+            parts.append(f"implausible values are left out of the history: {fields}")
         if parts:
             _log.warning("malformed answers of the service: %s", "; ".join(parts))
 
@@ -361,7 +361,7 @@ def _reader(model: type[wire.WireShape], name: str, kind: pa.DataType) -> Callab
 
 def _bounded(number: float) -> float:
     if abs(number) >= _MOST:
-        raise ValueError("nothing costs or lasts so much")
+        raise ValueError("implausibly large")
     return number
 
 

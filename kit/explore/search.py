@@ -49,7 +49,7 @@ class SearchQuery:
     def __init__(self, text: str) -> None:
         self.words = [phrase or word for phrase, word in _WORD.findall(text)]
         if not 0 < len(self.words) <= _MOST:
-            raise BadRequestError(f"a search is for words, such as snowy lake; {_MOST} at most")
+            raise BadRequestError(f"a search takes words, such as snowy lake, {_MOST} at most")
 
     def select(self, table: str, where: str = "") -> str:
         """Return the query; `values` fill its question marks."""

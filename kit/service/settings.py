@@ -224,7 +224,7 @@ class ServiceSettings:
             hint = (
                 "KIT_SECRET_FILE names a file of 32 random bytes that is there"
                 if self.secret_file
-                else "'kit accounts create' begins a data folder"
+                else "'kit accounts create' creates one"
             )
             raise ConfigError(f"there is no {self.secret_path}; {hint}") from None
 

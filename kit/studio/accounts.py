@@ -104,7 +104,7 @@ class AccountConnections:
     def enter(self, address: str, key: str, name: str) -> tuple[AccountConnection, str]:
         """Try a key, save it if there is a name; return its connection and a sentence."""
         if name and self.visitors:
-            raise ConfigError("this page saves no keys: leave the name empty")
+            raise ConfigError("keys cannot be saved here: leave the name empty")
         settings = Settings(address, key, data=self.own.session.operations.settings.data, name=name)
         there = next((p.base_url for p in profiles.list_profiles() if p.name == name), None)
         if name and there is not None and origin(there) != origin(settings.base_url):
@@ -148,13 +148,13 @@ class AccountConnections:
             whose = "this page" if self.visitors else "the studio in your cells"
             return replace(choice, remark=f"This is the account of {whose}.")
         if self.visitors:
-            remark = f"You work with {name!r}, not with the account of this page."
+            remark = f"You are using {name!r}, not the account of this page."
             return replace(choice, saved="", remark=remark)
         remark = (
-            f"Only this panel works with {name!r}. The studio in your cells stays with "
-            f"{self.own.name!r}, and what was started goes on. To connect a cell:"
+            f"Only this panel uses {name!r}. The studio in your cells still uses "
+            f"{self.own.name!r}, and running jobs continue. To connect a cell:"
             if name != self.own.name
-            else "This panel works with a new key. The studio in your cells has the one of before. "
+            else "This panel uses a new key. The studio in your cells still uses the old one. "
             "To connect a cell:"
         )
         code = (

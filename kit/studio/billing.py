@@ -124,7 +124,7 @@ class Billing:
         try:
             quote = yield from self.price(request)
         except errors.ConfigError as error:
-            raise errors.BudgetError(f"{error}; inside a budget it is not started") from None
+            raise errors.BudgetError(f"{error}; it is not started inside a budget") from None
         return self.budgets.hold(times * most_expected(quote), what)
 
     def count_payment(self, request: Request, receipt: wire.Receipt, hold: Hold) -> None:
@@ -297,7 +297,7 @@ def price_by_default(request: Request) -> wire.Quote:
     given = priced_settings(model, request.parameters)
     others = [name for name, value in given.items() if value != usual.get(name)]
     but = f"; yours differs in {', '.join(others)}" if others else ""
-    kind = f"a guess: the price with the model's defaults{but}"
+    kind = f"estimated: the price with the model's defaults{but}"
     term = wire.Term(kind=kind, credits=model.credits_at_defaults)
     return wire.Quote(total=model.credits_at_defaults, source="default", terms=[term])
 

@@ -73,7 +73,7 @@ def describe_retirement(model: wire.Model, known: Mapping[str, wire.Model]) -> s
     if model.retires_at is None and model.replaced_by is None:
         return ""
     sentence = f"the model {model.id!r} " + (
-        f"is there until {model.retires_at:%Y-%m-%d}" if model.retires_at else "is superseded"
+        f"is available until {model.retires_at:%Y-%m-%d}" if model.retires_at else "is superseded"
     )
     if model.replaced_by:
         sentence += f"; {model.replaced_by!r} replaces it"

@@ -105,12 +105,14 @@ class HistorySync:
             if self.has_ledger is not False and (usage or store.manifest().usage.parts):
                 self.has_ledger = yield from sync_usage(store, self, on_update=on_ledger)
         except (ArrowInvalid, FileNotFoundError) as error:
-            advice = f"remove that folder, and it is read anew ({str(error).partition(chr(10))[0]})"
+            advice = (
+                f"remove that folder, and it is fetched again ({str(error).partition(chr(10))[0]})"
+            )
             raise KitError(f"the history in {folder} is damaged: {advice}") from None
         except OSError as error:
             why = os.strerror(error.errno) if error.errno else failure_reason(error)
             sentence = f"the history cannot be written to {folder}: {why}"
-            raise KitError(f"{sentence}; see it as it is with sync=False") from None
+            raise KitError(f"{sentence}; sync=False shows it as it is") from None
         return found
 
     def list_newest(self, limit: int | None, choice: HistoryFilter) -> Flow[list[wire.Generation]]:

@@ -148,7 +148,7 @@ def _draw_step(generation: BaseGeneration) -> str:
     title = facts.prompt or facts.model_id or facts.id
     picture = media.still(thumbnail, title=title, fit=_FIT) if thumbnail else ""
     price = markup.credits(cost) if cost is not None else "price unknown"
-    name = facts.model_id or "not at the service any more"
+    name = facts.model_id or "no longer at the service"
     prompt = escape(title if len(title) <= 60 else f"{title[:59]}\N{HORIZONTAL ELLIPSIS}")
     lines = f"<b>{escape(name)}</b><div>{prompt if facts.prompt else ''}</div>"
     return f'<div style="{_CARD}">{picture}{lines}<div style="{FAINT}">{price}</div></div>'

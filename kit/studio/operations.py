@@ -60,8 +60,8 @@ FETCHED = 100
 #: Pictures of which hashes are kept at a time, so that an interruption loses no more.
 _PORTION = 100
 _NOT_COMPARED = (
-    "%s pictures of the history were not looked at yet and are not compared: each call looks at up"
-    " to %d, the newest first, and fetch= says how many"
+    "%s pictures of the history are not indexed yet and are not compared: each call indexes up to"
+    " %d, newest first; fetch= sets how many"
 )
 #: How many of the newest generations are looked at for what others have changed.
 _WATCHED = 5
@@ -129,7 +129,7 @@ class Operations:
         inputs = [*find_inputs(media)] if files else ()
         checked_tags = requests.check_tags(tags)
         if not isinstance(file_metadata, bool):
-            raise ParameterError(f"metadata is True or False, not {file_metadata!r}")
+            raise ParameterError(f"metadata must be True or False, not {file_metadata!r}")
         return Request(model, text, known, files, checked_tags, inputs, file_metadata)
 
     def with_files(self, request: Request) -> Flow[Request]:
@@ -271,7 +271,7 @@ class Operations:
                 here = yield from self._find_pictures(missing, fetch, line)
                 names = list(here)
                 for start in range(0, len(names), _PORTION):
-                    line.saying(f"looking at {start:,} of {len(names):,} new pictures")
+                    line.saying(f"indexing {start:,} of {len(names):,} new pictures")
                     portion = names[start : start + _PORTION]
                     archive.add_hashes({name: here[name] for name in portion})
                     yield Sleep(0)  # so that others get their turn
@@ -311,7 +311,7 @@ class Operations:
         here: dict[str, Path | None] = {name: path for name, path in small.items() if path.exists()}
         new = [name for name in missing if name not in here][:fetch]
         for number, name in enumerate(new):
-            line.saying(f"asking for {number:,} of {len(new):,} pictures")
+            line.saying(f"fetching {number:,} of {len(new):,} pictures")
             try:
                 facts = yield from self.get(name)
             except NotFoundError:

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 _SOURCES = {
     "service": "reported by the service",
     "receipt": "from receipts on this computer",
-    "estimate": "guessed from today's prices",
+    "estimate": "estimated at today's prices",
     "none": "unknown",
 }
 _DOUBTS = {
-    "receipt": "A receipt is of the start: later refunds may be missing.",
-    "estimate": "A guess is what it would cost today.",
-    "none": "What is unknown counts as nothing.",
+    "receipt": "Receipts are from the start of a generation; later refunds may be missing.",
+    "estimate": "Estimates are at today's prices.",
+    "none": "Unknown amounts count as 0.",
 }
 _WRITTEN = "Titles and scripts are not counted: this service keeps no ledger."
 #: Days and models that are shown.
@@ -83,7 +83,7 @@ def _basis(sources: CostFrame) -> str:
     """Return where the amounts come from, in a sentence."""
     counts = dict(zip(sources["source"], sources["count"], strict=True))
     counted = [f"{counts[name]:,} {words}" for name, words in _SOURCES.items() if counts.get(name)]
-    return f"Amounts: {', '.join(counted)}. Days are of UTC." if counted else ""
+    return f"Amounts: {', '.join(counted)}. Days are in UTC." if counted else ""
 
 
 def _doubts(sources: CostFrame, ledger: bool) -> list[str]:

@@ -121,14 +121,18 @@ def separate_media(
         return named or media, rest
     if not isinstance(media, Mapping) or named.keys() & media.keys():
         names = ", ".join(map(repr, named))
-        raise ParameterError(f"given in media and by itself: {names}; say media={{name: file}}")
+        raise ParameterError(
+            f"given twice, in media and by name: {names}; say media={{name: file}}"
+        )
     return {**media, **named}, rest
 
 
 def check_tags(tags: Any) -> dict[str, str]:
     """Return tags as they can be sent, or say what is wrong with them."""
     if not isinstance(tags or {}, Mapping):
-        raise ParameterError(f"tags is a mapping such as {{'campaign': 'winter'}}, not {tags!r}")
+        raise ParameterError(
+            f"tags must be a mapping such as {{'campaign': 'winter'}}, not {tags!r}"
+        )
     if wrong := [*tag_problems(tags or {})]:
         raise ParameterError.fields(wrong)
     return dict(tags or {})
@@ -137,7 +141,9 @@ def check_tags(tags: Any) -> dict[str, str]:
 def parse_timeout(timeout: Any) -> float | None:
     """Return the seconds that are waited at most; None for as long as it takes."""
     if timeout is not None and not (isinstance(timeout, Real) and float(timeout) >= 0):
-        raise ParameterError(f"timeout is None or a number of seconds, 0 or more, not {timeout!r}")
+        raise ParameterError(
+            f"timeout must be None or a number of seconds, 0 or more, not {timeout!r}"
+        )
     return None if timeout in (None, math.inf) else float(timeout)
 
 
@@ -149,12 +155,12 @@ def merge_parameters(
         return dict(settings)
     if not isinstance(parameters, Mapping):
         raise ParameterError(
-            "parameters is a mapping of names to values, such as {'steps': 20}, not a "
+            "parameters must be a mapping of names to values, such as {'steps': 20}, not a "
             f"{type(parameters).__name__}"
         )
     if twice := parameters.keys() & settings.keys():
         names = ", ".join(map(repr, sorted(map(str, twice))))
-        raise ParameterError(f"given twice, in parameters and by itself: {names}")
+        raise ParameterError(f"given twice, in parameters and by name: {names}")
     return {**parameters, **settings}
 
 
@@ -228,8 +234,8 @@ def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMet
     found = file_metadata.read(path) or signed
     if found is None:
         raise ConfigError(
-            f"{path.name} does not say what made it: it holds no XMP of this toolkit and no text "
-            "of AUTOMATIC1111 or ComfyUI"
+            f"{path.name} has no metadata about its generation: neither XMP of this toolkit nor "
+            "text of AUTOMATIC1111 or ComfyUI"
         )
     return replace(found, signature=signed.signature) if signed else found
 
@@ -246,7 +252,7 @@ def settings_of_file(
     if dropped := [name for name in found.parameters if name not in known]:
         _log.warning("the model %s has no %s: left out", model.id, ", ".join(sorted(dropped)))
     if found.unread:
-        _log.warning("the file says besides, and it is left out: %s", "; ".join(found.unread))
+        _log.warning("other metadata of the file, left out: %s", "; ".join(found.unread))
     kept = {name: value for name, value in found.parameters.items() if name in known}
     return {**kept, **changes}
 
@@ -341,7 +347,7 @@ def json_text(value: Any, what: str) -> str | None:
 def json_value(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON knows it; a missing one of pandas is None."""
     if depth > _DEEPEST:
-        raise _UnsendableError("holds lists in lists without an end")
+        raise _UnsendableError("contains itself")
     if value is None or isinstance(value, bool) or type(value) is int:
         return value
     for kind, make in _KINDS:
@@ -369,7 +375,7 @@ def _unpack(value: Any, depth: int) -> Any:
 
 def _float(value: float, depth: int) -> float:
     if depth and not math.isfinite(value):  # one by itself is judged by its parameter
-        raise _UnsendableError(f"holds {value}, which is no number that can be sent")
+        raise _UnsendableError(f"holds {value}, which cannot be sent")
     return float(value)
 
 

@@ -80,16 +80,16 @@ class StartTrace:
         same = "the same call without again=True" if self.again else "the same call"
         pending = f"{'await ' if awaited else ''}studio.history.pending()"
         if self.done:
-            return f"the generation {self.id} is completed: {same} fetches it and pays nothing"
+            return f"the generation {self.id} is completed: {same} fetches it at no cost"
         if self.id:
             cost = "" if self.credits is None else f" and is charged ({self.credits:f} credits)"
             return f"what was started goes on{cost}: {pending} finds it"
         if self.sent:
             return (
-                f"its start had left and may be carried out: {pending} finds it "
-                f"once the service lists it, and {same} does not pay a second time"
+                f"its start was sent and may be carried out: {pending} finds it "
+                f"once the service lists it, and {same} is not charged a second time"
             )
-        return "it was stopped before its start had left: nothing was charged"
+        return "it was stopped before anything was sent: nothing was charged"
 
 
 def generation_of_receipt(request: Request, receipt: wire.Receipt) -> wire.Generation:
@@ -123,7 +123,7 @@ def failure_error(generation: wire.Generation) -> GenerationFailedError:
 
 def suggest_again(error: KitError) -> KitError:
     """Return an error about what a request led to before; it says how to make it anew."""
-    error.args = (f"{error}; again=True makes it anew, and pays for it",)
+    error.args = (f"{error}; again=True generates it again, and is charged",)
     return error
 
 
@@ -248,7 +248,9 @@ class Starts:
             while self._in_flight.intersection(i.key for i in self.journal.intents(digest)):
                 yield Sleep(_LOOK)
         except flows.Late:
-            raise NoAnswerError("an equal request is being started, and not answered yet") from None
+            raise NoAnswerError(
+                "an equal request is being started and has not been answered yet"
+            ) from None
         known = ids or self.journal.find_earlier(digest)[:_LOOKED_AT]
         begun = yield from self._find_usable(request, known, fetched=ids is None)
         if begun is None:
@@ -278,7 +280,7 @@ class Starts:
         if gone is not None:
             raise suggest_again(gone)
         if passed:
-            self.notices.log(f"the request is made anew, because {'; '.join(passed)}")
+            self.notices.log(f"the request is sent again, because {'; '.join(passed)}")
         return None
 
     def _check_one(
@@ -290,14 +292,14 @@ class Starts:
             gone = isinstance(error, ApiError) and error.answered in _GONE
             if not (gone or (yield from self._may_read(error))):
                 raise suggest_again(error) from None
-            passed.append(f"{known}, which it led to before, cannot be had ({error})")
+            passed.append(f"its earlier result {known} cannot be fetched ({error})")
             return None
         if facts.state not in ("processing", "completed"):
             return None
         shown = self.journal.shown_hash(facts.id)
         if matches_request(facts, body_of(request)) or (shown and shown == fingerprint(facts)):
             return facts
-        passed.append(f"{known}, which it led to before, is another one at this service now")
+        passed.append(f"its earlier result {known} is a different generation at this service now")
         return None
 
     def _may_read(self, error: KitError) -> Flow[bool]:
@@ -415,8 +417,8 @@ class Starts:
             self.notices.try_write(lambda: self.journal.settle_intent(intent.key), "a lost start")
         elif facts is None:
             error = NoAnswerError(
-                f"{self._doubt_text(intent, listed)}; the same call looks again, and "
-                "again=True orders it anew"
+                f"{self._doubt_text(intent, listed)}; the same call checks again, and "
+                "again=True sends a new request"
             )
             error.unsettled = True
             raise error

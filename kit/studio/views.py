@@ -97,7 +97,7 @@ def compare(
 
     shown = _gallery_items(generations, studio)
     if len(shown) < 2:
-        raise ConfigError(f"it takes two generations to compare, not {len(shown)}")
+        raise ConfigError(f"a comparison needs at least two generations, not {len(shown)}")
     return BlindComparison(shown, rank, size=size) if blind else Comparison(shown, size)
 
 
@@ -244,8 +244,8 @@ class BaseStudio:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.reopen is None:
             raise ConfigError(
-                "a studio with a key that was passed is not pickled, which would write the key "
-                "down: kit.connect() to a saved profile, or with KIT_BASE_URL and KIT_API_KEY"
+                "a studio with a key that was passed cannot be pickled, as that would write the "
+                "key down: kit.connect() to a saved profile, or with KIT_BASE_URL and KIT_API_KEY"
             )
         return self.reopen, ()
 
@@ -340,7 +340,7 @@ def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
         for item in items:
             yield from _flatten(item)
     else:
-        raise ConfigError(f"a {type(items).__name__} is no generation and no id of one")
+        raise ConfigError(f"a {type(items).__name__} is neither a generation nor the id of one")
 
 
 def _get(session: Session[Any], name: str) -> BaseGeneration:

@@ -130,7 +130,7 @@ class BlindComparison(SnapshotBox):
                 f'<li style="{_ITEM}">{self._drawn[str(name)]}{row.place}. {model} · {count}'
                 f'<div style="{markup.FAINT}">{escape(str(name))}</div></li>'
             )
-        return _sentence(f'The order, the best first<ol style="{_LIST}">{tiles}</ol>')
+        return _sentence(f'Ranking, best first<ol style="{_LIST}">{tiles}</ol>')
 
 
 def _sentence(text: str) -> str:

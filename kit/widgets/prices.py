@@ -14,8 +14,8 @@ from kit.widgets.markup import card, credits, faint, figure, signed_amount, tabl
 
 #: Sources of a price that is not what will be charged -> what they are called.
 GUESSES = {
-    "default": "a guess: with the model's defaults",
-    "receipts": "a guess from what was paid before",
+    "default": "estimated, with the model's defaults",
+    "receipts": "estimated from earlier receipts",
 }
 #: Where a price comes from -> how sure it is, in words.
 _SOURCES = {"rule": "", "service": "from the service", **GUESSES}

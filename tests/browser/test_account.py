@@ -57,8 +57,8 @@ def test_a_new_key_is_seen_once_and_is_not_in_the_notebook(lab: Lab, browser: Br
         expect(panel).to_contain_text("1,000 credits")
         expect(panel).to_contain_text("in use here")
 
-        panel.get_by_placeholder("what the key is for").fill("laptop")
-        panel.get_by_placeholder("what the key is for").press("Tab")
+        panel.get_by_placeholder("name of the key").fill("laptop")
+        panel.get_by_placeholder("name of the key").press("Tab")
         panel.get_by_role("button", name="Create key").click()
         secret = panel.locator(".kit-new code")
         expect(secret).to_contain_text("cs_test_")

@@ -109,7 +109,7 @@ def write_a_script(notebook: Notebook) -> None:
 def make_and_revoke_a_key(notebook: Notebook) -> None:
     panel = notebook.output(2)
     press(panel.get_by_role("tab", name="Account", exact=True), "Enter")
-    name = panel.get_by_placeholder("what the key is for")
+    name = panel.get_by_placeholder("name of the key")
     name.fill("laptop")
     make = panel.get_by_role("button", name="Create key")
     press(make, "Enter")

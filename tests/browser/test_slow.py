@@ -99,7 +99,7 @@ def write_once(writing: Locator) -> None:
 
 
 def name_two_keys(account: Locator) -> None:
-    name = account.get_by_placeholder("what the key is for")
+    name = account.get_by_placeholder("name of the key")
     name.fill("laptop")
     name.press("Tab")
     twice(account.get_by_role("button", name="Create key"))

@@ -166,7 +166,7 @@ def test_files_are_typed_picked_by_picture_ordered_and_taken_away(
         expect(alert.filter(has_text="there is no file 'own picture'")).to_be_visible()
         expect(box).to_have_attribute("aria-invalid", "true")
         box.fill("https://127.0.0.1/lake.png")
-        expect(alert.filter(has_text="press Enter to fetch what is there")).to_be_visible()
+        expect(alert.filter(has_text="press Enter to fetch it")).to_be_visible()
         box.press("Enter")
         expect(alert.filter(has_text="private")).to_be_visible()
         box.fill("broken.png")

@@ -137,7 +137,7 @@ def test_a_proxy_is_not_asked_for_what_is_here(
     ("name", "value", "sentence"),
     [
         ("HTTPS_PROXY", "127.0.0.1:9", r"no connection .*refused.*: is the proxy right"),
-        ("HTTPS_PROXY", "ftp://ada:secret@127.0.0.1", "proxy .* for https makes no sense"),
+        ("HTTPS_PROXY", "ftp://ada:secret@127.0.0.1", "proxy .* for https is not valid"),
         (
             "ALL_PROXY",
             "socks5://ada:secret@127.0.0.1",

@@ -64,7 +64,7 @@ def test_a_keyring_that_keeps_nothing_is_not_trusted(
     assert profiles.find("default", path=path) == (URL, KEY)
     assert is_private(path)
     [told] = [record.getMessage() for record in caplog.records]
-    assert told.startswith(f"the keyring took no key ({why}): the key of 'default' lies in {path}")
+    assert told.startswith(f"the keyring stored no key ({why}): the key of 'default' is in {path}")
     assert KEY not in told
 
 
@@ -73,9 +73,11 @@ def test_a_keyring_that_does_not_open_any_more_is_a_sentence(path: Path) -> None
     profiles.save(URL, KEY, path=path, vault=vault)
     vault.open = False
 
-    with pytest.raises(ConfigError, match=r"does not open \(RuntimeError\): unlock it, or log in"):
+    with pytest.raises(
+        ConfigError, match=r"cannot be opened \(RuntimeError\): unlock it, or log in"
+    ):
         profiles.find("default", path=path, vault=vault)
-    with pytest.raises(ConfigError, match=r"does not give up the key .* unlock it and log out"):
+    with pytest.raises(ConfigError, match=r"did not delete the key .* unlock it and log out"):
         profiles.forget("default", path=path, vault=vault)
     assert [each.name for each in profiles.list_profiles(path=path)] == ["default"]
 

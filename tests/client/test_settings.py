@@ -141,7 +141,7 @@ def test_an_address_that_cannot_be_right_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("key", ["", " ", "cs_test a", "cs_test_a\n", "clé", "a\tb"])
 def test_a_key_that_cannot_be_right_is_refused_and_not_shown(key: str) -> None:
-    with pytest.raises(ConfigError, match="the API key is empty or holds blanks") as caught:
+    with pytest.raises(ConfigError, match="the API key is empty or has blanks") as caught:
         Settings(URL, key, Path())
 
     assert len(key.strip()) < 3 or key.strip() not in str(caught.value)

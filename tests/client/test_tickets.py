@@ -147,7 +147,7 @@ def test_another_service_decides_itself_what_it_takes(
     # Systems know less, and Python 3.14 an official name.
     known = content_type, content_type.replace("/x-", "/"), "application/octet-stream"
     assert file.content_type in known
-    with pytest.raises(ParameterError, match=r"no model takes|of a kind that services take"):
+    with pytest.raises(ParameterError, match=r"no model takes|of a type that services take"):
         uploads.sources(MODEL, path)
 
 

@@ -143,7 +143,7 @@ def test_floats_of_an_array_span_the_whole_range() -> None:
         (42, "not a int"),
         ("no-such-file.png", "there is no file 'no-such-file.png'"),
         (b"", "'upload' is empty"),
-        (b"plain text", "no picture, video or sound of a kind that services take"),
+        (b"plain text", "not a picture, video or sound of a type that services take"),
         (io.StringIO("text"), "binary mode"),
         (np.zeros((2, 2, 7), "uint8"), r"not of shape \(2, 2, 7\)"),
         (np.full((2, 2), 2.0), "floats holds 0 to 1, not 2 to 2"),
@@ -279,8 +279,7 @@ def test_a_refused_put_is_not_repeated(policy: Policy) -> None:
         ),
         (
             Reply(307, {"location": "https://elsewhere.test"}),
-            "the file 'upload.png' did not arrive: its address leads to another one, which is not "
-            "followed",
+            "the file 'upload.png' did not arrive: its URL redirects, which is not followed",
         ),
         (
             Reply(502, {}, b"<html>"),

@@ -193,7 +193,7 @@ def test_a_redirect_is_checked_as_well(site: Site, tmp_path: Path) -> None:
     assert web.fetch(site.at("/a.png"), tmp_path).name == "b.png"
     for path, sentence in {
         "/inside": "leads to a private network",
-        "/round": "without an end",
+        "/round": "redirects endlessly",
         "/file": "must be like https://host/file",
     }.items():
         with pytest.raises(ParameterError, match=sentence):

@@ -15,7 +15,7 @@ def test_a_backup_goes_there_and_back(kit: Kit, account: str, tmp_path: Path) ->
     listed = kit("accounts", "list", "--data", tmp_path / "back", "--json").json
 
     assert made.out == f"{tmp_path / 'copy.tar.gz'}: 0 files, 0 bytes\n"
-    assert back.out == f"{tmp_path / 'back'}: 0 files, 0 bytes; balances and files are right\n"
+    assert back.out == f"{tmp_path / 'back'}: 0 files, 0 bytes; balances and files verified\n"
     assert [(one["id"], one["credits"]) for one in listed] == [(account, 5)]
 
 

@@ -153,7 +153,7 @@ def test_what_others_could_read_is_reported_once_and_tightened(kit: Kit, tmp_pat
 
     assert not first["ok"]
     assert all(str(path) in first["found"] for path in found)
-    assert "make new keys" in first["remedy"]
+    assert "create new keys" in first["remedy"]
     assert [path.stat().st_mode & 0o777 for path in found] == [0o700, 0o600]
     assert (second["ok"], second["found"]) == (True, "only you can read what is kept")
 

@@ -66,7 +66,7 @@ def test_what_is_not_read_of_the_file_of_another_program_is_said(
     done = kit("generate", "flat", "--from", "a.png", "--json")
 
     assert done.json["parameters"]["seed"] == 7
-    assert "it is left out: Sampler: Euler a" in caplog.text
+    assert "left out: Sampler: Euler a" in caplog.text
     assert "no model 'dream'" in kit("generate", "--from", "a.png").err
 
 

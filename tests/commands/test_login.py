@@ -29,7 +29,7 @@ def test_a_service_is_saved_listed_and_forgotten(
 
     assert login.out.startswith(f"Ada at {other.url}: saved as 'work' in ")
     assert listed.json == [{"name": "work", "baseUrl": other.url, "key": "file"}]
-    assert kit("profiles").out.startswith("There are no saved services")
+    assert kit("profiles").out.startswith("There are no saved profiles")
     assert KEY not in login.out + listed.out
 
 

@@ -198,7 +198,7 @@ def test_a_mean_is_as_fine_as_what_it_is_of() -> None:
 
 
 def test_a_trend_says_how_many_have_no_time() -> None:
-    with pytest.warns(UserWarning, match="which are in no month: 1"):
+    with pytest.warns(UserWarning, match="not in any month: 1"):
         assert costs.trend(spent({}, {"created_at": None}), "month")["count"].tolist() == [1]
 
 

@@ -255,7 +255,7 @@ def test_one_warning_names_all_that_was_odd(caplog: pytest.LogCaptureFixture) ->
     [sentence] = told(caplog)
     assert sentence == (
         "malformed answers of the service: generations without an id or a status are left out (1); "
-        "values that make no sense are missing in the history: createdAt (4), creditsCharged (4)"
+        "implausible values are left out of the history: createdAt (4), creditsCharged (4)"
     )
 
 

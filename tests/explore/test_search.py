@@ -83,7 +83,7 @@ def test_a_search_may_be_narrowed(archive: Archive) -> None:
 
 
 def test_a_search_for_nothing_is_refused(archive: Archive) -> None:
-    with pytest.raises(BadRequestError, match="a search is for words"):
+    with pytest.raises(BadRequestError, match="a search takes words"):
         archive.search("  ")
 
 

@@ -142,7 +142,7 @@ def test_axes_can_be_chosen() -> None:
     assert found.rows[0] == "size s · seed 1"
     with pytest.raises(ConfigError, match="'color' does not vary in this sweep; there is prompt"):
         sheet(x="color")
-    with pytest.raises(ConfigError, match="'seed' cannot go across and down"):
+    with pytest.raises(ConfigError, match="'seed' cannot be both x and y"):
         sheet(x="seed", y="seed")
 
 

@@ -96,7 +96,7 @@ def test_the_writer_is_set_in_the_environment(tmp_path: Path) -> None:
 
 def test_the_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
     first, second = (settings.load({}, data=tmp_path / "data") for _ in range(2))
-    with pytest.raises(ConfigError, match="'kit accounts create' begins a data folder"):
+    with pytest.raises(ConfigError, match="'kit accounts create' creates one"):
         first.secret()
     settings.prepare(first.data)
     for one in (first, second):

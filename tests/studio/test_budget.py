@@ -32,7 +32,7 @@ def test_a_start_that_would_pass_a_budget_is_never_sent(studio: Studio, other: S
             studio.start("paint", "b")
 
     assert str(caught.value) == (
-        "a start of paint for 0.25 credits would pass the budget of 0.3 credits: 0.25 spent, "
+        "a start of paint for 0.25 credits would exceed the budget of 0.3 credits: 0.25 spent, "
         "0.05 left; nothing was sent"
     )
     assert budget.spent == Decimal("0.25")

@@ -120,7 +120,7 @@ def test_a_new_key_of_the_own_profile_is_told_apart(studio: Studio, other: Serve
         connection, _ = connections.enter(other.url, KEY, "mine")
 
         assert connections.open("mine") is connection
-        assert "This panel works with a new key" in connections.describe(connection).remark
+        assert "This panel uses a new key" in connections.describe(connection).remark
         connections.close()
 
 
@@ -132,7 +132,7 @@ def test_the_account_panel_goes_over_alone(studio: Studio, neighbor: Server) -> 
     profile.value = "work"
 
     said = until(lambda: text(panel), lambda said: "Bob" in said and "7 credits" in said)
-    assert "Only this panel works with &#x27;work&#x27;" in said
+    assert "Only this panel uses &#x27;work&#x27;" in said
     assert studio.account.name == "Ada"
     assert KEY not in said
     panel.close()
@@ -302,10 +302,10 @@ def test_visitors_see_no_profiles_and_save_none(
     assert (mine.saved, mine.remark) == ("", "This is the account of this page.")
     with pytest.raises(ConfigError, match="there is no account 'work' on this page"):
         connections.open("work")
-    with pytest.raises(ConfigError, match="this page saves no keys"):
+    with pytest.raises(ConfigError, match="keys cannot be saved here"):
         connections.enter(neighbor.url, KEY, "home")
     connection, _ = connections.enter(neighbor.url, KEY, "")
-    assert "You work with" in connections.describe(connection).remark
+    assert "You are using" in connections.describe(connection).remark
     assert [profile.name for profile in profiles.list_profiles()] == ["work"]
     connections.close()
 

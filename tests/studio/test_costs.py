@@ -140,7 +140,7 @@ def test_what_changes_while_it_is_read_is_no_difference(studio: Studio, other: S
     moving, settled = studio.costs.reconcile(), studio.costs.reconcile()
 
     assert moving.attrs == {"agrees": True, "problems": 0, "unchecked": 1}
-    assert "ask again" in moving["note"].iloc[0]
+    assert "try again" in moving["note"].iloc[0]
     assert settled[settled["agrees"].eq(False)]["difference"].tolist() == [1.0]
     assert "balance" not in set(studio.costs.reconcile(sync=False)["check"])
 
@@ -240,12 +240,12 @@ def test_a_price_of_other_settings_says_that_it_is_a_guess(studio: Studio) -> No
     usual = studio.estimate("paint", "a lake")
     other = studio.estimate("paint", "a lake", steps=50, style="ink")
 
-    assert usual.terms[0].kind == "a guess: the price with the model's defaults"
+    assert usual.terms[0].kind == "estimated: the price with the model's defaults"
     assert other.terms[0].kind.startswith(f"{usual.terms[0].kind}; yours differs in ")
     assert {"steps", "style"} <= set(other.terms[0].kind.replace(",", "").split())
     assert sum(term.credits for term in other.terms) == other.total
-    assert "a guess" in preview.quote(other)
-    assert "a guess" in prices.line(other)
+    assert "estimated" in preview.quote(other)
+    assert "estimated" in prices.line(other)
 
 
 def test_a_long_ledger_shows_how_far_it_is(settings: Settings, other: Server) -> None:

@@ -65,7 +65,7 @@ def test_an_end_that_cannot_be_written_down_is_one_line(
         studio.history.pending()
 
     assert made.output.bytes() == png()
-    assert caplog.text.count("the end of job-1 could not be written down: No space left") == 1
+    assert caplog.text.count("the end of job-1 could not be saved: No space left") == 1
 
 
 def test_a_price_that_cannot_be_written_down_is_one_line(
@@ -75,7 +75,7 @@ def test_a_price_that_cannot_be_written_down_is_one_line(
     (settings.data / "notebook" / "prices").write_text("in the way")
 
     assert studio.generate("paint", "a lake").output.bytes() == png()
-    assert caplog.text.count("the price of job-1 could not be written down") == 1
+    assert caplog.text.count("the price of job-1 could not be saved") == 1
 
 
 def in_the_way(settings: Settings) -> Path:
@@ -110,7 +110,7 @@ def test_a_history_that_cannot_be_written_is_one_sentence_and_stays(
     folder.write_text("in the way")
 
     with pytest.raises(
-        KitError, match=r"cannot be written to .*: File exists; see it as it is with sync=False"
+        KitError, match=r"cannot be written to .*: File exists; sync=False shows it as it is"
     ):
         studio.history.frame()
     folder.unlink()
@@ -128,7 +128,7 @@ def test_a_damaged_history_says_how_it_is_mended(
     harm(part)
     studio.generate("paint", "a hill")
 
-    with pytest.raises(KitError, match="is damaged: remove that folder, and it is read anew"):
+    with pytest.raises(KitError, match="is damaged: remove that folder, and it is fetched again"):
         studio.history.frame()
     shutil.rmtree(settings.data / "notebook" / "history")
     assert len(studio.history.frame()) == 2

@@ -91,7 +91,7 @@ def endless() -> list[Any]:
         ({"o": {"a": float("nan")}}, "parameters.o: holds nan"),
         ({"o": {"a": Decimal("Infinity")}}, "parameters.o: holds inf"),
         ({"o": {(1, 2): 3}}, "parameters.o: holds the name (1, 2): names are text"),
-        ({"o": endless()}, "parameters.o: holds lists in lists without an end"),
+        ({"o": endless()}, "parameters.o: contains itself"),
         ({"ratio": 1j, "seed": object}, "parameters.seed: "),
     ],
 )

@@ -59,11 +59,11 @@ def test_what_is_gone_leaves_its_id(studio: Studio, tmp_path: Path) -> None:
 
     assert chain.frame()["status"].to_list() == ["gone", "completed"]
     assert chain.frame()["generation_id"].to_list()[0] == "gen_of_another"
-    assert "not at the service any more" in chain._repr_mimebundle_()["text/html"]
+    assert "no longer at the service" in chain._repr_mimebundle_()["text/html"]
 
 
 def test_a_start_may_ask_that_its_file_says_nothing(own: Studio, tmp_path: Path) -> None:
     lake = own.generate("poster", "a lake", size=512, metadata=False)
 
-    with pytest.raises(ConfigError, match="does not say"):
+    with pytest.raises(ConfigError, match="no metadata about its generation"):
         own.read(lake.save(tmp_path / "lake.jpg"))

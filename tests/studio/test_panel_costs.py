@@ -101,7 +101,7 @@ def test_what_the_service_tells_is_not_in_doubt() -> None:
     html = report(spent({"created_at": datetime(2026, 3, 10, tzinfo=UTC), "charged": 100}), None)
 
     assert "about" not in html
-    assert "Amounts: 1 reported by the service. Days are of UTC.</div>" in html
+    assert "Amounts: 1 reported by the service. Days are in UTC.</div>" in html
 
 
 def test_a_guess_is_called_one_wherever_it_stands_and_what_it_is_made_of_is_said() -> None:
@@ -119,11 +119,11 @@ def test_a_guess_is_called_one_wherever_it_stands_and_what_it_is_made_of_is_said
     assert "2026-03-10: about 0.22 credits" in html
     assert "<span>about 0.22 " in html
     assert (
-        "1 reported by the service, 1 from receipts on this computer, 1 guessed from today&#x27;s"
+        "1 reported by the service, 1 from receipts on this computer, 1 estimated at today&#x27;s"
         in html
     )
-    assert "what it would cost today" in html
-    assert 'title="A receipt is of the start' in html
+    assert "Estimates are at today&#x27;s prices" in html
+    assert 'title="Receipts are from the start' in html
 
 
 def test_a_service_without_a_ledger_does_not_tell_of_titles_and_scripts() -> None:

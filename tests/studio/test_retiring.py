@@ -16,7 +16,7 @@ from kit.studio import Studio
 from kit.wire import Rule
 from tests.conftest import Service
 
-SENTENCE = "the model 'poster' is there until 2027-01-01; 'scene-fast' replaces it, for "
+SENTENCE = "the model 'poster' is available until 2027-01-01; 'scene-fast' replaces it, for "
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def test_a_service_that_was_set_up_anew_gives_no_strangers_picture(
     made = studio.generate("paint", "a lake")
 
     assert (made.id, made.prompt, made.made_before) == ("job-2", "a lake", False)
-    assert "job-1, which it led to before, is another one at this service now" in caplog.text
+    assert "its earlier result job-1 is a different generation at this service now" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_one_that_may_not_be_read_is_passed_over_and_named(
     other.first("GET", f"{START}/job-1", *[refusal] * 2)
 
     assert studio.generate("paint", "a lake").id == "job-2"
-    assert "the request is made anew, because job-1" in caplog.text
+    assert "the request is sent again, because its earlier result job-1" in caplog.text
     assert "no longer yours" in caplog.text
 
 
@@ -162,7 +162,9 @@ def test_a_key_that_may_read_nothing_does_not_pay_again(studio: Studio, other: S
     for path in (START, f"{START}/job-1"):
         other.first("GET", path, refusal)
 
-    with pytest.raises(KitError, match="may not read; again=True makes it anew, and pays for it"):
+    with pytest.raises(
+        KitError, match="may not read; again=True generates it again, and is charged"
+    ):
         studio.generate("paint", "a lake")
     assert starts(other) == 1
 
@@ -174,7 +176,7 @@ def test_a_refusal_that_may_pass_does_not_pay_again(
     studio.generate("paint", "a lake")
     other.first("GET", f"{START}/job-1", third_party.problem(status, "odd", "not now"))
 
-    with pytest.raises(KitError, match="not now; again=True makes it anew, and pays for it"):
+    with pytest.raises(KitError, match="not now; again=True generates it again, and is charged"):
         studio.generate("paint", "a lake")
     assert starts(other) == 1
 
@@ -184,7 +186,7 @@ def test_a_service_that_is_away_does_not_make_it_pay_again(studio: Studio, other
     busy = third_party.problem(503, "unavailable", "closed", **{"Retry-After": "900"})
     other.first("GET", f"{START}/job-1", busy)
 
-    with pytest.raises(UnavailableError, match="again=True makes it anew"):
+    with pytest.raises(UnavailableError, match="again=True generates it again"):
         studio.generate("paint", "a lake")
     assert starts(other) == 1
 
@@ -197,7 +199,9 @@ def test_an_output_that_is_gone_says_how_to_make_it_anew(
     shutil.rmtree(settings.data / "notebook" / "outputs")
     media.first("GET", "/out/job-1.png", *[Answer(status, {})] * 2)
 
-    with pytest.raises(NoAnswerError, match="again=True makes it anew, and pays for it") as caught:
+    with pytest.raises(
+        NoAnswerError, match="again=True generates it again, and is charged"
+    ) as caught:
         studio.generate("paint", "a lake")
     assert caught.value.generation_id == "job-1"
     assert starts(other) == 1

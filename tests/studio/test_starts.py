@@ -65,7 +65,7 @@ def test_a_start_that_was_stopped_is_found_and_not_paid_twice(
     kernel: Open, other: Server, party: Punctual
 ) -> None:
     stop = stopped(kernel)
-    assert "its start had left and may be carried out" in stop.__notes__[0]
+    assert "its start was sent and may be carried out" in stop.__notes__[0]
 
     assert [g.id for g in kernel().history.pending()] == ["job-1"]
     assert kernel().generate("paint", "a lake").id == "job-1"
@@ -93,7 +93,7 @@ def test_what_no_list_shows_is_not_paid_again_without_a_word(
 
     assert kernel().history.pending() == []
     assert "a start of paint may have been carried out at 20" in caplog.text
-    with pytest.raises(NoAnswerError, match="again=True orders it anew") as caught:
+    with pytest.raises(NoAnswerError, match="again=True sends a new request") as caught:
         kernel().generate("paint", "a lake")
     assert caught.value.unsettled
     assert len(keys(other)) == 1
@@ -173,7 +173,7 @@ def test_the_awaited_face_finds_it_too(
 
     note, pending, again = asyncio.run(cell(Canceled(settings, sleep=clock.asleep)))
 
-    assert "its start had left and may be carried out" in str(note)
+    assert "its start was sent and may be carried out" in str(note)
     assert (pending, again) == (["job-1"], "job-1")
     assert len(keys(other)) == 1
 
@@ -279,7 +279,7 @@ def test_an_interrupt_of_the_download_says_how_to_fetch_it(
         studio.generate("paint", "a lake")
 
     assert caught.value.__notes__ == [
-        "the generation job-1 is completed: the same call fetches it and pays nothing"
+        "the generation job-1 is completed: the same call fetches it at no cost"
     ]
     assert kernel().generate("paint", "a lake").output.bytes() == png()
     assert len(keys(other)) == 1

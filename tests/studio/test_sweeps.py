@@ -33,7 +33,7 @@ from tests.waiting import until
 START = "/v1/creative-studio/generations"
 MODELS = "/v1/creative-studio/models"
 #: What the other service's prices are: it has no rules and prices nothing.
-GUESS = "a guess: with the model's defaults"
+GUESS = "estimated, with the model's defaults"
 
 
 def starts(other: Server) -> list[Any]:
@@ -80,7 +80,7 @@ def test_all_bad_requests_are_named_and_none_is_sent(studio: Studio, other: Serv
         studio.sweep("paint", "a", steps=[1, 99, 20, 77])
 
     text = str(caught.value)
-    assert text.startswith("2 of 4 requests cannot be made; nothing was sent")
+    assert text.startswith("2 of 4 requests are invalid; nothing was sent")
     assert "request 1: parameters.steps: must be at most 50, not 99" in text
     assert "request 3: parameters.steps: must be at most 50, not 77" in text
     assert starts(other) == []
@@ -102,7 +102,7 @@ def test_a_new_kernel_finds_what_was_paid(
     later = again(settings, client).sweep("paint", ["a", "b", "c"])
     assert repr(later) == (
         "<Sweep paint × 3: 3 requests, 2 made before, about 0.25 credits "
-        "(a guess from what was paid before)>"
+        "(estimated from earlier receipts)>"
     )
     assert later.run().frame()["status"].tolist() == ["completed"] * 3
     assert len(starts(other)) == 3
@@ -153,7 +153,7 @@ def test_an_empty_balance_ends_the_run_and_the_rest_can_follow(
     with pytest.raises(InsufficientCreditsError, match="1 required") as caught:
         sweep.run(at_once=1)
 
-    assert "run() again goes on" in caught.value.__notes__[0]
+    assert "run() continues" in caught.value.__notes__[0]
     assert sweep.frame()["status"].tolist() == ["refused", "planned", "planned"]
     assert sweep.run().frame()["status"].tolist() == ["completed"] * 3
 
@@ -194,7 +194,7 @@ def test_an_interrupted_run_is_joined_by_the_next_and_pays_nothing_twice(
     with pytest.raises(KeyboardInterrupt) as caught:
         sweep.wait()
 
-    assert "pays nothing" in caught.value.__notes__[0]
+    assert "at no extra cost" in caught.value.__notes__[0]
     assert len(party.orders) <= 4
     party.polls = 0
     frame = sweep.run().frame()
@@ -306,7 +306,7 @@ def test_a_price_that_nobody_knows_is_not_run_silently(studio: Studio, other: Se
 
     assert sweep.credits is None
     assert "price unknown" in repr(sweep)
-    with pytest.raises(ConfigError, match="unpriced=True makes them"):
+    with pytest.raises(ConfigError, match="unpriced=True runs them"):
         sweep.run()
     assert sweep.run(unpriced=True).frame()["status"].tolist() == ["completed"]
 
@@ -340,7 +340,7 @@ def test_a_canceled_sweep_starts_nothing_more(studio: Studio, party: ThirdParty)
 
 def test_a_run_in_the_background_can_be_waited_for(studio: Studio) -> None:
     sweep = studio.sweep("paint", ["a", "b"])
-    with pytest.raises(ConfigError, match="does not run"):
+    with pytest.raises(ConfigError, match="is not running"):
         sweep.wait()
 
     assert sweep.run(background=True).wait().frame()["status"].tolist() == ["completed"] * 2
@@ -505,7 +505,7 @@ def test_all_bad_rows_are_named_and_none_is_sent(studio: Studio, other: Server) 
 
 @pytest.mark.parametrize("rows", [{"prompt": ["a", "b"]}, "a lake", 3, ["a", "b"]])
 def test_what_has_no_rows_is_a_sentence(studio: Studio, rows: Any) -> None:
-    with pytest.raises(ConfigError, match="rows are a DataFrame or a list with a mapping"):
+    with pytest.raises(ConfigError, match="rows must be a DataFrame or a list of mapping"):
         studio.generate_many(rows, model="paint")
 
 

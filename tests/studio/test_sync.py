@@ -243,7 +243,9 @@ def test_what_ended_while_nobody_looked_is_told_once(studio: Studio, party: Thir
 def test_what_is_no_time_to_wait_is_refused_before_a_start(
     studio: Studio, other: Server, timeout: Any, n: int
 ) -> None:
-    with pytest.raises(ParameterError, match="timeout is None or a number of seconds, 0 or more"):
+    with pytest.raises(
+        ParameterError, match="timeout must be None or a number of seconds, 0 or more"
+    ):
         studio.generate("paint", "a lake", timeout=timeout, n=n)
 
     assert starts(other) == 0
@@ -255,7 +257,7 @@ def test_an_endless_timeout_is_none(studio: Studio) -> None:
 
 def test_metadata_that_is_no_truth_value_is_refused(studio: Studio, other: Server) -> None:
     wrong: Any = "no"
-    with pytest.raises(ParameterError, match="metadata is True or False, not 'no'"):
+    with pytest.raises(ParameterError, match="metadata must be True or False, not 'no'"):
         studio.start("paint", "a lake", metadata=wrong)
 
     assert starts(other) == 0

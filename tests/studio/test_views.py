@@ -63,7 +63,7 @@ def test_ids_need_a_studio(made: list[Generation]) -> None:
 
 
 def test_what_is_no_generation_is_named(studio: Studio) -> None:
-    with pytest.raises(ConfigError, match="a int is no generation"):
+    with pytest.raises(ConfigError, match="a int is neither a generation"):
         kit.gallery([3], studio=studio)
     with pytest.raises(NotFoundError):
         kit.gallery("nope", studio=studio)
@@ -77,7 +77,7 @@ def test_a_comparison_marks_what_differs(made: list[Generation]) -> None:
 
 
 def test_it_takes_two_to_compare(made: list[Generation]) -> None:
-    with pytest.raises(ConfigError, match="two generations to compare, not 1"):
+    with pytest.raises(ConfigError, match="at least two generations, not 1"):
         kit.compare(made[0])
     assert kit.compare(made) is not None
 

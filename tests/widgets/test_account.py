@@ -70,7 +70,7 @@ class Row:
         self.entered: list[tuple[str, str, str]] = []
 
     def known(self) -> list[AccountChoice]:
-        remark = "Only this panel works with <work>"
+        remark = "Only this panel uses <work>"
         code = "studio = kit.connect(profile='work')"
         return [
             AccountChoice(
@@ -163,7 +163,7 @@ def test_an_amount_that_is_in_doubt_says_so_and_why(background: BackgroundRunner
     sure, unsure = shown(), shown("It may be <more>.")
     assert ">0.25 credits<" in sure
     assert "about" not in sure
-    assert "added up from the service&#x27;s ledger, in days of UTC" in sure
+    assert "summed from the service&#x27;s ledger; days are in UTC" in sure
     assert '<span title="It may be &lt;more&gt;.">about 0.25 credits</span>' in unsure
     assert "UTC. It may be &lt;more&gt;.</span>" in unsure
 
@@ -254,7 +254,7 @@ def test_a_key_is_revoked_on_the_second_click(background: BackgroundRunner) -> N
 
     buttons(panel, "Revoke")[0].click()
     assert key_list.asked == []
-    assert "will be shut out" in texts(panel)
+    assert "will lose access" in texts(panel)
     buttons(panel, "Yes, revoke")[0].click()
 
     assert key_list.asked == [("key_1",)]
@@ -332,7 +332,7 @@ def test_a_profile_is_gone_over_to_by_choosing_it(background: BackgroundRunner) 
 
     assert row.active == "work"
     assert "Bob" in texts(panel)
-    assert "Only this panel works with &lt;work&gt;" in texts(panel)
+    assert "Only this panel uses &lt;work&gt;" in texts(panel)
     assert "studio = kit.connect(profile=&#x27;work&#x27;)" in texts(panel)
     find(panel, "Profile").value = "home"
     assert "Ada" in texts(panel)

@@ -202,7 +202,7 @@ def test_a_setting_that_has_yet_to_be_given_leaves_the_guess(stage: Stage, rule:
     form = formed(stage, setting_parameters=[needed], **facts)
 
     assert "about 0.25 credits" in price(form)
-    assert "a guess: with the model&#x27;s defaults" in price(form)
+    assert "estimated, with the model&#x27;s defaults" in price(form)
     assert "about 0.25 credits" in repr(form)
     control(form, "parameters.seed").value = "x"
     stage.wait()
@@ -231,7 +231,7 @@ def test_without_a_rule_the_service_is_asked_once_the_typing_stops(
 ) -> None:
     form = formed(stage, shop, {"prompt": "x"}, pricing=None, credits_at_defaults=Decimal("0.3"))
     assert "about 0.3 credits" in price(form)
-    assert "a guess" in price(form)
+    assert "estimated" in price(form)
     assert shop.quoted == []
 
     for count in (2, 3, 4):

@@ -93,7 +93,7 @@ def test_what_does_not_fit_is_said_before_anything_is_sent(page: Page, one: Fiel
 
     assert page.give(("lake.mp3", LAKE)) == {"no": "takes a picture"}
     assert page.sent == 1
-    assert "given up" in page.say("piece", file=0, at=0, piece=LAKE)["no"]
+    assert "canceled" in page.say("piece", file=0, at=0, piece=LAKE)["no"]
 
 
 def test_a_file_that_no_disk_holds_is_refused(page: Page) -> None:
@@ -138,14 +138,14 @@ def test_a_file_that_changes_on_its_way_is_given_up(page: Page, one: Field, piec
     answer = page.say("piece", file=0, at=0, piece=piece)
 
     assert answer == {"no": "lake.png has changed: choose it again"}
-    assert "given up" in page.say("where")["no"]
+    assert "canceled" in page.say("where")["no"]
     assert one.taken == []
 
 
 def test_a_canceled_file_is_neither_kept_nor_taken(page: Page, one: Field, stage: Stage) -> None:
     page.offer(("lake.png", LAKE))
     assert page.say("stop") is None
-    assert "given up" in page.say("piece", file=0, at=0, piece=LAKE)["no"]
+    assert "canceled" in page.say("piece", file=0, at=0, piece=LAKE)["no"]
 
     # and one that is being kept is not put into the field
     page.offer(("lake.png", LAKE))
@@ -162,7 +162,7 @@ def test_a_page_that_is_loaded_anew_takes_over(page: Page, one: Field) -> None:
     page.offer(("lake.png", LAKE), id="old")
 
     assert page.give(("hill.png", HILL), id="new") == {"done": True}
-    assert "given up" in page.say("piece", id="old", file=0, at=0, piece=LAKE)["no"]
+    assert "canceled" in page.say("piece", id="old", file=0, at=0, piece=LAKE)["no"]
     assert one.taken == [one.folder / "hill.png"]
 
 
@@ -174,7 +174,7 @@ def test_what_nobody_goes_on_with_is_forgotten(page: Page, stage: Stage) -> None
 
     stage.wait(module.PATIENCE + 1)
 
-    assert "given up" in page.say("where")["no"]
+    assert "canceled" in page.say("where")["no"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="files of Windows have names")

@@ -92,5 +92,5 @@ def test_that_of_a_model_that_is_not_there_fills_in_what_fits(
 
 
 def test_a_file_that_says_nothing_changes_nothing(form: Form, stage: Stage, picture: Path) -> None:
-    assert "made.png does not say what made it" in drop(form, stage, picture)
+    assert "made.png has no metadata about its generation" in drop(form, stage, picture)
     assert form.value["prompt"] == "a lake"

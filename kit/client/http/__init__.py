@@ -92,7 +92,7 @@ class ConnectionPool(Generic[C]):
         except ImportError:
             needed = "needs a package: pip install 'httpx[socks]'"
         except ValueError:
-            needed = "makes no sense: write http://HOST:PORT"
+            needed = "is not valid: write http://HOST:PORT"
         else:
             return transport
         raise ConfigError(f"the proxy that the environment names for {target[0]} {needed}")
@@ -259,7 +259,9 @@ class Exchange(Generic[C]):
             sentence = f"what {where} answered was not read: {error}{found_out}"
             return NoReply(sentence, lasting=True)
         if isinstance(error, (httpx.ReadTimeout, httpx.WriteTimeout)):
-            return NoReply(f"{where} took the request and did not answer in time{found_out}", tag)
+            return NoReply(
+                f"{where} received the request but did not answer in time{found_out}", tag
+            )
         sentence = f"the connection to {where} broke ({reason}){found_out or f': {_CHECK}'}"
         return NoReply(sentence, tag, harmless=own and self._honors_keys)
 

@@ -20,7 +20,7 @@ from kit.errors import KitError
 
 #: Seconds for each step of a proof.
 _PROOF_SECONDS = 5.0
-_NO_PROOF = "what answers there is another program"
+_NO_PROOF = "another program answers there"
 #: Connections that are kept, as httpx keeps them.
 _LIMITS: dict[str, Any] = {
     "max_connections": 100,

@@ -106,7 +106,7 @@ class Web:
                 return response
             response.close()
             address = address.join(response.headers["location"])
-        raise _RefusedError("leads from one address to another without an end")
+        raise _RefusedError("redirects endlessly")
 
     def _receive(self, response: httpx.Response, part: Path) -> str:
         """Write a file and return its hash."""

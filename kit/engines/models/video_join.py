@@ -63,7 +63,7 @@ class Join(Engine):
     def check(self, order: Order) -> settings.Problems:
         """Yield that there is nothing to join, or no sound to put under it."""
         if order.media.get("clips", 0) < 2:
-            yield "clips", "it takes two clips or more to join"
+            yield "clips", "joining needs two clips or more"
         for fault in join_faults(order.seconds.get("clips", ())):
             yield fault.field, fault.sentence
         yield from settings.sound_problems(order)

@@ -155,5 +155,5 @@ def _read(kind: type[W], reply: RemoteReply) -> W:
     try:
         return kind.model_validate(reply.json())
     except ValidationError:
-        sentence = "the remote service answered with something odd"
+        sentence = "the remote service answered with something unexpected"
         raise EngineError(sentence, code="upstream_odd") from None

@@ -225,7 +225,7 @@ def _decode(text: str) -> bytes:
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
-        sentence = "the file in the remote service's answer is garbled"
+        sentence = "the file in the remote service's answer cannot be decoded"
         raise EngineError(sentence, code="upstream_odd") from None
 
 

@@ -51,7 +51,7 @@ _MEANINGS = {
     429: ("is too busy just now", "upstream_busy"),
     503: ("is too busy just now", "upstream_busy"),
     408: ("takes too long to answer", "upstream_busy"),
-    2: ("answers with something else than was asked for", "upstream_odd"),
+    2: ("answers with something unexpected", "upstream_odd"),
     3: ("answers with a redirect, which is not followed", "upstream_odd"),
     5: ("failed", "upstream_failed"),
 }

@@ -219,7 +219,9 @@ def _state(reply: RemoteReply) -> orders.RemoteState:
 
 def _state_of(answer: Any) -> orders.RemoteState:
     if not isinstance(answer, dict):
-        raise EngineError("the remote service answered with something odd", code="upstream_odd")
+        raise EngineError(
+            "the remote service answered with something unexpected", code="upstream_odd"
+        )
     percent = answer.get("progress")
     return orders.RemoteState(
         FINISHED.get(str(answer.get("status", "")).lower(), "processing"),

@@ -99,7 +99,7 @@ def _base(url: str) -> str:
         parts = urlsplit(url)
         begins = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # such as a port that cannot be
-        raise ValueError("is no address that can be; write it as https://host:port") from None
+        raise ValueError("is not a valid address; write it as https://host:port") from None
     if not begins:
         raise ValueError("must begin with http:// or https://")
     if parts.username or parts.password or parts.query or parts.fragment:
@@ -190,7 +190,7 @@ class ImagesEntry(_SharedEntry):
     def _takes_pictures(self) -> Self:
         wanted = [n for n in ("pictures_required", "mask", "picture_field") if getattr(self, n)]
         if wanted and not self.pictures:
-            raise ValueError(f"{wanted[0]!r} makes no sense without 'pictures' of at least 1")
+            raise ValueError(f"{wanted[0]!r} needs 'pictures' of at least 1")
         if self.mask and self.picture_field:
             raise ValueError("'mask' and 'picture_field' make no sense together")
         return self

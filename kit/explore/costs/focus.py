@@ -135,5 +135,5 @@ def _choose(currency: str | None, spent: Spending) -> str:
         return known[0]
     if not known or currency:
         how = f"studio.costs.rate({currency or 'EUR'!r}, 0.01)"
-        raise ConfigError(f"say what a credit is worth first, as in {how}")
-    raise ConfigError(f"say in which currency: {' or '.join(known)}")
+        raise ConfigError(f"set the value of a credit first, as in {how}")
+    raise ConfigError(f"choose a currency: {' or '.join(known)}")

@@ -166,7 +166,7 @@ def reprice(
     for name in ("charged", "repriced", "difference"):
         sums[name] = credits(sums[name])
     sums = sums.sort_values("difference", kind="stable", ignore_index=True).astype(_REPRICED)
-    title = "Credits more, or less, at the other price"
+    title = "Difference in credits at the other price"
     return with_chart(sums, Chart(kind="bars", x="model_id", y="difference", title=title))
 
 

@@ -120,7 +120,7 @@ select case when charge = units then '{_ALL}' else id end as subject,
     sum(charge)::bigint as expected, sum(units)::bigint as found
 from receipts join said using (id) where charge is not null group by all order by subject
 """
-_UNSETTLED = "something was paid for while it was read: ask again when nothing is running"
+_UNSETTLED = "charges were made while reading: try again when nothing is running"
 Row = tuple[str, str, float | None, float | None, float | None, bool | None, str | None]
 
 
@@ -202,7 +202,7 @@ def _check_ledger(
 def _check_chain(archive: Archive, books: Mapping[str, Any]) -> Iterable[Row]:
     """Check that each entry goes on from what another one has left."""
     if books["silent"]:
-        yield _cannot_check("chain", "entries of the ledger do not say what could be spent then")
+        yield _cannot_check("chain", "entries of the ledger have no balance")
     elif books["reached"] == books["gone_on"]:
         yield _row("chain", _ALL, books["total"], books["total"])
     else:
@@ -214,7 +214,7 @@ def _check_without_ledger(
 ) -> Iterable[Row]:
     """Compare receipts with what the service says of its generations; it has no ledger."""
     found = None if balance is None else float(balance)
-    note = "the service has no ledger: what the balance is made of is not known"
+    note = "the service has no ledger, so the balance cannot be checked"
     yield _cannot_check("balance", note, found)
     yield from _compare(archive, "receipt", _UNBOOKED, receipts=_table(receipts))
     [silent] = archive.ask(
@@ -227,7 +227,7 @@ def _check_without_ledger(
             "receipts of their starts are all that is known"
         )
         yield _cannot_check("charge", note, float(silent["total"]) / PARTS)
-    yield _cannot_check("refund", "without a ledger nothing says what was refunded")
+    yield _cannot_check("refund", "without a ledger, refunds cannot be checked")
 
 
 def _compare(archive: Archive, check: str, query: str, **more: pa.Table) -> Iterable[Row]:

@@ -174,7 +174,7 @@ class _Facts:
             days = "the same days of " if self.now < self.month.end else ""
             beside.append(f"{change} on {days}the month before")
         refunded = int(self._whole["refunded"])
-        share = f"{refunded / max(int(self._whole['charged']), 1):.1%} of what was charged"
+        share = f"{refunded / max(int(self._whole['charged']), 1):.1%} of charges"
         done = int(by(self.spent, "status").set_index("status")["count"].get("completed", 0))
         found = [
             ("Spent", _credits(self._net), " · ".join(beside)),
@@ -238,8 +238,8 @@ class _Facts:
 
     def footer(self) -> str:
         unknown = int(self._whole["count"]) - int(self._whole["known"])
-        missing = f"{unknown:,} charges are not known and count as nothing. " if unknown else ""
-        return f"{missing}Credits are net: what was charged less what was refunded."
+        missing = f"{unknown:,} unknown charges count as 0. " if unknown else ""
+        return f"{missing}Credits are net: charges less refunds."
 
     def chart(self) -> dict[str, Any]:
         """Return the days with the places of their columns, and what the colors mean."""
@@ -274,7 +274,7 @@ class _Facts:
             }
 
         days = [place(number, day) for number, day in enumerate(clock)]
-        meanings = {"spent": "spent", "hot": "unusual", "ahead": "expected, with its band"}
+        meanings = {"spent": "spent", "hot": "unusual", "ahead": "expected, with interval"}
         lines = [step * number for number in range(int(-(-highest // step)) + 1)]
         chart = {
             "width": _WIDTH,

@@ -63,11 +63,11 @@ def by(
         column, _ = split_key(name)
         if column and len(sums) and sums[name].isna().all():
             known = [OBJECTS[column] + key for key in spent.keys(column)]
-            sentence = f"nothing that was paid for has {name!r}{suggest(name, known)}"
+            sentence = f"no paid generation has {name!r}{suggest(name, known)}"
             warnings.warn_explicit(sentence, UserWarning, "studio.costs.by", 1)
     y, what = "net", "Credits"
     if kept is not None:
-        y, what = "per_kept", "Credits for each one kept"
+        y, what = "per_kept", "Credits per kept result"
         counts = sums.pop("kept").astype("int64")
         sums = sums.assign(kept=counts, per_kept=(sums["net"] / counts.where(counts > 0)).round(6))
     timed = [name for name in names if name in _PERIODS]
@@ -145,11 +145,11 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
         A column of that name, the sums of `by`, and ``running``, the net so far.
     """
     if every not in _PERIODS:
-        raise ConfigError(f"a trend is by {', '.join(_PERIODS)}, not by {every!r}")
+        raise ConfigError(f"a trend must be by {', '.join(_PERIODS)}, not by {every!r}")
     found = spent.sums((every,))
     sums = _in_credits(found.dropna(subset=every), [every], spent.currencies)
     if undated := int(found.loc[found[every].isna(), "count"].sum()):
-        sentence = f"charges without a time, which are in no {every}: {undated:,}"
+        sentence = f"charges without a time, not in any {every}: {undated:,}"
         warnings.warn_explicit(sentence, UserWarning, "studio.costs.trend", 1)
     if len(sums):
         # a day that begins at one o'clock, as its midnight was left out, is no beat for the others
@@ -202,7 +202,7 @@ def failed(spent: Spending) -> CostFrame:
         x="model_id",
         y="charged",
         color="status",
-        title="Charged for what failed or was canceled",
+        title="Charged for failed or canceled generations",
     )
     return with_chart(rows, chart)
 
@@ -238,7 +238,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
         x="day",
         y="excess",
         color="model_id",
-        title="Spent beyond the usual",
+        title="Unusually high spending",
         leave_out=("model_id", EVERYTHING),
     )
     return with_chart(found, chart)

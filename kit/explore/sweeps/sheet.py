@@ -170,7 +170,7 @@ def lay_out_sheet(
     `x`, `y`: axes; with `y` the remaining axes are told in the labels of the rows after it.
     """
     if x is not None and x == y:
-        raise ConfigError(f"{x!r} cannot go across and down; x and y are two that vary")
+        raise ConfigError(f"{x!r} cannot be both x and y")
     for name in (x, y):
         if name is not None and name not in plan.axes:
             there = ", ".join(plan.axes) or "none"

@@ -33,9 +33,8 @@ def claim(
     Those of the models in `later` are left there; and, for a day, those of other models than the
     `served` ones, if these are given: another service or worker may have them.
     """
-    others, ours = (
-        "" if models is None else f",{','.join(sorted(models))}," for models in (later, served)
-    )
+    others = f",{','.join(sorted(later))}," if later else ""
+    ours = "" if served is None else f",{','.join(sorted(served))},"
     rows: Rows = []
     while left := most - len(rows):
         found = yield generations.claim(

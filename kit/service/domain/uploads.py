@@ -175,8 +175,8 @@ def _reserve(account_id: str, size: int, most: int) -> Transaction[None]:
         account = yield from one(accounts.find(id=account_id))
         raise PayloadTooLargeError(
             f"the uploads of the account take {account.upload_bytes:,} bytes, and with this one "
-            f"they would take more than the {most:,} that they may; what no generation uses is "
-            "removed after 24 hours"
+            f"they would take more than the {most:,} that they may; files that no generation uses "
+            "are removed after 24 hours"
         )
 
 

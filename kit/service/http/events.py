@@ -95,7 +95,9 @@ async def watch_generation(request: Request, generation_id: str) -> Response:
     if watchers.is_full_for(caller.account_id):
         after = {"Retry-After": "5"}
         if watchers.full:
-            raise UnavailableError("too many are watching just now; poll instead", headers=after)
+            raise UnavailableError(
+                "too many requests are waiting just now; poll instead", headers=after
+            )
         sentence = "this account has as many streams and waiting requests as it may; poll instead"
         raise RateLimitError(sentence, headers=after)
     watch = partial(watchers.watch, generation_id, caller.account_id)

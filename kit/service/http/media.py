@@ -160,7 +160,7 @@ async def _receive_direct(context: Context, row: Any) -> None:
 def _one_at_a_time(arriving: set[str], upload_id: str) -> Iterator[None]:
     """Receive one file for a ticket at a time: each takes room on the disk."""
     if upload_id in arriving:
-        raise ConflictError("a file for this ticket is just coming in: one PUT at a time")
+        raise ConflictError("a file for this ticket is being received: one PUT at a time")
     arriving.add(upload_id)
     try:
         yield

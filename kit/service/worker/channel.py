@@ -125,7 +125,7 @@ class Channel(asyncio.Protocol):
         if pending is not None and not pending.answer.done():
             pending.answer.set_exception(LostError("the render process ended during its job"))
         if why:
-            _log.warning("a render process is given up: %s", why)
+            _log.warning("a render process is killed: %s", why)
             self.close()
 
 

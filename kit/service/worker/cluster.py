@@ -205,7 +205,7 @@ class Cluster:
         found = await self._client.run_on_scheduler(_capacity(place, self._client.id))
         if self._answers and not found["known"]:  # it took one half of the connection for broken
             await self._leave()
-            raise LostError("the scheduler knows this service no more")
+            raise LostError("the scheduler no longer knows this service")
         if found[RENDER] and not self._found[RENDER]:
             _log.info("the cluster renders %d jobs at a time", found[RENDER])
         if found["elsewhere"] > self._elsewhere:

@@ -19,7 +19,7 @@ from kit.service.worker.pool import JobError, LostError, Pool
 _PROCESSES = 2
 #: Address space of one: a picture of 50 megapixels, or a video of that size, may be decoded in it.
 _MEMORY = 2 << 30
-_ANEW = "write it anew with another program"
+_ANEW = "save it again with another program"
 
 
 class Inspectors:

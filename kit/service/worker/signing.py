@@ -64,7 +64,7 @@ class ResultSigner:
         outputs: OutputFolder,
         media: Iterable[Path],
     ) -> dict[str, Any]:
-        """Sign a file that says what made it; return the facts of the signed one, under its key.
+        """Sign a file that has such metadata; return the facts of the signed one, under its key.
 
         What says nothing, or was signed by others, stays as it is, and so does what cannot be
         signed: the log names why. `media` become ingredients, with their own credentials.
@@ -129,7 +129,7 @@ def describe_signer(settings: ServiceSettings) -> str:
     chain, _ = _read_credentials(settings)
     name = x509.load_pem_x509_certificate(chain.encode()).subject.rfc4514_string()
     if settings.signing_cert == "self":
-        return f"results are signed with a self-made certificate, which nobody trusts ({name})"
+        return f"results are signed with a self-signed certificate, which is not trusted ({name})"
     return f"results are signed as {name}"
 
 

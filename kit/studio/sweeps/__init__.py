@@ -246,7 +246,7 @@ class BaseSweep(Generic[H]):
     def _wait_for_run(self) -> None:
         run = self._run
         if run is None:
-            raise ConfigError("this sweep does not run; run() starts it")
+            raise ConfigError("this sweep is not running; run() starts it")
         with self._session.operations.progress(self.title) as update:
             pictures: dict[str, str] = {}
             shown = None
@@ -261,7 +261,7 @@ class BaseSweep(Generic[H]):
                     small = list(filter(None, pictures.values()))[-_SHOWN:]
                     update.saying(words, share / max(1, len(self)), small)
         if run.fatal is not None:
-            run.fatal.add_note(f"{self._describe()}; run() again goes on from here")
+            run.fatal.add_note(f"{self._describe()}; run() continues from here")
             raise run.fatal
         refused = [(n, r.error) for n in range(len(self)) if (r := self._result(n)).error]
         if refused:
@@ -290,8 +290,8 @@ class BaseSweep(Generic[H]):
         begun = [r.generation for r in self._results.values() if r.status == "processing"]
         cost = sum((find(facts) or Decimal(0) for facts in begun if facts), Decimal(0))
         interruption.add_note(
-            f"{self._describe()}; what was started goes on, for {markup.credits(cost)}: run() "
-            "again waits for it and pays nothing"
+            f"{self._describe()}; what was started continues, for {markup.credits(cost)}: run() "
+            "waits for it at no extra cost"
         )
         show_own_lines(interruption)
 
@@ -310,7 +310,7 @@ class BaseSweep(Generic[H]):
     def _begin(self, at_once: int, unpriced: bool) -> None:
         with self._lock:
             if not 1 <= at_once <= 32:
-                raise ConfigError(f"between 1 and 32 requests are made at once, not {at_once}")
+                raise ConfigError(f"at_once must be 1 to 32, not {at_once}")
             if self._run is not None and not self._run.join(0):
                 self._run.begin(at_once)  # it was interrupted, or it is waited for already
                 return
@@ -318,7 +318,7 @@ class BaseSweep(Generic[H]):
             if self.credits is None and not unpriced:
                 raise ConfigError(
                     f"the service does not say what every request of {self.title} costs; "
-                    "unpriced=True makes them all the same"
+                    "unpriced=True runs them anyway"
                 )
             left = [n for n in range(len(self)) if self._is_open(n)]
             total = sum((self._cells[n].at_most for n in left), Decimal(0))

@@ -35,7 +35,7 @@ _MODEL, _MEDIA, _PARAMETER, _TAG = "model", "media", "parameters.", "tag."
 #: What a request has besides its settings.
 _OWN = frozenset({PROMPT, _MODEL, _MEDIA})
 _NO_ROWS = (
-    "rows are a DataFrame or a list with a mapping for each: [{'prompt': 'a lake'}, ...]; "
+    "rows must be a DataFrame or a list of mappings: [{'prompt': 'a lake'}, ...]; "
     "pd.DataFrame(...) makes rows of columns"
 )
 #: Problems that one message names.
@@ -124,7 +124,7 @@ def plan_rows(
     """Return the sweep of a frame's rows, checked and priced; nothing is started."""
     given = [_clean(row) for row in _records(frame)]
     if not given:
-        raise ConfigError("there are no rows to make anything of")
+        raise ConfigError("there are no rows")
     usual = model.id if isinstance(model, wire.Model) else model
     named = [{_MODEL: usual, **row} if usual else row for row in given]
     missing = [str(n) for n, row in enumerate(named) if not row.get(_MODEL)]
@@ -273,7 +273,7 @@ def _check_all(operations: Operations, requests: Sequence[Asked]) -> Flow[list[R
         more = f" ... and {len(problems) - _NAMED} more" if len(problems) > _NAMED else ""
         shown = "\n".join(problems[:_NAMED])
         raise ParameterError(
-            f"{len(problems)} of {len(requests)} requests cannot be made; nothing was sent\n"
+            f"{len(problems)} of {len(requests)} requests are invalid; nothing was sent\n"
             f"{shown}{more}"
         )
     return checked

@@ -352,7 +352,7 @@ class Studio(BaseStudio):
         """
         found = read_file(file)
         if not (name := model or found.model):
-            raise ConfigError("the file does not say by which model it was made: say model=")
+            raise ConfigError("the file does not say which model made it: pass model=")
         with_model = self._run(self.session.operations.model(name))
         if media is None and with_model.media_parameters and found.inputs:
             media = [self.history[one] for one in found.inputs]

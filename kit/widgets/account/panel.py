@@ -47,7 +47,7 @@ def render_facts(found: Facts) -> str:
         for name, amount in (("spent today", spent.today), ("spent this month", spent.month)):
             about = f'<span title="{why}">about {credits(amount)}</span>'
             rows[name] = about if why else credits(amount)
-        words = ("Spending is added up from the service's ledger, in days of UTC.", *spent.doubts)
+        words = ("Spending is summed from the service's ledger; days are in UTC.", *spent.doubts)
         basis = f"<div>{faint(' '.join(words))}</div>"
     return card(account.name or "Account", pairs((n, v) for n, v in rows.items() if v) + basis)
 
@@ -111,7 +111,7 @@ class KeyList(ipywidgets.VBox):
         self._rows = ipywidgets.VBox(_dom_classes=("kit-keys",))
         self._new = ipywidgets.VBox()
         self._name = ipywidgets.Text(
-            description="Name", placeholder="what the key is for", continuous_update=False
+            description="Name", placeholder="name of the key", continuous_update=False
         )
         self._scopes = [
             ipywidgets.Checkbox(value=True, description=scope, indent=False)
@@ -149,15 +149,13 @@ class KeyList(ipywidgets.VBox):
             for one in question if asking else asked:
                 one.layout.display = "none"
             if asking and key.in_use:
-                self._show_problem("This notebook works with that key and will be shut out.")
+                self._show_problem("This notebook uses this key and will lose access.")
 
         def revoke() -> None:
             self._keys.revoke(key.id)
             self.show()
 
-        ask = button(
-            "Revoke", lambda _: ask_back(True), tooltip=f"Make {key.prefix}… useless for ever"
-        )
+        ask = button("Revoke", lambda _: ask_back(True), tooltip=f"Make {key.prefix}… permanently")
         yes = button("Yes, revoke", lambda _: self._begin(revoke), button_style="danger")
         keep = button("Keep", lambda _: ask_back(False))
         ask_back(False)

@@ -117,7 +117,7 @@ class FileField(ipywidgets.VBox):
         for line in lines:
             problem = self._broken.get(line)
             if problem is None and _is_address(line):
-                problem = "press Enter to fetch what is there"
+                problem = "press Enter to fetch it"
             if problem := problem or self._find_problem(Path(line).expanduser()):
                 raise ValueError(problem)
         return [Path(line).expanduser() for line in lines] or None
@@ -302,7 +302,7 @@ def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
     def read(path: Path) -> None:
         found = file_metadata.read(path)
         if found is None:
-            said.value = markup.problem(f"{path.name} does not say what made it")
+            said.value = markup.problem(f"{path.name} has no metadata about its generation")
             return
         by = ""
         if found.model not in (None, form.model.id):
@@ -316,8 +316,8 @@ def build_zone(stock: WidgetFactory, service: Service, form: Any) -> Any:
     said = stock.new(ipywidgets.HTML)
     drop = stock.new(
         Drop,
-        label="a file that says what made it",
-        call="Drop a picture or a video that says what made it, or",
+        label="a generated file",
+        call="Drop a generated picture or video here, or",
         accept="image/*,video/*",
         whole=True,
         check=lambda _: None,

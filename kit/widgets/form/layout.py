@@ -32,7 +32,7 @@ DOUBLE_CLICK = 0.5
 #: Seconds that a person needs to read a notice at a field.
 READING = 1.5
 _ICONS = {"Reset": "undo", "Code": "code", "Presets": "bookmark", "File": "file-import"}
-_TOOLTIPS = {"File": "Fill in from a file that says what made it"}
+_TOOLTIPS = {"File": "Fill in from the metadata of a generated file"}
 
 
 class FormLayout:

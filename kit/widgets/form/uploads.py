@@ -154,7 +154,7 @@ class Transfer:
 
 #: Seconds without a piece after which a transfer is given up: the page is closed, as it seems.
 PATIENCE = 300.0
-_GIVEN_UP = "The upload was given up: choose the file again."
+_GIVEN_UP = "The upload was canceled: choose the file again."
 
 Answer = dict[str, Any] | None
 

@@ -137,7 +137,7 @@ class Panel(SnapshotBox):
         self._heading = ipywidgets.HTML(SHEET)
         self._banner = ipywidgets.HTML()
         self._refresh = ipywidgets.Button(
-            description="Refresh", icon="refresh", tooltip="Ask the service anew"
+            description="Refresh", icon="refresh", tooltip="Reload from the service"
         )
         names = [page.name for page in page_set.pages]
         self._bodies = [ipywidgets.VBox(_dom_classes=("kit-page",)) for _ in names]

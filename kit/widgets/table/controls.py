@@ -141,7 +141,7 @@ class TableControls(SnapshotBox):
         self.clear = w.Button(description="clear selection", layout=auto)
         self.similar = w.Button(
             description="more like this",
-            tooltip="what looks most like the one chosen last",
+            tooltip="pictures similar to the selected one",
             layout=auto,
         )
         hidden = w.Layout(width="40px", display="none")

@@ -78,7 +78,7 @@ _COPY = (
 )
 _HEADING = (
     f'{style_element(__package__, "writing.css")}<b style="font-size:15px">Titles and scripts</b>'
-    '<div class="kit-note">Pick a topic, take a title, have a voice-over script written for it.'
+    '<div class="kit-note">Choose a topic and a title, then write a voice-over script.'
     "</div>"
 )
 
@@ -217,7 +217,9 @@ class Writing(SnapshotBox):
         self._suggestions = new.RadioButtons(options=[], description="Suggestions")
         self._suggestions.layout.display = "none"
         self._title = new.Text(description="Title", placeholder="take a suggestion or type one")
-        self._angle = new.Text(description="Hook angle", placeholder="what to open with; optional")
+        self._angle = new.Text(
+            description="Hook angle", placeholder="idea for the opening; optional"
+        )
         self._duration = new.IntSlider(
             LENGTH.default,
             LENGTH.minimum,
@@ -226,9 +228,9 @@ class Writing(SnapshotBox):
             tooltip="How long it takes to speak",
             _dom_classes=("kit-grow",),
         )
-        self._use_hook = _switch("Hook", "Begin with a sentence that makes people stay")
-        self._use_cta = _switch("Call to action", "End by asking for a like, a follow, a comment")
-        self._use_ragebait = _switch("Provocative", "Take a side that people will argue with")
+        self._use_hook = _switch("Hook", "Begin with a hook")
+        self._use_cta = _switch("Call to action", "End with a call to action")
+        self._use_ragebait = _switch("Provocative", "Include a provocative statement")
         self._variations = new.ToggleButtons(options=[1, 2], description="Variations")
         self._write = new.Button(button_style="primary", _dom_classes=once)
         self._message = new.HTML(_dom_classes=("kit-status",))

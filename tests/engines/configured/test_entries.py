@@ -89,8 +89,8 @@ def steps(**facts: Any) -> dict[str, Any]:
         (steps(enum=[]), "its parameter 'steps' has an empty list of choices"),
         (steps(enum=[1, "two"]), "a choice of its parameter 'steps' must be"),
         (steps(enum=[1, 2], default=3), "the default of its parameter 'steps' must be"),
-        (entry(pictures_required=True), "'pictures_required' makes no sense without 'pictures'"),
-        (entry(mask=True), "'mask' makes no sense without 'pictures' of at least 1"),
+        (entry(pictures_required=True), "'pictures_required' needs 'pictures'"),
+        (entry(mask=True), "'mask' needs 'pictures' of at least 1"),
     ],
 )
 def test_an_image_model_that_can_never_work_is_refused(data: dict[str, Any], why: str) -> None:

@@ -53,7 +53,7 @@ def test_what_every_request_has_is_said_once(
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"picture_field": "files"}, "'picture_field' makes no sense without 'pictures'"),
+        ({"picture_field": "files"}, "'picture_field' needs 'pictures'"),
         (
             {"picture_field": "files", "pictures": 1, "mask": True},
             "'mask' and 'picture_field' make no sense together",

@@ -107,5 +107,5 @@ class Shared:
                     await ended.wait()
                 finally:
                     connection.terminate()
-            _log.warning("no notices of other services come just now")
+            _log.warning("notices of other services are not received just now")
             await asyncio.sleep(_AGAIN_SECONDS)
