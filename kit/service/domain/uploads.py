@@ -16,7 +16,6 @@ from kit.errors import (
     AccessDeniedError,
     BadRequestError,
     ConflictError,
-    NotFoundError,
     PayloadTooLargeError,
     RateLimitError,
 )
@@ -27,7 +26,7 @@ from kit.service.domain.catalog import Catalog
 from kit.service.domain.credits import Payer
 from kit.service.storage.keys import UPLOADS
 from kit.service.store import accounts, generations, ids, removals, uploads
-from kit.service.store.database import Transaction, one
+from kit.service.store.database import Transaction, one, require
 from kit.wire import CONTENT_TYPES, Model, RequestUpload
 
 #: How long a ticket may be used, and how long a file may wait for a generation.
@@ -73,9 +72,7 @@ def issue_ticket(
 
 def get_open_ticket(upload_id: str, now: int) -> Transaction[Any]:
     """Return a ticket's row if a file may still come for it."""
-    row = yield from one(uploads.find(id=upload_id))
-    if row is None:
-        raise NotFoundError("there is no such upload")
+    row = yield from require(uploads.find(id=upload_id), "upload", upload_id)
     if row.state == "filled":
         raise ConflictError("the file of this ticket is here already; ask for a new ticket")
     if row.expires_at <= now:
