@@ -47,7 +47,7 @@ from kit.service.storage.local import LocalStorage
 from kit.service.storage.signing import Signer
 from kit.service.storage.sigv4 import parse_bucket
 from kit.service.store import ids
-from kit.service.worker.dispatcher import QUEUE, Dispatcher
+from kit.service.worker.dispatcher import Dispatcher
 from kit.service.worker.inspection import Inspectors
 from kit.service.worker.pool import Pool
 from kit.service.worker.renderer import Renderer
@@ -219,8 +219,7 @@ async def _assemble(
     if shared:
         # What waits here is woken for what other services do, and they for what is done here.
         dispatcher.watchers.tell = shared.tell
-        hear = partial(_wake, dispatcher)
-        stack.callback(asyncio.create_task(shared.exchange(hear)).cancel)
+        stack.callback(asyncio.create_task(shared.exchange(dispatcher.hear)).cancel)
     limits = {"requests": settings.requests_per_minute, "starts": settings.starts_per_minute}
     context = Context(
         settings=settings,
@@ -241,10 +240,3 @@ async def _assemble(
         stack.callback(asyncio.create_task(work.run()).cancel)
     await warm()
     return context
-
-
-def _wake(dispatcher: Dispatcher, changed: str) -> None:
-    if changed == QUEUE:
-        dispatcher.wake()
-    else:
-        dispatcher.watchers.wake(changed)

@@ -174,9 +174,7 @@ def verify(data: Path) -> Report:
     if trouble:
         raise ConfigError(f"the database of the backup is damaged: {trouble}")
     noted = json.loads((data / _NOTE).read_text())
-    books = _run_on(data / _DATABASE, lambda database: database.read(credits.verify()))
-    if books:
-        raise ConfigError(f"the ledger is wrong: {books[0].subject}: {books[0].problem}")
+    _run_on(data / _DATABASE, prove)
     named, unfinished = _run_on(data / _DATABASE, list_files)
     kept = [one for one in named if one.key not in noted["missing"]]
     size = 0
@@ -185,6 +183,12 @@ def verify(data: Path) -> Report:
         check_file(path, one)
         size += path.stat().st_size
     return Report(files=len(kept), size_bytes=size, unfinished=unfinished, missing=noted["missing"])
+
+
+async def prove(database: Database) -> None:
+    """Refuse a database whose books are wrong."""
+    if wrong := await database.read(credits.verify()):
+        raise ConfigError(f"the ledger is wrong: {wrong[0].subject}: {wrong[0].problem}")
 
 
 def check_file(path: Path, stored: Stored, then: str = "") -> str:

@@ -13,9 +13,8 @@ from pathlib import Path
 from kit.errors import ConfigError
 from kit.private import make_folder
 from kit.service.app import create_storage, is_running
-from kit.service.backup import check_file, hash_file, list_files
+from kit.service.backup import check_file, hash_file, list_files, prove
 from kit.service.databases import load_postgresql, migrate_database, with_database
-from kit.service.domain import credits
 from kit.service.settings import ServiceSettings
 from kit.service.store.sqlite.file import table_reader
 
@@ -37,12 +36,12 @@ async def move(source: ServiceSettings, target: ServiceSettings) -> dict[str, in
         raise ConfigError(f"there is no database at {source.database_path}")
     if is_running(source):
         raise ConfigError(f"a service runs on {source.data}: stop it first")
-    await _prove(source)
+    await with_database(source, prove)
     await migrate_database(target)
     copied = {} if target.storage_url == source.storage_url else await _copy_files(source, target)
     with table_reader(source.database_path) as read:
         counts: dict[str, int] = await load_postgresql().copy_tables(target.database_url, read)
-    await _prove(target)
+    await with_database(target, prove)
     return counts | copied
 
 
@@ -67,10 +66,3 @@ async def _copy_files(source: ServiceSettings, target: ServiceSettings) -> dict[
             again.unlink()
             count += 1
     return {"files": count}
-
-
-async def _prove(settings: ServiceSettings) -> None:
-    """Refuse a database whose books are wrong."""
-    wrong = await with_database(settings, lambda database: database.read(credits.verify()))
-    if wrong:
-        raise ConfigError(f"the ledger is wrong: {wrong[0].subject}: {wrong[0].problem}")

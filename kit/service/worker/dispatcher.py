@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("kit.worker")
 
 #: What other services are told when something waits that one of them may be free for.
-QUEUE = "queue"
+_QUEUE = "queue"
 #: Seconds between two looks at the queue when nothing wakes the dispatcher.
 _POLL_SECONDS = 1.0
 #: Seconds that a database has to write what a service leaves when it stops.
@@ -150,7 +150,7 @@ class Dispatcher:
         if self._wake.is_set() or self._free <= 0 or waits:  # what waits already comes first
             yield Reservation(None)
             self.wake()
-            self.watchers.tell(QUEUE)
+            self.watchers.tell(_QUEUE)
             return
         reservation = Reservation(queue.Claim(self.name, self._lease_end(self._clock())))
         self._reserved += 1
@@ -171,6 +171,13 @@ class Dispatcher:
         self._has_backlog = True
         if self._free > 0:
             self._wake.set()
+
+    def hear(self, changed: str) -> None:
+        """Wake what waits here for what another service has done."""
+        if changed == _QUEUE:
+            self.wake()
+        else:
+            self.watchers.wake(changed)
 
     def cancel(self, generation_id: str) -> None:
         """Kill the process of a generation that was canceled, if it runs here."""
