@@ -29,7 +29,7 @@ WORDS = {
     r"\bLoopJob\[T\]|\bCoroutine\[Any, Any, T\]": "T",
     r"^.*  # of the awaited face alone\n": "",
     r"\bself\.blocking\.run\((.+)\)$": r"self._drive(\1)",
-    r"\bbridge\.submit\((.+?)\)(?:\.result\(\))?$": r"\1",
+    r"\bbridge\.(?:run|submit)\((.+)\)$": r"\1",
     r"\bawait (?:asyncio\.)?to_thread\(((?:\w+\.)*\w+)(?:, |(?=\)))": r"\1(",
     r"\basync (def|with|for)\b": r"\1",
     r"\bawait ": "",

@@ -87,7 +87,7 @@ class AsyncClient:
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of a call of this face while the caller waits."""
-        return bridge.submit(work).result()
+        return bridge.run(work)
 
     async def perform(self, step: Step) -> Outcome:
         """Do one step and return its outcome; once more where the service had only moved."""
@@ -106,7 +106,7 @@ class AsyncClient:
 
     def disconnect(self) -> None:
         """Do as `close` while the caller waits, on either face."""
-        bridge.submit(self.close()).result()
+        bridge.run(self.close())
 
     async def _fetch(self, step: FetchMedium) -> Path:
         from kit.client.http.web import Web

@@ -1,7 +1,7 @@
 """One private event loop in a daemon thread: every coroutine of the kit runs there.
 
-`submit` returns a job at once, from whatever thread: a script, a cell with a running loop, a
-widget's callback. The notebook's own loop is never touched.
+`submit` returns a `Job` at once; `run` blocks whatever thread it is called from: a script, a cell
+with a running loop, a widget's callback. The notebook's own loop is never touched.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import concurrent.futures
 import os
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
@@ -32,6 +33,10 @@ async def to_thread(call: Callable[P, T], *args: P.args, **options: P.kwargs) ->
         return work.result()
     finally:
         work.cancel()
+
+
+class KitLoop(asyncio.SelectorEventLoop):
+    """A loop class of our own, so that making it re-entrant changes no other loop."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,20 +80,28 @@ class LoopJob(Generic[T]):
 
 
 class Bridge:
-    """The loop, its thread, and the way onto it; started by the first use in each process."""
+    """The loop, its thread, and the ways onto it; started by the first use in each process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: KitLoop | None = None
         self._thread: threading.Thread | None = None
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget)
 
     def submit(self, work: Coroutine[Any, Any, T]) -> LoopJob[T]:
         """Start a coroutine on the private loop and return its job."""
-        loop, ended = self._running_loop(), threading.Event()
+        return self._submit(work, threading.Event(), [])
+
+    def _submit(
+        self, work: Coroutine[Any, Any, T], ended: threading.Event, begun: list[asyncio.Task[Any]]
+    ) -> LoopJob[T]:
+        loop = self.loop()
 
         async def whole() -> T:
+            task = asyncio.current_task()
+            if task is not None:
+                begun.append(task)
             try:
                 return await work
             finally:
@@ -99,8 +112,27 @@ class Bridge:
         weakref.finalize(coroutine, work.close).atexit = False
         return LoopJob(asyncio.run_coroutine_threadsafe(coroutine, loop), ended, self._thread)
 
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
-        """Return the loop of this process."""
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the private loop and block until its result is there.
+
+        Called on the private loop's own thread, e.g. by a callback of a job, it runs nested.
+        """
+        if threading.current_thread() is self._thread:
+            loop = self.loop()
+            _make_reentrant(loop)
+            return loop.run_until_complete(work)
+        ended, begun = threading.Event(), list[asyncio.Task[Any]]()
+        try:
+            return self._submit(work, ended, begun).result()
+        except KeyboardInterrupt:
+            # It may have come before the job was in our hands, while the coroutine ran already.
+            if begun and not ended.is_set():
+                self.loop().call_soon_threadsafe(begun[0].cancel)
+                ended.wait(2)
+            raise
+
+    def loop(self) -> KitLoop:
+        """Return the running loop of this process."""
         with self._lock:
             if self._loop is None:
                 self._loop, self._thread = _start_loop()
@@ -112,8 +144,8 @@ class Bridge:
         self._loop = self._thread = None
 
 
-def _start_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
-    loop, ready = asyncio.SelectorEventLoop(), threading.Event()
+def _start_loop() -> tuple[KitLoop, threading.Thread]:
+    loop, ready = KitLoop(), threading.Event()
 
     def main() -> None:
         asyncio.set_event_loop(loop)
@@ -124,6 +156,25 @@ def _start_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
     thread.start()
     ready.wait()
     return loop, thread
+
+
+def _make_reentrant(loop: KitLoop) -> None:
+    """Let `loop` run inside itself; it patches the loop's class, and that class is ours.
+
+    `nest_asyncio` also replaces `asyncio.run`, with one that breaks servers in threads from
+    Python 3.12 on: that is put back.
+    """
+    if hasattr(KitLoop, "_nest_patched"):
+        return
+    import nest_asyncio
+
+    run = asyncio.run
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of policies, in Python 3.14
+            nest_asyncio.apply(loop)
+    finally:
+        asyncio.run = run
 
 
 #: The bridge of this process.

@@ -12,7 +12,7 @@ from textwrap import dedent
 
 import pytest
 
-from kit.client.bridge import Bridge, to_thread
+from kit.client.bridge import Bridge, KitLoop, to_thread
 
 
 @pytest.fixture
@@ -30,12 +30,19 @@ async def fail() -> None:
 
 
 def test_a_script_gets_a_result(bridge: Bridge) -> None:
-    assert bridge.submit(double(4)).result() == 8
+    assert bridge.run(double(4)) == 8
 
 
 def test_an_error_arrives(bridge: Bridge) -> None:
     with pytest.raises(ValueError, match="as told"):
-        bridge.submit(fail()).result()
+        bridge.run(fail())
+
+
+def test_a_blocking_call_works_inside_a_running_loop(bridge: Bridge) -> None:
+    async def cell() -> int:
+        return bridge.run(double(4))
+
+    assert asyncio.run(cell()) == 8
 
 
 def test_a_job_is_awaited_from_any_loop(bridge: Bridge) -> None:
@@ -50,7 +57,7 @@ def test_twenty_threads_share_one_loop(bridge: Bridge) -> None:
         return threading.get_ident()
 
     with ThreadPoolExecutor(20) as pool:
-        threads = set(pool.map(lambda _: bridge.submit(where()).result(), range(100)))
+        threads = set(pool.map(lambda _: bridge.run(where()), range(100)))
 
     assert len(threads) == 1
 
@@ -62,7 +69,7 @@ def test_a_job_that_would_wait_for_itself_says_so(bridge: Bridge) -> None:
             job.result()
         assert await job == 2
 
-    bridge.submit(outer()).result()
+    bridge.run(outer())
 
 
 def test_a_canceled_job_cleans_up(bridge: Bridge) -> None:
@@ -88,7 +95,7 @@ def test_a_job_canceled_at_once_leaves_nothing_behind(bridge: Bridge) -> None:
     for job in jobs:
         job.cancel()
 
-    assert bridge.submit(double(1)).result() == 2
+    assert bridge.run(double(1)) == 2
 
 
 def test_canceling_the_await_cancels_the_job(bridge: Bridge) -> None:
@@ -118,6 +125,44 @@ def in_a_process(code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_a_nested_call_runs_on_our_own_loop_and_leaves_asyncio_alone() -> None:
+    done = in_a_process(
+        """
+        import asyncio
+        from kit.client.bridge import KitLoop, bridge
+
+        run, loop_class = asyncio.run, asyncio.SelectorEventLoop
+
+        async def inner():
+            await asyncio.sleep(0.01)
+            return 21
+
+        async def outer():
+            return bridge.run(inner()) + bridge.run(inner())
+
+        assert bridge.run(outer()) == 42
+        assert asyncio.run is run
+        assert hasattr(KitLoop, "_nest_patched")
+        assert not hasattr(loop_class, "_nest_patched")
+
+        async def cell():
+            return await bridge.submit(outer())
+
+        assert asyncio.run(cell()) == 42
+        """
+    )
+
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_re_entrancy_is_not_switched_on_without_need(bridge: Bridge) -> None:
+    bridge.run(double(1))
+
+    assert "_nest_patched" not in vars(asyncio.SelectorEventLoop)
+    assert issubclass(KitLoop, asyncio.SelectorEventLoop)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_child_has_a_loop_of_its_own() -> None:
     done = in_a_process(
@@ -128,13 +173,13 @@ def test_a_forked_child_has_a_loop_of_its_own() -> None:
         async def answer():
             return os.getpid()
 
-        parent = bridge.submit(answer()).result()
+        parent = bridge.run(answer())
         warnings.simplefilter("ignore")  # of threads beside a fork
         child = os.fork()
         if child == 0:
-            os._exit(0 if bridge.submit(answer()).result() == os.getpid() != parent else 1)
+            os._exit(0 if bridge.run(answer()) == os.getpid() != parent else 1)
         assert os.waitpid(child, 0)[1] == 0
-        assert bridge.submit(answer()).result() == parent
+        assert bridge.run(answer()) == parent
         """
     )
 
@@ -177,7 +222,7 @@ def test_an_interrupt_cancels_the_job_and_waits_for_its_cleanup() -> None:
                         print("cleaned", flush=True)
 
                 try:
-                    bridge.submit(long()).result()
+                    bridge.run(long())
                 except KeyboardInterrupt:
                     print("interrupted", flush=True)
                 """
