@@ -1,7 +1,7 @@
 """Explore generative image and video models from a notebook.
 
-``kit.connect()`` returns the `Studio`, which is where everything begins. Importing this package
-loads next to nothing: each public name loads what it needs when it is first used.
+Start with ``kit.connect()``, which returns a `Studio`. Importing this package is fast: each public
+name loads its dependencies when it is first used.
 """
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ def connect(
     data: Path | str | None = None,
     reuse: bool = True,
 ) -> Studio:
-    """Return the studio of a service; without an address, of one that runs inside this process.
+    """Connect to a service and return its studio; without an address, to the embedded service.
 
     Parameters
     ----------
     base_url, api_key : str, optional
-        Where the service is and the key for it; else ``KIT_BASE_URL`` and ``KIT_API_KEY``, else a
-        saved profile, else the embedded service with a demo account.
+        Address of the service and an API key; by default ``KIT_BASE_URL`` and ``KIT_API_KEY``, else
+        a saved profile, else the embedded service with a demo account.
     profile : str, optional
-        Name of a saved profile, or "embedded" for the embedded service where others are saved.
+        Name of a saved profile; "embedded" for the embedded service even if profiles are saved.
     data : Path or str, optional
-        Folder for what the kit remembers; else ``KIT_DATA``, else the user's data folder.
+        Data folder of the kit; by default ``KIT_DATA``, else the user's data folder.
     reuse : bool
-        An equal request returns what it led to before and costs nothing. False makes it anew.
+        Whether a repeated request returns its earlier result at no cost; False generates again.
 
     Raises
     ------
     ConfigError
-        There is an address without a key, or the reverse, or one of them cannot be right.
+        The address or the key is missing or malformed.
 
     Examples
     --------
@@ -96,7 +96,7 @@ async def aconnect(
     data: Path | str | None = None,
     reuse: bool = True,
 ) -> AsyncStudio:
-    """Return the awaited studio of a service; see `connect`.
+    """Connect to a service and return its async studio; see `connect`.
 
     Examples
     --------
@@ -123,9 +123,9 @@ def _open(
     data: Path | str | None,
     reuse: bool,
 ) -> S:
-    """Return a studio of a face; pickled, it is opened anew where its key is found anew.
+    """Open a studio of the given class; pickled without a key, it finds the key when unpickled.
 
-    The keys of the embedded service can be managed from here.
+    A studio of the embedded service can manage its API keys.
     """
     from dataclasses import replace
     from functools import partial
@@ -155,7 +155,7 @@ def _open(
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Teach IPython ``%%generate`` and ``%credits``; ``%load_ext kit`` calls it."""
+    """Register the magics ``%%generate`` and ``%credits``; called by ``%load_ext kit``."""
     from kit.magics import load
 
     load(shell)

@@ -1,8 +1,7 @@
-"""Every error of the kit, in one tree: all are a `KitError`, answers of the service an `ApiError`.
+"""All exceptions of the kit: they derive from `KitError`, error responses from `ApiError`.
 
-The service raises an `ApiError`; the client catches the same class. A class is the only place where
-a wire code meets its HTTP status. The second sentence of each says what to do; `kit docs` makes a
-table of them.
+The service raises an `ApiError`, and the client raises the same class. Each class defines its error
+code and HTTP status; its docstring says what to do, which `kit docs` lists in a table.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ if TYPE_CHECKING:
 
 
 _KIT = Path(__file__).parent
-#: Parts of the paths of what runs a cell.
+#: Folders of the packages that run a cell; tracebacks leave out their lines.
 _MACHINERY = frozenset({"IPython", "ipykernel"})
-#: Problems of one request that are reported.
+#: The most problems that one error reports.
 REPORTED = 20
 _LONGEST_FIELD, _LONGEST_SENTENCE = 120, 1000
 
 
 class KitError(Exception):
-    """Base of everything the kit raises on purpose.
+    """Base class of all exceptions of the kit.
 
     Attributes
     ----------
     generation_id : str or None
-        Set on every error raised after a start: the generation exists and may still finish.
+        Set on every error after a start: the generation exists and may still finish.
     resume : callable or None
-        Set beside `generation_id` by the notebook wing: waits on for that generation.
+        Set by a studio together with `generation_id`: continues to wait for that generation.
     unsettled : bool
-        Whether what was asked for may have been carried out, and charged, all the same.
+        Whether the operation may have been executed and charged despite the error.
     """
 
     generation_id: str | None = None
@@ -42,14 +41,14 @@ class KitError(Exception):
     unsettled: bool = False
 
     def _render_traceback_(self) -> list[str]:
-        """Return what IPython shows: the caller's own lines, and the sentence."""
+        """Return the lines that IPython shows: the caller's own, and the message."""
         return own_lines(self)
 
 
 def own_lines(error: BaseException) -> list[str]:
-    """Return the lines of a traceback that lead into the kit, and what the error says.
+    """Return the caller's lines of a traceback, and the error message.
 
-    What lies inside of the kit helps nobody who has called it; ``error.__traceback__`` has it all.
+    Lines inside the kit are left out; ``error.__traceback__`` has all of them.
 
     Examples
     --------
@@ -69,17 +68,17 @@ def own_lines(error: BaseException) -> list[str]:
 
 
 def show_own_lines(error: BaseException) -> None:
-    """Have IPython show an error of Python, such as an interrupt, as it shows those of the kit."""
+    """Make IPython show a Python error, such as an interrupt, in the same short form."""
     error._render_traceback_ = lambda: own_lines(error)  # type: ignore[attr-defined]
 
 
 class ConfigError(KitError):
-    """A setting is missing or makes no sense; the message says which and what to do."""
+    """A setting or an argument is missing or invalid; the message says which and what to do."""
 
 
 @contextmanager
 def require_extra(extra: str, purpose: str) -> Iterator[None]:
-    """Say what to install, by a `ConfigError`, where an import misses a package.
+    """Raise a `ConfigError` that says what to install if an import fails for a missing package.
 
     Examples
     --------
@@ -102,7 +101,7 @@ class NoAnswerError(KitError):
 
 
 class GenerationFailedError(KitError):
-    """A generation ended without a result; `generation` is as the service last reported it."""
+    """A generation failed or was canceled; `generation` has its last reported state."""
 
     def __init__(self, message: str, generation: Any = None) -> None:
         super().__init__(message)
@@ -110,10 +109,10 @@ class GenerationFailedError(KitError):
 
 
 class EngineError(KitError):
-    """An engine could not render a job; the message, without paths or traces, is the user's.
+    """An engine could not render a job; users see the message, without paths or stack traces.
 
-    `code`, a word that programs can branch on, becomes `errorCode` of the generation; `detail` goes
-    to the operator's log and nowhere else.
+    `code`, a machine-readable word, becomes `errorCode` of the generation; `detail` is written only
+    to the operator's log.
     """
 
     def __init__(self, message: str, *, code: str = "render_failed", detail: str = "") -> None:
@@ -123,18 +122,18 @@ class EngineError(KitError):
 
 
 class UploadError(KitError):
-    """A file did not arrive as it was announced, or is not what it claims to be."""
+    """An uploaded file differs from its ticket, or its content from its declared type."""
 
 
 class BudgetError(KitError):
-    """A start would pass the budget that is open; nothing was sent."""
+    """A start would exceed an open budget; nothing was sent."""
 
 
 class ApiError(KitError):
-    """The service answered, and its answer is an error.
+    """The service responded with an error.
 
-    `details` are ``{field, message}`` entries of a 400, or ``{required, available}`` of a 402;
-    `headers` those that the answer carries besides the usual ones, e.g. ``Retry-After``.
+    `details` is a list of ``{field, message}`` for 400 and ``{required, available}`` for 402;
+    `headers` are additional headers of the response, such as ``Retry-After``.
 
     Source: API document, "Errors"; contract, "Conventions".
     """
@@ -161,23 +160,23 @@ class ApiError(KitError):
         self.headers = dict(headers or {})
         self.request_id: str | None = None
         self.retry_after: float | None = None
-        #: Status of the answer as it came: other services use more than have a class here.
+        #: Status of the actual response: other services use statuses that have no class here.
         self.answered: int | None = None
 
 
 class BadRequestError(ApiError, status=400, code="validation_error"):
-    """The request breaks a rule.
+    """The request is invalid.
 
-    Change what `details` names: each entry has the field and what would be right.
+    Correct the fields in `details`: each entry has a field and a message that says what is valid.
     """
 
     @classmethod
     def fields(
         cls, problems: Sequence[tuple[str, str]], *, total: int | None = None
     ) -> BadRequestError:
-        """Build the error from (field, sentence) pairs; the first 20 are reported, shortened.
+        """Build the error from (field, message) pairs; the first 20 are reported, shortened.
 
-        Where `problems` are only the first, `total` says how many there are.
+        If `problems` has only the first ones, `total` is the number of all.
         """
         reported = [
             (_cut(f, _LONGEST_FIELD), _cut(s, _LONGEST_SENTENCE)) for f, s in problems[:REPORTED]
@@ -192,9 +191,9 @@ class BadRequestError(ApiError, status=400, code="validation_error"):
 
 
 class ParameterError(BadRequestError):
-    """A model's prompt, parameter or medium is missing, unknown or out of its bounds.
+    """A prompt, parameter or input file is missing, unknown or out of the model's bounds.
 
-    The client raises it before sending; the service answers it as a `validation_error`.
+    The client raises it before sending; the service responds with `validation_error`.
     """
 
 
@@ -212,119 +211,119 @@ class MissingApiKeyError(ApiError, status=401, code="missing_api_key"):
 class InvalidApiKeyError(ApiError, status=401, code="invalid_api_key"):
     """The key is unknown, mistyped or revoked.
 
-    Check it against `kit keys list`, or make a new one.
+    Compare it with `kit keys list`, or create a new one.
     """
 
 
 class ExpiredApiKeyError(ApiError, status=401, code="expired_api_key"):
-    """The key is past its expiration date.
+    """The key has expired.
 
-    Make a new one with `kit keys create`.
+    Create a new one with `kit keys create`.
     """
 
 
 class InsufficientCreditsError(ApiError, status=402, code="insufficient_credits"):
-    """The balance, or what a key may still spend, is too low for the operation.
+    """The balance, or the rest of the key's monthly cap, is too low for the operation.
 
-    Ask for less, have credits granted (`kit credits grant`), or wait until the key's month is
-    over.
+    Request less, grant credits (`kit credits grant`), or wait for the next month if the key's cap
+    is reached.
     """
 
 
 class InsufficientScopeError(ApiError, status=403, code="insufficient_scope"):
     """The key lacks the scope the operation requires.
 
-    Use a key that has the scope that the message names.
+    Use a key with the scope named in the message.
     """
 
 
 class AccessDeniedError(ApiError, status=403, code="access_denied"):
-    """A signed address was altered, misused or is past its time.
+    """A signed address was altered, misused or has expired.
 
-    Read the generation again: its answer has new addresses.
+    Fetch the generation again: the response has new addresses.
     """
 
 
 class NotFoundError(ApiError, status=404, code="not_found"):
     """The resource does not exist, or belongs to another account.
 
-    Check the id, and whose key is used.
+    Check the id, and that the key belongs to the right account.
     """
 
 
 class MethodNotAllowedError(ApiError, status=405, code="method_not_allowed"):
-    """The path exists, the method does not.
+    """The path exists, but not for this method.
 
-    Use one of those that the header ``Allow`` names.
+    Use a method listed in the header ``Allow``.
     """
 
 
 class RequestTimeoutError(ApiError, status=408, code="request_timeout"):
-    """The request did not come in time; nothing was done.
+    """The request did not arrive completely within the time limit; nothing was done.
 
     Send it again over a better connection.
     """
 
 
 class ConflictError(ApiError, status=409, code="conflict"):
-    """The request cannot be done in the state that the resource is in.
+    """The current state of the resource does not allow the request.
 
-    Read the resource, and decide anew.
+    Fetch the resource and check its state before you try again.
     """
 
 
 class PayloadTooLargeError(ApiError, status=413, code="payload_too_large"):
-    """The body is larger than the service takes.
+    """The body is larger than the service accepts.
 
     Send less, or upload files with a ticket.
     """
 
 
 class UnsupportedMediaTypeError(ApiError, status=415, code="unsupported_media_type"):
-    """The body is not of a type that the service takes.
+    """The service does not accept the content type of the body.
 
-    Send JSON as ``application/json``, and a file as the type that its ticket names.
+    Send JSON as ``application/json``, and a file with the content type of its ticket.
     """
 
 
 class RangeNotSatisfiableError(ApiError, status=416, code="range_not_satisfiable"):
-    """The part of a file that was asked for is not in it.
+    """The requested range is outside the file.
 
-    Ask within the size that ``Content-Range`` names.
+    Request a range within the size given in ``Content-Range``.
     """
 
 
 class IdempotencyMismatchError(ApiError, status=422, code="idempotency_mismatch"):
-    """The idempotency key was used before, for another request.
+    """The idempotency key was already used for a different request.
 
     Use a new key for a new request.
     """
 
 
 class RateLimitError(ApiError, status=429, code="rate_limited"):
-    """Too many requests; `retry_after` says when the next one is welcome, in seconds.
+    """Too many requests; `retry_after` is the number of seconds to wait before the next one.
 
-    Wait as long as ``Retry-After`` says; the client does so by itself.
+    Wait for the time given in ``Retry-After``; the client does so automatically.
     """
 
 
 class HeadTooLargeError(ApiError, status=431, code="head_too_large"):
-    """The address and the headers of a request are larger than the service takes.
+    """The request line and the headers are larger than the service accepts.
 
-    Send fewer or shorter headers.
+    Send a shorter address, and fewer or shorter headers.
     """
 
 
 class InternalError(ApiError, status=500, code="internal_error"):
     """The service failed unexpectedly; nothing was charged.
 
-    Tell the operator the request id (`studio.last_response`); trying again with the same
+    Report the request id (`studio.last_response`) to the operator; a retry with the same
     idempotency key is safe.
     """
 
 
 class UnavailableError(ApiError, status=503, code="unavailable"):
-    """The service is up and cannot work just now.
+    """The service is running but temporarily unavailable.
 
-    Try again after ``Retry-After`` with the same idempotency key; the client does so by itself.
+    Retry after ``Retry-After`` with the same idempotency key; the client does so automatically.
     """

@@ -1,7 +1,7 @@
-"""Magics: ``%load_ext kit`` teaches IPython ``%%generate`` and ``%credits``.
+"""Magics for IPython: ``%load_ext kit`` registers ``%%generate`` and ``%credits``.
 
-They use the studio that the notebook has, and never another account: where it has several,
-``--studio NAME`` says which. What was typed wrongly is a sentence without a traceback.
+They use the studio of the notebook; if it has several, ``--studio NAME`` says which. Typing errors
+are reported without a traceback.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _USAGE = (
     "%%generate MODEL [name=value ...] [--tag key=value] [--again] [--studio NAME], "
     "and the prompt below it"
 )
-#: What the person at the keyboard can put right: the sentence is enough.
+#: Errors that users can correct: shown without a traceback.
 _MISTAKES = (BadRequestError, BudgetError, ConfigError, InsufficientCreditsError, NotFoundError)
 
 
 @dataclass(frozen=True, slots=True)
 class MagicLine:
-    """What stands behind ``%%generate``."""
+    """The arguments of ``%%generate``."""
 
     model: str
     given: Mapping[str, list[str]] = field(default_factory=dict)
@@ -48,19 +48,19 @@ class MagicLine:
 
 
 class Magics:
-    """The magics of one IPython shell, whose variables are looked at."""
+    """The magics of one IPython shell; they look up studios among its variables."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
 
     def generate(self, line: str, cell: str | None = None) -> Generation:
-        """Make a picture or a video of the prompt in the cell.
+        """Generate a picture or a video from the prompt in the cell.
 
-        ``%%generate poster size=1024 seed=7`` and the prompt below it; a medium is given by its
-        file. The same request is paid for once; ``--again`` makes it anew, and
-        ``--tag campaign=winter`` files it. ``%generate``, with one percent sign, is for models that
-        take no prompt. Where the notebook has several studios, ``--studio NAME`` says by its
-        variable which one pays.
+        ``%%generate poster size=1024 seed=7``, and the prompt below it; input files are given as
+        paths. A repeated request returns the earlier result at no cost; ``--again`` generates and
+        pays again. ``--tag campaign=winter`` adds a tag. ``%generate``, with one percent sign, is
+        for models without a prompt. If the notebook has several studios, ``--studio NAME`` names
+        the variable of the one to use.
         """
         try:
             asked = parse_line(line)
@@ -83,14 +83,14 @@ class Magics:
             raise UsageError(str(error)) from None
 
     def credits(self, line: str) -> wire.Account:
-        """Return the account with what it can spend; of several studios, of the one named."""
+        """Return the account with its balance; if there are several studios, name one."""
         try:
             return self._studio(line.strip() or None).account
         except _MISTAKES as error:
             raise UsageError(str(error)) from None
 
     def complete(self, _shell: Any, event: Any) -> list[str]:
-        """Return what can stand at the end of a ``%%generate`` line."""
+        """Return completions for the end of a ``%%generate`` line."""
         before = event.line.split()
         begun = "" if event.line.endswith(" ") else before.pop()
         try:
@@ -98,7 +98,7 @@ class Magics:
             name = words[words.index("--studio") + 1] if "--studio" in words[:-1] else None
             models = self._studio(name).models
         except (KitError, ValueError):
-            return []  # the magic itself says what is wrong
+            return []  # running the cell reports the error
         if len(before) < 2:
             return [model_id for model_id in models if model_id.startswith(begun)]
         model = models.get(before[1])
@@ -106,7 +106,7 @@ class Magics:
         return [word for word in (*words, "--again", "--studio", "--tag") if word.startswith(begun)]
 
     def _studio(self, name: str | None) -> Studio:
-        """Return the studio of a variable, or the only one that the notebook has."""
+        """Return the studio of a variable, or the only studio of the notebook."""
         from kit.studio import AsyncStudio, Studio
 
         studios = {
@@ -127,13 +127,13 @@ class Magics:
         found = studios[name] if name else next(iter(studios.values()))
         if isinstance(found, Studio):
             return found
-        # the same studio for a cell that waits: one history, one budget
+        # the blocking version of the same studio, with the same history and budgets
         client, operations = found.client.blocking, found.session.operations
         return Studio(client.settings, client=client, operations=operations)
 
 
 def load(shell: Any) -> None:
-    """Teach a shell the magics."""
+    """Register the magics in a shell."""
     magics = Magics(shell)
     shell.register_magic_function(magics.generate, "line_cell", "generate")
     shell.register_magic_function(magics.credits, "line", "credits")
@@ -143,13 +143,13 @@ def load(shell: Any) -> None:
 def _split(line: str) -> list[str]:
     reader = shlex.shlex(line, posix=True)
     reader.whitespace_split, reader.commenters = True, ""
-    if os.name == "nt":  # a backslash is of a path
+    if os.name == "nt":  # a backslash is part of a path
         reader.escape = ""
     return list(reader)
 
 
 def parse_line(line: str) -> MagicLine:
-    """Return what a line asks for."""
+    """Parse the arguments of ``%%generate``."""
     try:
         words = _split(line)
     except ValueError as error:

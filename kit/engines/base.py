@@ -1,9 +1,9 @@
-"""What an engine is: a definition that can be read without loading anything heavy, and a `render`.
+"""The interface of engines: a `Definition` that loads no heavy packages, and `Engine.render`.
 
-An engine knows nothing of accounts, credits or databases: a `Job` goes in, an `Asset` comes out.
-It holds no state between jobs that changes a result and reads no clock: the same job gives the same
-bytes on one machine. Modules that define engines import numpy, OpenCV and codecs inside `render`,
-so that the web process can list models without them.
+An engine knows nothing of accounts, credits or databases: it takes a `Job` and returns an `Asset`.
+It reads no clock and keeps no state that changes a result: on one machine, the same job gives the
+same bytes. Modules that define engines import numpy, OpenCV and codecs inside `render`, so that the
+web process can list models without them.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ __all__ += ["Problem", "Progress", "SpentError", "model_of", "seed_parameter"]
 
 
 class CanceledError(KitError):
-    """The job is not wanted any more; raised out of `Progress`."""
+    """The job was canceled; raised by `Progress`."""
 
 
 class SpentError(KitError):
-    """Nothing can be rendered in this process any more; another one may render the job."""
+    """The process can no longer render; the job is tried again in another process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """What a model is called, what it takes and what it costs.
+    """A model's name, inputs and price.
 
     Source: API document, "Model"; contract, "Models".
     """
@@ -48,41 +48,41 @@ class Definition:
     asset_type: AssetType
     category: str  # one of `kit.wire.CATEGORIES` of the asset type
     description: str  # what the model can and cannot do, in one or two sentences
-    pricing: Rule  # the service refuses a model without a valid one
-    #: Inputs that are no media, in the order in which a form shows them.
+    pricing: Rule  # required: the service refuses a model without a valid rule
+    #: Inputs other than files, in the order of the form.
     settings: Sequence[Parameter] = ()
-    #: A model takes a picture by ``[Parameter(name="image", type="image", media=True,
-    #: required=True)]``; ``video`` and ``audio`` likewise, and ``max_items`` for several files.
+    #: Input files, such as ``[Parameter(name="image", type="image", media=True, required=True)]``;
+    #: ``video`` and ``audio`` likewise. ``max_items`` allows several files.
     media: Sequence[Parameter] = ()
     supports_prompt: bool = True
     prompt_required: bool = True
-    #: When it will be gone, and which model is to be used instead: clients warn of it.
+    #: When the model is removed, and the model to use instead; clients warn about it.
     retires_at: datetime | None = None
     replaced_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What to render: checked parameters with every default filled in, and a folder to write to."""
+    """What to render: validated parameters including all defaults, and a folder to write to."""
 
     prompt: str
     parameters: Mapping[str, Any]  # settings by name
-    folder: Path  # private and empty; what is left there and not in the asset is thrown away
-    seed: int = 0  # where all randomness comes from, 0 to 2**32 - 1
-    #: Input files by parameter name, a list even of one file: `job.media["image"][0]`.
+    folder: Path  # private and empty; files that are not in the asset are deleted afterwards
+    seed: int = 0  # 0 to 2**32 - 1, for all random numbers
+    #: Input files by parameter name, always lists: `job.media["image"][0]`.
     media: Mapping[str, Sequence[Path]] = field(default_factory=dict)
-    #: As of `Order`: how long the files play that the price is for. What decodes media for the
-    #: engines of the kit refuses more; an engine with a decoder of its own has to.
+    #: As in `Order`: the lengths of the files on which the price is based. The kit's decoders
+    #: refuse longer files; an engine with its own decoder has to do so too.
     seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is known of a job before it is paid for: everything but what is in its files.
+    """What is known of a job before it is charged: everything except the content of its files.
 
-    Each setting was checked by itself, and every default is filled in. `media` is how many input
-    files there are, and `seconds` how long those with a length are, by parameter name; names
-    without one are not in it.
+    Each setting is validated on its own, and defaults are filled in. By parameter name, `media` has
+    the number of input files, and `seconds` the lengths of audio and video files; parameters
+    without files are left out.
     """
 
     prompt: str
@@ -93,25 +93,23 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
-    """A rendered file and the facts about it."""
+    """A rendered file with its type, size and metadata."""
 
-    path: Path  # inside the job's folder; one that lies elsewhere is refused
-    content_type: (
-        str  # of an image or a video, as inputs may have them; the content has to be of it
-    )
+    path: Path  # has to be inside the job's folder
+    content_type: str  # a type of image or video that inputs may have; the content has to match it
     width: int
     height: int
     duration_seconds: float | None = None
-    #: A JPEG of at most 512 pixels a side, also inside the job's folder; left out, one is made, but
-    #: not of a small picture.
+    #: A JPEG of at most 512 pixels a side, in the job's folder; by default the service makes one,
+    #: except of small pictures.
     thumbnail: Path | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)  # as JSON has them; 64 KB at most
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # JSON values; at most 64 KB
 
 
 class Progress:
-    """How far a job is, and whether it is still wanted: the one object an engine talks to.
+    """Reports the progress of a job, and tells the engine whether it was canceled.
 
-    It calls `on_report` with the fraction done, 0 to 1, never smaller than before.
+    It calls `on_report` with the fraction done, 0 to 1, which never decreases.
 
     Examples
     --------
@@ -130,33 +128,33 @@ class Progress:
         self._span = 1.0
 
     def report(self, fraction: float) -> None:
-        """Tell how much is done, 0 to 1; raises `CanceledError`, which is to pass through."""
+        """Report the fraction done, 0 to 1; raises `CanceledError`, which must not be caught."""
         self.check()
         self._done = max(self._done, self._start + self._span * min(max(fraction, 0.0), 1.0))
         self._on_report(self._done)
 
     def over(self, items: Sequence[T]) -> Iterator[T]:
-        """Yield the items, reporting after each."""
+        """Yield the items and report progress after each."""
         for number, item in enumerate(items, start=1):
             yield item
             self.report(number / len(items))
 
     def check(self) -> None:
-        """Raise `CanceledError` if the job is not wanted any more."""
+        """Raise `CanceledError` if the job was canceled."""
         if self.is_canceled:
             raise CanceledError("canceled")
 
     @property
     def is_canceled(self) -> bool:
-        """Whether the job is not wanted any more."""
+        """Whether the job was canceled."""
         return self._canceled.is_set()
 
     def cancel(self) -> None:
-        """Make the next call of `report` or `check` raise."""
+        """Cancel the job: the next call of `report` or `check` raises `CanceledError`."""
         self._canceled.set()
 
     def part(self, start: float, end: float) -> Progress:
-        """Return a progress whose 0 to 1 is a stretch of this one's."""
+        """Return a progress whose range 0 to 1 is `start` to `end` of this one."""
         part = copy(self)
         part._start = self._start + self._span * start
         part._span = self._span * (end - start)
@@ -164,27 +162,27 @@ class Progress:
 
 
 class Engine(ABC):
-    """One model's renderer, an instance or a class that an entry point ``kit.engines`` names."""
+    """The renderer of one model; an entry point ``kit.engines`` names the class or an instance."""
 
     definition: Definition
-    #: Whether it keeps so much in memory, such as the weights of a neural model, that its jobs are
-    #: to take turns with those of all such engines, in one process that is kept for them. Neither
-    #: memory nor the size of files nor processor time is bounded there; the wall clock is.
+    #: Whether it keeps much in memory, such as the weights of a neural model. Jobs of all resident
+    #: engines take turns in one process that stays alive; only their wall-clock time is limited,
+    #: not memory, file size or processor time.
     resident: bool = False
-    #: Whether what it makes comes of weights that were trained on media; its files say so.
+    #: Whether its results come from weights trained on media; the metadata of its files says so.
     trained: bool = False
-    #: Names of the environment variables that it reads, such as that of a key. A render process has
-    #: those of the system, of locale, threads, GPUs, caches and proxies; these are added for the
-    #: engine's own jobs.
+    #: Names of the environment variables that it reads, such as that of a key. By default a render
+    #: process gets only those of the system, locale, threads, GPUs, caches and proxies; these are
+    #: added for the jobs of this engine.
     environment: Sequence[str] = ()
 
     def check(self, order: Order) -> Iterable[Problem]:
-        """Yield what makes an order impossible that no rule of a single parameter forbids.
+        """Yield problems of an order that concern several parameters.
 
-        That is the name of the parameter or the medium, or ``prompt``, and a sentence without it,
-        e.g. ``("mask", "is required to erase")``. Asked before anything is charged, in a thread of
-        the process that answers requests: it loads nothing, opens no file and takes no time. While
-        one takes longer than a second, further orders are not checked.
+        Each is the name of a parameter, or ``prompt``, and a message without the name, such as
+        ``("mask", "is required to erase")``. Called before anything is charged, on a thread of the
+        web process, it must be fast, load nothing and open no file. While one call takes more than
+        a second, further orders are not checked.
         """
         return ()
 
@@ -192,23 +190,23 @@ class Engine(ABC):
     def render(self, job: Job, progress: Progress) -> Asset:
         """Render a job.
 
-        The process renders jobs of other models as well. After an error that is none of those below
-        it is ended, and where it had rendered before, the job is tried once more in a new one. Only
-        that of `resident` engines goes on.
+        The process also renders jobs of other models. After any error not listed below it is ended,
+        and if it had rendered before, the job is tried once more in a new one. The process of
+        `resident` engines continues.
 
         Raises
         ------
         EngineError
-            The job cannot be rendered; the message is shown to the account that ordered it.
+            The job cannot be rendered; the message is shown to the user.
         CanceledError
             Raised by `progress`.
         SpentError
-            The process is of no more use; the job is tried again in another one.
+            The process can no longer render; the job is tried again in another one.
         """
 
 
 def seed_parameter() -> Parameter:
-    """Return the setting of every seeded model; without a value each start draws its own."""
+    """Return the parameter of models that take a seed; by default each start gets a new one."""
     return Parameter(
         name="seed",
         type="integer",
@@ -219,10 +217,10 @@ def seed_parameter() -> Parameter:
 
 
 def model_of(definition: Definition) -> Model:
-    """Return the model that a definition describes, with the figures of its price rule.
+    """Return the model that a definition describes, with the estimates of its price rule.
 
-    Raises ConfigError for a category that does not exist, or a price rule that cannot price every
-    request. Source: contract, "Models".
+    Raises ConfigError for an unknown category, or a price rule that cannot price every request.
+    Source: contract, "Models".
     """
     of, known = f"the model {definition.id!r}", CATEGORIES.get(definition.asset_type)
     if known is None:
