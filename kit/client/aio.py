@@ -1,10 +1,8 @@
-"""The awaited client: drives flows against one service.
+"""The async client; `tests/sync_face.py` generates the blocking one.
 
-What is awaited runs on the kit's private loop, because an httpx client belongs to the loop that
-opened it and notebook callbacks have no loop of their own. What blocks runs on the calling thread,
-with no event loop anywhere, also where the rest is awaited.
-
-The blocking face is made from this module by `tests/sync_face.py`.
+It drives flows against one service on the kit's private loop, because an httpx client belongs to
+the loop that opened it, and notebook callbacks have no loop. Blocking calls run on the calling
+thread without an event loop, also those of the async client.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A generation as a notebook user holds it, and the session that hands it out."""
+"""Generations for notebook users, and the session that creates them."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from kit.client.sync import Client
     from kit.file_metadata import FileMetadata
 
-#: What a picture can be saved as, whatever the service sent.
+#: Formats to which pictures can be converted when saved.
 _CONVERTED = ("image/png", "image/jpeg", "image/webp")
 
 
 def render_media(generation: BaseGeneration, fit: Fit | None = None) -> tuple[str, str]:
-    """Return the media of a generation as HTML, and the sentence why there are none."""
+    """Return the media of a generation as HTML, and a sentence that says why if there are none."""
     if generation.status != "completed":
         return "", ""
     return draw_media(generation.facts, partial(fetch_files, generation), fit, whole=True)
 
 
 def fetch_files(generation: BaseGeneration, whole: bool) -> Fetched:
-    """Return file and thumbnail; of a picture only the thumbnail where that is enough."""
+    """Return file and thumbnail; for a picture only the thumbnail unless `whole`."""
     block, cache, facts = generation.client.block, generation.operations.cache, generation.facts
     video = facts.asset_type == "video"
     small = block(downloads.poster(cache, facts)) if video or not whole else None
@@ -54,14 +54,14 @@ def fetch_files(generation: BaseGeneration, whole: bool) -> Fetched:
 
 
 def fetch_thumbnail(generation: BaseGeneration) -> bytes | None:
-    """Return the picture that stands for a generation; of a picture without one, itself."""
+    """Return the thumbnail of a generation; for a picture without one, the picture itself."""
     if generation.status != "completed":
         return None
     cache, facts = generation.operations.cache, generation.facts
     small = generation.client.block(downloads.poster(cache, facts))
     gone = bool(facts.deletion) and not cache.path(facts).exists()
     kind = facts.asset_type
-    if small is None and kind is None:  # left out: what the model makes
+    if small is None and kind is None:  # not reported: taken from the model
         model = generation.client.block(generation.operations.models()).get(facts.model_id or "")
         kind = model.asset_type if model else None
     if small is None and kind == "image" and not gone:
@@ -70,7 +70,7 @@ def fetch_thumbnail(generation: BaseGeneration) -> bytes | None:
 
 
 def find_thumbnail(generation: BaseGeneration) -> bytes | None:
-    """Return the same, or None where it is lost."""
+    """Return the thumbnail, or None if it cannot be fetched."""
     try:
         return fetch_thumbnail(generation)
     except (KitError, OSError):
@@ -78,21 +78,21 @@ def find_thumbnail(generation: BaseGeneration) -> bytes | None:
 
 
 def cached_thumbnail(cache: downloads.Cache, generation_id: str) -> bytes | None:
-    """Return a thumbnail that was fetched before, without asking anybody."""
+    """Return a cached thumbnail without a request to the service."""
     path = cache.path(wire.Generation(id=generation_id), poster=True)
     return path.read_bytes() if path.exists() else None
 
 
 T = TypeVar("T")
-#: What is said of a generation that was not paid for now.
+#: The remark beside a reused result.
 MADE_BEFORE = "made before; again=True, or --again in %%generate, for a new one"
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class BaseGeneration:
-    """What both faces of a generation share: the facts as last reported, and how they look.
+    """The common base of blocking and async generations: the state as last reported.
 
-    `made_before` is whether an equal request led to it earlier, so that nothing was charged now.
+    `made_before` is whether it is the reused result of an earlier request, at no cost.
     """
 
     facts: wire.Generation
@@ -101,7 +101,7 @@ class BaseGeneration:
     made_before: bool = False
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is the same generation of the same service, however far it is."""
+        """Whether it is the same generation of the same service, in whatever state."""
         if not isinstance(other, BaseGeneration):
             return NotImplemented
         return (self.id, self._service) == (other.id, other._service)
@@ -115,7 +115,7 @@ class BaseGeneration:
 
     @property
     def id(self) -> str:
-        """Identifier at the service."""
+        """Its identifier at the service."""
         return self.facts.id
 
     @property
@@ -125,7 +125,7 @@ class BaseGeneration:
 
     @property
     def model_id(self) -> str | None:
-        """Which model made it."""
+        """Id of the model."""
         return self.facts.model_id
 
     @property
@@ -135,25 +135,25 @@ class BaseGeneration:
 
     @property
     def prompt(self) -> str | None:
-        """What was asked for."""
+        """The prompt."""
         return self.facts.prompt
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The settings used, as a copy."""
+        """A copy of the parameters used."""
         return dict(self.facts.parameters or {})
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the service reports about it: ``words`` of the prompt that it used, and did not."""
+        """Metadata from the service, such as the ``words`` of the prompt it used and ignored."""
         return dict(self.facts.metadata or {})
 
     @property
     def credits(self) -> float | None:
-        """What it was charged; None where neither the service nor a receipt says.
+        """The credits charged; None if neither the service nor a receipt reports them.
 
-        A float, as in frames, for arithmetic and JSON. Accounts, quotes and budgets are exact:
-        `kit.wire.Amount`, which takes floats beside it.
+        A float, as in dataframes. Accounts, quotes and budgets use the exact `kit.wire.Amount`,
+        which can be combined with floats.
         """
         return None if self._charged is None else float(self._charged)
 
@@ -163,33 +163,33 @@ class BaseGeneration:
 
     @property
     def tags(self) -> dict[str, str]:
-        """What it is filed under."""
+        """Its tags."""
         return self.operations.journal.find_tags(self.facts)
 
     @property
     def error(self) -> str | None:
-        """Why it failed."""
+        """The error message if it failed."""
         return self.facts.error
 
     @property
     def created_at(self) -> datetime | None:
-        """When it was ordered."""
+        """When it was started."""
         return self.facts.created_at
 
     @property
     def url(self) -> str | None:
-        """Where the service serves its file; signed, and valid for a while only."""
+        """The signed address of its file at the service, valid for a limited time."""
         url, settings = self.facts.output_url, self.client.settings
         return settings.at(absolute_url(settings.base_url, url)) if url else None
 
     def __copy__(self) -> Self:
-        return self  # nothing of it changes
+        return self  # immutable
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        facts = self.facts  # without the addresses that open files without a key
+        facts = self.facts  # without the signed addresses, which need no key
         output = facts.output and facts.output.model_copy(update={"thumbnail_url": None})
         shown = {"output_url": None, "media_urls": None, "output": output}
         plain = facts.model_copy(update=shown)
@@ -199,11 +199,11 @@ class BaseGeneration:
         return self._service, self.id, self.status
 
     def _kit_file(self) -> Flow[Path]:
-        """Return its file, as another request's medium."""
+        """Return its file, to be used as input of another request."""
         return fetch_output(self)
 
     def show(self) -> None:
-        """Show it here, as a cell that ends with it does."""
+        """Display it in the notebook."""
         from IPython.display import display
 
         display(self)  # type: ignore[no-untyped-call]
@@ -220,7 +220,7 @@ class BaseGeneration:
 
 
 def fetch_output(generation: BaseGeneration) -> Flow[Path]:
-    """Return where the file of a completed generation is, fetched where it is not here yet."""
+    """Return the path of a completed generation's file, downloading it if necessary."""
     if generation.status != "completed":
         error = NoAnswerError(
             f"the generation {generation.id} has no output: its status is {generation.status}"
@@ -232,10 +232,10 @@ def fetch_output(generation: BaseGeneration) -> Flow[Path]:
 
 
 def save_file(generation: BaseGeneration, file: Path | str, metadata: bool) -> Flow[Path]:
-    """Copy an output to a file, or into a folder under the generation's id; return where it is.
+    """Save an output under a name, or into a folder under the generation's id; return the path.
 
-    A picture is converted where the name asks for another format. `metadata` is whether the copy
-    says in itself what made it.
+    A picture is converted if the file name has another format. `metadata` is whether the copy
+    contains the request that made it.
     """
     from kit import file_metadata
 
@@ -269,9 +269,9 @@ def save_file(generation: BaseGeneration, file: Path | str, metadata: bool) -> F
 
 
 def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | None:
-    """Return what a copy of an output is to say of itself: what the file says, or what is known.
+    """Return the metadata for a copy of an output: those in the file, or what is known here.
 
-    Where a service of this kind left it out, it was asked to.
+    If a service of this kind wrote none, they were turned off.
     """
     from kit import file_metadata
 
@@ -289,7 +289,7 @@ def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | N
 
 
 def read_picture(path: Path, otherwise: str) -> Any:
-    """Return a picture file as one of Pillow; `otherwise` is what follows where it is none."""
+    """Read a file as a Pillow image; `otherwise` ends the error message if it is none."""
     if not guess_type(path.name).startswith("image/"):
         raise ConfigError(f"the output is no picture but {path.suffix}: {otherwise}")
     with open_picture(path) as picture:
@@ -299,7 +299,7 @@ def read_picture(path: Path, otherwise: str) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class BaseOutput:
-    """What both faces of an output share: the facts about it, and how it looks."""
+    """The common base of blocking and async outputs."""
 
     generation: BaseGeneration
 
@@ -316,29 +316,29 @@ class BaseOutput:
         return {"text/plain": repr(self), "text/html": html}
 
     def __fspath__(self) -> str:
-        """Return the file in the cache, so that ``open`` and other libraries take it as a path."""
+        """Return the path of the cached file, so that ``open`` and other libraries accept it."""
         return str(self.generation.client.block(fetch_output(self.generation)))
 
     @property
     def url(self) -> str | None:
-        """Where the service serves it; signed, and valid for a while only."""
+        """The signed address of the file at the service, valid for a limited time."""
         return self.generation.url
 
     @property
     def facts(self) -> wire.Output:
-        """Type, size, length and hash, as far as the service reports them."""
+        """Content type, size, duration and hash, as far as the service reports them."""
         return self.generation.facts.output or wire.Output()
 
 
 def service_key(settings: Settings) -> tuple[str, str]:
-    """Return what a service and the folder of its journal are known by, whatever its port is."""
+    """Return a key for a service and its data folder that does not depend on its port."""
     return settings.name or settings.base_url, str(settings.data)
 
 
 def restore_generation(
     service: tuple[str, str], facts: wire.Generation, made_before: bool
 ) -> BaseGeneration:
-    """Return a generation that was pickled, in the hands of a studio that is connected here."""
+    """Restore a pickled generation with a studio that is connected in this process."""
     newest_first = (held() for held in reversed(_SESSIONS.valuerefs()))
     here = (one for one in newest_first if one and service_key(one.operations.settings) == service)
     session = next(here, None)
@@ -359,25 +359,25 @@ G = TypeVar("G", bound=BaseGeneration)
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Session(Generic[G]):
-    """What forms, panels, sweeps and tables of a studio work with; it knows its face."""
+    """The shared state of a studio's forms, panels, sweeps and tables."""
 
     operations: Operations
     client: Client | AsyncClient
     generation: type[G]
 
     def subscribe(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Have a method called after each change at the service; return what looks for others'."""
+        """Call a method after each change; return a function that checks for external changes."""
         client, operations = self.client, self.operations
         operations.billing.changes.subscribe(call)
         return lambda: operations.watch.look(lambda: client.block(operations.newest()))
 
     def remember(self) -> Self:
-        """Have generations of its service that are unpickled later belong to it; return it."""
+        """Register the session for unpickled generations of its service, and return it."""
         _SESSIONS[id(self)] = self
         return self
 
     def resumable(self, flow: Flow[T]) -> Flow[T]:
-        """Run a flow; its errors after a start say how to wait on."""
+        """Run a flow; errors after a start have ``resume`` to continue waiting."""
         try:
             return (yield from flow)
         except KitError as error:
@@ -387,7 +387,7 @@ class Session(Generic[G]):
             raise
 
     def hold(self, facts: wire.Generation, *, made_before: bool = False) -> G:
-        """Return a generation as a user of this face holds it."""
+        """Return a generation object of the studio's kind, blocking or async."""
         kind: Any = self.generation
         held: G = kind(facts, self.operations, self.client, made_before=made_before)
         return held

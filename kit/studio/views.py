@@ -1,7 +1,7 @@
-"""Views of a studio: what gallery, comparison and table need, made of generations.
+"""Galleries, comparisons and tables of generations, and the shared parts of both studios.
 
-Files are fetched by blocking, whichever face a generation has: what shows itself in a notebook
-cannot be awaited.
+Files are downloaded with blocking calls, also for async generations: a notebook cannot await what
+it displays.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from kit.widgets.result import ResultCard
     from kit.widgets.table import HistoryTable
 
-#: Bytes up to which a video plays in the preview below a table, where no file can be named.
+#: Bytes up to which a video is embedded in the preview below a table.
 _LIVE = 6_000_000
-#: Generations that are asked for at the same time.
+#: Generations that are fetched at the same time.
 _AT_ONCE = 6
 
 
@@ -56,13 +56,13 @@ def gallery(
 ) -> Gallery:
     """Return a grid of generations with captions and costs; a click enlarges one.
 
-    They are one or many generations, ids or rows of a history frame; ids and rows need the `studio`
-    that made them. There are as many `columns` of `size` pixels as there is room for. Short videos
-    are files in ``outputs/`` beside the notebook, or inside it, for mailing it, with `embed`.
+    They are given as generations, ids or rows of a history frame; ids and rows need their `studio`.
+    By default the number of `columns`, each `size` pixels wide, fits the page. Short videos are
+    saved in ``outputs/`` beside the notebook; with `embed` inside the notebook, to send it by mail.
 
     Examples
     --------
-    ``kit.gallery(studio.history.list(12))``, or, with what was chosen in a table,
+    ``kit.gallery(studio.history.list(12))``, or the selected rows of a table,
     ``kit.gallery(table.selected, columns=3)``
     """
     return Gallery(_gallery_items(generations, studio), columns, size, embed)
@@ -82,11 +82,11 @@ def compare(
 def compare(
     *generations: Any, studio: BaseStudio | None = None, size: int = 320, blind: bool = False
 ) -> Comparison | BlindComparison:
-    """Return generations side by side, with the parameters that differ marked.
+    """Return generations side by side, with different parameters highlighted.
 
-    They are given as to `gallery`; there are two at least. Differences in price are to the first.
-    `blind` shows two at a time without what made them, and lets you choose the better:
-    ``ranking()`` of what is returned is the order that comes of it.
+    They are given as to `gallery`, at least two. Price differences are relative to the first. With
+    `blind`, you see two at a time, without model and parameters, and choose the better one;
+    ``ranking()`` of the returned widget has the resulting order.
 
     Examples
     --------
@@ -107,13 +107,13 @@ def history_table(
     size: int = 20,
     renew: Callable[[], pd.DataFrame] | None = None,
 ) -> HistoryTable:
-    """Return the table of a history frame, which fetches its pictures through a client."""
+    """Return the table of a history frame; it fetches pictures with the session's client."""
     from kit.widgets.table import HistoryTable
 
     get = partial(_get, session)
 
     def thumbnail(name: str) -> bytes | str | None:
-        """Return the thumbnail of a generation, or why there is none."""
+        """Return the thumbnail of a generation, or the reason why it has none."""
         generation = get(name)
         return fetch_thumbnail(generation) or generation.facts.deletion
 
@@ -131,9 +131,9 @@ def history_table(
 
 
 def _search(session: Session[Any], asked: set[str], frame: pd.DataFrame, text: str) -> Any:
-    """Return the positions of rows in which words occur, or that look like ``like:ID``.
+    """Return the positions of rows that contain words, or look like the generation in ``like:ID``.
 
-    What is asked for a second time fetches nothing: the table is looked through again and again.
+    A repeated search fetches nothing, because the table repeats it often.
     """
     from kit.explore.archive import search_rows
 
@@ -149,7 +149,7 @@ def _search(session: Session[Any], asked: set[str], frame: pd.DataFrame, text: s
 
 
 def result_card(session: Session[Any], name: str) -> ResultCard:
-    """Return a generation with what can be done with it, wherever it was opened."""
+    """Return a card of a generation with buttons for the possible actions."""
     from kit.studio.forms import FormService
     from kit.widgets.result import show_result
 
@@ -158,7 +158,7 @@ def result_card(session: Session[Any], name: str) -> ResultCard:
 
 
 class BaseHistory(Generic[G]):
-    """What both faces of a history share."""
+    """The common base of the blocking and the async history."""
 
     def __init__(self, session: Session[G]) -> None:
         self._session = session
@@ -169,10 +169,10 @@ class BaseHistory(Generic[G]):
         return '<History of generations: table(), frame(), list(), search("lake"), sql("...")>'
 
     def __bool__(self) -> bool:
-        return True  # whether it is there, and not how long it is
+        return True  # without it, an empty history would be false
 
     def __contains__(self, generation: object) -> bool:
-        """Whether a generation, or the one of an id, is the account's."""
+        """Whether a generation, given by itself or by id, belongs to the account."""
         name = generation.id if isinstance(generation, BaseGeneration) else generation
         try:
             self._client.block(self._session.operations.get(str(name)))
@@ -182,7 +182,7 @@ class BaseHistory(Generic[G]):
 
 
 class BaseCosts:
-    """What both faces of the costs share, because nothing is asked of the service for it."""
+    """The common base of the blocking and the async costs, without requests to the service."""
 
     def __init__(self, client: Any, operations: Operations, ratings: Ratings) -> None:
         from kit.explore.costs.spending import Rates  # loads pandas
@@ -198,15 +198,15 @@ class BaseCosts:
     def rate(
         self, currency: str, amount: Decimal | float | str | None, since: Moment | None = None
     ) -> None:
-        """Say what a credit is worth in money, always or from a day on.
+        """Set the value of a credit in a currency, for all time or from a day on.
 
-        From then on `by`, `trend`, `summary` and `frame` have the net in that currency too. It is
-        kept on this computer; None as the amount takes the rate of that day away.
+        `by`, `trend`, `summary` and `frame` then also have the net in that currency. Rates are kept
+        on this computer; None as the amount removes the rate of that day.
 
         Raises
         ------
         ConfigError
-            The currency is no code such as EUR, or the amount is none.
+            The currency is not a code such as EUR, or the amount is invalid.
 
         Examples
         --------
@@ -223,10 +223,10 @@ class EntryList(list[wire.Entry]):
 
 
 class BaseStudio:
-    """What both faces of a studio share: the session that it works with, and how it looks."""
+    """The common base of the blocking and the async studio."""
 
     session: Session[Any]
-    #: What opens it in another process; None where its key was passed.
+    #: Opens it in another process; None if the key was passed as an argument.
     reopen: Callable[[], Any] | None = None
 
     def __repr__(self) -> str:
@@ -250,13 +250,13 @@ class BaseStudio:
         return self.reopen, ()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Return what its service says now, or only where it is."""
+        """Return account and models as the service reports them now, or only its address."""
         client, owner, models = self.session.client, None, list[wire.Model]()
         try:
             owner = client.block(flows.ask(calls.get_account(), flows.ONCE))
             models = [*client.block(self.session.operations.models()).values()]
         except KitError:
-            pass  # what it says is left out
+            pass  # shown without account and models
         return {
             "text/plain": preview.studio_text(self._name, owner, models),
             "text/html": preview.studio(self._name, owner, models),
@@ -264,7 +264,7 @@ class BaseStudio:
 
     @property
     def last_response(self) -> LastResponse | None:
-        """Facts about the last answer of the service, with the request id that support asks for."""
+        """Facts about the service's last response, such as the request id to quote to support."""
         return self.session.client.last_response
 
     @property
@@ -274,7 +274,7 @@ class BaseStudio:
 
 
 class SuggestedTitle(wire.Title):
-    """A title, and whether an equal request led to it earlier, so that it cost nothing now."""
+    """A title; `made_before` if it was reused from an earlier request at no cost."""
 
     made_before: bool = False
 
@@ -286,7 +286,7 @@ class SuggestedTitle(wire.Title):
 
 
 class ScriptList(list[wire.Script]):
-    """The scripts of one request, shown side by side; made before, they cost nothing now."""
+    """The scripts of one request; `made_before` if they were reused at no cost."""
 
     def __init__(self, scripts: Iterable[wire.Script] = (), *, made_before: bool = False) -> None:
         super().__init__(scripts)
@@ -303,7 +303,7 @@ class ScriptList(list[wire.Script]):
 
 
 def gallery_item(generation: BaseGeneration) -> GalleryItem:
-    """Return a generation with the means to show it."""
+    """Return a generation as an item of a gallery."""
 
     def card() -> ResultCard:
         session = Session(generation.operations, generation.client, type(generation))
@@ -314,7 +314,7 @@ def gallery_item(generation: BaseGeneration) -> GalleryItem:
 
 
 def _gallery_items(items: Any, studio: BaseStudio | None) -> list[GalleryItem]:
-    """Return what is to be shown, in its order; ids are asked for side by side."""
+    """Return the items to show, in order; ids are fetched in parallel."""
     wanted = list(_flatten(items))
     ids = [item for item in wanted if isinstance(item, str)]
     if ids and studio is None:
@@ -327,7 +327,7 @@ def _gallery_items(items: Any, studio: BaseStudio | None) -> list[GalleryItem]:
 
 
 def _flatten(items: Any) -> Iterable[BaseGeneration | str]:
-    """Yield generations and ids out of whatever holds them."""
+    """Yield generations and ids from nested lists, frames and rows."""
     if isinstance(items, BaseGeneration | str):
         yield items
     elif isinstance(items, wire.Generation):
@@ -349,7 +349,7 @@ def _get(session: Session[Any], name: str) -> BaseGeneration:
 
 
 def _preview(generation: BaseGeneration) -> str:
-    """Return the preview of a generation inside a widget, where relative addresses lead nowhere."""
+    """Return the preview of a generation in a widget, where relative addresses do not work."""
     style = "max-width:min(100%,340px);height:auto;border-radius:4px"
     fit = media.Fit(embed=_LIVE, beside=False, style=style)
     facts, weight = generation.facts, (generation.facts.output or wire.Output()).size_bytes

@@ -1,4 +1,4 @@
-"""The awaited sender of requests; `tests/sync_face.py` makes the blocking face of it."""
+"""The async sender of requests; `tests/sync_face.py` generates the blocking one."""
 
 from __future__ import annotations
 

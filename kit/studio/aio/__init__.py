@@ -1,4 +1,4 @@
-"""The awaited studio; `tests/sync_face.py` makes the blocking face of it."""
+"""The async studio; `tests/sync_face.py` generates the blocking one."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class AsyncTitles:
         return "<Titles: suggest(topic)>"
 
     async def suggest(self, topic: str, *, again: bool = False) -> SuggestedTitle:
-        """Return a title with its hook angle; 0.05 credits, and nothing for a topic that had one.
+        """Return a title with its hook angle, for 0.05 credits; repeating a topic costs nothing.
 
-        `again` pays for another one. Topics: `kit.wire.TOPICS`.
+        `again` pays for a new title. Topics: `kit.wire.TOPICS`.
         """
         found, before = await self._client.run(self._billing.buy_title(topic, again=again))
         return SuggestedTitle(**found.model_dump(), made_before=before)
@@ -89,10 +89,10 @@ class AsyncScripts:
         variations: int = 1,
         again: bool = False,
     ) -> ScriptList:
-        """Return one script or two; 0.15 credits each, and nothing for what was written before.
+        """Return one or two scripts, for 0.15 credits each; repeating a request costs nothing.
 
-        A suggested title brings its hook angle along; `duration` is the seconds that the text takes
-        to speak; `again` pays anew.
+        A suggested title includes its hook angle. `duration` is the speaking time in seconds.
+        `again` pays for new scripts.
         """
         order = script_request(
             topic, title, duration, use_hook, use_cta, use_ragebait, variations, hook_angle
@@ -111,14 +111,14 @@ class AsyncUsage:
         return "<Usage: list(), frame()>"
 
     async def list(self, limit: int | None = 50) -> builtins.list[wire.Entry]:
-        """Return the newest entries, at most `limit`; None asks for all."""
+        """Return the newest entries, at most `limit`; None returns all."""
         return EntryList(await self._client.run(flows.list_all(calls.list_usage(), limit)))
 
     async def frame(self, limit: int | None = None, *, sync: bool = True) -> pd.DataFrame:
-        """Return the ledger as a table, newest first; see `kit.explore.frames.LEDGER`.
+        """Return the ledger as a dataframe, newest first; see `kit.explore.frames.LEDGER`.
 
-        All of it sums up to the balance. It is kept on this computer: only what is new is asked
-        for, and nothing where `sync` is False. A service without a ledger raises `NotFoundError`.
+        All entries add up to the balance. A copy is kept on this computer: each call fetches only
+        new entries, or none if `sync` is False. Raises `NotFoundError` if there is no ledger.
         """
         history = self._operations.history_sync
         archive = await self._client.run(history.current(sync=sync, usage=True))
@@ -128,24 +128,24 @@ class AsyncUsage:
 
 
 class AsyncStudio(BaseStudio):
-    """One account at one service: its models, generations, titles, scripts and ledger.
+    """An account of a service: its models, generations, titles, scripts and ledger.
 
     Attributes
     ----------
     history : AsyncHistory
-        Generations so far: as a list, a frame, a table, a gallery, or asked in SQL.
+        All generations: as a list, dataframe or table, and by search or SQL.
     costs : AsyncCosts
-        What was spent on what, and when; forecasts, reports, exports.
+        Cost analysis: groups, trends, forecasts, reports and exports.
     sweep : AsyncSweeps
-        ``studio.sweep(model, ...)`` makes many requests that vary in some settings.
+        ``studio.sweep(model, ...)`` plans many requests that vary some settings.
     generate_many : method
-        The same with a row of a frame, a file or a list for each request.
+        Generates one result for each row of a dataframe or list.
     budget : Budgets
-        ``with studio.budget(credits=5):`` is a limit that no start passes.
+        ``with studio.budget(credits=5):`` limits what may be spent inside the block.
     titles, scripts : AsyncTitles, AsyncScripts
         ``titles.suggest(topic)`` and ``scripts.write(topic, title)``.
     ratings : Ratings
-        Marks from 0 to 5 by generation id, kept on this computer.
+        Ratings from 0 to 5 by generation id, kept on this computer.
     usage : AsyncUsage
         The account's ledger, where the service has one.
 
@@ -185,19 +185,19 @@ class AsyncStudio(BaseStudio):
 
     @property
     def account(self) -> Awaitable[wire.Account]:
-        """Who pays, as it is now; with the balance where the service reports it."""
+        """The account, fetched now, with its balance if the service reports it."""
         return self.client.run(flows.ask(calls.get_account()))
 
     @property
     def costs(self) -> AsyncCosts:
-        """What was spent on what, and when; forecasts, reports, exports."""
+        """Cost analysis: groups, trends, forecasts, reports and exports."""
         from kit.studio.aio.costs import AsyncCosts  # loads pandas
 
         return AsyncCosts(self.client, self.session.operations, self.ratings)
 
     @property
     def models(self) -> Awaitable[Models]:
-        """What can be asked for; ``.refresh()`` asks the service anew."""
+        """The models of the service, by id; ``.refresh()`` fetches them again."""
         return self._models(refresh=False)
 
     async def estimate(
@@ -209,10 +209,10 @@ class AsyncStudio(BaseStudio):
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> wire.Quote:
-        """Return what a request, as of `generate`, would cost, and check it; nothing is started.
+        """Validate a request, given as to `generate`, and return its price; nothing is started.
 
-        What the service would refuse is a `ParameterError` that says why; a model of which it does
-        not say what it costs, a `ConfigError`.
+        Raises `ParameterError` if the request is invalid, and `ConfigError` if the service does not
+        report the price of the model.
         """
         request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings)
@@ -230,7 +230,7 @@ class AsyncStudio(BaseStudio):
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> AsyncGeneration:
-        """Start a generation and return it at once, still processing; see `generate`."""
+        """Start a generation and return it without waiting; arguments as of `generate`."""
         request = self.session.operations.request(
             model, prompt, media, merge_parameters(parameters, settings), tags, metadata
         )
@@ -280,30 +280,31 @@ class AsyncStudio(BaseStudio):
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> AsyncGeneration | list[AsyncGeneration]:
-        """Return a finished generation, waiting for it where it must be made.
+        """Generate a picture or a video, wait for it and return it.
 
-        A request that breaks a rule of the model is a `ParameterError`, and nothing was sent; one
-        that ends without a result is a `GenerationFailedError`.
+        Raises `ParameterError` before anything is sent if the request is invalid, and
+        `GenerationFailedError` if the generation ends without a result.
 
         Parameters
         ----------
         media : mapping, path, https address, bytes, picture, array, output, or a list of them
-            Input files, by parameter name where the model takes several kinds; each may also be
-            given by itself, as in ``image="cat.png"``.
+            Input files, by parameter name if the model takes several kinds; each may also be a
+            keyword argument, as in ``image="cat.png"``.
         n : int
-            How many to make; more than one are always new ones, made at the same time, as a list.
+            Number of results. For more than one, all are new, made in parallel, and returned as a
+            list.
         timeout : float or None
-            Seconds to wait; the generation goes on after them, see the error's ``resume()``.
+            Seconds to wait; the generation continues afterwards, see ``resume()`` of the error.
         again : bool
-            The same request returns the first that it led to and costs nothing; True pays anew.
+            False returns the earlier result of the same request at no cost; True pays for another.
         tags : mapping of str to str, optional
-            What it is filed under, such as ``{"campaign": "winter"}``: at most 10, of 64 characters
-            each. What was made before keeps the tags that it had.
+            Labels such as ``{"campaign": "winter"}``: at most 10, of 64 characters each. An earlier
+            result keeps its own tags.
         metadata : bool
-            Whether the file says in itself what made it: model, prompt, parameters and seed.
+            Whether the file contains model, prompt, parameters and seed as metadata.
         parameters : mapping, optional
-            Settings by name, for names that are no keywords here or mean something else, such as
-            ``model``, ``n`` or ``guidance scale``; all others are keywords.
+            Parameters whose names cannot be keyword arguments here, such as ``model``, ``n`` or
+            ``guidance scale``.
         """
         timeout = parse_timeout(timeout)
         request = self.session.operations.request(
@@ -344,12 +345,12 @@ class AsyncStudio(BaseStudio):
         tags: Mapping[str, str] | None = None,
         **changes: Any,
     ) -> AsyncGeneration:
-        """Make what a file shows by the request that made it, or by one that differs in something.
+        """Generate again from the metadata of a file, with the same request or with changes.
 
-        The request is checked and priced before it is sent. Outputs that the file was made of are
-        its inputs again. `changes` are the prompt or settings that are to differ, such as
-        ``seed=8``; settings that another `model` has not got are left out. A file that says nothing
-        is a `ConfigError`.
+        The request is validated and priced before it is sent. Input files that were outputs are
+        used again. `changes` override the prompt or parameters, such as ``seed=8``; parameters that
+        a different `model` does not have are left out. Raises `ConfigError` if the file has no such
+        metadata.
         """
         found = read_file(file)
         if not (name := model or found.model):
@@ -378,7 +379,7 @@ class AsyncStudio(BaseStudio):
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Form:
-        """Return a form for a model, with what is given filled in; show it to use it."""
+        """Return a form for a model as a widget, with the given values filled in."""
         from kit.studio.forms import build_form
 
         found = await self._run(self.session.operations.model(model))
@@ -387,25 +388,25 @@ class AsyncStudio(BaseStudio):
         return build_form(self.session, found, prompt, files, given)
 
     async def writing(self, topic: str = wire.TOPICS[0]) -> Writing:
-        """Return a panel that suggests titles and writes scripts; show it to use it."""
+        """Return a widget that suggests titles and writes scripts."""
         from kit.studio.forms import build_writing
 
         return build_writing(self.session, topic)
 
     async def panel(self) -> Panel:
-        """Return the whole application as one widget; show it to use it."""
+        """Return the whole application as one widget."""
         from kit.studio.panel import PanelAccounts  # loads ipywidgets
 
         return PanelAccounts(self.session).panel()
 
     async def account_panel(self) -> AccountPanel:
-        """Return a panel with balance, spending and keys or profiles; show it to use it."""
+        """Return a widget with balance, spending, and API keys or profiles."""
         from kit.studio.accounts import account_panel
 
         return account_panel(self.session)
 
     async def close(self) -> None:
-        """Close all connections, those in use after their call; a later call opens its own."""
+        """Close all connections, those in use after their call; later calls open new ones."""
         await self.client.close()
 
     async def _models(self, *, refresh: bool) -> Models:

@@ -1,6 +1,6 @@
-"""The awaited costs of a studio; `tests/sync_face.py` makes the blocking face of it.
+"""The async costs of a studio; `tests/sync_face.py` generates the blocking one.
 
-It loads pandas, and is loaded when costs are first asked about.
+Importing it loads pandas, so it is imported when ``studio.costs`` is first used.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from kit.studio.generation import BaseGeneration
 
 When: TypeAlias = "Moment | None"
-#: How often history, ledger and balance are read until nothing is written between and they agree.
+#: How often history, ledger and balance are read until they agree and nothing changed meanwhile.
 _READS = 3
 
 
 class AsyncCosts(BaseCosts):
-    """What was spent on what, when, and what it will come to.
+    """Analysis of costs, and forecasts.
 
-    Each answer is a frame that draws itself: ``studio.costs.trend().plot()``. Credits are
-    ``charged``, ``refunded`` and ``net``. The first question reads the whole history
-    and ledger, and shows how far it is where that takes long; later ones read only what is new.
-    ``sync=False`` takes both as they lie on this computer, without a look at the service.
+    Most methods return a dataframe with a plot: ``studio.costs.trend().plot()``. Credits are
+    ``charged``, ``refunded`` and ``net``. The first call fetches the whole history and ledger and
+    shows its progress if that takes long; later calls fetch only what is new. ``sync=False`` uses
+    the copies on this computer without a request to the service.
 
     Examples
     --------
@@ -59,8 +59,8 @@ class AsyncCosts(BaseCosts):
     ) -> CostFrame:
         """Return the costs of each group; see `kit.explore.costs.by`.
 
-        Days begin where `timezone` is. With `kept`, it says what each result cost that is rated 4
-        or better, or as high as `kept` says: ``studio.costs.by("model", kept=5)``.
+        Days begin at midnight in `timezone`. `kept` adds the cost per result rated 4 or better, or
+        at least `kept`: ``studio.costs.by("model", kept=5)``.
         """
         costs.groups(columns)
         least = KEPT if kept is True else kept
@@ -70,17 +70,17 @@ class AsyncCosts(BaseCosts):
     async def frame(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> pd.DataFrame:
-        """Return a row a charge, the newest first; see `kit.explore.costs.charges`."""
+        """Return one row per charge, newest first; see `kit.explore.costs.charges`."""
         return costs.charges(await self._spent(since, until, sync, timezone))
 
     async def total(self, *, since: When = None, until: When = None, sync: bool = True) -> float:
-        """Return what was charged less what was refunded, in credits."""
+        """Return the credits charged minus those refunded."""
         return costs.total(await self._spent(since, until, sync))
 
     async def summary(
         self, *, since: When = None, until: When = None, sync: bool = True
     ) -> CostFrame:
-        """Return the costs of each kind and status, with a row for all of them."""
+        """Return the costs of each kind and status, with a row of totals."""
         return costs.summary(await self._spent(since, until, sync))
 
     async def trend(
@@ -98,13 +98,13 @@ class AsyncCosts(BaseCosts):
     async def top(
         self, count: int = 10, *, since: When = None, until: When = None, sync: bool = True
     ) -> CostFrame:
-        """Return what cost most, the most expensive first."""
+        """Return the most expensive charges, highest first."""
         return costs.top(await self._spent(since, until, sync), count)
 
     async def failed(
         self, *, since: When = None, until: When = None, sync: bool = True
     ) -> CostFrame:
-        """Return what ended without a result: charged, refunded, and what was lost by it."""
+        """Return the failed and canceled generations: charged, refunded, and the net loss."""
         return costs.failed(await self._spent(since, until, sync))
 
     async def forecast(
@@ -117,11 +117,11 @@ class AsyncCosts(BaseCosts):
         timezone: str = "UTC",
         sync: bool = True,
     ) -> Forecast:
-        """Return what the coming days will cost, and how long the credits last.
+        """Forecast the costs of the coming days, and how long the credits last.
 
-        A row a day, beginning with the rest of today, or with `as_of`; ``.total`` and
-        ``.days_left`` have ``low``, ``expected`` and ``high``, between which ``level`` of outcomes
-        lie. A history of fewer than 14 whole days raises `ConfigError`. See
+        There is one row per day, beginning with the rest of today, or with `as_of`; ``.total`` and
+        ``.days_left`` have ``low``, ``expected`` and ``high``, an interval with probability
+        `level`. A history of fewer than 14 whole days raises `ConfigError`. See
         `kit.explore.costs.forecast`.
         """
         zone = costs.find_timezone(timezone)
@@ -141,7 +141,7 @@ class AsyncCosts(BaseCosts):
     ) -> FocusFrame:
         """Return daily costs in the columns of FOCUS 1.2; see `kit.explore.costs.focus`.
 
-        A credit must have a rate in the currency, which may be left out where there is one alone.
+        The currency needs an exchange rate, see `rate`; if only one has rates, it is the default.
 
         Examples
         --------
@@ -161,10 +161,10 @@ class AsyncCosts(BaseCosts):
         timezone: str = "UTC",
         sync: bool = True,
     ) -> CostReport:
-        """Return the report of a month as one HTML file, the present month by default.
+        """Return the report of a month, by default the current one, as one HTML file.
 
-        It has the total, days, models and tags, what failed and was refunded, what is expected by
-        the end of the month and how that is to the `budget` in credits, and days that stand out.
+        It shows the total, the costs by day, model and tag, failures and refunds, the forecast for
+        the end of the month compared with the `budget` in credits, and unusual days.
 
         Examples
         --------
@@ -192,7 +192,7 @@ class AsyncCosts(BaseCosts):
     async def unusual(
         self, *, since: When = None, until: When = None, timezone: str = "UTC", sync: bool = True
     ) -> CostFrame:
-        """Return the days that cost far more than usual, by model and in all."""
+        """Return the days that cost far more than usual, by model and in total."""
         return costs.unusual((await self._spent(since, until, sync, timezone)).daily())
 
     async def reprice(
@@ -204,10 +204,10 @@ class AsyncCosts(BaseCosts):
         sync: bool = True,
         **parameters: Any,
     ) -> CostFrame:
-        """Return what the past would have cost with another model, or with other parameters.
+        """Return what past generations would have cost with another model or other parameters.
 
-        Prices are those of today. Settings that the other model does not have are left out; what it
-        cannot make with the values that were used counts in ``unknown``. See
+        It uses today's prices. Parameters that the other model does not have are left out;
+        generations whose values it does not accept count as ``unknown``. See
         `kit.explore.costs.reprice`.
 
         Examples
@@ -222,7 +222,7 @@ class AsyncCosts(BaseCosts):
         def price(made_with: str, given: Mapping[str, Any]) -> Decimal | None:
             found = target or models.get(made_with)
             if found is None or (found.pricing and any(u.medium for u in found.pricing.units)):
-                return None  # what a file's length costs is not known from its settings
+                return None  # the price depends on the lengths of files, which are unknown here
             quote = self._operations.billing.price_today(found, {**given, **parameters})
             return None if quote is None else quote.total
 
@@ -230,15 +230,15 @@ class AsyncCosts(BaseCosts):
         return costs.reprice(spent, list_priced_settings(meant), price)
 
     async def reconcile(self, *, sync: bool = True) -> CostFrame:
-        """Hold ledger, balance, receipts and generations against each other, exactly.
+        """Check that ledger, balance, receipts and generations agree exactly.
 
-        Where a service has no ledger, it says what can be checked and what cannot; see
+        Without a ledger, the result says which checks are possible and which are not; see
         `kit.explore.costs.reconcile`.
         """
         for _ in range(_READS if sync else 1):
             before = await self._balance() if sync else None
             archive = await self._archive(sync)
-            balance = await self._balance() if sync else None  # of another moment
+            balance = await self._balance() if sync else None  # read a second time
             found = costs.reconcile(
                 archive,
                 balance=balance,
@@ -252,13 +252,13 @@ class AsyncCosts(BaseCosts):
         return found
 
     async def sensitivity(self, model: str) -> CostFrame:
-        """Return what each value of each setting adds; see `kit.explore.costs.sensitivity`."""
+        """Return what each parameter value adds to the price; see `costs.sensitivity`."""
         found = await self._client.run(self._operations.model(model))
         price = self._operations.billing.price_values
         return costs.sensitivity(found, lambda values, media: price(found, values, media))
 
     async def explain(self, generation: BaseGeneration | str) -> CostFrame:
-        """Return why a generation, or the one of an id, cost what it did."""
+        """Return the terms of the price of a generation, given by itself or by id."""
         name = generation if isinstance(generation, str) else generation.id
         facts = await self._client.run(self._operations.get(name))
         model = (await self._client.run(self._operations.models())).get(facts.model_id or "")
@@ -271,11 +271,11 @@ class AsyncCosts(BaseCosts):
         return Spending(await self._archive(sync), choice, timezone, self._rates.all())
 
     async def _archive(self, sync: bool) -> Archive:
-        """Return history and ledger, brought up to date before where it is to `sync`."""
+        """Return history and ledger; `sync` updates them first."""
         return await self._client.run(self._operations.history_sync.current(sync=sync, usage=True))
 
     async def _balance(self) -> Decimal | None:
-        """Return what can be spent, or None where the service does not report it."""
+        """Return the balance, or None if the service does not report it."""
         try:
             return (await self._client.run(flows.ask(calls.get_credits()))).balance
         except answers.UNKNOWN_PATH:

@@ -1,4 +1,4 @@
-"""The awaited generation and its output; `tests/sync_face.py` makes the blocking face of it."""
+"""The async generation and its output; `tests/sync_face.py` generates the blocking one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class AsyncGeneration(BaseGeneration):
-    """A generation; refreshing, waiting and canceling return a new object.
+    """A generation, immutable: `refresh`, `wait` and `cancel` return a new object.
 
     Examples
     --------
@@ -34,20 +34,20 @@ class AsyncGeneration(BaseGeneration):
 
     @property
     def output(self) -> AsyncOutput:
-        """The media that came out; fetched when first asked for."""
+        """The output file; downloaded when first used."""
         return AsyncOutput(self)
 
     async def save(self, file: Path | str, *, metadata: bool = True) -> Path:
-        """Copy its file to another, or into a folder, and return where it is; see `Output.save`."""
+        """Save the file under a name or into a folder and return its path; see `Output.save`."""
         return await self.output.save(file, metadata=metadata)
 
     async def image(self) -> PIL.Image.Image:
-        """Return its picture as one of Pillow; a video raises `ConfigError`."""
+        """Return the picture as a Pillow image; a video raises `ConfigError`."""
         path = await self.output.path()
         return cast("PIL.Image.Image", read_picture(path, "output.path() is its file"))
 
     async def array(self) -> NDArray[np.uint8]:
-        """Return its picture as an array of (height, width, 3), or 4 with transparency."""
+        """Return the picture as an array (height, width, 3), or 4 with transparency."""
         import numpy as np
 
         picture = await self.image()
@@ -55,28 +55,28 @@ class AsyncGeneration(BaseGeneration):
         return np.asarray(picture.convert("RGBA" if transparent else "RGB"))
 
     async def lineage(self) -> Lineage[AsyncGeneration]:
-        """Return the generations whose outputs went into it, and into those, with their costs."""
+        """Return the generations whose outputs are its inputs, directly or not, with costs."""
         found, inputs = await self._run(trace_inputs(self.operations, self.facts))
         held = [AsyncGeneration(one, self.operations, self.client) for one in found]
         return Lineage(held, inputs)
 
     async def refresh(self) -> AsyncGeneration:
-        """Return it as it is now."""
+        """Fetch and return its current state."""
         return await self._new(self.operations.get(self.id))
 
     async def wait(self, timeout: float | None = None) -> AsyncGeneration:
-        """Return it completed; raises `GenerationFailedError` when it ends without a result."""
+        """Wait until it is completed; raises `GenerationFailedError` if it fails or is canceled."""
         return await self._new(self.operations.wait(self.id, timeout=timeout))
 
     async def cancel(self) -> AsyncGeneration:
-        """Ask the service to stop it and return it as it is then."""
+        """Ask the service to cancel it, and return its new state."""
         return await self._new(self.operations.cancel(self.id))
 
     async def delete_outputs(self) -> AsyncGeneration:
-        """Delete its files at the service for good and return it as it is then.
+        """Delete its files at the service permanently, and return its new state.
 
-        The generation, what it cost and copies on this computer stay. Doing so again is fine; one
-        that is still processing is refused.
+        The generation, its costs and copies on this computer remain. Deleting again has no effect;
+        a generation that is still processing is refused.
         """
         return await self._new(self.operations.delete_outputs(self.id))
 
@@ -84,7 +84,7 @@ class AsyncGeneration(BaseGeneration):
         return AsyncGeneration(await self._run(flow), self.operations, self.client)
 
     async def _run(self, flow: Flow[T]) -> T:
-        """Run a flow about this generation; its errors say how to wait on."""
+        """Run a flow about this generation; its errors have its id and ``resume``."""
         try:
             return await self.client.run(flow)
         except KitError as error:
@@ -93,13 +93,13 @@ class AsyncGeneration(BaseGeneration):
 
 
 class AsyncOutput(BaseOutput):
-    """The media of a completed generation: a file in the cache, fetched and verified once."""
+    """The file of a completed generation: downloaded and verified once, then cached."""
 
     __slots__ = ()
     generation: AsyncGeneration
 
     async def path(self) -> Path:
-        """Return the file in the cache; do not change it."""
+        """Return the path of the cached file; do not modify it."""
         return await self.generation._run(fetch_output(self.generation))
 
     async def bytes(self) -> bytes:
@@ -107,10 +107,10 @@ class AsyncOutput(BaseOutput):
         return (await self.path()).read_bytes()
 
     async def save(self, file: Path | str, *, metadata: bool = True) -> Path:
-        """Copy it to a file, or into a folder, and return where it is.
+        """Save it under a name or into a folder, and return the path.
 
-        A picture becomes PNG, JPEG or WebP where the name ends so and it is another; any other
-        conversion is a `ConfigError`. `metadata` is whether the copy says in itself what made it; a
-        file that another service has signed stays as it is.
+        A picture is converted to PNG, JPEG or WebP if the file name says so; any other conversion
+        raises `ConfigError`. `metadata` is whether the copy contains the request that made it; a
+        file signed by another service is not changed.
         """
         return await self.generation._run(save_file(self.generation, file, metadata))

@@ -1,4 +1,4 @@
-"""The awaited history of a studio; `tests/sync_face.py` makes the blocking face of it."""
+"""The async history of a studio; `tests/sync_face.py` generates the blocking one."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class AsyncHistory(BaseHistory[AsyncGeneration]):
     """The account's generations, newest first.
 
-    What is read of all of them lies on this computer; every look at it asks the service first for
-    what is new, which is one request, and ``sync=False`` leaves that out.
+    A copy of the history is kept on this computer. Methods that use it first fetch what is new,
+    with one request; ``sync=False`` skips that.
 
     Examples
     --------
@@ -48,9 +48,9 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
     def __getitem__(
         self, which: str | int | slice
     ) -> Awaitable[AsyncGeneration | builtins.list[AsyncGeneration]]:
-        """Return the generation of an id, or those of positions, the newest being the first.
+        """Return the generation with an id, or those at positions; the newest is at 0.
 
-        Positions from the end, such as ``[-1]`` and ``[-3:]``, are those of the history here.
+        Positions from the end, such as ``[-1]`` and ``[-3:]``, use the copy on this computer.
         """
         return self._get(which) if isinstance(which, str) else self._at(which)
 
@@ -58,10 +58,10 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         following: calls.Call[builtins.list[wire.Generation]] | None = calls.list_generations()
         seen, shown = set[str](), set[str]()
         while following and following.path not in seen:
-            seen.add(following.path)  # a list that leads back to itself has no end
+            seen.add(following.path)  # protects against a list whose pages form a cycle
             page, following = await self._client.run(flows.fetch_page(following))
             for facts in page:
-                if facts.id not in shown:  # pages move on while they are read
+                if facts.id not in shown:  # pages may shift while they are read
                     yield self._session.hold(facts)
                 shown.add(facts.id)
             following = following if page else None
@@ -82,13 +82,13 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         return await self._get(one) if isinstance(one, str) else one
 
     async def _ids(self) -> builtins.list[str]:
-        """Return all ids, newest first, without a list of so many pages from the service."""
+        """Return all ids, newest first, without fetching every page from the service."""
         return (await self.frame(columns=["status"])).index.tolist()
 
     async def list(
         self, limit: int | None = 50, **filters: Unpack[Filters]
     ) -> builtins.list[AsyncGeneration]:
-        """Return the newest generations, at most `limit`; None asks for all.
+        """Return the newest generations, at most `limit`; None returns all.
 
         The filters are those of `frame`.
         """
@@ -96,11 +96,11 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         return [self._session.hold(facts) for facts in found]
 
     async def sync(self) -> Synced:
-        """Bring the history on this computer up to date and return what that brought.
+        """Update the history on this computer and return what was added.
 
-        It may be interrupted and goes on where it was; two notebooks may sync at once. Finished
-        generations lie in the data folder as Parquet files, one folder for a service and an
-        account; the ledger lies beside them from the first question about costs on.
+        After an interrupt it resumes where it stopped; two notebooks may sync at once. Finished
+        generations are stored as Parquet files in the data folder, one folder per service and
+        account; the ledger is added when costs are first used.
         """
         with show_progress(self._session.operations.progress, "history") as on_progress:
             return await self._client.run(self._history.sync(on_progress))
@@ -121,23 +121,23 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         sync: bool = True,
         **filters: Unpack[LongNames],
     ) -> pd.DataFrame:
-        """Return generations as a table, newest first; see `kit.explore.frames.GENERATIONS`.
+        """Return generations as a dataframe, newest first; see `kit.explore.frames.GENERATIONS`.
 
         Parameters
         ----------
         limit : int, optional
-            Ask the service for this many and no more. Without it the table is made of the history
-            on this computer.
+            Fetch at most this many from the service. By default, all are read from the history on
+            this computer.
         since, until : str, date or datetime, optional
-            Made at or after, made before; without a zone in UTC.
+            Created at or after, and before; in UTC unless a time zone is given.
         tag : str, sequence of str or mapping, optional
-            ``campaign=winter``, or several that all have to be there.
+            ``campaign=winter``, or several, all of which have to match.
         columns : sequence of str, optional
-            Only these; ``parameters.NAME``, ``media.NAME`` and ``tag.KEY`` as well.
+            Columns to return, also ``parameters.NAME``, ``media.NAME`` and ``tag.KEY``.
         parameters, media : bool
-            Whether each parameter, each input file becomes a column too.
+            Whether to add a column for each parameter, or for each input file.
         sync : bool
-            False takes the history as the last sync left it, without a look at the service.
+            False uses the history of the last sync, without a request to the service.
         """
         words: dict[str, Any] = {"status": status, "model": model, "asset_type": asset_type}
         choice = parse_filter(since=since, until=until, tag=tag, **words, **filters)
@@ -152,11 +152,11 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
     async def search(
         self, words: str, *, sync: bool = True, **filters: Unpack[Filters]
     ) -> pd.DataFrame:
-        """Return the generations in which all words occur, the best first, as `frame` does.
+        """Return the generations that contain all words, best match first, as `frame` does.
 
-        A word is looked for in prompt, tags (``campaign=winter``) and model, also as a part of
-        another one, in any case and without accents; several in double quotes are one. ``score`` is
-        1 where each is a whole word of the prompt, and less where some are not.
+        Prompt, tags (``campaign=winter``) and model are searched, also for parts of words, ignoring
+        case and accents; double quotes search for a phrase. ``score`` is 1 if all are whole words
+        of the prompt, and less otherwise.
 
         Examples
         --------
@@ -177,11 +177,11 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
     ) -> pd.DataFrame:
         """Return the generations that look most like a picture, as `frame` does.
 
-        The picture is a generation, an id, a path, bytes, or one of Pillow or NumPy; anything else
-        raises `ConfigError`. Light and colors are compared, and where they are: ``likeness`` is 1
-        for the same. Of a video it is the picture that stands for it. What pictures look like is
-        kept on this computer; each call looks at up to `fetch` new ones that the filters let
-        through, the newest first, and a line of the log says how many are left.
+        The picture is a generation, an id, a path, bytes, a Pillow image or a NumPy array; anything
+        else raises `ConfigError`. Brightness and colors are compared by position, for videos in the
+        thumbnail: ``likeness`` is 1 for identical pictures. Fingerprints of pictures are kept on
+        this computer; each call adds up to `fetch` new ones that match the filters, newest first,
+        and logs how many are left.
 
         Examples
         --------
@@ -193,10 +193,9 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         return await self._client.run(flow)
 
     async def sql(self, query: str, *, sync: bool = True, **tables: Any) -> pd.DataFrame:
-        """Return what a query in DuckDB's SQL finds in the tables ``generations`` and ``usage``.
+        """Run a query in DuckDB's SQL on the tables ``generations`` and ``usage``.
 
-        More tables, frames of pandas or Arrow, are given by name, to join. `sync` is that of
-        `frame`.
+        Keyword arguments add pandas or Arrow tables to join, by name. `sync` is as of `frame`.
 
         Examples
         --------
@@ -224,9 +223,8 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
     ) -> Path:
         """Copy the files of completed generations to a folder and return their ``metadata.jsonl``.
 
-        It is what ``datasets.load_dataset("imagefolder", data_dir=folder)`` reads, or
-        ``"videofolder"``: a line a file, with the prompt as ``text``. Outputs that were deleted are
-        left out.
+        ``datasets.load_dataset("imagefolder", data_dir=folder)``, or ``"videofolder"``, reads it:
+        one line per file, with the prompt as ``text``. Deleted outputs are left out.
         """
         target = Path(folder).expanduser()
         target.mkdir(parents=True, exist_ok=True)
@@ -246,22 +244,22 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         return described
 
     async def files(self, table: str = "generations", *, sync: bool = True) -> builtins.list[str]:
-        """Return the Parquet files of ``generations`` or ``usage``, for larger machinery.
+        """Return the Parquet files of ``generations`` or ``usage``, for use with other tools.
 
-        On one machine ``sql`` is the fastest; ``dask.dataframe.read_parquet(history.files())`` runs
-        on a cluster that sees the same disk. Of an archive that `publish` has copied to a bucket,
-        each worker reads with keys of its own: ``read_parquet(archive.files(),
+        On one machine `sql` is fastest; ``dask.dataframe.read_parquet(history.files())`` runs on a
+        cluster that shares the disk. From an archive that `publish` has copied to a bucket, each
+        worker reads with its own keys: ``read_parquet(archive.files(),
         filesystem=archive.store.filesystem)``.
         """
         return (await self._archive(sync, usage=table == "usage")).files(table)
 
     async def publish(self, url: str, *, sync: bool = True) -> None:
-        """Copy history and ledger to a bucket, or bring the copy that is there up to date.
+        """Copy history and ledger to a bucket, or update the copy there.
 
-        Others read them there without a key to the service, and without copying them:
-        ``kit.explore.bucket.open_archive(url)`` has ``frame`` and ``sql``, and `kit.explore.costs`
-        takes it. Only what is new is sent. A prefix is for one account; who may read it reads the
-        prompts, too.
+        Others can read the copy in place without an API key of the service:
+        ``kit.explore.bucket.open_archive(url)`` has ``frame`` and ``sql``, and works with
+        `kit.explore.costs`. Only what is new is sent. Use one prefix per account; everyone with
+        read access can read the prompts.
 
         Parameters
         ----------
@@ -283,15 +281,15 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         await to_thread(publish, store, url)
 
     async def pending(self) -> builtins.list[AsyncGeneration]:
-        """Return what this computer started and has not seen end yet, oldest first.
+        """Return generations started here and not yet known to have ended, oldest first.
 
-        What ended in the meantime, while no kernel ran, is among them once: ``wait()`` fetches it.
+        Those that ended while no kernel was running are listed once; ``wait()`` fetches the result.
         """
         found = await self._client.run(self._session.operations.pending())
         return [self._session.hold(facts) for facts in found]
 
     def __len__(self) -> int:
-        """Return how many generations there are, after a look at the service."""
+        """Return the number of generations, after a sync."""
         counted = self._client.wait_for(self.sql("select count(*) as n from generations"))
         return int(counted["n"].iloc[0])
 
@@ -303,10 +301,10 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
         size: int = 20,
         **filters: Unpack[Filters],
     ) -> HistoryTable:
-        """Return a table of the history: sort, filter, turn pages and choose in it.
+        """Return a widget that shows the history as a table, to sort, filter, page and select.
 
-        It shows the newest `limit`, or all, that fit filters as of `frame`; or a `frame` that is
-        given, a million rows are fine; `size` rows a page.
+        It shows all generations that match filters as of `frame`, or the newest `limit`; or a given
+        `frame` of up to a million rows and more. A page has `size` rows.
 
         Examples
         --------
@@ -316,7 +314,7 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
             return history_table(self._session, frame, size)
 
         def renew() -> pd.DataFrame:
-            """Return the frame as it is now; called on a thread, which may block."""
+            """Fetch the current frame; called on a thread that may block."""
             return self._client.wait_for(self.frame(limit, **filters))
 
         return history_table(self._session, await self.frame(limit, **filters), size, renew)
@@ -328,6 +326,6 @@ class AsyncHistory(BaseHistory[AsyncGeneration]):
     async def _archive(
         self, sync: bool, choice: HistoryFilter | None = None, *, usage: bool = False
     ) -> Archive:
-        """Return the archive; a choice of it that makes no sense is refused."""
+        """Return the archive; an invalid choice raises `ConfigError`."""
         current = self._history.current(sync=sync, usage=usage, choice=choice)
         return await self._client.run(current)

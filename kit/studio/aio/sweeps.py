@@ -1,4 +1,4 @@
-"""The awaited sweeps of a studio; `tests/sync_face.py` makes the blocking face of it."""
+"""The async sweeps of a studio; `tests/sync_face.py` generates the blocking one."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AsyncSweeps:
-    """Makes sweeps: ``studio.sweep(model, ...)``.
+    """Plans sweeps: ``studio.sweep(model, ...)``.
 
     Examples
     --------
     ``studio.sweep("poster", ["a lake", "a fox"], style=["ink", "oil"], seed=range(3))`` is a sweep
-    of twelve requests, and shows what they cost.
+    of twelve requests, and shows their price.
     """
 
     session: Session[AsyncGeneration]
@@ -52,20 +52,20 @@ class AsyncSweeps:
         parameters: Mapping[str, Any] | None = None,
         **values: Any,
     ) -> AsyncSweep[AsyncGeneration]:
-        """Return many requests that belong together, checked and priced; `Sweep.run` makes them.
+        """Plan a sweep of many requests, validated and priced; `Sweep.run` generates them.
 
-        What is given as a list, range, array or series of values varies. Where requests break a
-        rule, a `ParameterError` names them, and nothing was sent.
+        Arguments given as a list, range, array or series vary. If requests are invalid,
+        `ParameterError` lists them, and nothing is sent.
 
         Parameters
         ----------
         plan : str or int
-            ``grid`` makes every combination, ``zip`` the first values together, then the second;
-            a number draws that many of the grid.
+            ``grid`` makes all combinations, ``zip`` combines the first values, then the second, and
+            so on; a number samples that many from the grid.
         again : bool or str
-            False finds what was made before. A text names a new take, True is always a new one.
+            False reuses earlier results. A text names a new take; True always makes a new one.
         parameters : mapping, optional
-            Values by name, for names that mean something else here, such as ``model`` or ``plan``.
+            Parameters whose names are arguments here, such as ``model`` or ``plan``.
         """
         operations, given = self.session.operations, merge_parameters(parameters, values)
         flow = cells.plan_sweep(
@@ -83,12 +83,12 @@ class AsyncSweeps:
         unpriced: bool = False,
         tags: Mapping[str, str] | None = None,
     ) -> AsyncSweep[AsyncGeneration]:
-        """Make one generation a row and return them as a finished sweep.
+        """Generate one result per row and return them as a finished sweep.
 
         Columns of a frame, or keys of mappings, are ``model``, ``prompt``, ``media``, parameters
-        and ``tag.NAME``; empty cells are left out. `model` and `tags` are for all rows; a row's own
-        come first. `unpriced` goes on where the service does not say what a row costs. Where rows
-        break a rule, a `ParameterError` names them, and nothing was sent.
+        and ``tag.NAME``; empty cells are left out. `model` and `tags` apply to rows without their
+        own. `unpriced` permits rows whose price the service does not report. If rows are invalid,
+        `ParameterError` lists them, and nothing is sent.
         """
         flow = cells.plan_rows(self.session.operations, frame, model=model, again=again, tags=tags)
         sweep = await self._plan(flow)
@@ -101,32 +101,32 @@ class AsyncSweeps:
 
 
 class AsyncSweep(BaseSweep[H]):
-    """Many requests that belong together; looking at it shows what they will cost.
+    """Many requests that belong together; in a notebook it shows their price.
 
-    `run` makes them. Run again, or built again after a restart of the kernel, it goes on where it
-    stopped, and nothing is paid twice.
+    `run` generates them. If it is run again, or created again after a restart of the kernel, it
+    continues where it stopped, and nothing is paid twice.
 
     Examples
     --------
     ``sweep = await studio.sweep("poster", prompt=["a lake", "a fox"], style=["ink", "oil"])`` shows
-    what it costs; then ``await sweep.run()`` and ``await sweep.sheet()``
+    the price; then ``await sweep.run()`` and ``await sweep.sheet()``
     """
 
     async def run(
         self, *, at_once: int = AT_ONCE, background: bool = False, unpriced: bool = False
     ) -> AsyncSweep[H]:
-        """Make what is not made yet, 1 to 32 at the same time, and return the sweep.
+        """Generate the missing results, 1 to 32 at a time, and return the sweep.
 
-        A request that fails is kept with its error, and the others go on; a refused key, an empty
-        balance or a full budget ends the run. Nothing is sent where all together would pass an open
-        budget, or a price is unknown and it is not to run `unpriced`. `background` returns at once:
-        `frame` shows how far it is, and `wait` waits.
+        A failed request is kept with its error, and the others continue; a refused key, an empty
+        balance or a full budget ends the run. Nothing is sent if the total would exceed an open
+        budget, or if a price is unknown, unless `unpriced` permits it. `background` returns
+        immediately: `frame` shows the progress, and `wait` waits.
         """
         await to_thread(self._begin, at_once, unpriced)
         return self if background else await self.wait()
 
     async def wait(self) -> AsyncSweep[H]:
-        """Wait for a run in the background, and return the sweep; errors are those of `run`."""
+        """Wait for a run in the background and return the sweep; raises the errors of `run`."""
         try:
             await to_thread(self._wait_for_run)
         except asyncio.CancelledError as stop:
@@ -135,14 +135,14 @@ class AsyncSweep(BaseSweep[H]):
         return self
 
     async def cancel(self) -> AsyncSweep[H]:
-        """Start nothing more, and ask the service to stop what runs."""
+        """Stop starting requests, and ask the service to cancel running generations."""
         await to_thread(self._cancel_started)
         return self
 
     async def sheet(self, x: str | None = None, y: str | None = None, *, size: int = 200) -> Sheet:
         """Return the results as a contact sheet, with the number and the cost of each.
 
-        `x` and `y` are what varies across and down; the last axis goes across, all others down.
-        Pictures are `size` pixels across.
+        `x` and `y` name what varies across and down; by default the last axis goes across, all
+        others down. Pictures are `size` pixels wide.
         """
         return await to_thread(self._draw_sheet, x, y, size)
