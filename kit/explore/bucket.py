@@ -1,7 +1,7 @@
-"""An archive in a bucket of S3: copied there from where it is synced, and read where it lies.
+"""Archives in an S3 bucket: copied there from the computer that syncs, and read in place.
 
-Parts never change, so a copy brings only new ones; the manifest comes last. A reader needs neither
-the service nor its key, and reads of a part only the columns that a question is about.
+Parts never change, so only new ones are copied; the manifest comes last. Readers need neither the
+service nor its key, and read only the columns of a part that a query uses.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from kit.explore.store import HASHES, HASHES_FILE, MANIFEST_FILE, Manifest, Stor
 
 #: Files that are replaced, the manifest last.
 _CHANGING = (HASHES_FILE, MANIFEST_FILE)
-#: What may be removed: a name that only a part has.
+#: Names of parts: only these files may be removed.
 _PART = re.compile(r"[0-9a-f]{16}\.parquet")
 _PATIENCE = 0.1
 
 
 class BucketStore(Store):
-    """A store in a bucket, to be read; see `open_archive` on its address."""
+    """A read-only store in a bucket; see `open_archive` for its address."""
 
     filesystem: fs.FileSystem
 
     def __init__(self, url: str) -> None:
-        super().__init__(Path(tempfile.gettempdir()))  # for what does not fit in memory
+        super().__init__(Path(tempfile.gettempdir()))  # for data that does not fit in memory
         parts = urlsplit(url)
         given = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         if parts.scheme != "s3" or not parts.hostname or parts.netloc != parts.hostname:
@@ -53,28 +53,28 @@ class BucketStore(Store):
         return f"<BucketStore s3://{self.place}>"
 
     def manifest(self) -> Manifest:
-        """Return what is in the store."""
+        """Return the manifest of the store."""
         return parse_manifest(self._read(MANIFEST_FILE))
 
     def files(self, table: str = "generations") -> list[PurePosixPath]:
-        """Return the Parquet files of ``generations`` or ``usage``, as `filesystem` names them."""
+        """Return the Parquet files of ``generations`` or ``usage``, as paths of `filesystem`."""
         return [self.place / name for name in self.manifest().names(table)]
 
     def hashes(self) -> pa.Table:
-        """Return the hashes of pictures by generation, with the columns of `HASHES`."""
+        """Return the picture hashes by generation, with the columns of `HASHES`."""
         if HASHES_FILE not in self.listed():
             return HASHES.empty_table()
         return pf.read_table(pa.BufferReader(self._read(HASHES_FILE)))
 
     def listed(self) -> set[str]:
-        """Return the names of all files that there are."""
+        """Return the names of all files in the bucket."""
         with self.reaching():
             selector = fs.FileSelector(str(self.place), allow_not_found=True)
             return {info.base_name for info in self.filesystem.get_file_info(selector)}
 
     @contextmanager
     def reaching(self, failure: type[Exception] = OSError) -> Iterator[None]:
-        """Say which archive it was that could not be read or written."""
+        """Turn failures into errors that name the archive."""
         try:
             yield
         except (OSError, failure) as error:
@@ -86,19 +86,19 @@ class BucketStore(Store):
 
 
 def open_archive(url: str) -> Archive:
-    """Return the archive that `publish` has copied to a bucket; nothing is copied from there.
+    """Open an archive that `publish` has copied to a bucket; it is read in place.
 
     Parameters
     ----------
     url : str
-        ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; the last two may be left out for Amazon's.
-        Keys are those of the environment, ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, or
-        what else the machine has for Amazon's tools.
+        ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; the last two are optional for Amazon S3.
+        Keys come from the environment, ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, or from
+        the configuration of Amazon's tools.
 
     Raises
     ------
     ConfigError
-        There is no archive, or it cannot be reached.
+        The archive does not exist or cannot be reached.
 
     Examples
     --------
@@ -112,9 +112,9 @@ def open_archive(url: str) -> Archive:
 
 
 def publish(store: Store, url: str) -> None:
-    """Copy a store to a bucket, for `open_archive`, or bring the copy that is there up to date.
+    """Copy a store to a bucket, for `open_archive`, or update the copy there.
 
-    Files that the copy before named stay until the next one, for who is reading them.
+    Files of the previous copy stay until the next one, for current readers.
     """
     with require_extra("s3", "an archive in a bucket"):
         import obstore

@@ -1,7 +1,7 @@
-"""Budgets: how much may be spent while a ``with`` block is open.
+"""Budgets: limits on spending inside a ``with`` block.
 
-A budget counts every start of its studio, whichever thread makes it. What is being started is held
-back until its charge is known, so that racing starts cannot pass a budget together.
+A budget counts all starts of its studio, from all threads. The price of a start is held until its
+charge is known, so that concurrent starts cannot exceed a budget together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kit.errors import ApiError, BudgetError, ConfigError, NoAnswerError
 from kit.pricing import parse_credits
 from kit.wire import Amount
 
-#: Share of a budget that is spent when it warns.
+#: Share of a budget at which it warns.
 WARN_AT: Final = Decimal("0.8")
 
 
@@ -26,7 +26,7 @@ class BudgetWarning(UserWarning):
 
 
 class Budget:
-    """Credits that may be spent while it is open; `with` opens it."""
+    """A limit on credits spent while it is open; `with` opens it."""
 
     def __init__(self, limit: Decimal, warn_at: Decimal, among: Budgets) -> None:
         self.limit = limit
@@ -58,17 +58,17 @@ class Budget:
 
     @property
     def spent(self) -> Decimal:
-        """What was charged while it was open, less refunded."""
+        """Credits charged while it was open, minus refunds."""
         return sum(self._spent.values(), Amount())
 
     @property
     def held(self) -> Decimal:
-        """What is being started and not yet charged."""
+        """Credits held for starts that are not charged yet."""
         return sum(self._held.values(), Amount())
 
     @property
     def left(self) -> Decimal:
-        """What may still be started."""
+        """Credits that may still be spent."""
         return self.limit - self.spent - self.held
 
     def _warning(self) -> str | None:
@@ -83,13 +83,13 @@ class Budget:
 
 
 class Hold:
-    """Credits set aside for one start; leaving the block gives them back unless they were paid.
+    """Credits held for one start; leaving the block releases them unless they were charged.
 
-    Its number is its own among all of the studio's.
+    Its number is unique in the studio.
 
-    A refusal of the service, or a start that never left, means that nothing was charged. After any
-    other error between sending and receiving nobody knows, and the amount counts as spent: what was
-    accepted with an answer that cannot be read, for instance, or ended in a failure.
+    If the service refused the start, or it was never sent, nothing was charged. After any other
+    error, such as a response that cannot be read, the charge is unknown, and the amount counts as
+    spent.
     """
 
     def __init__(self, among: Budgets, amount: Decimal, number: int) -> None:
@@ -110,16 +110,16 @@ class Hold:
         self._among.settle(self, f"unknown {self.number}", charged)
 
     def sending(self) -> None:
-        """Say that the start leaves now."""
+        """Record that the start is being sent."""
         self._sent = True
 
     def paid(self, what: str, charged: Decimal | None) -> None:
-        """Count what was charged for something by its id; what was held where that is not said."""
+        """Count a charge under the id of its result; None counts the held amount."""
         self._among.settle(self, what, self._amount if charged is None else charged)
 
 
 class Budgets:
-    """The open budgets of a studio; calling it makes one.
+    """The open budgets of a studio; call it to create one.
 
     Examples
     --------
@@ -139,14 +139,14 @@ class Budgets:
     def __call__(
         self, credits: Decimal | float | str, *, warn_at: Decimal | float | str = WARN_AT
     ) -> Budget:
-        """Return a budget, to be opened by ``with``; inside another both must allow a start.
+        """Return a budget, to be opened with ``with``; nested budgets must all allow a start.
 
         Parameters
         ----------
         credits : number
-            What may be spent in all.
+            Limit for the sum of all charges.
         warn_at : number
-            Share, 0 to 1, of it that gives a warning once it is spent.
+            Share of the limit, 0 to 1, that causes a warning when it is spent.
         """
         limit = parse_credits(credits, "a budget")
         try:
@@ -166,14 +166,14 @@ class Budgets:
 
     @property
     def left(self) -> Decimal | None:
-        """What all open budgets allow together; None where none is open."""
+        """The least that is left in the open budgets; None if none is open."""
         with self._lock:
             return min((budget.left for budget in self._open), default=None)
 
     def check(self, amount: Decimal, what: str) -> None:
-        """Refuse what would pass an open budget, without holding anything.
+        """Check an amount against the open budgets without holding it.
 
-        Raises `BudgetError`: with the figures of the tightest budget.
+        Raises `BudgetError`, with the figures of the tightest budget, if it would exceed one.
         """
         with self._lock:
             budget = min(self._open, key=lambda budget: budget.left, default=None)
@@ -187,9 +187,9 @@ class Budgets:
             )
 
     def hold(self, amount: Decimal, what: str) -> Hold:
-        """Set an amount aside in every open budget, or refuse it.
+        """Hold an amount in every open budget.
 
-        Raises `BudgetError`: it would pass one of them.
+        Raises `BudgetError` if it would exceed one.
         """
         with self._lock:
             self.check(amount, what)
@@ -199,18 +199,18 @@ class Budgets:
         return hold
 
     def settle(self, hold: Hold, what: str, charged: Decimal) -> None:
-        """Turn what was held into what was charged, once."""
+        """Replace a held amount by the charge, once."""
         with self._lock:
             for budget in self._open:
                 if budget._held.pop(hold.number, None) is not None and charged:
                     budget._spent[what] = charged
             sentences = [text for budget in self._open if (text := budget._warning())]
         for sentence in sentences:
-            # names no file: a notebook keeps what it shows, and threads have no line of the user's
+            # without a file name: notebooks save output, and threads have no line of the user
             warnings.warn_explicit(sentence, BudgetWarning, "studio.budget", 1)
 
     def refund(self, what: str, credits: Decimal) -> None:
-        """Count what was refunded for something that was paid inside an open budget."""
+        """Count the refund of a charge made inside an open budget."""
         with self._lock:
             for budget in self._open:
                 if what in budget._spent:

@@ -1,4 +1,4 @@
-"""The blind comparison: two pictures at a time, without what made them, until there is an order."""
+"""The blind comparison: pairs of pictures without model or parameters, to find a ranking."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from kit.widgets.snapshots import SnapshotBox
 if TYPE_CHECKING:
     import pandas as pd
 
-#: One look at two: the better, the other, and whether neither was better.
+#: One decision: the better one, the other one, and whether they are equal.
 Choice: TypeAlias = tuple[str, str, bool]
-#: Button -> what is better: the left one, the right one, neither.
+#: Label of a button -> the better side, or equal.
 _ANSWERS = {"Left is better": "left", "No difference": "equal", "Right is better": "right"}
 _PICTURE = "display:block;width:100%;height:auto;border-radius:4px"
 _ITEM = "width:240px;max-width:100%;overflow-wrap:anywhere"
@@ -29,10 +29,10 @@ _LIST = "list-style:none;margin:8px 0;padding:0;display:flex;flex-wrap:wrap;gap:
 
 
 class BlindComparison(SnapshotBox):
-    """Pairs to choose from, in chance order and on chance sides; `ranking` says what came of it.
+    """Pairs to choose from, in random order and on random sides; `ranking` has the result.
 
-    `rank`: makes a frame with ``place``, ``won``, ``lost`` and ``tied`` of ids and choices.
-    `seed`: of the order of pairs.
+    `rank`: returns a dataframe with ``place``, ``won``, ``lost`` and ``tied`` from ids and choices.
+    `seed`: seed of the random order.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class BlindComparison(SnapshotBox):
         if len(self._items) < 2:
             raise ConfigError("it takes two different generations to compare blindly")
         fit = media.Fit(width=max(size, 480), style=_PICTURE)
-        # their elements say nothing of what made them
+        # the elements reveal nothing about model or parameters
         unnamed = {"prompt": ""}
         secret = [
             replace(item, facts=item.facts.model_copy(update=unnamed))
             for item in self._items.values()
         ]
         self._drawn = dict(zip(self._items, draw_items(secret, fit, whole=True), strict=True))
-        dice = random.Random(seed)  # noqa: S311 - an order to look at, and no secret
+        dice = random.Random(seed)  # noqa: S311 - no secret
         pairs = [dice.sample(pair, 2) for pair in combinations(self._items, 2)]
         dice.shuffle(pairs)
         self._pairs = pairs
@@ -78,16 +78,16 @@ class BlindComparison(SnapshotBox):
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The ids of what is shown, left and right; None when all pairs were."""
+        """The ids of the displayed pair, left and right; None after the last pair."""
         if len(self._choices) == len(self._pairs):
             return None
         left, right = self._pairs[len(self._choices)]
         return left, right
 
     def choose(self, better: str) -> None:
-        """Say which of the pair is better, ``left``, ``right`` or ``equal``, and show the next.
+        """Choose the better one, ``left``, ``right`` or ``equal``, and show the next pair.
 
-        Raises `ConfigError`: it is none of these, or there is no pair left.
+        Raises `ConfigError` for any other value, or if there is no pair left.
         """
         if better not in _ANSWERS.values():
             raise ConfigError(f"better is 'left', 'right' or 'equal', not {better!r}")
@@ -100,7 +100,7 @@ class BlindComparison(SnapshotBox):
         self.snapshot.follow()
 
     def ranking(self) -> pd.DataFrame:
-        """Return the generations in order; with what made them."""
+        """Return the generations in order of preference, with model and parameters."""
         found = self._rank(list(self._items), self._choices)
         facts = [self._items[name].facts for name in found.index]
         return found.assign(
@@ -117,7 +117,7 @@ class BlindComparison(SnapshotBox):
             side.value = f'<div style="padding:4px">{self._drawn[name]}</div>'
 
     def _html(self) -> str:
-        """Return the order; nothing of what made them before all pairs were compared."""
+        """Return the ranking; model and parameters are hidden until all pairs are compared."""
         done = _sentence(f"{len(self._choices)} of {len(self._pairs)} pairs were compared")
         return done if self.pair else done + self._result()
 

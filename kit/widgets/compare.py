@@ -1,4 +1,4 @@
-"""The comparison: generations side by side, what differs marked and what is the same put away."""
+"""The comparison: generations side by side, differences highlighted, equal parameters folded."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kit import wire
 from kit.widgets import markup, media, preview
 from kit.widgets.gallery import GalleryItem, draw_items, mark, show_items
 
-#: Bytes of all pictures together.
+#: Maximum bytes of all pictures together.
 TOTAL = 300_000
 _SHOWN = "display:block;width:100%;height:auto;border-radius:4px"
 _MARK = (
     "border-left:3px solid var(--jp-warn-color1,#f57c00);padding-left:6px;font-weight:600;"
     "overflow-wrap:anywhere"
 )
-#: No stripe behind pictures.
+#: No striped background behind pictures.
 _PICTURES = ";background:var(--jp-layout-color0,transparent)"
 _LEFT = f"{markup.CELL};{markup.FAINT};width:110px;overflow-wrap:anywhere"
 _MISSING = "—"
@@ -28,20 +28,20 @@ _MISSING = "—"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a comparison: a name, and what each generation has there."""
+    """One row of a comparison: a name, and the value of each generation."""
 
     name: str
     values: tuple[str, ...]
 
     @property
     def differs(self) -> bool:
-        """Whether not all of them have the same."""
+        """Whether the values differ."""
         return len(set(self.values)) > 1
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Comparison:
-    """Generations side by side, drawn when shown; differences are to the first.
+    """Generations side by side; differences are relative to the first.
 
     `items`: at least two.
     """
@@ -62,7 +62,7 @@ class Comparison:
         show_items(self, self.items)
 
     def rows(self) -> list[Row]:
-        """Return what each was asked for: model, prompt and every setting that one of them has."""
+        """Return the rows: model, prompt, and each parameter that any of them has."""
         everyone = [item.facts for item in self.items]
         rows = [Row(name, tuple(map(get, everyone))) for name, get in _ASKED.items()]
         names = dict.fromkeys(name for e in self.items for name in e.settings())
@@ -72,7 +72,7 @@ class Comparison:
         return rows
 
     def html(self) -> str:
-        """Return the comparison as HTML, at most about a megabyte."""
+        """Return the comparison as HTML of at most about 1 MB."""
         count = len(self.items)
         limit = min(media.IMAGE_LIMIT, TOTAL // max(count, 1))
         fit = media.Fit(
@@ -142,12 +142,12 @@ def _shape(facts: wire.Generation) -> str:
     return " · ".join(filter(None, (*preview.measures(made), weight))) or _MISSING
 
 
-#: What was asked for besides settings.
+#: Rows of the request other than parameters.
 _ASKED: dict[str, Callable[[wire.Generation], str]] = {
     "model": lambda g: g.model_id or g.model_name or _MISSING,
     "prompt": lambda g: g.prompt or _MISSING,
 }
-#: What came out.
+#: Rows of the result.
 _MADE: dict[str, Callable[[wire.Generation], str]] = {
     "took": _seconds,
     "output": _shape,

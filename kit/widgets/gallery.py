@@ -1,8 +1,8 @@
 """The gallery: generations as a grid of pictures and videos with captions and costs.
 
-It is static HTML without a class or a style sheet, so it also works in an untrusted notebook. Each
-tile is a ``<details>``: opening it widens the tile, and the picture, which is as wide as its tile,
-grows with it. So one picture serves as small and as large.
+It is static HTML without classes or style sheets, so it also works in an untrusted notebook. Each
+tile is a ``<details>``: opening it widens the tile and its picture, so one picture serves both
+sizes.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from kit.widgets import markup, media, preview
 from kit.widgets.hosts import find_host
 from kit.widgets.markup import FAINT
 
-#: Files that are fetched at the same time.
+#: Files that are downloaded at the same time.
 _AT_ONCE = 6
 
-#: The file and its thumbnail, as far as they were asked for and are there.
+#: The file and its thumbnail, if requested and available.
 Fetched: TypeAlias = tuple[Path | None, bytes | None]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class GalleryItem:
-    """One generation to show.
+    """One generation in a gallery.
 
-    `charged`: what it was charged, as far as known.
-    `fetch`: returns the file and the thumbnail; asked with False it may leave out a picture's file
-    where there is a thumbnail.
-    `card`: returns the widget of what can be done with it; it may block.
+    `charged`: the credits charged, if known.
+    `fetch`: returns the file and the thumbnail; with False it may leave out the file of a picture
+    that has a thumbnail.
+    `card`: returns the widget of the opened generation; it may block.
     """
 
     facts: wire.Generation
@@ -46,27 +46,27 @@ class GalleryItem:
 
     @property
     def cost(self) -> Decimal | None:
-        """What it cost in the end: the charge less the refund; None if unknown."""
+        """The charge minus the refund; None if unknown."""
         if self.charged is None:
             return None
         return self.charged - (self.facts.credits_refunded or Decimal(0))
 
     def html(self, fit: media.Fit, *, whole: bool = False, folder: Path | None = None) -> str:
-        """Return the element that shows it, or the sentence why nothing is shown."""
+        """Return its HTML element, or a sentence that says why there is none."""
         if self.facts.state != "completed":
             return _instead(self.facts.error or self.facts.state)
         shown, why = draw_media(self.facts, self.fetch, fit, whole=whole, folder=folder)
         return shown or _instead(why)
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings it was made with, by name."""
+        """Return its parameters by name."""
         return self.facts.parameters or {}
 
 
 def show_items(view: Any, items: Iterable[GalleryItem]) -> None:
-    """Show a view of items in a notebook with what opens them.
+    """Display a view of items in a notebook with buttons that open them.
 
-    Raises `NotImplementedError`: none of them has a card: IPython shows the view as it is.
+    Raises `NotImplementedError` if no item has a card; IPython then displays only the view.
     """
     from kit.widgets import result
 
@@ -77,14 +77,14 @@ def show_items(view: Any, items: Iterable[GalleryItem]) -> None:
 
 
 def mark(item: GalleryItem, number: int) -> str:
-    """Return the place of the button that opens an item; see `kit.widgets.result`."""
+    """Return the placeholder of the button that opens an item; see `kit.widgets.result`."""
     return f'<span data-kit-result="{number}"></span>' if item.card else ""
 
 
 def draw_items(
     items: Sequence[GalleryItem], fit: media.Fit, *, whole: bool = False, folder: Path | None = None
 ) -> list[str]:
-    """Return the element of each item, fetched and encoded side by side."""
+    """Return the HTML element of each item; files are fetched and encoded in parallel."""
     draw = partial(GalleryItem.html, fit=fit, whole=whole, folder=folder)
     if len(items) < 2:
         return [draw(item) for item in items]
@@ -100,7 +100,7 @@ def draw_media(
     whole: bool = False,
     folder: Path | None = None,
 ) -> tuple[str, str]:
-    """Return the element that shows what was made, and the sentence why there is none."""
+    """Return the HTML element of the output, and a sentence that says why if there is none."""
     title = facts.prompt or ""
     try:
         path, small = fetch(whole)
@@ -111,7 +111,7 @@ def draw_media(
     except KitError as problem:
         return "", str(problem)
     except Exception as problem:  # noqa: BLE001 - a broken file may fail in any way
-        # by its name: Pillow is not loaded for this
+        # compared by name, so that Pillow need not be loaded
         large = type(problem).__name__ == "DecompressionBombError"
         large = large or isinstance(problem, MemoryError)
         return "", "no preview (too large)" if large else "no preview"
@@ -124,18 +124,18 @@ def _instead(sentence: str) -> str:
     )
 
 
-#: Bytes of all pictures together, before base64 makes a third more of them.
+#: Maximum bytes of all pictures together; base64 adds a third.
 TOTAL = 900_000
-#: Most bytes of one picture, and the least that can still be recognized.
+#: Maximum bytes of one picture, and the minimum to recognize it.
 MOST, LEAST = 60_000, 4_000
-#: Most tiles; for more there is the history's table.
+#: Maximum of tiles; the table of the history shows more.
 TILES = 120
-#: Bytes up to which a video is put inside a notebook that should be mailed.
+#: Maximum bytes of a video embedded in a notebook.
 EMBED = 1_500_000
-#: Pixels across of an opened tile.
+#: Width of an opened tile in pixels.
 _WIDE = 640
 
-#: Width nothing, but at least all of the tile: the picture has no say in how wide its tile is.
+#: Zero width, but at least that of the tile, so that the picture does not widen its tile.
 _FILLS = "display:block;width:0;min-width:100%;height:auto;border-radius:4px"
 _LIST = "list-style:none;margin:0;padding:0"
 _TILE = (
@@ -149,12 +149,12 @@ _LINE = (
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Gallery:
-    """A grid of generations, drawn when it is shown.
+    """A grid of generations, rendered when a notebook displays it.
 
-    `columns`: tiles in a row; None fits as many of `size` as there is room for.
-    `embed`: whether short videos are put inside the document, so that it can be mailed; otherwise
-    they are files in ``outputs/`` beside it, at a host that plays those.
-    `folder`: where the notebook is; None: here.
+    `columns`: tiles per row; by default as many of `size` pixels as fit the page.
+    `embed`: whether short videos are embedded in the notebook, to send it by mail; otherwise they
+    are files in ``outputs/`` beside it, if the notebook's application plays those.
+    `folder`: folder of the notebook; by default the working directory.
     """
 
     items: Sequence[GalleryItem]
@@ -176,7 +176,7 @@ class Gallery:
         show_items(self, self.items[:TILES])
 
     def html(self) -> str:
-        """Return the grid as HTML of bounded size: about 1.5 MB, videos beside it not counted."""
+        """Return the grid as HTML of at most about 1.5 MB, without the video files beside it."""
         shown = self.items[:TILES]
         tiles = draw_items(shown, self._fit(len(shown)), folder=self.folder)
         marks = map(mark, shown, range(len(shown)))
@@ -212,7 +212,7 @@ class Gallery:
             f'<div style="{_LINE}" title="{escape(prompt)}">{escape(prompt)}</div>'
             f'<div style="{_LINE};{markup.FAINT}">{line}</div>'
         )
-        # 1 % and the margin are left between the tiles of a row
+        # leaves 1 % and the margin between the tiles of a row
         across = f"{100 / self.columns - 2:.2f}%" if self.columns else f"{self.size}px"
         return (
             f'<li style="display:inline"><details style="{_TILE};min-width:{across}">'

@@ -1,8 +1,8 @@
-"""The wire: what travels between client and service, and nothing else.
+"""The models of requests and responses that client and service exchange.
 
-Python names are snake_case, wire names camelCase. Answers ignore fields they do not know and
-forgive missing ones, so the kit reads other services; request bodies refuse unknown fields, so a
-typo is an error.
+Python names are snake_case, JSON names camelCase. Responses ignore unknown fields and tolerate
+missing ones, so the kit can read other services; request bodies refuse unknown fields, so a typo is
+an error.
 """
 
 from __future__ import annotations

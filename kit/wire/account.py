@@ -1,4 +1,4 @@
-"""Who pays, what they can spend and what they spent."""
+"""Accounts, balances and ledger entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kit.wire.base import Credits, Instant, Wire
 
 
 class Account(Wire):
-    """Who pays.
+    """The account that pays.
 
     Source: API document, "Account"; contract, "Account and keys".
     """
@@ -24,7 +24,7 @@ class Account(Wire):
 
 
 class Balance(Wire):
-    """What an account can spend and has spent, in credits. Source: contract, "Account and keys"."""
+    """Balance and spending of an account, in credits. Source: contract, "Account and keys"."""
 
     balance: Credits
     reserved: Credits = Decimal(0)
@@ -34,7 +34,7 @@ class Balance(Wire):
 
 
 class Entry(Wire):
-    """One line of the ledger; `credits` is signed. Source: contract, "Generations"."""
+    """One entry of the ledger; `credits` is signed. Source: contract, "Generations"."""
 
     id: str
     created_at: Instant

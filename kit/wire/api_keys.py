@@ -1,4 +1,4 @@
-"""What an API key of this service looks like: both wings know it by its checksum."""
+"""The format of this service's API keys, which client and service recognize by a checksum."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SHAPE = re.compile(r"cs_(?:live|test)_[0-9A-Za-z]{36}")
 
 
 def checksum(text: str) -> str:
-    """Return the six letters that a key ends with. Source: contract, "Account and keys"."""
+    """Return the checksum, the last six letters of a key. Source: contract, "Account and keys"."""
     number, letters = zlib.crc32(text.encode()), ""
     for _ in range(6):
         number, rest = divmod(number, 62)
@@ -19,7 +19,7 @@ def checksum(text: str) -> str:
 
 
 def looks_right(text: str) -> bool:
-    """Return whether a text has the shape and the checksum of a key; nobody else's keys have both.
+    """Return whether a text has the format and checksum of a key; keys of other services do not.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every wire model is made of."""
+"""The base classes and field types of all wire models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kit.wire import reading
 
 T = TypeVar("T")
 
-#: A secret, or an address that opens a file for whoever has it: not shown with what holds it.
+#: A secret, or an address that opens a file without a key: left out of the repr of its object.
 Hidden = Annotated[T, Field(repr=False)]
 
 
@@ -33,9 +33,9 @@ def _number(value: Decimal) -> float | int:
 
 
 class Amount(Decimal):
-    """An exact Decimal that takes floats beside it, too: what comes of both is a float.
+    """An exact Decimal that can be combined with floats, which gives a float.
 
-    Analysts multiply prices and balances with rates, and compare them with figures of frames.
+    So prices and balances can be multiplied with rates, and compared with figures of dataframes.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Amount(Decimal):
 
 
 def _with_floats(name: str) -> Callable[[Decimal, Any], Any]:
-    """Return an operator of Decimal that is one of floats where the other side is one."""
+    """Return an operator of Decimal that uses floats if the other operand is a float."""
     exact, rough = getattr(Decimal, name), getattr(float, name)
 
     def work(self: Decimal, other: Any) -> Any:
@@ -67,13 +67,13 @@ for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
 
 
 def _amount(value: Decimal) -> Amount:
-    """Refuse what no account has and no page shows: written out, 1e99999999 has a hundred MB."""
+    """Refuse unrealistic amounts: written out, 1e99999999 takes a hundred MB."""
     if value and not -400 < value.adjusted() < 18:
         raise ValueError("must be an amount of credits")
     return Amount(value)
 
 
-#: An amount of credits: a Decimal in Python, a JSON number on the wire, never a float between.
+#: An amount of credits: a Decimal in Python and a number in JSON, never converted to a float.
 Credits = Annotated[
     Decimal,
     AfterValidator(_amount),
@@ -82,20 +82,20 @@ Credits = Annotated[
 
 
 def timestamp(instant: datetime) -> str:
-    """Write an instant the way the wire has it: ISO 8601, UTC, milliseconds, ``Z``."""
+    """Format an instant for JSON: ISO 8601, UTC, milliseconds, ``Z``."""
     return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _aware(instant: datetime) -> datetime:
-    if instant.year not in YEARS:  # some services send the year 1, 1970 or 9999 for no time at all
+    if instant.year not in YEARS:  # some services send the year 1, 1970 or 9999 for a missing time
         raise ValueError(f"must be of the years {YEARS[0]} to {YEARS[-1]}")
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
 
 
-#: Years in which something can be made, changed or ended.
+#: Plausible years of a timestamp.
 YEARS = range(1971, 2200)
 
-#: A moment, always aware; a service that forgets the zone means UTC.
+#: An aware datetime; without a time zone it is in UTC.
 Instant = Annotated[
     datetime,
     AfterValidator(_aware),
@@ -104,19 +104,19 @@ Instant = Annotated[
 ]
 
 
-#: How answers of a type are drawn, in a line and in HTML. What shows them fills this in: they know
-#: of no HTML, and each kind of notebook asks an object how it looks.
+#: Functions that render responses of a type as text and HTML, registered by `kit.widgets`: wire
+#: models contain no HTML, but notebooks ask the object for it.
 drawings: dict[type, tuple[Callable[[Any], str], Callable[[Any], str]]] = {}
 
 
 class WireShape(BaseModel):
-    """Base of all: immutable, camelCase outside, tolerant of new fields and of odd ones.
+    """Base class of all models: immutable, camelCase in JSON, tolerant of new and malformed fields.
 
-    An answer is read strictly first; a field that cannot be read is then taken as missing, unless
-    everything depends on it. So one odd field of another service does not cost the whole answer.
+    A response is validated strictly first; then malformed fields count as missing, unless they are
+    essential. So one malformed field of another service does not make the response unreadable.
 
-    Answers that come by the thousand are made of it directly: for them nothing of Python may run
-    per object, so each of their fields takes a ``null`` itself.
+    Responses with thousands of objects derive from it directly: for speed, no Python code may run
+    per object, so each of their fields accepts ``null`` itself.
     """
 
     model_config = ConfigDict(
@@ -127,10 +127,10 @@ class WireShape(BaseModel):
         extra="ignore",
         protected_namespaces=(),
         coerce_numbers_to_str=True,
-        defer_build=True,  # a process uses few of all shapes
+        defer_build=True,  # a process uses few of the models
     )
-    #: Fields, as the wire names them, that are not missing when they cannot be read: then the whole
-    #: is unreadable. Fields without a default are such anyway.
+    #: JSON names of essential fields: if one is malformed, the whole object is unreadable. Fields
+    #: without a default are always essential.
     essential: ClassVar[frozenset[str]] = frozenset()
 
     def _repr_html_(self) -> str | None:
@@ -143,7 +143,7 @@ class WireShape(BaseModel):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """Read an answer; see `Shape` on fields that cannot be read."""
+        """Read a JSON response; malformed fields count as missing, see `WireShape`."""
         try:
             return super().model_validate_json(json_data, **options)
         except ValidationError as error:
@@ -151,7 +151,7 @@ class WireShape(BaseModel):
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
-        """Read an answer that was parsed before; see `Shape` on fields that cannot be read."""
+        """Read a parsed response; malformed fields count as missing, see `WireShape`."""
         try:
             return super().model_validate(obj, **options)
         except ValidationError as error:
@@ -168,7 +168,7 @@ class WireShape(BaseModel):
 
 
 class Wire(WireShape):
-    """Base of every other answer: a ``null`` means the same as a missing field."""
+    """Base class of all other responses: ``null`` means the same as a missing field."""
 
     @model_validator(mode="before")
     @classmethod
@@ -180,7 +180,7 @@ class Wire(WireShape):
 
 
 class Body(Wire):
-    """Base of every request body: an unknown field is refused and types are strict."""
+    """Base class of request bodies: unknown fields are refused, and types are strict."""
 
     model_config = ConfigDict(extra="forbid", strict=True, coerce_numbers_to_str=False)
 
@@ -190,7 +190,7 @@ class Body(Wire):
 
 
 class Problem(Wire):
-    """What went wrong. Source: API document, "Errors"; contract, "Conventions"."""
+    """An error. Source: API document, "Errors"; contract, "Conventions"."""
 
     code: str = ""
     message: str = ""
@@ -199,6 +199,6 @@ class Problem(Wire):
 
 
 class Problems(Wire):
-    """The envelope of every error answer."""
+    """The body of every error response."""
 
     error: Problem

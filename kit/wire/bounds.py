@@ -1,6 +1,6 @@
-"""How much a request may hold. What is here is told in the schemas of bodies as well.
+"""Limits of request bodies, which are also part of their JSON schemas.
 
-Lengths that depend on a model are checked by `kit.parameters`.
+Limits that depend on the model are checked by `kit.parameters`.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import Annotated, Any, LiteralString, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-#: Characters of a prompt, and of a text whose definition has no `maxLength`.
+#: Maximum characters of a prompt, and of a text parameter without `maxLength`.
 TEXT = 4_000
-#: Entries of a list or an object, and how many of these may lie in each other.
+#: Maximum entries of a list or an object, and levels of nesting.
 ITEMS, DEPTH = 200, 8
-#: Bytes of a start's `parameters` as JSON.
+#: Maximum bytes of `parameters` as JSON.
 PARAMETERS = 65_536
-#: Characters of a file's name, a script's title and its hook angle.
+#: Maximum characters of a file name, a script's title and its hook angle.
 FILE_NAME, TITLE, HOOK = 255, 200, 300
 _LONGEST_ID = 200
-#: Characters of the address of a webhook.
+#: Maximum characters of the address of a webhook.
 ADDRESS = 2_000
-#: Tags of a generation, what a key of one is, and characters of a value.
+#: Maximum of tags per generation, pattern of their keys, and maximum characters of a value.
 TAGS, TAG_KEY, TAG_VALUE = 10, "[a-z][a-z0-9_.-]{0,63}", 64
-# what joins letters and emoji is no control character
+# joiners of letters and emoji are not control characters
 _TAG_TEXT = rf"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{{1,{TAG_VALUE}}}"
 
 
 def at_most(entries: int) -> BeforeValidator:
-    """Return what refuses an object of more entries before it looks at any of them."""
+    """Return a validator that refuses objects with more entries before validating any of them."""
 
     def check(value: Any) -> Any:
         if isinstance(value, dict) and len(value) > entries:
@@ -41,17 +41,17 @@ def at_most(entries: int) -> BeforeValidator:
 
 
 def too_many(count: int, most: float) -> str:
-    """Return what is said of a list or an object with too many entries."""
+    """Return the message for a list or an object with too many entries."""
     return f"holds {count:,} items, at most {most:,} are allowed"
 
 
 def too_long(length: int, most: float) -> str:
-    """Return what is said of a text with too many characters."""
+    """Return the message for a text with too many characters."""
     return f"has {length:,} characters, at most {most:,} are allowed"
 
 
 def tag_problems(tags: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
-    """Yield field and sentence for each tag that breaks a rule. Source: contract, "Tags".
+    """Yield field and message for each invalid tag. Source: contract, "Tags".
 
     Examples
     --------
@@ -90,9 +90,9 @@ def _reference(value: Any) -> Any:
     return value
 
 
-#: The name by which something is known.
+#: An identifier.
 Id = Annotated[str, Field(max_length=_LONGEST_ID)]
-#: What a generation is filed under.
+#: The tags of a generation.
 Tags = Annotated[
     dict[str, str],
     AfterValidator(_tags),
@@ -106,9 +106,9 @@ Tags = Annotated[
     ),
 ]
 T = TypeVar("T")
-#: An object with so many entries at most.
+#: An object with a limited number of entries.
 Few = Annotated[dict[str, T], at_most(ITEMS), Field(json_schema_extra={"maxProperties": ITEMS})]
-#: One upload, or several for a parameter that takes several.
+#: One upload, or a list for a parameter that takes several.
 Reference = Annotated[
     str | Annotated[list[str], Field(max_length=ITEMS)], BeforeValidator(_reference)
 ]

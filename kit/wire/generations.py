@@ -1,4 +1,4 @@
-"""Asynchronous orders and their results."""
+"""Generations: start requests, states and results."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kit.wire.words import FINISHED
 
 
 def _word(status: Any) -> Any:
-    """Take a status that was not sent as one that nobody knows yet."""
+    """Read a missing status as ``processing``."""
     return "processing" if status is None else status
 
 
 def _sentence(error: Any) -> Any:
-    """Take the text out of an error that another service sends as an object or a list."""
+    """Return the text of an error that another service sends as an object or a list."""
     if error is None or isinstance(error, str):
         return error
     if isinstance(error, dict):
@@ -31,7 +31,7 @@ class StartGeneration(Body):
     """Body of ``POST /v1/creative-studio/generations`` and of ``.../estimates``."""
 
     model_id: Id
-    # measured after trimming, by whoever knows the model: other services may take longer ones
+    # checked after trimming against the model: other services may accept longer ones
     prompt: Annotated[str, Field(json_schema_extra={"maxLength": TEXT})] | None = None
     parameters: Few[Any] = Field(default_factory=dict)
     media_uploads: Few[Reference] = Field(default_factory=dict)
@@ -41,7 +41,7 @@ class StartGeneration(Body):
 
 
 class Receipt(Wire):
-    """What the start operation returns. Source: API document, "Generation"."""
+    """The response of the start operation. Source: API document, "Generation"."""
 
     id: str
     status: str = "processing"
@@ -53,7 +53,7 @@ class Receipt(Wire):
 
 
 class Output(WireShape):
-    """Facts about the media that came out. Source: contract, "Generations"."""
+    """The output file of a generation. Source: contract, "Generations"."""
 
     content_type: str | None = None
     width: int | None = None
@@ -67,7 +67,7 @@ class Output(WireShape):
 
 
 class GenerationInput(Wire):
-    """A file that went into a generation; its generation is known where it was an output."""
+    """An input file of a generation; if it was an output, with the id of its generation."""
 
     parameter: str
     upload_id: str | None = None
@@ -75,7 +75,7 @@ class GenerationInput(Wire):
 
 
 class Generation(WireShape):
-    """One asynchronous order as the status and list operations report it.
+    """A generation as the status and list operations report it.
 
     Source: API document, "Generation"; contract, "Generations".
     """
@@ -109,7 +109,7 @@ class Generation(WireShape):
 
     @property
     def unused_words(self) -> list[str]:
-        """Words of the prompt that are not in the picture, as far as the service says.
+        """Words of the prompt that the model did not use, if the service reports them.
 
         Examples
         --------
@@ -124,7 +124,7 @@ class Generation(WireShape):
 
     @property
     def note(self) -> str:
-        """What the model warns of in its result, e.g. that traces may be seen; empty for nothing.
+        """A warning of the model about its result, such as visible traces; else empty.
 
         Examples
         --------
@@ -138,7 +138,7 @@ class Generation(WireShape):
     def state(self) -> str:
         """``processing``, ``completed``, ``failed`` or ``canceled``, whatever the service calls it.
 
-        A word that nobody knows counts as running until an output or an error is there.
+        An unknown status counts as ``processing`` unless there is an output or an error.
         """
         known = FINISHED.get(self.status.lower())
         if known:
@@ -149,7 +149,7 @@ class Generation(WireShape):
 
     @property
     def deletion(self) -> str:
-        """Say when its files were deleted; empty while they are there, as far as anybody says.
+        """A sentence that says when its files were deleted; empty if they are not known to be.
 
         Examples
         --------
@@ -161,5 +161,5 @@ class Generation(WireShape):
 
     @property
     def finished(self) -> bool:
-        """Whether it will never change again."""
+        """Whether its state is final."""
         return self.state != "processing"

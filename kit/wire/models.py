@@ -1,4 +1,4 @@
-"""What can be asked for and what it costs."""
+"""Models with their parameters and prices."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kit.wire.base import Credits, Instant, Wire
 class Parameter(Wire):
     """One input of a model. Source: API document, "Parameter"; contract, "Models".
 
-    ``max_length`` bounds a text, or each text of a list, in characters.
+    ``max_length`` is the maximum of characters in a text, or in each text of a list.
     """
 
     name: str
-    type: str = "string"  # the document leaves the allowed values open
+    type: str = "string"  # the API document does not define the allowed values
     required: bool = False
     default: Any = None
     enum: list[Any] | None = None
@@ -30,7 +30,7 @@ class Parameter(Wire):
 
 
 class UnitPrice(Wire):
-    """Credits for each unit of a number parameter, or for each second of an input medium."""
+    """Credits per unit of a number parameter, or per second of an input file."""
 
     parameter: str | None = None
     medium: str | None = None
@@ -38,7 +38,7 @@ class UnitPrice(Wire):
 
 
 class Multiplier(Wire):
-    """A factor on the price that depends on the value of a parameter; other values count 1."""
+    """A factor on the price by the value of a parameter; for other values it is 1."""
 
     parameter: str
     values: dict[str, Credits]
@@ -55,14 +55,14 @@ class Rule(Wire):
     multipliers: list[Multiplier] = Field(default_factory=list)
 
 
-#: What a price is made of: anything else in a rule is a price that nobody here can work out.
+#: Known fields of a price rule: a price with any other field cannot be computed here.
 _RULE = frozenset({"base", "units", "multipliers"})
 _UNIT = frozenset({"parameter", "medium", "credits"})
 _STRICTLY = TypeAdapter(Rule)
 
 
 def _rule(told: Any) -> Any:
-    """Take a price rule only as a whole: half of one, or another service's, is a wrong price."""
+    """Read a price rule, or return None if it is malformed or of an unknown kind."""
     if not isinstance(told, dict):
         return told if isinstance(told, Rule) else None
     if not (told.get("base") is not None or told.get("units")) or not _RULE.issuperset(told):
@@ -79,7 +79,7 @@ def _rule(told: Any) -> Any:
 
 
 class Term(Wire):
-    """One part of a quote: what it is, what caused it, and what it does to the price."""
+    """One term of a quote: its kind, its parameter and value, and its effect on the price."""
 
     kind: str  # base | unit | multiplier | rounding
     parameter: str | None = None
@@ -89,9 +89,9 @@ class Term(Wire):
 
 
 class Quote(Wire):
-    """The exact price of a request before it is made, with the terms it is made of.
+    """The exact price of a request before it is started, with its terms.
 
-    ``total`` is what a start charges. ``affordable`` is None where the balance is not known.
+    ``total`` is what a start charges. ``affordable`` is None if the balance is unknown.
     """
 
     total: Credits
@@ -101,12 +101,12 @@ class Quote(Wire):
     balance: Credits | None = None
 
 
-#: A budget would grow by a price below nothing.
+#: Not negative: a negative price would increase a budget.
 _Price = Annotated[Credits, Field(ge=0)]
 
 
 class Model(Wire):
-    """What can be asked for, with its parameters and prices.
+    """A model with its parameters and prices.
 
     Source: API document, "Model"; contract, "Models" and "Pricing".
     """
@@ -130,12 +130,12 @@ class Model(Wire):
 
     @property
     def parameters(self) -> list[Parameter]:
-        """All parameters, media first."""
+        """All parameters, input files first."""
         return [*self.media_parameters, *self.setting_parameters]
 
 
 class Models(Wire):
-    """Answer of operation 2; other services may leave out a group that was not asked for."""
+    """The list of models; other services may leave out a group that was not requested."""
 
     image: list[Model] = Field(default_factory=list)
     video: list[Model] = Field(default_factory=list)

@@ -1,8 +1,7 @@
-"""Answers from elsewhere, read although some of their fields are odd.
+"""Lenient reading of responses from other services, even if some fields are malformed.
 
-The strict reading comes first and is all that most answers ever see. Only where it fails is the
-answer taken apart: what cannot be read is translated where that is unambiguous, else left out, and
-read once more.
+Most responses pass strict validation. If it fails, each malformed field is converted if that is
+unambiguous, or else left out, and the response is validated again.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ T = TypeVar("T")
 Path = tuple[str | int, ...]
 
 _log = logging.getLogger("kit")
-#: Readings until an answer is given up; each one finds what the one before has uncovered.
+#: Maximum of validations; each one may find errors that the previous one could not see.
 _READINGS = 8
 _GONE = object()
 
@@ -31,12 +30,12 @@ def read_leniently(
     *,
     essential: Iterable[str] = (),
 ) -> T:
-    """Return what an answer says without the fields that cannot be read.
+    """Read a response without its malformed fields.
 
-    An item of a list that lacks what everything depends on, such as its id, is left out and named
-    in the log; `essential` are other fields without which an object is of no use.
+    An item of a list that lacks an essential field, such as its id, is left out and logged;
+    `essential` has the names of further essential fields.
 
-    Raises `error`, what the strict reading said first: the answer as a whole cannot be read.
+    Raises `error`, that of the strict validation, if the response as a whole is unreadable.
     """
     found = error
     try:
@@ -61,12 +60,12 @@ def read_leniently(
 
 
 def replace_halves(body: Any) -> bytes:
-    """Return JSON with a question mark for half a character, as clipped texts end with."""
+    """Return JSON with question marks for lone surrogates, which truncated texts may end with."""
     return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _repair(body: Any, error: ValidationError, essential: frozenset[str]) -> bool:
-    """Translate or take out what an error names; return False where that is the whole answer."""
+    """Convert or remove the fields of an error; return False if that is the whole response."""
     found = {}
     for problem in error.errors(include_url=False, include_context=False, include_input=False):
         path = _existing_part(body, problem["loc"])
@@ -91,7 +90,7 @@ def _repair(body: Any, error: ValidationError, essential: frozenset[str]) -> boo
 
 
 def _existing_part(body: Any, place: Path) -> Path:
-    """Return the part of a place that is there; the rest names a missing field or a type."""
+    """Return the existing part of a path; the rest names a missing field or a type."""
     for length, step in enumerate(place):
         try:
             body = body[step]
@@ -102,13 +101,13 @@ def _existing_part(body: Any, place: Path) -> Path:
 
 def _at(body: Any, path: Path) -> Any:
     for step in path:
-        # what holds it may have been left out a moment ago
+        # its parent may have been removed before
         body = {} if body is _GONE else body[step]
     return {} if body is _GONE else body
 
 
 def _replace(parent: dict[str, Any], name: str) -> None:
-    """Put in what an odd value can only mean, or take it out."""
+    """Replace a malformed value by its only possible meaning, or remove it."""
     value = parent.pop(name, None)
     meant = _MEANT[name](value) if name in _MEANT else None
     if meant is not None and meant != value:
@@ -122,7 +121,7 @@ def _describe(item: Any, path: Path, problem: Any) -> str:
 
 
 def _share(value: Any) -> float | None:
-    """Read a share that is written with a percent sign."""
+    """Parse a share written with a percent sign."""
     try:
         return float(value.removesuffix("%")) / 100 if value.endswith("%") else None
     except (AttributeError, ValueError):
@@ -130,10 +129,10 @@ def _share(value: Any) -> float | None:
 
 
 def _kind(value: Any) -> str:
-    """Read the type of a parameter that may be null too; any other odd type is one nobody knows."""
+    """Read the type of a nullable parameter; any other malformed type counts as unknown."""
     names = [name for name in value if name != "null"] if isinstance(value, list) else []
     return names[0] if len(names) == 1 and isinstance(names[0], str) else "unknown"
 
 
-#: What an odd value of a field can only mean; None where it means nothing.
+#: Functions that convert malformed values of a field; None if there is no conversion.
 _MEANT: dict[str, Callable[[Any], Any]] = {"progress": _share, "type": _kind}

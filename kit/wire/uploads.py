@@ -1,4 +1,4 @@
-"""Permission to send a file."""
+"""Upload tickets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RequestUpload(Body):
 
 
 class Ticket(Wire):
-    """Permission to send one file. Source: API document, "Media upload ticket"."""
+    """Permission to upload one file. Source: API document, "Media upload ticket"."""
 
     upload_id: str
     upload_url: Hidden[str]

@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are told of the ends of generations."""
+"""Webhooks: addresses that are notified when generations end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CreateWebhook(Body):
 
 
 class Webhook(Wire):
-    """An endpoint of an account. Source: contract, "Webhooks"."""
+    """A webhook of an account. Source: contract, "Webhooks"."""
 
     id: str
     url: str

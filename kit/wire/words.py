@@ -1,4 +1,4 @@
-"""The words of the API that are lists: statuses, scopes, categories, topics, content types."""
+"""The enumerations of the API: statuses, scopes, categories, topics, content types."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 AssetType = Literal["image", "video"]
 
-#: Statuses after which a generation never changes, with the words of other services for them.
+#: Final statuses of generations, with the words of other services for them.
 FINISHED = {
     **dict.fromkeys(("completed", "succeeded", "success", "complete", "done"), "completed"),
     "finished": "completed",
@@ -24,7 +24,7 @@ _TOPICS = (
     "HEALTH FINANCE BUSINESS LIFE_HACKS TRUE_CRIME MYTHOLOGY TRAVEL FOOD SPORTS MOVIES GAMING"
 )
 TOPICS = tuple(_TOPICS.split())
-#: Content types that an upload may have, by the kind of medium.
+#: Content types of uploads by kind of file.
 CONTENT_TYPES = {
     "image/png": "image",
     "image/jpeg": "image",

@@ -28,7 +28,7 @@ class Title(Wire):
     Parameters
     ----------
     writer : str, optional
-        Who wrote it: ``"offline"`` or ``"model:NAME"``; other services do not say.
+        Its author: ``"offline"`` or ``"model:NAME"``; other services do not report it.
 
     Source: API document, "Title suggestion".
     """
@@ -52,7 +52,7 @@ class WriteScripts(Body):
 
 
 class Metrics(Wire):
-    """What was measured on the delivered text."""
+    """Measurements of the text."""
 
     duration: str = ""
     word_count: int | float = 0

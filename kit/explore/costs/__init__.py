@@ -1,6 +1,6 @@
-"""Costs: what was spent on what, when, and what it will come to; asked of a `Spending`.
+"""Cost analysis and forecasts; the functions take a `Spending`.
 
-Sums are made of whole parts of a credit, so they agree with the ledger to the last digit.
+Amounts are added up as integers, in parts of a credit, so they agree exactly with the ledger.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """FOCUS: daily costs in the columns of the FinOps Open Cost and Usage Specification, version 1.2.
 
-Credits are a virtual currency, in which everything is priced; what is billed is their worth in
-money, by the rates of `kit.explore.costs.spending`.
+Prices are in credits, a virtual currency; billed amounts are converted to money with the rates of
+`kit.explore.costs.spending`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from kit.explore.charts import CostFrame
 from kit.explore.costs.spending import Spending, worth
 from kit.explore.frames import PARTS
 
-#: The units of what is paid for, by its kind.
+#: The pricing unit of each kind of charge.
 _UNITS = {"generation": "Generations", "title": "Titles", "script": "Scripts"}
-#: A row for what was charged on a day, and one below zero for what was refunded of it.
+#: One row for the charges of a day, and a negative one for their refunds.
 _ROLLED = """
 , rolled as (
     select date_trunc('day', created_at) as day, kind, coalesce(model_id, kind) as sku, tags,
@@ -35,7 +35,7 @@ order by day, sku, tags nulls first, what, rate
 
 
 class FocusFrame(CostFrame):
-    """A frame that is written to CSV as FOCUS wants it: moments in UTC with a ``Z``, no index."""
+    """A dataframe whose CSV follows FOCUS: times in UTC with a ``Z``, and no index."""
 
     @property
     def _constructor(self) -> Callable[..., FocusFrame]:
@@ -50,23 +50,22 @@ class FocusFrame(CostFrame):
 def focus(
     spent: Spending, currency: str | None = None, *, account: wire.Account, provider: str
 ) -> FocusFrame:
-    """Return a row for each day, model and set of tags, and one for what of it was refunded.
+    """Return one row for each day, model and set of tags, and one for its refunds.
 
-    Costs are in money. They are priced in credits: `PricingQuantity` and
-    `PricingCurrencyEffectiveCost` are credits, a unit price is the worth of one. Grants are no
-    costs and are left out.
+    Costs are in money. `PricingQuantity` and `PricingCurrencyEffectiveCost` are in credits, and
+    unit prices are the value of one credit. Grants are not costs and are left out.
 
     Parameters
     ----------
     currency : str, optional
-        One that has rates; it may be left out where there is only one.
+        A currency with rates; by default the only one.
     account, provider
-        Who pays, and whom.
+        The paying account, and the name of the service.
 
     Raises
     ------
     ConfigError
-        There is no rate in that currency, for all of the time.
+        The currency has no rates, or they do not cover the whole period.
 
     Source: FOCUS 1.2, https://focus.finops.org/focus-specification/v1-2/
     """

@@ -1,9 +1,9 @@
-"""Forecasts: what the coming days will cost, and how long the credits last.
+"""Forecasts: the costs of the coming days, and how long the credits last.
 
-Daily spending is taken as a level or a trend, times a factor a weekday, plus deviations of which
-part carries over to the next day. The bands hold what they say on independent, weekly, sparse,
-autocorrelated and trending spending of 84 days (a test simulates it); on the same series the
-exponential smoothing of statsmodels 0.15 held 13 to 100 % where 80 % was asked for.
+Daily spending is modeled as a level or a trend, plus a weekday effect and autocorrelated
+deviations. A test simulates 84 days of independent, weekly, sparse, autocorrelated and trending
+spending, on which the intervals have the coverage they state; on the same series, 80 % intervals
+of exponential smoothing in statsmodels 0.15 covered 13 to 100 %.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from kit.explore.costs.spending import credits, instants
 Days = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-#: Whole days without which nothing is forecast, and from which on weekdays are told apart.
+#: Minimum of whole days for a forecast, and for effects of weekdays.
 _LEAST, _WEEKLY = 14, 28
-#: How many standard errors a slope must differ from zero to be carried on.
+#: How many standard errors a slope must differ from zero to be extrapolated.
 _SIGNIFICANT = 2.0
-#: Days in which the weight of a deviation halves, where there is a trend.
+#: Days after which the weight of a deviation halves, if there is a trend.
 _HALF_LIFE = 28
-#: How much wider the variance of a trend is taken: that it goes on is an assumption.
+#: Factor on the variance of a trend, because its continuation is an assumption.
 _TREND_VARIANCE = 1.2
-#: How far the running sum is followed to see how long the credits last.
+#: Maximum of days ahead for how long the credits last.
 _FARTHEST = 3 * 365
 
 
 class Band(NamedTuple):
-    """A figure with the edges between which it will lie."""
+    """An expected value with its prediction interval."""
 
     low: float
     expected: float
@@ -46,17 +46,17 @@ class Band(NamedTuple):
 
 
 class Forecast(CostFrame):
-    """A row a coming day, with the figures for all of them.
+    """A dataframe with one row per coming day, and figures for the whole period.
 
     Attributes
     ----------
     total : Band
-        Credits of the rest of today and of the coming days together.
+        Credits for the rest of today and the coming days together.
     days_left : Band or None
-        Days until the balance is spent, at most three years; None where the balance is unknown or
+        Days until the balance is spent, at most three years; None if the balance is unknown or
         nothing is spent.
     level : float
-        Share of outcomes that each band holds.
+        Probability of the intervals.
     """
 
     _metadata = ["chart", "total", "days_left", "level"]  # noqa: RUF012 - read by pandas
@@ -75,34 +75,34 @@ def forecast(
     level: float = 0.8,
     timezone: str = "UTC",
 ) -> Forecast:
-    """Return what the coming days will cost if spending goes on as it did.
+    """Forecast the costs of the coming days from past spending.
 
     Parameters
     ----------
     frame : DataFrame
-        Of `Spending.daily`.
+        From `Spending.daily`.
     balance : Decimal or None
-        What is left to spend, in credits; None where the service does not report it.
+        The balance in credits; None if the service does not report it.
     now : datetime
-        Aware; what is learned from ends with the last whole day before it.
+        Aware; the model is fitted up to the last whole day before it.
     days, window : int
-        How many days to look ahead beyond today, and how many to learn from at most.
+        Number of days to forecast beyond today, and maximum of past days to fit.
     level : float
-        Share of outcomes that the bands hold, 0 to 1.
+        Probability of the intervals, 0 to 1.
     timezone : str
-        Where days begin, the same as in `frame`.
+        Time zone of the days, the same as in `frame`.
 
     Returns
     -------
     Forecast
-        ``day`` (the first is today, of which only the rest counts), ``expected``, ``low`` and
-        ``high`` of that day, ``running``, ``running_low`` and ``running_high`` of all days so far,
-        and ``left`` (of the balance, as expected), in credits.
+        ``day`` (the first row is the rest of today), ``expected``, ``low`` and ``high`` for the
+        day, ``running``, ``running_low`` and ``running_high`` for the sum up to it, and ``left``
+        (expected balance), in credits.
 
     Raises
     ------
     ConfigError
-        There is too little history: fewer than 14 whole days.
+        The history has fewer than 14 whole days.
     """
     if not 0 < level < 1 or days < 1 or window < _LEAST:
         raise ConfigError(
@@ -152,26 +152,26 @@ def forecast(
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """Spending a day: a line, a season of seven days, and deviations that fade day by day."""
+    """Daily spending: a line, a weekly season, and deviations that decay from day to day."""
 
     length: int  # days that it was fitted on
-    coefficients: Days  # level at the middle of them, and slope a day where there is a trend
-    season: Days  # to be added on each day of the week, beginning with the first day
+    coefficients: Days  # level at the middle of them, and slope per day if there is a trend
+    season: Days  # effect of each day of the week, beginning with the first day
     deviation: float  # of the last day
-    carried: float  # share of a deviation that is there on the next day
+    carried: float  # share of a deviation that remains on the next day
     variance: float  # of the deviations
     uncertainty: Matrix  # covariance of the coefficients
     freedom: float  # independent days behind the variance
 
     def expected(self, steps: int) -> Days:
-        """Return what each coming day costs, never less than nothing."""
+        """Return the expected costs of each coming day, at least zero."""
         ahead = np.arange(steps)
         line = self._regressors(steps) @ self.coefficients
         season = self.season[(self.length + ahead) % 7]
         return np.maximum(line + season + self.deviation * self.carried ** (ahead + 1), 0.0)
 
     def variances(self, steps: int) -> tuple[Days, Days]:
-        """Return the variance of each coming day, and of the sum of all days so far."""
+        """Return the variance of each coming day, and of the sum up to it."""
         regressors = self._regressors(steps)
         ahead = np.arange(1, steps + 1)
         fresh = self.variance * (1 - self.carried**2)
@@ -183,13 +183,13 @@ class _Model:
         )
 
     def _regressors(self, steps: int) -> Matrix:
-        """Return a row a coming day; a trend ends after as many days as it was seen."""
+        """Return one row per coming day; a trend continues at most as long as it was observed."""
         ahead = np.minimum(np.arange(steps), self.length)
         return _line(self.length + ahead, self.length, len(self.coefficients) == 2)
 
 
 def _fit(daily: Days) -> _Model:
-    """Return the model of past days, with a trend only where one is significant."""
+    """Fit the model to past days, with a trend only if it is significant."""
     count = len(daily)
     position = np.arange(count)
     season = _season(daily)
@@ -212,7 +212,7 @@ def _fit_line(level: Days, season: Days, *, trend: bool) -> _Model:
     weights = 0.5 ** (np.arange(count)[::-1] / _HALF_LIFE) if trend else np.ones(count)
     variance = float(np.average(rest**2, weights=weights)) * count / (count - unknowns)
     variance *= _TREND_VARIANCE if trend else 1.0
-    repeated = (1 + carried) / (1 - carried)  # days that say what one independent day says
+    repeated = (1 + carried) / (1 - carried)  # days per independent day
     return _Model(
         length=count,
         coefficients=coefficients,
@@ -226,7 +226,7 @@ def _fit_line(level: Days, season: Days, *, trend: bool) -> _Model:
 
 
 def _season(daily: Days) -> Days:
-    """Return what each day of the week adds, drawn to zero as far as chance explains it."""
+    """Return the effect of each day of the week, shrunk to zero as far as chance explains it."""
     if len(daily) < _WEEKLY:
         return np.zeros(7)
     weekdays = [daily[first::7] for first in range(7)]
@@ -238,7 +238,7 @@ def _season(daily: Days) -> Days:
 
 
 def _carried(rest: Days, unknowns: int) -> float:
-    """Return the autocorrelation of neighboring days, which short series show too small."""
+    """Return the autocorrelation of consecutive days, corrected for the bias of short series."""
     total = float(rest @ rest)
     seen = float(rest[1:] @ rest[:-1]) / total if total else 0.0
     if seen <= 0:
@@ -283,7 +283,7 @@ def _daily(frame: pd.DataFrame, today: pd.Timestamp, window: int) -> Days:
 
 
 def _days_left(balance: float, low: Days, expected: Days, high: Days) -> Band | None:
-    """Return on which day the running sums reach the balance; the fastest is the lowest figure."""
+    """Return the days until the running sums reach the balance; `low` is the earliest."""
     if expected[-1] <= 0:
         return None
     found = (int(np.searchsorted(edge, balance)) for edge in (high, expected, low))

@@ -1,4 +1,4 @@
-"""Prices taken apart: what settings add, what one charge is made of, and another price."""
+"""Analysis of prices: the effect of parameters, the terms of a charge, and alternative prices."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ _REPRICED = {
     "repriced": "float64",
     "difference": "float64",
 }
-#: Prices a request with these settings and these seconds of input media, or says it cannot.
+#: Returns the price for these parameters and seconds of input files, or None if it is unknown.
 Price = Callable[[Mapping[str, Any], Mapping[str, float]], wire.Quote | None]
 
 
 def sensitivity(model: wire.Model, price: Price) -> CostFrame:
-    """Return what each value of each setting does to the price, all others at their defaults.
+    """Return the effect of each parameter value on the price, with all others at their defaults.
 
     Parameters
     ----------
     price : callable
-        Takes settings and the seconds of media, by name.
+        Takes parameters and seconds of input files, by name.
 
     Returns
     -------
     CostFrame
-        ``parameter``, ``value``, ``default`` (whether it is what the price starts from),
-        ``total``, ``added`` (credits more than with every default) and ``factor``. A number is
-        tried at its bounds, its default and between; a medium that is paid by its length at 0, 10
-        and 60 seconds. Settings that change nothing are there, with 0 added.
+        ``parameter``, ``value``, ``default`` (whether it is the default), ``total``, ``added``
+        (credits compared with all defaults) and ``factor``. Numbers are tried at their bounds,
+        default and in between; files priced by length at 0, 10 and 60 seconds. Parameters without
+        an effect are included, with 0 added.
 
     Raises
     ------
     ConfigError
-        The service does not say what the model costs.
+        The service does not report the price of the model.
     """
     values = {p.name: _start(p) for p in model.setting_parameters}
     values = {name: value for name, value in values.items() if value is not None}
@@ -87,21 +87,21 @@ def sensitivity(model: wire.Model, price: Price) -> CostFrame:
 
 
 def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote | None) -> CostFrame:
-    """Return why a generation cost what it did: the terms of its price, then what happened.
+    """Explain the cost of a generation: the terms of its price, then charge and refund.
 
     Parameters
     ----------
     charged : Decimal or None
-        By the service or a receipt; None where nobody knows.
+        As reported by the service or a receipt; None if unknown.
     quote : Quote or None
-        The price of its settings today, where there is one.
+        Today's price of the same parameters, if there is one.
 
     Returns
     -------
     CostFrame
         ``term``, ``parameter``, ``value``, ``factor``, ``credits``. The terms add up to
-        ``charged``; ``unexplained`` is what the price of today does not account for: another
-        price then, or the length of an input file.
+        ``charged``; ``unexplained`` is the difference from today's price, because of an earlier
+        price or the length of an input file.
     """
     rows: list[tuple[Any, ...]] = [
         (t.kind, t.parameter, None if t.value is None else str(t.value), t.factor, t.credits)
@@ -126,20 +126,20 @@ def explain(facts: wire.Generation, charged: Decimal | None, quote: wire.Quote |
 def reprice(
     spent: Spending, names: Iterable[str], price: Callable[[str, Mapping[str, Any]], Decimal | None]
 ) -> CostFrame:
-    """Return what completed generations were charged, beside another price.
+    """Compare the charges of completed generations with alternative prices.
 
     Parameters
     ----------
     names : iterable of str
-        The settings that a price depends on; generations that agree in them are priced at once.
+        The parameters that prices depend on; generations that share their values are priced once.
     price : callable
-        Takes the model and these settings; returns credits, or None where there is no price.
+        Takes model id and these parameters; returns credits, or None if there is no price.
 
     Returns
     -------
     CostFrame
-        By ``model_id`` with which they were made: ``count``; ``unknown``, how many of them have no
-        such price and are left out of the rest; ``charged``, ``repriced`` and ``difference``.
+        By original ``model_id``: ``count``; ``unknown``, how many have no alternative price and are
+        left out of the sums; ``charged``, ``repriced`` and ``difference``.
     """
     settings = {OBJECTS["parameters"] + name: name for name in names}
     groups = spent.sums(["model_id", "kind", "status", "source", *settings])
@@ -171,7 +171,7 @@ def reprice(
 
 
 def _start(parameter: wire.Parameter) -> Any:
-    """Return the value that a price starts from: the default, else the first that may be."""
+    """Return the value for the base price: the default, else the first allowed value."""
     if parameter.default is not None or not parameter.required:
         return parameter.default
     return parameter.enum[0] if parameter.enum else parameter.minimum

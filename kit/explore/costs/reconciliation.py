@@ -1,9 +1,9 @@
-"""Reconciling: ledger, balance, receipts and generations held against each other.
+"""Reconciliation: checks that ledger, balance, receipts and generations agree.
 
-All amounts are compared exactly, to a millionth of a credit. What cannot be
-checked at a service is said, and counts neither as right nor as wrong.
+Amounts are compared exactly, to a millionth of a credit. Checks that are impossible at a service
+are reported as such, neither as passed nor as failed.
 """
-# ruff: noqa: S608 - the queries are made of names of their own
+# ruff: noqa: S608 - the queries contain only constant names
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ lines as (
         (balance_after * {PARTS})::bigint as after
     from usage
 )"""
-#: What the ledger says in all. Sums of hashes tell in one look and without memory whether two sets
-#: are equal, in whatever order; only where they differ is everything compared one by one.
+#: Totals of the ledger. Sums of hashes show in one pass, without memory, whether two sets are equal
+#: in any order; only if they differ, all entries are compared one by one.
 _LEDGER = f"""
 with {_LINES}
 select count(*) as entries, coalesce(sum(units), 0)::bigint as total,
@@ -57,7 +57,7 @@ said as (
         case when credits_source = 'service' then (credits * {PARTS})::bigint end as charge
     from generations
 )"""
-#: What the service says of all generations, to be compared with the same of the ledger.
+#: Totals of all generations, to be compared with those of the ledger.
 _GENERATIONS = f"""
 with {_SAID}
 select count(charge) as charges, coalesce(sum(charge), 0)::bigint as charge_total,
@@ -66,8 +66,8 @@ select count(charge) as charges, coalesce(sum(charge), 0)::bigint as charge_tota
     coalesce(sum(hash(id, refund)) filter (where refund <> 0), 0) as refund
 from said
 """
-#: Entries that go on from a balance that no other entry has left. In which order entries were
-#: written does not matter: several of the same moment may be listed in another one.
+#: Entries whose previous balance is not the result of another entry. The order does not matter:
+#: entries of the same moment may be listed in any order.
 _BROKEN = f"""
 with {_LINES},
 breaks as (
@@ -94,7 +94,7 @@ paid as (
         coalesce(sum(units) filter (where kind = 'refund'), 0) as refund
     from lines group by generation_id
 )"""
-#: Each generation beside the ledger: a row for each that differs, one for all that agree.
+#: Generations compared with the ledger: one row for each that differs, one for all that agree.
 _COMPARED = f"""
 with {_LINES}, {_PAID}, {_SAID}
 select case when expected = found then '{_ALL}' else id end as subject,
@@ -104,7 +104,7 @@ from (
     from said left join paid using (id) where said.PART is not null
 ) group by all order by subject
 """
-#: Receipts of this computer beside the ledger; accounts of one service share a journal.
+#: Receipts of this computer compared with the ledger; accounts of a service share a journal.
 _RECEIPTS = f"""
 with {_LINES.replace("from usage", "from usage where generation_id in (select id from receipts)")},
 {_PAID}
@@ -113,7 +113,7 @@ select case when coalesce(charge, 0) = units then '{_ALL}' else id end as subjec
 from receipts left join paid using (id)
 where id in (select id from generations) group by all order by subject
 """
-#: The same where there is no ledger: receipts beside what the service says of its generations.
+#: The same without a ledger: receipts compared with the generations of the service.
 _UNBOOKED = f"""
 with {_SAID}
 select case when charge = units then '{_ALL}' else id end as subject,
@@ -133,30 +133,30 @@ def reconcile(
     unlisted: int = 0,
     settled: bool = True,
 ) -> CostFrame:
-    """Return every check with its figures, those that do not agree first.
+    """Return all checks with their figures, failed ones first.
 
     Parameters
     ----------
     balance : Decimal or None
-        What the service says can be spent.
+        The balance as reported by the service.
     receipts : mapping of str to Decimal, optional
-        What this computer's starts were charged, by generation id.
+        Charges of starts on this computer, by generation id.
     ledger : bool
-        Whether the service has one.
+        Whether the service has a ledger.
     unlisted : int
-        Generations that the service does not list.
+        Number of generations that the service does not list.
     settled : bool
-        Whether nothing was written while all of it was read; else no difference says anything.
+        Whether nothing changed while the data was read; otherwise differences mean nothing.
 
     Returns
     -------
     CostFrame
-        ``check`` (``balance``: the ledger adds up to it; ``chain``: each entry goes on from
-        another; ``receipt``, ``charge``, ``refund``: of one generation, against the ledger),
+        ``check`` (``balance``: the ledger adds up to it; ``chain``: each entry continues from
+        another; ``receipt``, ``charge``, ``refund``: of one generation, compared with the ledger),
         ``subject``, ``expected``, ``found``, ``difference`` (credits), ``agrees`` and ``note``.
-        Checks of generations that agree are one row each, under the subject ``all``. Where
-        ``agrees`` is missing, the check cannot be made at this service, and ``note`` says why. The
-        ``attrs`` hold ``agrees``, ``problems`` and ``unchecked``.
+        Passed checks of generations are one row each, with the subject ``all``. If ``agrees`` is
+        missing, the check is impossible at this service, and ``note`` says why. The ``attrs``
+        contain ``agrees``, ``problems`` and ``unchecked``.
     """
     checks = _check_ledger if ledger else _check_without_ledger
     rows = list(checks(archive, balance, receipts or {}))
@@ -200,7 +200,7 @@ def _check_ledger(
 
 
 def _check_chain(archive: Archive, books: Mapping[str, Any]) -> Iterable[Row]:
-    """Check that each entry goes on from what another one has left."""
+    """Check that each entry continues from the balance of another entry."""
     if books["silent"]:
         yield _cannot_check("chain", "entries of the ledger have no balance")
     elif books["reached"] == books["gone_on"]:
@@ -212,7 +212,7 @@ def _check_chain(archive: Archive, books: Mapping[str, Any]) -> Iterable[Row]:
 def _check_without_ledger(
     archive: Archive, balance: Decimal | None, receipts: Mapping[str, Decimal]
 ) -> Iterable[Row]:
-    """Compare receipts with what the service says of its generations; it has no ledger."""
+    """Compare receipts with the generations of a service without a ledger."""
     found = None if balance is None else float(balance)
     note = "the service has no ledger, so the balance cannot be checked"
     yield _cannot_check("balance", note, found)

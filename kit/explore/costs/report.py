@@ -1,4 +1,4 @@
-"""The report of a month: one HTML file that asks nobody for anything, light and dark."""
+"""The report of a month: one self-contained HTML file with a light and a dark theme."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from kit.explore.costs.spending import Spending, instants
 from kit.explore.costs.totals import by, total, unusual
 from kit.explore.frames import PARTS
 
-#: Rows of a table before the rest is one of them, and tags that have a table of their own.
+#: Maximum of rows in a table before the rest is summed up, and of tags with their own table.
 _ROWS, _TAGS = 8, 4
-#: Of the chart: its extent, and what is left for figures at its left and days below.
+#: Size of the chart, and its margins for figures on the left and days below.
 _WIDTH, _HEIGHT, _LEFT, _BELOW = 880, 220, 46, 20
 
 
-#: A frame knows the system's colors, and not that the notebook around it has dark ones.
+#: An iframe follows the theme of the system, not that of the notebook around it.
 _NIGHT = """<style>@media (prefers-color-scheme: light) {
 [data-jp-theme-light="false"] .kit-report iframe { filter: invert(0.91) hue-rotate(180deg); } }
 </style>"""
 
 
 class Month(NamedTuple):
-    """A month in a time zone: from its first moment to that of the next one."""
+    """A month in a time zone: from its start to the start of the next one."""
 
     first: datetime
     end: datetime
 
     @classmethod
     def parse(cls, text: str | None, now: datetime, zone: tzinfo) -> Month:
-        """Return the month of a text such as ``2026-11``, or the one that it is.
+        """Return the month of a text such as ``2026-11``; by default the current one.
 
-        Raises `ConfigError`: it is no month, or has not begun.
+        Raises `ConfigError` if it is not a month, or has not begun.
         """
         text = f"{now.astimezone(zone):%Y-%m}" if text is None else text
         found = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", str(text))
@@ -57,7 +57,7 @@ class Month(NamedTuple):
         return cls(first, (first + timedelta(days=32)).replace(day=1))
 
     def before(self, now: datetime) -> Month:
-        """Return the month before it; before one that still runs, no more days than it has had."""
+        """Return the previous month; for the current month, only as many days as have passed."""
         first = (self.first - timedelta(days=1)).replace(day=1)
         passed = now.astimezone(self.first.tzinfo) - self.first
         return Month(first, self.first if now >= self.end else min(self.first, first + passed))
@@ -65,13 +65,13 @@ class Month(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """A report of a month; it shows itself in a notebook."""
+    """The report of a month; a notebook displays it."""
 
     month: str  # such as ``2026-11``
     html: str  # the whole file
 
     def save(self, path: Path | str | None = None) -> Path:
-        """Write it to a file, ``costs-2026-11.html`` by default, and return where that is."""
+        """Save it to a file, by default ``costs-2026-11.html``, and return the path."""
         target = Path(path or f"costs-{self.month}.html").expanduser()
         target.write_text(self.html, encoding="utf-8")
         return target
@@ -97,10 +97,10 @@ def report(
 ) -> CostReport:
     """Return the report of a month.
 
-    `spent`, `before`: of the month, and of `Month.before`.
-    `daily`: of `Spending.daily`, until the end of the month or until now.
-    `owner`: whose costs they are.
-    `budget`: what was to be spent at most, in credits.
+    `spent`, `before`: spending of the month, and of `Month.before`.
+    `daily`: from `Spending.daily`, until the end of the month or until now.
+    `owner`: name of the account.
+    `budget`: limit for the month, in credits.
     """
     facts = _Facts(month, spent, before, daily, now)
     shown = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -124,7 +124,7 @@ def report(
 
 @dataclass(frozen=True)
 class _Facts:
-    """What stands in a report, as texts and lengths."""
+    """The contents of a report, as texts and lengths."""
 
     month: Month
     spent: Spending
@@ -142,7 +142,7 @@ class _Facts:
 
     @cached_property
     def _ahead(self) -> Forecast | str:
-        """What the rest of the month will cost; a sentence where that cannot be said."""
+        """The forecast for the rest of the month, or a sentence that says why there is none."""
         left = (self.month.end - self.now).days + 1
         try:
             return forecast(self.daily, now=self.now, days=left, timezone=self.spent.timezone)
@@ -151,21 +151,21 @@ class _Facts:
 
     @cached_property
     def _future(self) -> pd.DataFrame:
-        """The days that are left of the month, today among them."""
+        """The remaining days of the month, including today."""
         if self.now >= self.month.end or isinstance(self._ahead, str):
             return pd.DataFrame({"day": []})
         return pd.DataFrame(self._ahead[self._ahead["day"] < self.month.end])
 
     @property
     def _end(self) -> Band | None:
-        """What the month will have cost by its end; None where that cannot be said."""
+        """The forecast of the total at the end of the month; None if there is none."""
         if self._future.empty:
             return None
         names = ("running_low", "running", "running_high")
         return Band(*(self._net + self._future.iloc[-1][name] for name in names))
 
     def figures(self) -> list[tuple[str, str, str]]:
-        """Return each figure with its name and what is said beside it."""
+        """Return each figure with its name and remark."""
         last = total(self.before)
         worth = [(name, self._whole[name]) for name in self.spent.currencies]
         beside = [f"{float(amount):,.2f} {name}" for name, amount in worth if pd.notna(amount)]
@@ -195,7 +195,7 @@ class _Facts:
         return {"width": round(min(share, 1) * 100, 1), "over": self._net > limit, "text": text}
 
     def groups(self, column: str) -> list[dict[str, str]]:
-        """Return the most expensive groups of a column, and the rest as one."""
+        """Return the most expensive groups of a column, and the sum of the rest."""
         frame = by(self.spent, column)
         names = frame[column].astype("object").where(frame[column].notna(), "without")
         rows = _few(list(zip(names, frame["net"], frame["count"], strict=True)))
@@ -228,7 +228,7 @@ class _Facts:
 
     @cached_property
     def unusual(self) -> Any:
-        """Days of the month whose excess is a hundredth of it or more."""
+        """Unusual days of the month whose excess is at least 1 % of its total."""
         found = unusual(self.daily)
         return found[(found["day"] >= self.month.first) & (found["excess"] >= self._net / 100)]
 
@@ -242,7 +242,7 @@ class _Facts:
         return f"{missing}Credits are net: charges less refunds."
 
     def chart(self) -> dict[str, Any]:
-        """Return the days with the places of their columns, and what the colors mean."""
+        """Return the days with the positions of their bars, and the legend of colors."""
         spent = self.daily.groupby("day")["net"].sum() / PARTS
         future: Any = self._future.set_index("day")
         hot = set(self.unusual["day"])
@@ -290,7 +290,7 @@ class _Facts:
 
 
 def _few(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return rows of a name and figures, those that are too many as one."""
+    """Return rows of a name and figures, with the excess rows summed up in one."""
     if len(rows) <= _ROWS:
         return rows
     _, *figures = zip(*rows[_ROWS - 1 :], strict=True)
@@ -298,13 +298,13 @@ def _few(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _step(highest: float) -> float:
-    """Return the distance of lines of which three to six lie below a figure."""
+    """Return a distance of grid lines so that three to six of them are below a figure."""
     power = 10.0 ** math.floor(math.log10(highest))
     return next(power * part for part in (0.1, 0.2, 0.5, 1, 2) if highest <= 5 * power * part)
 
 
 def _credits(amount: float) -> str:
-    """Return credits as a report has them."""
+    """Format credits for the report."""
     if 0 < abs(amount) < 0.005:
         return f"{amount:.6f}".rstrip("0")
     return f"{amount:,.0f}" if abs(amount) >= 10_000 else f"{amount:,.2f}"

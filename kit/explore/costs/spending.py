@@ -1,8 +1,8 @@
-"""Spending: one row for each thing that was paid for, in whole parts of a credit, asked in SQL.
+"""Spending: a table with one row per charge, as integers in parts of a credit, queried with SQL.
 
-Generations come from the history; titles and scripts only stand in the ledger, so a service
-without one has none of them here. Nothing is read into memory but the answer: groups and sums are
-made where the rows are. What a credit is worth in money, from a day on, is kept on this computer.
+Generations come from the history; titles and scripts come from the ledger, so they are missing if
+the service has none. Only results are read into memory: DuckDB computes groups and sums from the
+files. The values of a credit in money are kept on this computer.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from kit.explore.archive import Archive
     from kit.explore.filters import HistoryFilter
 
-#: The query behind the table ``spending``; charges become whole numbers once, here: the cast
-#: takes the nearest.
+#: The query behind the table ``spending``; charges become integers only here: the cast rounds to
+#: the nearest.
 _SPENDING = f"""
 select *, charged - refunded as net from (
     select id, 'generation' as kind, model_id, asset_type, status, created_at,
@@ -45,7 +45,7 @@ select *, charged - refunded as net from (
     from usage where kind in ('title', 'script')
 )
 """  # noqa: S608
-#: What costs can be grouped by -> its expression; a clock's time where the days are is put in.
+#: Columns to group by -> SQL expressions, into which the expression of local time is inserted.
 _GROUPS: Mapping[str, str] = {
     "model": "model_id",
     "model_id": "model_id",
@@ -60,7 +60,7 @@ _GROUPS: Mapping[str, str] = {
     "month": "date_trunc('month', {clock})::timestamp",
     "weekday": "dayname({clock})",
 }
-#: Groups of time, in which a frame has instants.
+#: Groups of time, whose values are instants.
 PERIODS = ("hour", "day", "week", "month")
 _CURRENCY = re.compile("[A-Z]{3}")
 #: Decimal places of a rate; sums of money are exact to them.
@@ -68,14 +68,14 @@ _PLACES = 9
 
 
 class Rate(NamedTuple):
-    """What a credit is worth from a moment on; without one, always."""
+    """The value of a credit from a moment on; without one, for all time."""
 
     since: datetime | None
     amount: Decimal
 
 
 class Rates:
-    """Rates by currency; the last one that was given for a moment counts."""
+    """Rates by currency; a later rate for the same moment replaces the earlier one."""
 
     def __init__(self, lines: JsonLines) -> None:
         self._lines = lines
@@ -83,10 +83,10 @@ class Rates:
     def add(
         self, currency: str, amount: Decimal | float | str | None, since: Moment | None = None
     ) -> None:
-        """Write a rate down; None as the amount takes that of the same moment away.
+        """Save a rate; None as the amount removes the rate of the same moment.
 
-        Raises `ConfigError`: the currency is no code of three capital letters, or the amount none
-        above 0 with at most nine decimal places.
+        Raises `ConfigError` if the currency is not a code of three capital letters, or the amount
+        is not above 0 with at most nine decimal places.
         """
         if not _CURRENCY.fullmatch(currency):
             raise ConfigError(f"a currency is a code such as EUR, not {currency!r}")
@@ -101,7 +101,7 @@ class Rates:
         self._lines.append({"currency": currency, "amount": text, "since": at})
 
     def all(self) -> Mapping[str, Sequence[Rate]]:
-        """Return the rates of each currency, the newest first."""
+        """Return the rates of each currency, newest first."""
         last = {(currency, rate.since): rate for currency, rate in self._read()}
         found: dict[str, list[Rate]] = {}
         for (currency, _), rate in last.items():
@@ -112,7 +112,7 @@ class Rates:
         return dict(sorted(found.items()))
 
     def _read(self) -> Iterator[tuple[str, Rate]]:
-        """Yield what was written, oldest first; what is no rate is passed over."""
+        """Yield the saved rates, oldest first; invalid lines are skipped."""
         for line in self._lines:
             currency, amount, since = (line.get(name) for name in ("currency", "amount", "since"))
             if not _CURRENCY.fullmatch(str(currency)):
@@ -127,7 +127,7 @@ class Rates:
 
 
 def worth(dated: Sequence[Rate]) -> str:
-    """Return the expression of what a part of a credit is worth at ``created_at``."""
+    """Return the SQL expression for the value of a part of a credit at ``created_at``."""
     cases = []
     for since, amount in dated:
         when = f"created_at >= '{since.isoformat()}'::timestamptz" if since else "true"
@@ -136,7 +136,7 @@ def worth(dated: Sequence[Rate]) -> str:
 
 
 def _read_amount(amount: Any) -> Decimal | None:
-    """Return an amount that a rate may have; None for any other."""
+    """Parse the amount of a rate; None if it is invalid."""
     try:
         value = Decimal(str(amount))
     except InvalidOperation:
@@ -146,12 +146,12 @@ def _read_amount(amount: Any) -> Decimal | None:
 
 
 class Spending:
-    """What was paid for of a choice, as the table ``spending`` of a query.
+    """The charges that match a filter, as the table ``spending`` of a query.
 
-    Raises `ConfigError`: there is no such time zone.
+    Raises `ConfigError` for an unknown time zone.
 
-    `timezone`: where days begin.
-    `rates`: what a credit is worth, by currency; see `Rates`.
+    `timezone`: time zone of days, weeks and months.
+    `rates`: values of a credit by currency; see `Rates`.
     """
 
     def __init__(
@@ -168,26 +168,25 @@ class Spending:
         self._source = f"(select *{''.join(worths)} from ({_SPENDING}))"  # noqa: S608
         self.timezone = find_timezone(timezone).key
         self._clock = f"timezone('{self.timezone}', created_at)"
-        if self.timezone == "UTC":  # by day over twice as fast as any other
+        if self.timezone == "UTC":  # grouping by day is over twice as fast as in other zones
             self._clock = "make_timestamp(epoch_us(created_at))"
         self._where = choice.where if choice else ""
         self._values = choice.values if choice else []
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pd.DataFrame:
-        """Return what a query finds in ``spending`` and other tables, in parts of a credit."""
+        """Run a query on ``spending`` and other tables; amounts are in parts of a credit."""
         from kit.explore import arrow
 
-        # the values of the choice come first in the text, so they come first in the list
+        # the values of the filter come first in the text, so they come first in the list
         text = f"with spending as (select * from {self._source} {self._where}) {query}"  # noqa: S608
         return arrow.frame(self._archive.ask(text, [*self._values, *values], **tables), index=None)
 
     def sums(self, names: Sequence[str], kept: Iterable[str] | None = None) -> pd.DataFrame:
         """Return ``count``, ``known``, ``charged``, ``refunded`` and ``net`` of each group.
 
-        After them comes what the net is worth in each currency; it is missing where there is no
-        rate for one of the charges.
+        The net in each currency follows; it is missing if there is no rate for one of the charges.
 
-        `kept`: ids that are counted in a column of their own, ``kept``.
+        `kept`: ids that are counted in a separate column, ``kept``.
         """
         import pyarrow as pa
 
@@ -201,7 +200,7 @@ class Spending:
         return found
 
     def keys(self, column: str) -> list[str]:
-        """Return the different keys in a column of objects, in their order."""
+        """Return the distinct keys in a column of objects, sorted."""
         query = f"select distinct unnest(json_keys({column})) as key from spending order by key"  # noqa: S608
         return list(self.ask(query)["key"])
 
@@ -210,14 +209,14 @@ class Spending:
         return self.sums(("day", "model_id"))
 
     def balance(self, until: datetime) -> Decimal | None:
-        """Return what could be spent at a moment, by the ledger; None where there is none."""
+        """Return the balance at a moment according to the ledger; None if there is none."""
         summed = f"sum((credits * {PARTS})::bigint) as total"
         found = self.ask(f"select {summed} from usage where created_at < ?", [until])  # noqa: S608
         known = found["total"].dropna()
         return Decimal(int(known.iloc[0])) / PARTS if len(known) else None
 
     def _sums(self, names: Sequence[str], *, kept: bool) -> str:
-        """Return the query of `sums`: groups of texts of objects, which are few, then of values."""
+        """Return the query of `sums`: it groups by JSON texts, which are few, then by values."""
         inner, outer = [], []
         for name in names:
             title = '"' + name.replace('"', '""') + '"'
@@ -238,12 +237,12 @@ class Spending:
             **({"kept": "count(*) filter (where id in (select id from kept))"} if kept else {}),
             "known": "count(charged)",
             "charged": "coalesce(sum(charged), 0)",
-            "refunded": "coalesce(sum(charged - net), 0)",  # nothing of an unknown charge
+            "refunded": "coalesce(sum(charged - net), 0)",  # zero for an unknown charge
             "net": "coalesce(sum(net), 0)",
         }
         inner = [*dict.fromkeys(inner), *(f"{sum_} as {n}" for n, sum_ in amounts.items())]
         outer += [f"sum({name}) as {name}" for name in amounts]
-        for c in self.currencies:  # of which a part is missing, the whole is
+        for c in self.currencies:  # the sum is missing if a part is
             whole = 'case when count("{0}") = count({1}) then coalesce(sum("{0}"), 0) end as "{0}"'
             inner.append(whole.format(c, "net"))
             outer.append(whole.format(c, "*"))
@@ -252,9 +251,9 @@ class Spending:
 
 
 def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
-    """Return what a clock showed somewhere as instants of `kit.explore.frames.TIME`'s unit.
+    """Convert local times to instants in the unit of `kit.explore.frames.TIME`.
 
-    An hour that a clock shows twice is the first of both.
+    An ambiguous hour is the earlier one.
     """
     first = [True] * len(clock)
     found = clock.dt.tz_localize(timezone, ambiguous=first, nonexistent="shift_forward")
@@ -263,23 +262,23 @@ def instants(clock: pd.Series[Any], timezone: str) -> pd.Series[Any]:
 
 
 def find_timezone(name: str) -> ZoneInfo:
-    """Return the time zone of a name."""
+    """Return the time zone with a name."""
     try:
-        return ZoneInfo(str(name))  # of pandas and Python, zones are objects, too
+        return ZoneInfo(str(name))  # zones may also be objects of pandas or Python
     except (ZoneInfoNotFoundError, ValueError, OSError):
         near = suggest(name, sorted(available_timezones()))
         raise ConfigError(f"there is no time zone {name!r}{near}") from None
 
 
 def credits(amounts: Any) -> Any:
-    """Return parts of a credit as float credits, rounded to the sixth decimal."""
+    """Convert parts of a credit to float credits, rounded to six decimals."""
     return (amounts.astype("float64") / PARTS).round(6)
 
 
 def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
-    """Return columns to group by, one by one or in lists, before anything is asked of a service.
+    """Return columns to group by, given separately or in lists.
 
-    Raises `ConfigError`: there is no such column; the message names the closest.
+    Raises `ConfigError` for an unknown column; the message suggests the closest.
     """
     names = [*dict.fromkeys(chain.from_iterable([c] if isinstance(c, str) else c for c in columns))]
     for name in names:
@@ -292,7 +291,7 @@ def groups(columns: Iterable[str | Sequence[str]]) -> list[str]:
 
 
 def _cell(text: Any) -> Any:
-    """Return the value of a JSON text; one that is no text or number stays JSON."""
+    """Parse a JSON text; values other than texts and numbers stay JSON."""
     if text is None or text is pd.NA:
         return None
     value = json.loads(text)

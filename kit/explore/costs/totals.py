@@ -1,7 +1,7 @@
-"""Costs by group: sums, shares, trends, the most expensive, what failed and what stands out.
+"""Costs by group: sums, shares, trends, the most expensive, failures and unusual days.
 
-In all of these ``charged`` is what was taken, ``refunded`` what was given back and ``net`` the
-difference, in credits. A generation whose charge nobody knows counts in ``unknown``, not as 0.
+``net`` is ``charged`` minus ``refunded``, in credits. A generation with an unknown charge counts in
+``unknown``, not as 0.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from kit.parameters import suggest
 
 _PERIODS = {"hour": "h", "day": "D", "week": "W-MON", "month": "MS"}
 _WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-#: Days with spending without which nothing can be called usual.
+#: Minimum of days with spending to know what is usual.
 _LEAST = 7
 #: How many robust standard deviations (of logarithms) a day must be above the median.
 _FAR = 3.5
-#: The least such deviation: what differs by less than a seventh every day is steady.
+#: The minimum of that deviation: daily differences below a seventh count as steady.
 _STEADY = 0.14
 #: The scale of a median absolute deviation for a normal distribution.
 _NORMAL = 1.4826
-#: The model of a day of all of them together.
+#: The model id in rows for all models together.
 EVERYTHING = "all models"
 
 
 def by(
     spent: Spending, *columns: str | Sequence[str], kept: Iterable[str] | None = None
 ) -> CostFrame:
-    """Return the costs of each group, the most expensive first; groups of time in their order.
+    """Return the costs of each group, most expensive first; groups of time in order.
 
     Parameters
     ----------
@@ -46,16 +46,15 @@ def by(
         ``hour``, ``day``, ``week``, ``month``, ``weekday``, ``parameters.NAME`` or ``tag.KEY``.
         None means ``model``.
     kept : iterable of str, optional
-        Ids of the results that were good enough: what does one of them cost, with all that it took?
+        Ids of the results that you keep, to compute the cost per kept result.
 
     Returns
     -------
     CostFrame
-        The columns asked for, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``,
-        ``mean`` (charged for each known one) and ``share`` (of net, 0 to 1), and one with
-        the net in each currency that has rates, missing where one of the charges is older than all
-        of them; with `kept` also
-        ``kept`` (how many) and ``per_kept`` (net of all for each of them).
+        The given columns, then ``count``, ``unknown``, ``charged``, ``refunded``, ``net``, ``mean``
+        (of the known charges) and ``share`` (of net, 0 to 1), and the net in each currency that has
+        rates, missing if a charge is older than all rates; with `kept` also ``kept`` (how many) and
+        ``per_kept`` (net of the group per kept result).
     """
     names = groups(columns or ("model",))
     sums = _in_credits(spent.sums(names, kept), names, spent.currencies)
@@ -86,12 +85,12 @@ def by(
 
 
 def total(spent: Spending) -> float:
-    """Return the net of everything, in credits, exact."""
+    """Return the total net in credits, computed exactly."""
     return int(spent.sums(())["net"].iloc[0]) / PARTS
 
 
 def charges(spent: Spending) -> CostFrame:
-    """Return a row a charge, the newest first, to be grouped by hand.
+    """Return one row per charge, newest first.
 
     Returns
     -------
@@ -108,7 +107,7 @@ def charges(spent: Spending) -> CostFrame:
 
 
 def summary(spent: Spending) -> CostFrame:
-    """Return the costs of each kind and status, with a row for all of them.
+    """Return the costs of each kind and status, with a row of totals.
 
     Returns
     -------
@@ -132,7 +131,7 @@ def summary(spent: Spending) -> CostFrame:
 
 
 def trend(spent: Spending, every: str = "day") -> CostFrame:
-    """Return the costs of each period, with those without any, and their running sum.
+    """Return the costs of each period, including empty ones, and their running sum.
 
     Parameters
     ----------
@@ -142,7 +141,7 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
     Returns
     -------
     CostFrame
-        A column of that name, the sums of `by`, and ``running``, the net so far.
+        A column with the name of the period, the sums of `by`, and ``running``, the net so far.
     """
     if every not in _PERIODS:
         raise ConfigError(f"a trend must be by {', '.join(_PERIODS)}, not by {every!r}")
@@ -152,7 +151,7 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
         sentence = f"charges without a time, not in any {every}: {undated:,}"
         warnings.warn_explicit(sentence, UserWarning, "studio.costs.trend", 1)
     if len(sums):
-        # a day that begins at one o'clock, as its midnight was left out, is no beat for the others
+        # a day without midnight, because of daylight saving time, must not shift the others
         first, last = (
             edge.tz_localize(None).floor("h" if every == "hour" else "D")
             for edge in (sums[every].min(), sums[every].max())
@@ -169,7 +168,7 @@ def trend(spent: Spending, every: str = "day") -> CostFrame:
 
 
 def top(spent: Spending, count: int = 10) -> CostFrame:
-    """Return what cost most, the most expensive first.
+    """Return the most expensive charges, highest first.
 
     Returns
     -------
@@ -187,13 +186,13 @@ def top(spent: Spending, count: int = 10) -> CostFrame:
 
 
 def failed(spent: Spending) -> CostFrame:
-    """Return what ended without a result: charged, refunded, and what was lost by it.
+    """Return the failed and canceled generations: charged, refunded, and the net loss.
 
     Returns
     -------
     CostFrame
         Indexed by id, newest first: ``model_id``, ``status``, ``created_at``, ``charged``,
-        ``refunded``, ``net`` (what was not given back), ``error``.
+        ``refunded``, ``net`` (not refunded), ``error``.
     """
     lost = "where status in ('failed', 'canceled') order by created_at desc nulls first, id desc"
     rows = _rows(spent, "error", lost)
@@ -208,15 +207,15 @@ def failed(spent: Spending) -> CostFrame:
 
 
 def unusual(frame: pd.DataFrame) -> CostFrame:
-    """Return the days that cost far more than usual, the largest excess first.
+    """Return the days that cost far more than usual, largest excess first.
 
-    A day of a model is compared with the other days on which it was used, a day of all models with
-    the other days on which anything was spent; seven such days are needed.
+    A day of a model is compared with the other days on which the model was used, a day of all
+    models with the other days with spending; at least seven such days are needed.
 
     Parameters
     ----------
     frame : DataFrame
-        Of `Spending.daily`.
+        From `Spending.daily`.
 
     Returns
     -------
@@ -227,7 +226,7 @@ def unusual(frame: pd.DataFrame) -> CostFrame:
     known = frame.assign(model_id=frame["model_id"].astype("string"))
     each = known.groupby(["model_id", "day"], observed=True)["net"].sum().reset_index()
     whole = known.groupby("day")["net"].sum().reset_index().assign(model_id=EVERYTHING)
-    if each["model_id"].nunique() < 2:  # the sum of one model says nothing more
+    if each["model_id"].nunique() < 2:  # with one model, the sum is the same
         whole = whole.iloc[:0]
     series = pd.concat([whole, each], ignore_index=True)
     parts = [_outliers(part) for _, part in series.groupby("model_id", sort=False)]
@@ -252,16 +251,16 @@ def _amounts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(spent: Spending, column: str, rest: str, values: Sequence[Any] = ()) -> pd.DataFrame:
-    """Return rows by id, with one column after the amounts."""
+    """Return rows indexed by id, with one more column after the amounts."""
     names = ", ".join(["id", "model_id", "status", "created_at", *_AMOUNTS, column])
     return _amounts(spent.ask(f"select {names} from spending {rest}", values).set_index("id"))  # noqa: S608
 
 
 def _in_credits(sums: pd.DataFrame, names: list[str], currencies: Sequence[str]) -> pd.DataFrame:
-    """Sort groups, join those whose values are equal (1 and 1.0), and write credits and money."""
+    """Sort groups, merge those with equal values (1 and 1.0), and convert to credits and money."""
     groups = sums.groupby(names, dropna=False, observed=True, sort=True)
     sums = groups.sum().reset_index()
-    for name in currencies:  # of which a part is missing, the whole is
+    for name in currencies:  # the sum is missing if a part is
         sums[name] = sums[name].where(groups[name].count().to_numpy() == groups.size().to_numpy())
     worth = {name: sums.pop(name) for name in currencies}
     net = sums["net"].astype("float64")
@@ -280,7 +279,7 @@ def _worth(amounts: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _outliers(days: pd.DataFrame) -> pd.DataFrame:
-    """Return the days of one model that stand out among those on which it was used."""
+    """Return the unusual days of one model, compared with its other days."""
     used = days[days["net"] > 0]
     net = credits(used["net"])
     if len(used) >= _LEAST:

@@ -1,7 +1,7 @@
-"""Sweeps: which values vary, which requests they make together, and a table of what came of those.
+"""Sweeps: the values that vary, the requests they make together, and a table of the results.
 
-Settings are ``parameters.NAME``, as in a history, so that one called ``status`` or ``seconds``
-stands beside the result of that name.
+Columns of parameters are ``parameters.NAME``, as in the history, so that a parameter called
+``status`` or ``seconds`` does not collide with the result of that name.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from kit.explore.sweeps.templates import CHOICE, choice_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Requests that a sweep may have.
+#: Maximum of requests in a sweep.
 MOST = 10_000
 PROMPT = "prompt"
 PREFIX = "parameters."
-#: What a request has besides its settings -> its column in a history.
+#: Arguments of a request other than parameters -> their columns in the history.
 _OWN = {"prompt": "prompt", "model": "model_id", "media": "media"}
-#: Columns after those that vary, with their dtypes.
+#: Result columns, after those that vary, with their dtypes.
 COLUMNS = {
     "price": "float64",
     "status": "string",
@@ -41,7 +41,7 @@ COLUMNS = {
     "generation_id": "string",
     "error": "string",
 }
-#: How far a request is: what was made of it, one word for it, and what went wrong.
+#: The state of a request: its generation, its status, and its error.
 Outcome: TypeAlias = tuple[wire.Generation | None, str, str]
 
 
@@ -49,11 +49,11 @@ Outcome: TypeAlias = tuple[wire.Generation | None, str, str]
 class SweepPlan:
     """The requests of a sweep."""
 
-    axes: Mapping[str, list[Any]]  # what varies, with its values in their order
-    fixed: Mapping[str, Any]  # what all requests share
+    axes: Mapping[str, list[Any]]  # names and ordered values of what varies
+    fixed: Mapping[str, Any]  # arguments shared by all requests
     requests: Sequence[Mapping[str, Any]]  # the varying values of each
-    grid: bool  # whether every combination is there, so that a sheet has no holes
-    #: What the requests were given as: its index is that of the results.
+    grid: bool  # whether it has every combination, so that a sheet has no gaps
+    #: The dataframe that the requests came from: the results have its index.
     rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)
 
 
@@ -62,16 +62,14 @@ def plan_values(
 ) -> SweepPlan:
     """Return the plan of a sweep.
 
-    Raises `ConfigError`: an axis is empty, the axes of a zip differ in length, or there are too
+    Raises `ConfigError` if an axis is empty, the axes of a zip differ in length, or there are too
     many requests.
 
-    `values`: by name. A list, range, array or series varies; a text or number is the same
-    everywhere.
-    `how`: ``grid``: every combination, the last name varying fastest. ``zip``: the first values
-    together, then the second. A number: that many of the grid, drawn at random, and the same ones
-    for the same sweep.
-    `lists`: names whose values are lists themselves: they vary where they are given a list of
-    lists.
+    `values`: by name. A list, range, array or series varies; a text or number is shared by all.
+    `how`: ``grid``: all combinations, the last name varying fastest. ``zip``: the first values
+    together, then the second, and so on. A number: a random sample of the grid of that size, always
+    the same for the same sweep.
+    `lists`: names whose values are lists themselves; they vary if given a list of lists.
     """
     axes, fixed = _split(values, set(lists))
     if how == "zip":
@@ -93,11 +91,11 @@ def plan_values(
 
 
 def plan_rows_of(rows: Sequence[Mapping[str, Any]]) -> SweepPlan:
-    """Return the plan of requests that are given one by one, e.g. as the rows of a frame."""
+    """Return the plan of requests given one by one, such as the rows of a dataframe."""
     _check_size(len(rows))
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
-    # of values that are written alike one
+    # one of the values with the same text
     axes = {n: list({repr(v): v for v in column}.values()) for n, column in columns.items()}
     varying = {name: found for name, found in axes.items() if len(found) > 1}
     fixed = {name: found[0] for name, found in axes.items() if len(found) == 1}
@@ -124,10 +122,10 @@ def _split(
 
 
 def _many(value: Any) -> list[Any] | None:
-    """Return the values of something that holds several, or None for a single one."""
+    """Return the values of a collection, or None for a single value."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         return None
-    if isinstance(value, (set, frozenset)):  # their order differs from process to process
+    if isinstance(value, (set, frozenset)):  # their order differs between processes
         return sorted(value, key=lambda item: (str(type(item)), item))
     return list(value)
 
@@ -143,7 +141,7 @@ def _zip(axes: Mapping[str, list[Any]]) -> list[Mapping[str, Any]]:
 
 
 def _at(axes: Mapping[str, list[Any]], number: int) -> dict[str, Any]:
-    """Return one combination of a grid, without making the others."""
+    """Return one combination of a grid without computing the others."""
     found: dict[str, Any] = {}
     for name in reversed(list(axes)):
         number, place = divmod(number, len(axes[name]))
@@ -174,7 +172,7 @@ def table(
     *,
     constants: bool = False,
 ) -> pd.DataFrame:
-    """Return one row a request: what varies, and all share for `constants`, then `COLUMNS`."""
+    """Return one row per request: what varies, with `constants` also the rest, then `COLUMNS`."""
     import pandas as pd
 
     rows = [
@@ -191,7 +189,7 @@ def table(
 
 
 def name_column(name: str) -> str:
-    """Return the column of something that a request is given."""
+    """Return the column of an argument of a request."""
     if name.startswith(CHOICE):
         return name
     return _OWN.get(name) or f"{PREFIX}{name.removeprefix(PREFIX)}"

@@ -1,4 +1,4 @@
-"""A sweep as it is shown: a table in a notebook, and a contact sheet as static HTML or a PNG."""
+"""Views of a sweep: a table in a notebook, and a contact sheet as static HTML or PNG."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kit.errors import ConfigError
 from kit.explore.sweeps import COLUMNS, PREFIX, SweepPlan
 from kit.pictures import open_picture
 
-#: Rows of a table, and columns that tell nothing before a run, and after it.
+#: Maximum of rows in the table, and columns hidden before a run, and after it.
 _ROWS = 20
 _LATER = frozenset(COLUMNS) - {"price", "status", "error"}
 _BEFORE = frozenset({"price", "generation_id"})
@@ -34,12 +34,12 @@ FAINT = "color:var(--jp-ui-font-color2,#767676)"
 _STAR = "★"
 _CELL = "padding:4px;text-align:center;vertical-align:top"
 _HEAD = "padding:4px 8px;font-weight:600;text-align:center;max-width:220px"
-#: Of the picture: colors, gaps and heights in pixels.
+#: Colors, gaps and heights of the picture, in pixels.
 _INK, _PALE_INK, _PAPER, _EMPTY = "#222222", "#666666", "#FFFFFF", "#F0F0F0"
 _GAP, _TEXT, _TITLE = 10, 15, 20
 _SIDE, _LINES = 180, 3
 _FONT = "engines/media/fonts/Inter-Medium.ttf"
-#: Pixels that a sheet may have in all; tiles are made smaller beyond them.
+#: Maximum of pixels in a sheet; tiles are scaled down to stay below it.
 _MOST = 60_000_000
 
 
@@ -48,22 +48,22 @@ class Tile:
     """One result."""
 
     picture: str | None  # a ``data:`` address
-    caption: str  # what it cost, or why there is no picture
+    caption: str  # its cost, or why there is no picture
     label: str = ""  # its values, for sheets without axes
     favorite: bool = False
-    number: int | None = None  # of its request, by which the result is opened
+    number: int | None = None  # of its request, to open the result
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A contact sheet; it shows itself, and `save` writes it as ``.html`` or ``.png``."""
+    """A contact sheet; a notebook displays it, and `save` writes ``.html`` or ``.png``."""
 
     title: str
-    columns: Sequence[str]  # labels; empty ones are not shown
+    columns: Sequence[str]  # labels; empty ones are hidden
     rows: Sequence[str]
-    tiles: Mapping[tuple[int, int], Tile]  # by row and column, where something was made
+    tiles: Mapping[tuple[int, int], Tile]  # by row and column; some may be missing
     size: int = 200
-    show: Callable[[Sheet], None] | None = None  # in a notebook, with what opens its results
+    show: Callable[[Sheet], None] | None = None  # in a notebook, with buttons for results
 
     def __repr__(self) -> str:
         return f"<Sheet {len(self.rows)} × {len(self.columns)}: {self.title}>"
@@ -77,7 +77,7 @@ class Sheet:
         self.show(self)
 
     def html(self) -> str:
-        """Return the sheet as static HTML, with all pictures inside."""
+        """Return the sheet as static HTML with embedded pictures."""
         corner = "<td></td>" if any(self.rows) else ""
         head = "".join(f'<th style="{_HEAD}">{escape(name)}</th>' for name in self.columns)
         lines = [f"<tr>{corner}{head}</tr>"] if any(self.columns) else []
@@ -92,7 +92,7 @@ class Sheet:
         )
 
     def png(self) -> bytes:
-        """Return the sheet as a picture on white."""
+        """Return the sheet as a PNG with a white background."""
         side = _SIDE if any(self.rows) else 0
         size, tall = self.size, _tall(self)
         head = max((len(_lines(name, size)) for name in self.columns if name), default=0)
@@ -127,7 +127,7 @@ class Sheet:
         return buffer.getvalue()
 
     def save(self, file: Path | str) -> Path:
-        """Write the sheet to a file, whose ending says how, and return where it is."""
+        """Save the sheet as HTML or PNG, as the suffix of the file says, and return the path."""
         path = Path(file).expanduser()
         if path.suffix.lower() not in (".png", ".html"):
             raise ConfigError(f"a sheet is saved as .png or .html, not as {path.suffix!r}")
@@ -162,12 +162,12 @@ def lay_out_sheet(
     y: str | None,
     size: int,
 ) -> Sheet:
-    """Return the sheet of a plan: one axis across, all others down; or a plain grid.
+    """Return the sheet of a plan: one axis across, all others down; or a simple grid.
 
-    Raises `ConfigError`: the plan has no such axis, or one is to go both ways.
+    Raises `ConfigError` if the plan has no such axis, or `x` and `y` are the same.
 
-    `tiles`: one a request.
-    `x`, `y`: axes; with `y` the remaining axes are told in the labels of the rows after it.
+    `tiles`: one per request.
+    `x`, `y`: axes; after `y`, the labels of rows contain the remaining axes.
     """
     if x is not None and x == y:
         raise ConfigError(f"{x!r} cannot be both x and y")
@@ -184,7 +184,7 @@ def lay_out_sheet(
     down = [y] if y else []
     down += [name for name in plan.axes if name not in (across, *down)]
     columns = [repr(value) for value in plan.axes[across]]
-    rows: dict[str, tuple[int, str]] = {}  # long texts may have one label
+    rows: dict[str, tuple[int, str]] = {}  # long texts may share a label
     placed: dict[tuple[int, int], Tile] = {}
     for request, tile in zip(plan.requests, tiles, strict=True):
         given = {name: request[name] for name in down if name in request}
@@ -197,7 +197,7 @@ def lay_out_sheet(
 
 
 def text(value: Any, most: int = 60) -> str:
-    """Return a value as a short label, a float with the digits that it has."""
+    """Return a value as a short label; a float keeps all its digits."""
     written = str(value)
     if isinstance(value, float):
         written = np.format_float_positional(round(value, 9), trim="-")
@@ -216,21 +216,21 @@ def _label(name: str, value: Any) -> str:
 
 
 def _tall(sheet: Sheet) -> float:
-    """Return the height of the tallest picture, of a width of 1: wide ones leave no gaps below."""
+    """Return the height of the tallest picture at a width of 1, so that rows have no gaps."""
     found = []
     for tile in sheet.tiles.values():
         file = raw(tile)
         if file is not None:
             with open_picture(file) as opened:
                 found.append(opened.height / opened.width)
-    # without any picture there are only words, in boxes
+    # without pictures, tiles are boxes of text
     return min(1.0, max(found, default=0.5))
 
 
 def _place(
     paper: Image.Image, pen: ImageDraw.ImageDraw, tile: Tile, place: tuple[int, int, int, int]
 ) -> None:
-    """Draw a tile; its place is where it begins, and the width and height of its picture."""
+    """Draw a tile; its place is its position, and the width and height of its picture."""
     x, y, size, high = place
     file = raw(tile)
     if file is None:
@@ -258,12 +258,12 @@ def _lines(words: str, width: int) -> list[str]:
 
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the package's own font: sheets look the same everywhere, and it has more letters."""
+    """Return the included font, which makes sheets look the same everywhere."""
     return ImageFont.truetype(io.BytesIO(files("kit").joinpath(_FONT).read_bytes()), size)
 
 
 def html(frame: pd.DataFrame, title: str, told: str, *, new: bool) -> str:
-    """Draw a sweep: what it consists of, what it costs, and how to run it."""
+    """Return a sweep as HTML: its requests, its price, and how to run it."""
     shown = frame.head(_ROWS)
     hidden = _LATER if new else _BEFORE
     names = [n for n in shown if n not in hidden and (n not in COLUMNS or shown[n].notna().any())]

@@ -1,8 +1,8 @@
-"""Prompt templates: one text with choices in it, which stands for many prompts.
+"""Prompt templates: a text with choices, which expands to many prompts.
 
-The words are those of the field: ``{red|blue}`` is one of them, ``{2$$fog|rain|snow}`` two, joined
-by commas, ``{1-2$$ and $$fog|rain}`` one or two, joined by `` and ``, and ``__place__`` one of a
-named list. A backslash keeps a brace as it is.
+The syntax is that of dynamic prompts: ``{red|blue}`` is one of them, ``{2$$fog|rain|snow}`` two,
+joined by commas, ``{1-2$$ and $$fog|rain}`` one or two, joined by `` and ``, and ``__place__`` one
+of a named list. A backslash escapes a brace.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 __all__ = ["CHOICE", "PromptTemplate", "PromptVariant", "template"]
 
-#: What columns of choices begin with.
+#: Prefix of the columns of choices.
 CHOICE = "choice."
-#: Prompts that are listed at once, ways to pick some of a list, levels of choices in choices, and
-#: characters of a template.
+#: Limits: listed prompts, ways to pick from a list, levels of nested choices, and characters of a
+#: template.
 MOST, _WAYS, _DEEPEST, _LONGEST = 10_000, 10_000, 8, 20_000
 _MARK = re.compile(r"\\([{}|\\_])|(\{)|(\})|(\|)|__([A-Za-z][\w-]{0,63}?)__")
 _COUNT = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?\$\$(?:([^${}|]{0,20})\$\$)?")
 
 
 class PromptVariant(str):
-    """A prompt that knows what was chosen for it."""
+    """A prompt with the choices made for it."""
 
     __slots__ = ("choices",)
     choices: Mapping[str, str]
 
 
 class UnknownListError(ConfigError):
-    """A template names a list that is not there."""
+    """A template refers to an unknown list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Sequence:
         return math.prod(1 if isinstance(part, str) else part.count for part in self.parts)
 
     def split(self, number: int) -> list[str]:
-        """Return the text of each part; the last one changes fastest."""
+        """Return the text of each part for a combination; the last part varies fastest."""
         found = []
         for part in reversed(self.parts):
             if isinstance(part, str):
@@ -69,7 +69,7 @@ class _Sequence:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Some of several options: the ways to pick them, one after the other."""
+    """One or more of several options, with all ways to pick them in order."""
 
     name: str
     ways: Sequence[_Sequence]
@@ -88,10 +88,10 @@ class _Choice:
 
 
 class PromptTemplate:
-    """What a template stands for: its prompts, all of them or some that are drawn.
+    """The prompts of a template: all of them, or a random sample.
 
-    Give it to a sweep as its prompt, or its `frame` to `generate_many`: the results have what was
-    chosen as columns ``choice.NAME``.
+    Pass it to a sweep as its prompt, or its `frame` to `generate_many`: the results have the
+    choices as columns ``choice.NAME``.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class PromptTemplate:
         return map(self._at, range(len(self)))
 
     def sample(self, count: int, seed: int = 0) -> list[PromptVariant]:
-        """Return some of its prompts, drawn at random; the same ones for the same seed."""
+        """Return a random sample of its prompts; the same for the same seed."""
         if count < 1:
             raise ConfigError("a template draws at least one prompt")
         chance, size = random.Random(seed), len(self)  # noqa: S311 - no secret
@@ -124,12 +124,12 @@ class PromptTemplate:
         if size <= MOST:
             return [self._at(number) for number in sorted(chance.sample(range(size), count))]
         picked: dict[int, None] = {}
-        while len(picked) < min(count, MOST):  # of so many, hardly one is drawn twice
+        while len(picked) < min(count, MOST):  # duplicates are rare among so many
             picked[chance.randrange(size)] = None
         return [self._at(number) for number in sorted(picked)]
 
     def frame(self, count: int | None = None, seed: int = 0) -> pd.DataFrame:
-        """Return its prompts, or some of them, as a table with what was chosen for each."""
+        """Return its prompts, or a random sample, as a dataframe with their choices."""
         import pandas as pd
 
         found = list(self) if count is None else self.sample(count, seed)
@@ -147,26 +147,26 @@ class PromptTemplate:
 
 
 def choice_columns(prompts: Sequence[object]) -> dict[str, list[str | None]]:
-    """Return what was chosen for each prompt of a template, by column."""
+    """Return the choices of each prompt of a template, by column."""
     chosen = [prompt.choices if isinstance(prompt, PromptVariant) else {} for prompt in prompts]
     names = dict.fromkeys(name for choices in chosen for name in choices)
     return {f"{CHOICE}{name}": [choices.get(name) for choices in chosen] for name in names}
 
 
 def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]) -> PromptTemplate:
-    """Return the prompts that a text with choices stands for.
+    """Return the prompts of a template, which is a text with choices.
 
     Parameters
     ----------
     folder : path, optional
-        Where named lists are looked for: ``__place__`` is a line of ``place.txt``.
+        Folder of named lists: ``__place__`` is a line of ``place.txt``.
     **lists
-        Named lists themselves.
+        Named lists.
 
     Raises
     ------
     ConfigError
-        A brace is never closed, or there is no such list.
+        A brace is not closed, or a list is unknown.
 
     Examples
     --------
@@ -197,7 +197,7 @@ class _Reader:
         return parts
 
     def _sequence(self, depth: int) -> _Sequence:
-        """Read up to the end of an option, or of the text."""
+        """Parse up to the end of an option, or of the text."""
         parts: list[str | _Choice] = []
         while True:
             found = _MARK.search(self._text, self._at)
