@@ -1,4 +1,4 @@
-"""``kit docs``: the reference as static pages, made from docstrings, tables and `kit/manual`."""
+"""``kit docs``: the reference as static pages, from docstrings, tables and `kit/manual`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from kit.errors import ApiError, require_extra
 from kit.version import __version__
 
-#: The modules that a user of the kit, or somebody who writes an engine, calls.
+#: The public modules, for users of the kit and authors of engines.
 MODULES = (
     "kit",
     *(
@@ -26,9 +26,9 @@ MODULES = (
     "kit.parameters",
     "kit.engines.base",
 )
-#: A parameter of a NumPy docstring: its names, and what is said of it.
+#: A parameter in a NumPy docstring: its names and description.
 _FIELDS = r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)"
-#: Settings whose default is not the same everywhere.
+#: Settings whose default depends on the machine.
 _OF_THE_MACHINE = ("data", "workers")
 Table = list[tuple[str, ...]]
 
@@ -50,7 +50,7 @@ def command(
         footer_text=f"creative-studio-kit {__version__}",
         template_directory=Path(str(manual)),
     )
-    # What is in a package that is named comes with it, as errors do, a public name of the kit.
+    # Modules inside a listed package are included with it; so is kit.errors, a public name of kit.
     faces = ("kit.errors", "kit.studio.sync.", "kit.studio.aio.")
     pdoc.pdoc(*(name for name in MODULES if not name.startswith(faces)), output_directory=folder)
     page = pdoc.render.env.from_string((manual / "page.html").read_text("utf-8"))
@@ -64,7 +64,7 @@ def command(
 
 
 def write_pages() -> dict[str, str]:
-    """Return the Markdown of each page beside those of the modules, by its name."""
+    """Return the Markdown of each page other than those of modules, by name."""
     manual, deploy = files("kit") / "manual", files("kit") / "deploy"
     return {
         "index": (manual / "index.md").read_text("utf-8"),
@@ -74,7 +74,7 @@ def write_pages() -> dict[str, str]:
         "settings": _format_table("Settings of the service", list_settings()),
         "limits": _format_table("Limits", list_limits()),
         "security": (manual / "security.md").read_text("utf-8"),
-        # Read in the project, its link leads to the file that the next page is made of.
+        # In the repository, its link points to the source of the next page.
         "operation": (manual / "operation.md")
         .read_text("utf-8")
         .replace("../deploy/CAPACITY.md", "capacity.html"),
@@ -83,7 +83,7 @@ def write_pages() -> dict[str, str]:
 
 
 def list_errors() -> Table:
-    """Return each code of the API with its status, meaning, class, and what to do."""
+    """Return each error code with its status, meaning, remedy and class."""
     rows: Table = [("code", "status", "meaning", "what to do", "class")]
     for code, kind in sorted(ApiError.by_code.items(), key=lambda item: item[1].status):
         meaning, _, remedy = (inspect.getdoc(kind) or "").partition("\n\n")
@@ -93,7 +93,7 @@ def list_errors() -> Table:
 
 
 def list_operations() -> Table:
-    """Return each operation of the service with the scope that it needs."""
+    """Return each operation of the service with the scope that it requires."""
     from kit.service import settings
     from kit.service.app import create_app
 
@@ -108,10 +108,10 @@ def list_operations() -> Table:
 
 
 def list_settings() -> Table:
-    """Return each variable of the service with its default and what it means."""
+    """Return each environment variable of the service with its default and meaning."""
     from kit.service.settings import ServiceSettings, describe_settings, load
 
-    # Field -> what the docstring says of it.
+    # Field -> its description in the docstring.
     found = re.findall(_FIELDS, inspect.getdoc(ServiceSettings) or "", re.MULTILINE)
     meanings = {n: " ".join(said.split()) for names, said in found for n in names.split(", ")}
     rows: Table = [("variable", "default", "meaning")]
@@ -125,7 +125,7 @@ def list_settings() -> Table:
 
 
 def list_limits() -> Table:
-    """Return what one request, account and address may have."""
+    """Return the limits of requests, accounts and addresses."""
     from kit.service import connections
     from kit.service.domain import idempotency, keys, uploads
     from kit.service.http import bodies, events, serializers
@@ -133,25 +133,25 @@ def list_limits() -> Table:
 
     hour = 3600
     return [
-        ("of", "at most"),
+        ("of", "limit"),
         (
-            "a request's head",
+            "the request line and headers",
             f"{connections.HEAD_BYTES:,} bytes, {connections.MANY_HEADERS} headers",
         ),
-        ("a request's body", f"{bodies.BODY_LIMIT:,} bytes"),
-        ("a prompt, and any other text", f"{bounds.TEXT:,} characters"),
+        ("the body of a request", f"{bodies.BODY_LIMIT:,} bytes"),
+        ("a prompt, or any other text", f"{bounds.TEXT:,} characters"),
         ("the parameters of a generation", f"{bounds.PARAMETERS:,} bytes as JSON"),
-        ("keys of an account in use", f"{keys.ACTIVE_KEYS}"),
-        ("upload tickets of an account that wait for a file", f"{uploads.OPEN_TICKETS}"),
-        ("an upload ticket", f"{uploads.TICKET_MS // 60_000} minutes"),
-        ("a signed address", f"{serializers.ADDRESS_SECONDS // hour} hours"),
-        ("the kept answer of an idempotency key", f"{idempotency.KEPT_MS // hour // 1000} hours"),
+        ("active keys of an account", f"{keys.ACTIVE_KEYS}"),
+        ("unused upload tickets of an account", f"{uploads.OPEN_TICKETS}"),
+        ("validity of an upload ticket", f"{uploads.TICKET_MS // 60_000} minutes"),
+        ("validity of a signed address", f"{serializers.ADDRESS_SECONDS // hour} hours"),
+        ("validity of an idempotency key", f"{idempotency.KEPT_MS // hour // 1000} hours"),
         ("`Prefer: wait`", f"{events.MAX_WAIT} seconds"),
     ]
 
 
 def _describe_commands() -> Iterator[str]:
-    """Yield the help of each command, as it is printed."""
+    """Yield the help text of each command."""
     from typer.main import get_command
 
     from kit.commands import command_line
