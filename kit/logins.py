@@ -1,4 +1,4 @@
-"""Logging in: a service and its key are asked for once, tried, and saved as a profile."""
+"""Login: asks for a service and its key, tries the key, and saves both as a profile."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ def login(
     ask: Callable[[str], str] = input,
     ask_key: Callable[[str], str] = getpass,
 ) -> Studio | SignIn:
-    """Save an address and a key for later and return the studio of that service.
+    """Save the address of a service and an API key, and return its studio.
 
-    What is not given is asked for; a key that is typed is not shown and stays in no notebook. The
-    key is tried before it is saved: in the system's keyring where the package `keyring` is
-    installed and takes it, else in a file that only its owner can read.
+    It asks for missing values; a typed key is hidden and not saved in the notebook. The key is
+    tried first, then saved in the system's keyring if the package `keyring` is installed and
+    works, else in a file that only its owner can read.
 
     Parameters
     ----------
     profile : str
-        Under which name; ``kit.connect(profile=...)`` finds it, and ``kit.connect()`` finds the one
-        that is called ``default``. An empty name saves nothing.
+        Name of the profile for ``kit.connect(profile=...)``; ``kit.connect()`` uses ``default``. An
+        empty name saves nothing.
     form : bool
-        Return a form to sign in with instead, for pages on which a cell cannot ask, such as
-        Voilà's; its ``studio`` is there after signing in.
+        Return a login form instead, for pages on which cells cannot ask for input, such as Voilà's;
+        after the login, its ``studio`` is set.
     ask, ask_key : callable, optional
-        How a question is asked: below the cell in JupyterLab, on the line in a terminal.
+        Functions that ask for input; by default below the cell, or in the terminal.
 
     Raises
     ------
     ConfigError
-        There is no way to ask here, or what was given cannot be right.
+        Input is impossible here, or a value is malformed.
     InvalidApiKeyError
-        The service does not know the key; nothing was saved.
+        The service refused the key; nothing was saved.
 
     Examples
     --------
@@ -93,11 +93,11 @@ def login(
 
 
 def logout(profile: str = "default") -> None:
-    """Forget a saved profile and its key.
+    """Delete a saved profile and its key.
 
     Examples
     --------
-    ``kit.logout()`` forgets the one that ``kit.connect()`` would have found.
+    ``kit.logout()`` deletes the profile ``default``.
     """
     profiles.forget(profile)
 

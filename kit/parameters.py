@@ -1,7 +1,7 @@
-"""Values checked against a model's parameters: one checker for form, client and service.
+"""Validation of requests against a model's parameters, shared by forms, client and service.
 
-It only judges what it knows: a parameter of an unknown type passes, the service has the last word.
-Limits that no model names (`Limits`) are this service's own, and hold for its models alone.
+Parameters of an unknown type are not checked here; the service decides. Limits beyond those of the
+model (`Limits`) are this service's own, and apply only to its models.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pydantic_core import to_json
 from kit.errors import REPORTED, ParameterError
 from kit.wire import Model, Parameter, WriteScripts, bounds
 
-#: The largest whole number that every JSON reader keeps exact.
+#: The largest integer that every JSON parser keeps exact.
 _LARGEST = 2**53 - 1
-#: What is wrong with a number that JSON cannot write: it would arrive as nothing at all.
+#: The message for numbers that JSON cannot represent.
 NO_NAN = "holds NaN or Infinity, which cannot be sent: JSON has no such numbers"
 _NUMBERS = ("integer", "number")
 
-#: Characters of a name beyond which no similar one is looked for.
+#: Maximum characters of a name for which similar names are suggested.
 _LONGEST_NAME = 100
-#: Names of a list that are shown; a service may have hundreds of models.
+#: Maximum of names listed in a message; a service may have hundreds of models.
 _LISTED = 40
 _SHOWN = 60
 
@@ -34,20 +34,20 @@ Problem = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a model; forms, sweeps and cells hand it on as it is, up to the start.
+    """A request to a model, as forms, sweeps and cells pass it on until it is started.
 
     Parameters
     ----------
     parameters : mapping
-        Values by name that are sent; the service fills in the rest.
+        Values to send, by name; the service fills in the defaults.
     media : mapping of str to sequence
         Input files by parameter name.
     tags : mapping of str to str
-        What it is filed under; requests that differ in them alone are equal.
+        Its tags; requests that differ only in tags are equal.
     inputs : sequence of str
-        Ids of the generations whose outputs go in, as far as that is known.
+        Ids of the generations whose outputs are input files, if known.
     file_metadata : bool
-        Whether the result says in itself what made it.
+        Whether the result contains the request as metadata.
 
     Examples
     --------
@@ -66,28 +66,28 @@ class Request:
 
     @property
     def complete(self) -> dict[str, Any]:
-        """The parameters with every default filled in: what the price depends on."""
+        """The parameters with all defaults filled in, on which the price depends."""
         defaults = {p.name: p.default for p in self.model.setting_parameters}
         return {name: v for name, v in {**defaults, **self.parameters}.items() if v is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a service takes at most, beyond what its models say.
+    """The limits of a service in addition to those of its models.
 
-    `prompt` and `text` are characters, the latter of a text whose parameter has no `max_length`;
-    `items` and `depth` of lists and objects; `size` the bytes of all settings as JSON.
+    `prompt` and `text` are characters, the latter of texts whose parameter has no `max_length`;
+    `items` and `depth` limit lists and objects; `size` is the bytes of all parameters as JSON.
     """
 
     prompt: float = math.inf
     text: float = math.inf
     number: float = math.inf
     items: float = math.inf
-    depth: float = 100  # what every JSON reader takes
+    depth: float = 100  # accepted by every JSON parser
     size: float = math.inf
 
 
-#: Of this service, and of others: none is known of those, and they have the last word.
+#: Limits of this service, and of others: theirs are unknown, and they decide.
 OWN = Limits(
     prompt=bounds.TEXT,
     text=bounds.TEXT,
@@ -100,7 +100,7 @@ UNKNOWN = Limits()
 
 
 def is_own(model: Model) -> bool:
-    """Return whether a model is of a service like this one: no other publishes its price as a rule.
+    """Return whether a model is of a service of this kind: only those publish a price rule.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def is_own(model: Model) -> bool:
 
 
 def limits(model: Model) -> Limits:
-    """Return the limits of the service that a model is of."""
+    """Return the limits of a model's service."""
     return OWN if is_own(model) else UNKNOWN
 
 
@@ -123,14 +123,14 @@ def check(
     parameters: Mapping[str, Any],
     media: Mapping[str, Sequence[Any]],
 ) -> dict[str, Any]:
-    """Return the settings of a request with every default filled in.
+    """Validate a request and return its parameters with all defaults filled in.
 
-    Of media only the number of files is looked at.
+    Of input files only the number is checked.
 
     Raises
     ------
     ParameterError
-        With one sentence for each problem, all of them at once.
+        With one message for each problem.
 
     Examples
     --------
@@ -160,9 +160,9 @@ def settings(
     media_names: Iterable[str] = (),
     limits: Limits = OWN,
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the values with defaults filled in, and what is wrong with them.
+    """Return the values with defaults filled in, and their problems.
 
-    A value of None means "not given". Each problem is a (field, sentence) pair.
+    A value of None means "not given". Each problem is a (field, message) pair.
     """
     if len(given) > limits.items:
         return {}, [("parameters", bounds.too_many(len(given), limits.items))]
@@ -186,7 +186,7 @@ def settings(
 
 
 def problem_with(parameter: Parameter, value: Any, limits: Limits = OWN) -> str | None:
-    """Return a sentence on what is wrong with a value, or None."""
+    """Return a message if a value is invalid, or None."""
     if parameter.media:
         return None
     if parameter.max_items is None:
@@ -199,7 +199,7 @@ def problem_with(parameter: Parameter, value: Any, limits: Limits = OWN) -> str 
 
 
 def prompt_problems(model: Model, prompt: str | None) -> Iterator[Problem]:
-    """Yield what is wrong with a prompt for a model."""
+    """Yield the problems of a prompt for a model."""
     text = (prompt or "").strip()
     if text and not model.supports_prompt:
         yield "prompt", f"the model {model.id!r} takes no prompt: leave it out"
@@ -210,7 +210,7 @@ def prompt_problems(model: Model, prompt: str | None) -> Iterator[Problem]:
 
 
 def media_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
-    """Yield what is wrong with the choice of input files for a model."""
+    """Yield problems of the number or names of input files for a model."""
     yield from medium_problems(model, media)
     for parameter in model.media_parameters:
         if parameter.required and not media.get(parameter.name):
@@ -218,7 +218,7 @@ def media_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator
 
 
 def medium_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
-    """Yield which input files can be none of a model's, whatever is in them."""
+    """Yield the input files that a model cannot accept, whatever their content."""
     known = {p.name: p for p in model.media_parameters}
     strangers = [name for name in media if name not in known]
     for name in strangers:
@@ -232,7 +232,7 @@ def medium_problems(model: Model, media: Mapping[str, Sequence[Any]]) -> Iterato
 
 
 def script_problems(order: WriteScripts) -> Iterator[Problem]:
-    """Yield what of an order for scripts is too long, or missing."""
+    """Yield the fields of a script request that are too long or missing."""
     title, hook = order.title.strip(), (order.hook_angle or "").strip()
     if not 1 <= len(title) <= bounds.TITLE:
         yield "title", f"must have 1 to {bounds.TITLE} characters, not {len(title):,}"
@@ -241,7 +241,7 @@ def script_problems(order: WriteScripts) -> Iterator[Problem]:
 
 
 def file_name_problems(name: str) -> Iterator[Problem]:
-    """Yield that an upload cannot have a name."""
+    """Yield a problem if an upload cannot have this name."""
     if not 1 <= len(name) <= bounds.FILE_NAME:
         yield "fileName", f"must have 1 to {bounds.FILE_NAME} characters, not {len(name):,}"
     elif any(letter in "/\\" or unicodedata.category(letter) == "Cc" for letter in name):
@@ -249,8 +249,8 @@ def file_name_problems(name: str) -> Iterator[Problem]:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean ...?" or the list of what there is, ready to append to a sentence."""
-    # Imported here: most names are right.
+    """Return "; did you mean ...?" or the list of known names, to append to a message."""
+    # Imported here: most names are correct.
     import difflib
 
     names = sorted(known)
@@ -277,13 +277,13 @@ def _unknown_names(
 
 
 def _hint(name: str, known: Iterable[str], strangers: int) -> str:
-    # of many unknown names, nothing is said
+    # nothing is suggested for many unknown names
     return suggest(name, known) if strangers <= REPORTED else ""
 
 
 def _item_problem(parameter: Parameter, value: Any, limits: Limits) -> str | None:
     if any(_is_same(value, choice) for choice in parameter.enum or ()):
-        return None  # a choice is right, whatever type its parameter is said to have
+        return None  # a listed choice is valid, whatever the declared type
     wrong = TYPES.get(parameter.type, lambda _: None)(value)
     if wrong:
         return f"must be {wrong}, not {shorten(value)}"
@@ -307,7 +307,7 @@ def _range_problem(parameter: Parameter, value: float, largest: float) -> str | 
 
 
 def _inner_problem(value: Any, limits: Limits, level: int = 2) -> str | None:
-    """Return what is wrong in a value that lies so deep in the settings of a request."""
+    """Return a message if a value nested at a level of the parameters is invalid."""
     if isinstance(value, str) and len(value) > limits.text:
         return bounds.too_long(len(value), limits.text)
     if isinstance(value, float) and not math.isfinite(value):
@@ -323,7 +323,7 @@ def _inner_problem(value: Any, limits: Limits, level: int = 2) -> str | None:
 
 
 def _size(given: Mapping[str, Any]) -> int:
-    """Return the bytes of settings as JSON; what cannot be JSON is reported by the encoder."""
+    """Return the bytes of parameters as JSON; the encoder reports values that JSON lacks."""
     try:
         return len(to_json(given))
     except ValueError:
@@ -331,14 +331,14 @@ def _size(given: Mapping[str, Any]) -> int:
 
 
 def _whole(bound: float) -> str:
-    """Write a bound with all its digits, a whole one without a point."""
+    """Format a bound with all its digits, a whole number without a decimal point."""
     if isinstance(bound, int):
         return f"{bound}"
     return str(int(bound)) if bound.is_integer() and abs(bound) <= _LARGEST else f"{bound}"
 
 
 def _is_same(value: Any, choice: Any) -> bool:
-    """Return whether two values are one in JSON, where true is not 1."""
+    """Return whether two values are equal in JSON, where true is not 1."""
     return bool(value == choice) and _is_number(value) == _is_number(choice)
 
 
@@ -357,7 +357,7 @@ def _number(value: Any) -> str | None:
     return "a number" if wrong else None
 
 
-#: Type of a parameter -> what a wrong value should have been, or None when it is right.
+#: Type of a parameter -> function that returns what a value should be, or None if it is valid.
 TYPES: dict[str, Callable[[Any], str | None]] = {
     "integer": _integer,
     "number": _number,
@@ -367,18 +367,18 @@ TYPES: dict[str, Callable[[Any], str | None]] = {
 
 
 def _normalize(parameter: Parameter, value: Any) -> Any:
-    """Write 5.0 as 5 where a whole number is asked for, so that equal requests look equal."""
+    """Convert 5.0 to 5 for integer parameters, so that equal requests look equal."""
     if parameter.type == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     return list(value) if isinstance(value, tuple) else value
 
 
 def shorten(value: Any) -> str:
-    """Return a value from outside in a few words, however large it is."""
+    """Return a short text for a value of any size."""
     if isinstance(value, bool):
         return {True: "true", False: "false"}[value]
     if isinstance(value, int) and abs(value) >= 10**40:
-        return "a larger one"  # it has more digits than anybody reads
+        return "a larger one"  # it has too many digits to show
     if isinstance(value, (Mapping, list, tuple)):
         return "an object" if isinstance(value, Mapping) else "a list"
     text = repr(value[:_SHOWN] if isinstance(value, str) else value)

@@ -1,7 +1,7 @@
-"""The archive: a synced history and its ledger as frames, as SQL and as files.
+"""The archive: a synced history and its ledger as dataframes, SQL tables and files.
 
-DuckDB reads the Parquet parts where they lie, in memory of its own: any number of notebooks can ask
-the same store at once. Nothing here talks to the service.
+DuckDB reads the Parquet parts in place, into its own memory, so many notebooks can query the same
+store at once. Nothing here sends requests to the service.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ATTEMPTS = 5
 
 
 class Archive:
-    """What the store of one account holds, as of its last sync."""
+    """The history and ledger of one account, as of the last sync."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -65,18 +65,18 @@ class Archive:
         parameters: bool = False,
         media: bool = False,
     ) -> pd.DataFrame:
-        """Return generations as a frame, newest first; see `kit.explore.frames.GENERATIONS`.
+        """Return generations as a dataframe, newest first; see `kit.explore.frames.GENERATIONS`.
 
-        Columns that are not asked for are not read; see `kit.explore.arrow.Columns`.
+        Only the requested columns are read; see `kit.explore.arrow.Columns`.
         """
         wanted = Columns(columns, parameters, media)
         query = f"select {wanted.text} from generations {choice.where} {_NEWEST_FIRST}"  # noqa: S608
         return wanted.frame(self.ask(query, choice.values))
 
     def search(self, text: str, choice: HistoryFilter = ALL) -> pd.DataFrame:
-        """Return the generations in which all words of a text occur, the best first.
+        """Return the generations that contain all words of a text, best match first.
 
-        ``score`` is its first column; see `kit.explore.search.SearchQuery`.
+        The first column is ``score``; see `kit.explore.search.SearchQuery`.
         """
         query = SearchQuery(text)
         source = query.select("generations", choice.where)
@@ -87,7 +87,7 @@ class Archive:
     ) -> pd.DataFrame:
         """Return the generations that look most like a picture, by its hash.
 
-        ``likeness`` is its first column, 1 for the same; what has no hash is not among them.
+        The first column is ``likeness``, 1 for identical; generations without a hash are left out.
         """
         known = self.store.hashes().drop_null()
         alike = pa.array(likeness(known["hash"].to_pylist(), wanted))
@@ -96,7 +96,7 @@ class Archive:
         return self._ranked("likeness", source, choice.values, limit, alike=table)
 
     def without_hash(self, choice: HistoryFilter = ALL) -> list[str]:
-        """Return the ids of completed generations that were not looked at yet, newest first."""
+        """Return the ids of completed generations not hashed yet, newest first."""
         missing = "status = 'completed' and id not in (select id from known)"
         source = f"(select * from generations {choice.where}) where {missing}"  # noqa: S608
         query = f"select id from {source} {_NEWEST_FIRST}"  # noqa: S608
@@ -104,7 +104,7 @@ class Archive:
         return list(found["id"].to_pylist())
 
     def add_hashes(self, pictures: Mapping[str, Path | None]) -> None:
-        """Keep the hashes of picture files by generation; one without a picture has none."""
+        """Save the hashes of picture files by generation; None marks one without a picture."""
         found = {name: _try_hash(path) if path else None for name, path in pictures.items()}
         self.store.add_hashes(found)
 
@@ -116,7 +116,7 @@ class Archive:
         limit: int | None = None,
         **tables: pa.Table,
     ) -> pd.DataFrame:
-        """Return generations by a column that a query adds to them, the highest first."""
+        """Return generations sorted by a column that a query adds, highest first."""
         wanted = Columns()
         order = _NEWEST_FIRST.replace("order by", f"order by {column} desc,")
         query = f"select {wanted.text}, {column} from ({source}) {order} limit ?"  # noqa: S608
@@ -126,17 +126,17 @@ class Archive:
         return frame
 
     def usage(self, limit: int | None = None) -> pd.DataFrame:
-        """Return the ledger as a frame, newest first; see `kit.explore.frames.LEDGER`."""
+        """Return the ledger as a dataframe, newest first; see `kit.explore.frames.LEDGER`."""
         query = f"select * from usage {_NEWEST_FIRST} limit ?"  # noqa: S608
         return arrow.frame(self.ask(query, [limit]))
 
     def words(self, column: str) -> list[str]:
-        """Return the different words of a column of the history."""
+        """Return the distinct values of a text column of the history."""
         found = self.ask(f"select distinct {column} as word from generations")  # noqa: S608
         return [str(word) for word in found["word"].to_pylist() if word is not None]
 
     def ask(self, query: str, values: Sequence[Any] = (), **tables: pa.Table) -> pa.Table:
-        """Return what a query finds in these and other tables; `values` fill its question marks."""
+        """Run a query on these and other tables; `values` replace its question marks."""
 
         def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
             for name, table in tables.items():
@@ -146,17 +146,17 @@ class Archive:
         return self._ask(find, query)
 
     def sql(self, query: str, **tables: Any) -> pd.DataFrame:
-        """Return what a query of DuckDB's SQL finds in ``generations`` and in ``usage``.
+        """Run a query in DuckDB's SQL on the tables ``generations`` and ``usage``.
 
-        A parameter is ``"parameters.resolution"``, as in a frame, and a tag ``"tag.campaign"`` (in
-        the ledger, too, where a query is of that alone); the other columns are those of
-        `kit.explore.frames.GENERATIONS`, of `kit.explore.frames.LEDGER`, and ``id``. `tables`, of
-        pandas or Arrow, are there by name, to join.
+        Write parameters as ``"parameters.resolution"``, as in dataframes, and tags as
+        ``"tag.campaign"`` (also of the ledger, in a query without ``generations``); other columns
+        are ``id`` and those of `kit.explore.frames.GENERATIONS` and `kit.explore.frames.LEDGER`.
+        `tables` are pandas or Arrow tables to join, by name.
 
         Raises
         ------
         BadRequestError
-            The query is wrong; the message is DuckDB's.
+            The query is invalid; the message is DuckDB's.
         """
 
         def find(base: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -176,7 +176,7 @@ class Archive:
         Raises
         ------
         BadRequestError
-            The file is to be of another kind or in no folder, or there is no such column.
+            The file has another suffix, its folder does not exist, or a column is unknown.
         """
         target = Path(path).expanduser()
         kind = target.suffix.lower()
@@ -204,10 +204,10 @@ class Archive:
         return target
 
     def paid(self, model_id: str, count: int) -> list[dict[str, Any]]:
-        """Return what the newest generations of a model were charged, the oldest of them first.
+        """Return the charges of a model's newest generations, oldest first.
 
-        Only charges that the service or a receipt named, each as ``id``, ``credits`` (float),
-        ``parameters`` and ``media`` (JSON texts or None); estimates are none.
+        They are reported by the service or a receipt, not estimated; each has ``id``, ``credits``
+        (float), ``parameters`` and ``media`` (JSON texts or None).
         """
         known = "model_id = ? and credits_source in ('service', 'receipt')"
         query = (
@@ -222,18 +222,18 @@ class Archive:
         Raises
         ------
         BadRequestError
-            There is no such table.
+            The table is unknown.
 
-        Source: `kit.explore.frames` for the columns; generations have ``settings`` beside them, the
-        parameters without their seed. ``dask.dataframe.read_parquet(files)`` reads them on a
-        cluster that sees the same disk.
+        Source: `kit.explore.frames` for the columns; generations also have ``settings``, the
+        parameters without the seed. ``dask.dataframe.read_parquet(files)`` reads them on a cluster
+        that shares the disk.
         """
         if table not in SCHEMAS:
             raise BadRequestError(f"there is no table {table!r}{suggest(table, SCHEMAS)}")
         return [str(path) for path in self.store.files(table)]
 
     def _ask(self, find: Callable[[duckdb.DuckDBPyConnection], T], query: str) -> T:
-        """Run a query on the files of the moment; start over where they were merged meanwhile."""
+        """Run a query on the current files; start over if they were merged meanwhile."""
         booked = "usage" in query.lower()
         # what does not fit in memory lies beside the parts
         spill = str(self.store.folder / f"spill-{secrets.token_hex(4)}")
@@ -272,9 +272,9 @@ class Archive:
 
 
 def search_rows(frame: pd.DataFrame, text: str) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the positions of the rows of a history frame in which all words of a text occur.
+    """Return the positions of the rows of a history frame that contain all words of a text.
 
-    The best first; see `kit.explore.search.SearchQuery`.
+    The best match comes first; see `kit.explore.search.SearchQuery`.
     """
     query, rows = SearchQuery(text), frame.index.to_series(name="id").to_frame()
     rows = rows.assign(**{n: frame.get(n) for n in ("prompt", "model_id", "tags")}).astype("string")

@@ -1,4 +1,4 @@
-"""Which generations are asked for: one choice as a query of the API, as SQL and as a filter."""
+"""Filters of generations: as a query of the API, as SQL, and as a Python predicate."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _COLUMNS = {"status": "status", "model": "model_id", "asset_type": "asset_type"}
 
 
 class LongNames(TypedDict, total=False):
-    """Filters under the names that the query of a list has for them."""
+    """Filters under the names that the API uses."""
 
     model_id: str | None
     created_after: Moment | None
@@ -45,7 +45,7 @@ class LongNames(TypedDict, total=False):
 
 
 class Filters(LongNames, total=False):
-    """What may be asked of a history: those of `HistoryFilter`."""
+    """The filters of a history; see `HistoryFilter`."""
 
     since: Moment | None
     until: Moment | None
@@ -57,11 +57,11 @@ class Filters(LongNames, total=False):
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """A choice of generations; what is None or empty does not matter.
+    """A filter of generations; fields that are None or empty match all.
 
-    `since`, `until`: made at or after, made before.
-    `status`, `model`, `asset_type`: any of these.
-    `tag`: key and value of tags, all of which are wanted.
+    `since`, `until`: created at or after, and before.
+    `status`, `model`, `asset_type`: any of these values.
+    `tag`: keys and values of tags, all of which have to match.
     """
 
     since: datetime | None = None
@@ -137,16 +137,16 @@ ALL = HistoryFilter()
 
 
 def parse_filter(*, zone: tzinfo = UTC, **choices: Any) -> HistoryFilter:
-    """Return a choice of generations from how it was typed; see `HistoryFilter`.
+    """Parse filters given as keyword arguments; see `HistoryFilter`.
 
-    `zone`: of moments without one.
+    `zone`: time zone of moments without one.
 
     Raises
     ------
     BadRequestError
-        A moment is none, `since` is after `until`, or there is no such status.
+        A moment is malformed, `since` is after `until`, or a status is unknown.
     TypeError
-        There is no such choice.
+        A filter is unknown.
     """
     named = {_ALIASES.get(name, name): value for name, value in choices.items()}
     for name in named:

@@ -1,4 +1,4 @@
-"""Ratings: what somebody thinks of results, kept on this computer, and an order out of choices."""
+"""Ratings of results, kept on this computer, and rankings from pairwise choices."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 #: The rating of a favorite.
 BEST = 5
-#: The rating from which on a result is one that is kept, where nothing else is said.
+#: The default minimum rating of a kept result.
 KEPT = 4
-#: Columns of a frame of ratings, which is indexed by the id of the generation.
+#: Columns of the dataframe of ratings, which is indexed by generation id.
 COLUMNS = {"rating": "Int64", "note": "string", "rated_at": "datetime64[us, UTC]"}
-#: One look at two: the better, the other, and whether neither was better.
+#: One decision: the better one, the other one, and whether they are equal.
 Choice: TypeAlias = tuple[str, str, bool]
-#: Choices for and against an imagined average one that each begins with: who was never chosen, or
-#: always, is not infinitely far from the others.
+#: Prior choices for and against an average item: without them, an item that was never or always
+#: chosen would be infinitely far from the others.
 _PRIOR = 0.5
 _ROUNDS, _PRECISION = 1000, 1e-9
 
 
 class Ratings:
-    """Ratings from 0 to 5 by generation id; the last one given counts.
+    """Ratings from 0 to 5 by generation id; the latest one counts.
 
     Examples
     --------
@@ -54,12 +54,12 @@ class Ratings:
         return self.all().get(generation_id, {}).get("rating")
 
     def rate(self, generation: Any, rating: int | None, note: str = "") -> None:
-        """Rate a generation, or the one of an id; None takes its rating away.
+        """Rate a generation, given by itself or by id; None removes its rating.
 
         Raises
         ------
         ConfigError
-            The rating is no whole number from 0 to 5.
+            The rating is not an integer from 0 to 5.
         """
         if rating is not None and not _is_rating(rating):
             raise ConfigError(f"a rating is a whole number from 0 to {BEST}, not {rating!r}")
@@ -69,7 +69,7 @@ class Ratings:
         self._lines.append({"id": name, "rating": whole, "note": note, "at": at})
 
     def all(self) -> dict[str, dict[str, Any]]:
-        """Return every rating by generation id; the file is read again when it has changed."""
+        """Return all ratings by generation id; the file is read again if it has changed."""
         version = self._lines.version()
         if version != self._version:
             last = {line["id"]: line for line in self._lines if isinstance(line.get("id"), str)}
@@ -78,11 +78,11 @@ class Ratings:
         return dict(self._known)
 
     def kept(self, least: int = KEPT) -> list[str]:
-        """Return the ids of what is rated at least so high."""
+        """Return the ids of generations with at least this rating."""
         return [name for name, line in self.all().items() if line["rating"] >= least]
 
     def frame(self) -> pd.DataFrame:
-        """Return every rating as a table with the dtypes of `COLUMNS`, indexed by id."""
+        """Return all ratings as a dataframe with the dtypes of `COLUMNS`, indexed by id."""
         import pandas as pd
 
         lines = self.all()
@@ -101,16 +101,16 @@ class Ratings:
 
 
 def rank(names: Sequence[str], choices: Sequence[Choice]) -> pd.DataFrame:
-    """Return names in the order in which they are preferred.
+    """Return names ranked by preference, from pairwise choices.
 
-    Source: D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", 2004; a tie is half
-    a choice for each.
+    Source: D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", 2004; a tie counts
+    half for each.
 
     Returns
     -------
     DataFrame
-        Indexed by name, the best first: ``place`` (equal ones share it), ``won``, ``lost``,
-        ``tied`` and ``score``, the chance to be preferred to an average one, 0 to 1.
+        Indexed by name, best first: ``place`` (shared by equal ones), ``won``, ``lost``, ``tied``
+        and ``score``, the probability of being preferred to an average item, 0 to 1.
     """
     import numpy as np
     import pandas as pd

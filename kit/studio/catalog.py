@@ -1,6 +1,6 @@
-"""The models of a service: asked for once, a mapping that shows itself, and completed in IPython.
+"""The models of a service: fetched once, displayed in notebooks, and completed in IPython.
 
-Completion asks for the models as the studio itself does; where that fails, nothing is completed.
+Completion fetches the models as the studio does; if that fails, it completes nothing.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 
 class UnknownModelError(NotFoundError, KeyError):
-    """There is no such model; also a `KeyError`, because models are a mapping."""
+    """The model is unknown; also a `KeyError`, because `Models` is a mapping."""
 
     __str__ = Exception.__str__
 
     @classmethod
     def among(cls, model_id: str, known: Iterable[str]) -> UnknownModelError:
-        """Build the error with the closest id, or all of them."""
+        """Build the error with a suggested id, or the list of all."""
         return cls(f"there is no model {model_id!r}{suggest(str(model_id), known)}")
 
 
 class ModelCatalog:
-    """What a service offers, asked for once."""
+    """The models of a service, fetched once."""
 
     def __init__(self, policy: Policy, known: Mapping[str, wire.Model] | None = None) -> None:
         self._policy = policy
@@ -44,7 +44,7 @@ class ModelCatalog:
 
     @property
     def known(self) -> Mapping[str, wire.Model]:
-        """The models as they were last asked for; none before that."""
+        """The models as last fetched; empty before that."""
         return self._known or {}
 
     def models(self, *, refresh: bool = False) -> Flow[dict[str, wire.Model]]:
@@ -69,7 +69,7 @@ class ModelCatalog:
 
 
 def describe_retirement(model: wire.Model, known: Mapping[str, wire.Model]) -> str:
-    """Say when a model will be gone and what replaces it at which price; empty if it stays."""
+    """Return when a model is removed, its replacement and the price; empty if it is not."""
     if model.retires_at is None and model.replaced_by is None:
         return ""
     sentence = f"the model {model.id!r} " + (
@@ -120,24 +120,24 @@ class Models(Mapping[str, wire.Model]):
         return preview.models(list(self.values()))
 
     def frame(self) -> pd.DataFrame:
-        """Return the models as a table; see `kit.explore.frames.models`."""
+        """Return the models as a dataframe; see `kit.explore.frames.models`."""
         from kit.explore import frames
 
         return frames.models(self.values())
 
     def parameters_frame(self) -> pd.DataFrame:
-        """Return all parameters as a table; see `kit.explore.frames.parameters`."""
+        """Return all parameters as a dataframe; see `kit.explore.frames.parameters`."""
         from kit.explore import frames
 
         return frames.parameters(self.values())
 
     def refresh(self) -> Any:
-        """Return the models as the service has them now; awaited in the awaited face."""
+        """Fetch the models again and return them; with an async studio, await it."""
         return self.again()
 
 
 _IDENTIFIER = "kit"
-#: What begins with a model: calls, and the models themselves.
+#: Calls whose first argument is a model, and lookups of models.
 _CALL = re.compile(
     r"(?P<studio>[^\W\d]\w*)\.((generate|start|estimate|form|sweep)\(|models\[)(?P<given>[^()]*)$"
 )
@@ -150,7 +150,7 @@ _NAME = re.compile(r"(^|[\s,])(?P<begun>\w*)$")
 
 
 def complete_call(before: str, names: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Return what is begun at the end of some code among `names`, and what it can become."""
+    """Return the unfinished word at the end of code, and its completions, given `names`."""
     call = _CALL.search(before)
     session: Any = getattr(names.get(call["studio"]), "session", None) if call else None
     if call is None or not hasattr(session, "operations"):
@@ -181,7 +181,7 @@ def _starting(begun: str, words: Iterable[str]) -> list[str]:
 
 
 def register_completion(shell: Any = None) -> None:
-    """Teach IPython to complete; without IPython 8.6, as in Colab, or its completer, do nothing."""
+    """Register completion in IPython; without IPython 8.6, as in Colab, do nothing."""
     ipython = sys.modules.get("IPython")
     shell = shell or (ipython and ipython.get_ipython())
     completer = getattr(shell, "Completer", None)  # Solara's shell has none

@@ -1,4 +1,4 @@
-"""Lineage: the generations whose outputs went into one, with what each cost."""
+"""Lineage: the generations whose outputs are inputs of another one, with their costs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kit.widgets.markup import FAINT
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Generations of one lineage.
+#: Maximum of generations in one lineage.
 MOST = 100
 
 G = TypeVar("G", bound=BaseGeneration)
-#: A generation and those whose outputs went into it, by id.
+#: Id of a generation -> ids of the generations whose outputs are its inputs.
 Inputs = Mapping[str, Sequence[str]]
 _FIT = media.Fit(limit=20_000, width=160)
 _CARD = "width:170px;border:1px solid var(--jp-border-color2,#9996);border-radius:6px;padding:6px"
@@ -38,10 +38,10 @@ _ARROW = (
 def trace_inputs(
     operations: Operations, facts: wire.Generation
 ) -> Flow[tuple[list[wire.Generation], Inputs]]:
-    """Return a generation after all that went into it, and which went into which.
+    """Return all generations that a generation depends on, then itself, and their inputs.
 
-    By what the service says of inputs, else by this computer's journal. Of what is gone there, the
-    id is left.
+    Inputs are those that the service reports, else those in this computer's journal. A generation
+    that the service no longer has is represented by its id.
     """
     found, inputs, waiting = {facts.id: facts}, {}, [facts]
     while waiting:
@@ -60,9 +60,9 @@ def trace_inputs(
 
 
 def find_levels(last: str, inputs: Inputs) -> dict[str, int]:
-    """Return how many steps each generation stands before the last one, at most."""
+    """Return the longest distance of each generation from the last one."""
     levels = {last: 0}
-    for _ in range(MOST):  # so that even a circle comes to an end
+    for _ in range(MOST):  # ends even if there is a cycle
         before = dict(levels)
         for one, level in before.items():
             for known in inputs.get(one, ()):
@@ -74,7 +74,7 @@ def find_levels(last: str, inputs: Inputs) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Lineage(Generic[G]):
-    """A generation and all that went into it, inputs first; it draws itself as a chain.
+    """A generation and its direct and indirect inputs, inputs first; displayed as a chain.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Lineage(Generic[G]):
 
     @property
     def credits(self) -> float:
-        """What all of it was charged, less what was refunded, as far as that is known."""
+        """The total of known charges minus refunds."""
         return float(self._total)
 
     @property
@@ -101,7 +101,7 @@ class Lineage(Generic[G]):
         return sum((cost for cost in costs if cost is not None), Decimal(0))
 
     def frame(self) -> pd.DataFrame:
-        """Return a row a generation, inputs first: what it is, what went in, and what it cost."""
+        """Return one row per generation, inputs first, with its inputs and its costs."""
         import pandas as pd
 
         rows = [
@@ -127,7 +127,7 @@ class Lineage(Generic[G]):
         for one in self.generations:
             level = levels.get(one.id, 0)
             columns[level] = columns.get(level, "") + _draw_step(one)
-        # side by side, those that went in first
+        # side by side, inputs first
         drawn = _ARROW.join(
             f'<div style="{_COLUMN}">{columns[level]}</div>'
             for level in sorted(columns, reverse=True)

@@ -212,17 +212,17 @@ def _whole_seconds(duration: float | str) -> str:
 
 
 def read_file(file: Path | str, *, anchors: Path | str | None = None) -> FileMetadata:
-    """Return what a file says made it, and who signed it.
+    """Read the metadata of a file: the request that made it, and who signed it.
 
     Parameters
     ----------
     anchors : path, optional
-        The certificates (PEM) of authorities that are trusted.
+        A file of the certificates (PEM) of trusted authorities.
 
     Raises
     ------
     ConfigError
-        There is no such file, or it says nothing.
+        The file does not exist or has no such metadata.
     """
     from kit import file_metadata
 

@@ -1,6 +1,6 @@
-"""Charts: frames that know how they are drawn, by matplotlib or by Altair.
+"""Charts: dataframes with a default plot in matplotlib or Altair.
 
-A chart is data; what draws it comes with an extra.
+A chart is data; the plotting packages come with an extra.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ENGINES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """How a frame is drawn."""
+    """The description of a dataframe's plot."""
 
     #: ``columns`` (upright, along a time), ``bars`` (lying, one a name) or ``band`` (a line between
     #: two others).
@@ -62,7 +62,7 @@ class Chart:
 
 
 class CostPlot(PlotAccessor):
-    """Draws a frame: called as it is, our chart; by kind, as pandas does (``plot.bar()``)."""
+    """``plot()`` draws the default chart; ``plot.bar()`` and other kinds are those of pandas."""
 
     def __init__(self, frame: CostFrame) -> None:
         super().__init__(frame)
@@ -74,16 +74,16 @@ class CostPlot(PlotAccessor):
         Parameters
         ----------
         engine : str
-            ``matplotlib`` for a `Figure` that shows itself, ``altair`` for a chart of Altair, drawn
-            without a network, and interactive.
+            ``matplotlib`` for a `Figure`, ``altair`` for an interactive Altair chart that works
+            offline.
         **options
-            For the engine: ``width`` and ``height`` in inches (matplotlib, also as ``figsize``) or
-            pixels (altair). Any of ``kind``, ``x`` and ``y`` means pandas' own plot.
+            ``width`` and ``height`` in inches (matplotlib, also as ``figsize``) or pixels (altair).
+            With ``kind``, ``x`` or ``y``, pandas draws its own plot.
 
         Raises
         ------
         ConfigError
-            The package that draws it is not installed; the message says how to get it.
+            The plotting package is not installed; the message says how to install it.
         """
         chart = self._frame.chart
         by_kind = not options.keys().isdisjoint(("kind", "x", "y"))
@@ -93,9 +93,9 @@ class CostPlot(PlotAccessor):
 
 
 class CostFrame(pd.DataFrame):
-    """A pandas frame whose `plot()` draws what the frame is about.
+    """A pandas dataframe with a default chart, drawn by `plot()`.
 
-    Filtering and sorting keep the chart; a frame without the chart's columns is drawn by pandas.
+    Filtering and sorting keep the chart; without the chart's columns, pandas draws its own plot.
     """
 
     _metadata = ["chart"]  # noqa: RUF012 - pandas reads this name of the class
@@ -107,7 +107,7 @@ class CostFrame(pd.DataFrame):
 
     @property
     def plot(self) -> CostPlot:
-        """Our chart when called; pandas' kinds beside it, such as ``plot.bar(x="day")``."""
+        """Draws the default chart when called; also has pandas' kinds, such as ``plot.bar()``."""
         return CostPlot(self)
 
     # pandas' own refuses days that know their time zone

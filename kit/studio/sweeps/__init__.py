@@ -1,4 +1,4 @@
-"""A sweep: its cells, how far each of them is, and what can be done with their results."""
+"""A sweep: its cells, their progress and their results."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 H = TypeVar("H", bound=BaseGeneration)
 
-#: Requests that are made at the same time.
+#: Requests that run at the same time.
 AT_ONCE = 4
 _LOOK = 0.1
-#: Seconds that canceling waits for starts that are on their way.
+#: Seconds that canceling waits for starts that are being sent.
 _ENDING = 5.0
-#: Pictures of results that are shown at most while a sweep runs, the newest.
+#: Maximum of pictures shown while a sweep runs, the newest ones.
 _SHOWN = 24
-#: Bytes of all pictures of a sheet together, and of one of them at most and at least.
+#: Maximum bytes of all pictures in a sheet, and maximum and minimum bytes of one.
 _SHEET, _LARGE, _SMALL = 1_200_000, 30_000, 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class CellResult:
-    """How far a cell is."""
+    """The progress and result of a cell."""
 
     generation: wire.Generation | None = None
     error: str = ""
@@ -57,7 +57,7 @@ class CellResult:
 
     @property
     def share(self) -> float:
-        """How much of it is done, 0 to 1."""
+        """The fraction done, 0 to 1."""
         if self.status != "processing" or self.generation is None:
             return 1.0
         return self.generation.progress or 0.0
@@ -69,7 +69,7 @@ PLANNED = CellResult()
 def describe_progress(
     results: Sequence[CellResult], cells: Sequence[Cell], credits: Decimal | None
 ) -> str:
-    """Return how far a sweep is, or what it will cost, in words."""
+    """Return a sentence with the progress of a sweep, or with its price."""
     states = [result.status for result in results]
     if any(state != "planned" for state in states):
         counts = {state: states.count(state) for state in dict.fromkeys(states)}
@@ -83,7 +83,7 @@ def describe_progress(
 
 
 def _ends(results: Sequence[CellResult]) -> list[str]:
-    """Return what canceled requests were charged, and what of all was refunded."""
+    """Return the charges of canceled requests, and all refunds, as texts."""
     found = [result.generation for result in results if result.generation is not None]
     refunded = sum((g.credits_refunded or Decimal(0) for g in found), Decimal(0))
     canceled = [g for g in found if g.state == "canceled" and not g.credits_refunded]
@@ -93,7 +93,7 @@ def _ends(results: Sequence[CellResult]) -> list[str]:
 
 
 class BaseSweep(Generic[H]):
-    """What both faces of a sweep share: its cells, and how far each of them is."""
+    """The common base of blocking and async sweeps: the cells and their progress."""
 
     def __init__(self, planned: SweepCells, session: Session[H], ratings: Ratings) -> None:
         self.plan = planned.plan
@@ -118,7 +118,7 @@ class BaseSweep(Generic[H]):
     @overload
     def __getitem__(self, number: slice) -> list[H | None]: ...
     def __getitem__(self, number: int | slice) -> H | list[H | None] | None:
-        """Return the generation of a request, by its number; None where there is none yet."""
+        """Return the generation of a request by its number; None if it has none yet."""
         if isinstance(number, slice):
             return [self[n] for n in range(len(self))[number]]
         facts = self._result(range(len(self))[number]).generation
@@ -134,14 +134,14 @@ class BaseSweep(Generic[H]):
 
     @property
     def credits(self) -> Decimal | None:
-        """What running it costs from here on; None where a price is unknown."""
+        """The price of the remaining requests; None if a price is unknown."""
         prices = [cell.credits for n, cell in enumerate(self._cells) if self._is_open(n)]
         known = [price for price in prices if price is not None]
         return sum(known, Decimal(0)) if len(known) == len(prices) else None
 
     @property
     def quote(self) -> wire.Quote:
-        """The price of what is still to be made; its source is the least sure of theirs."""
+        """The price of the remaining requests; its source is the least reliable of theirs."""
         total = self.credits
         if total is None:
             raise ConfigError(f"the service does not say what every request of {self.title} costs")
@@ -155,19 +155,19 @@ class BaseSweep(Generic[H]):
 
     @property
     def generations(self) -> list[H]:
-        """What was started so far, in the order of the cells."""
+        """The generations started so far, in the order of the requests."""
         found = (self._result(n).generation for n in range(len(self)))
         return [self._session.hold(facts) for facts in found if facts is not None]
 
     def frame(self, *, constants: bool = False) -> pd.DataFrame:
-        """Return one row a request, numbered; the rows of a frame keep its index.
+        """Return one row per request, numbered; requests from a dataframe keep its index.
 
-        It has what varies, and with `constants` what all share, as in a history: ``prompt``,
-        ``model_id`` and ``parameters.NAME``. Columns that the frame of the requests has are left
-        out, so ``frame.join(sweep.frame())`` has each once. Then ``price`` (credits that it costs
-        from here on; 0 for what was made before, NaN where it is unknown), ``status`` (``planned``,
-        ``refused``, or that of the generation), ``charged``, ``refunded``, ``net`` (credits),
-        ``seconds``, ``rating``, ``generation_id`` and ``error``.
+        It has the arguments that vary, and with `constants` all of them, named as in the history:
+        ``prompt``, ``model_id`` and ``parameters.NAME``. Columns of that dataframe are left out, so
+        ``frame.join(sweep.frame())`` has each once. Then ``price`` (credits still to be charged; 0
+        for reused results, NaN if unknown), ``status`` (``planned``, ``refused``, or that of the
+        generation), ``charged``, ``refunded``, ``net`` (credits), ``seconds``, ``rating``,
+        ``generation_id`` and ``error``.
         """
         found, rows = self._table(constants), self.plan.rows
         if rows is None:
@@ -193,7 +193,7 @@ class BaseSweep(Generic[H]):
         return replace(sheet, show=self._show_sheet)
 
     def _tile(self, number: int, values: Mapping[str, Any], size: int) -> Tile:
-        """Return the tile of a result; its caption begins with the number that ratings go by."""
+        """Return the tile of a result; its caption begins with the number used by `rate`."""
         from kit.explore.sweeps.sheet import Tile, text
 
         result = self._result(number)
@@ -226,14 +226,14 @@ class BaseSweep(Generic[H]):
         result.show_openable(sheet.html(), repr(sheet), card)
 
     def best(self, *numbers: int) -> list[H]:
-        """Mark cells as favorites, by their numbers, and return all favorites of this sweep."""
+        """Mark requests as favorites, by number, and return all favorites of this sweep."""
         for number in numbers:
             self.rate(number, BEST)
         marked = self.ratings.all()
         return [g for g in self.generations if marked.get(g.id, {}).get("rating") == BEST]
 
     def rate(self, number: int, rating: int | None, note: str = "") -> None:
-        """Rate the result of a cell from 0 to 5; None takes the rating away."""
+        """Rate the result of a request, by number, from 0 to 5; None removes the rating."""
         if not 0 <= number < len(self):
             raise ConfigError(f"there is no cell {number}; there are {len(self)}, from 0 on")
         facts = self._result(number).generation
@@ -271,7 +271,7 @@ class BaseSweep(Generic[H]):
             )
 
     def _add_pictures(self, known: dict[str, str]) -> None:
-        """Add small pictures of the results that are there and are not known yet."""
+        """Add thumbnails of new results."""
         for result in list(self._results.values()):
             facts = result.generation
             if facts is None or facts.state != "completed" or facts.id in known:
@@ -283,7 +283,7 @@ class BaseSweep(Generic[H]):
                 known[facts.id] = ""
 
     def _stop(self, interruption: BaseException) -> None:
-        """Start nothing more, because the wait was interrupted."""
+        """Stop starting requests, because the wait was interrupted."""
         if self._run is not None:
             self._run.stop.set()
         find = self._session.operations.find_charge
