@@ -110,8 +110,8 @@ async def aconnect(
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        todo = "elsewhere, as under trio, call kit.connect() in a thread"
-        raise ConfigError(f"what is awaited needs a loop of asyncio: {todo}") from None
+        todo = "elsewhere, such as under trio, call kit.connect() in a thread"
+        raise ConfigError(f"kit.aconnect() needs an event loop of asyncio; {todo}") from None
     return await asyncio.to_thread(_open, AsyncStudio, base_url, api_key, profile, data, reuse)
 
 

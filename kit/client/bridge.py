@@ -1,7 +1,7 @@
-"""One private event loop in a daemon thread: every coroutine of the kit runs there.
+"""A private event loop in a daemon thread, on which all coroutines of the kit run.
 
-`submit` returns a `Job` at once; `run` blocks whatever thread it is called from: a script, a cell
-with a running loop, a widget's callback. The notebook's own loop is never touched.
+`submit` returns a `LoopJob` immediately; `run` blocks the calling thread, which may be that of a
+script, a cell with a running loop or a widget's callback. The notebook's own loop is not used.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class KitLoop(asyncio.SelectorEventLoop):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoopJob(Generic[T]):
-    """Work that goes on in the background; ``await job`` works from any loop.
+    """A coroutine that runs in the background; ``await job`` works from any loop.
 
-    `ended` is set once the coroutine has really ended, its cleanup included.
+    `ended` is set when the coroutine has ended, including its cleanup.
     """
 
     _future: concurrent.futures.Future[T]
@@ -54,13 +54,13 @@ class LoopJob(Generic[T]):
         return self._wait().__await__()
 
     def cancel(self) -> bool:
-        """Ask it to stop; return False when it has ended already."""
+        """Request cancellation; return False if it has already ended."""
         return self._future.cancel()
 
     def result(self, timeout: float | None = None) -> T:
-        """Block until there is a result; interrupting the wait cancels the job."""
+        """Block until the result is available; interrupting the wait cancels the job."""
         if threading.current_thread() is self._thread and not self._future.done():
-            raise RuntimeError("this would wait for itself: write `await job`")
+            raise RuntimeError("the job would wait for itself: write `await job`")
         try:
             return self._future.result(timeout)
         except KeyboardInterrupt:

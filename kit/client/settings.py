@@ -1,8 +1,7 @@
-"""Where the service is, with which key, and where this computer keeps records about it.
+"""The client's settings: address and key of the service, and the folder of local records.
 
-This is the only reader of the client's environment. An address and a key belong together. A key
-from the environment is never sent to an address that was named elsewhere, unless it is the
-environment's own.
+This is the only reader of the client's environment. An address and a key belong together: if the
+environment has both, its key is never sent to another address.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Settings:
 
     @property
     def key_hash(self) -> str:
-        """What the key is known by in records."""
+        """A hash of the key for records."""
         return hash_text(self.api_key)
 
     def records(self, what: str) -> JsonLines:

@@ -1,9 +1,8 @@
-"""Frames: the columns of all of them, models as tables, and any table as a sheet of Excel.
+"""The columns of all dataframes, models as dataframes, and export to Excel.
 
-Each column has a name, a dtype and a meaning, in the order in which one decides. An empty answer
-has the same ones as a full one, under pandas 2 and 3. Credits are exact on the wire and in the
-ledger; in a frame they are float64, for arithmetic: round sums to three decimals to compare them
-with the ledger.
+Each column has a name, a dtype and a meaning. Empty frames have the same columns and dtypes as
+others, under pandas 2 and 3. Credits are exact in the API and the ledger, and float64 in frames:
+round sums to three decimals to compare them with the ledger.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ PARTS = 1_000_000
 #: ``Int64``.
 Table: TypeAlias = Mapping[str, str]
 
-#: One row a model, indexed by id.
+#: One row per model, indexed by id.
 MODELS: Table = {
     "title": "string",  # display name
     "asset_type": "string",  # image or video
@@ -43,7 +42,7 @@ MODELS: Table = {
     "description": "string",  # what it can and cannot do
 }
 
-#: One row a parameter, media first; numbered.
+#: One row per parameter, input files first; numbered.
 PARAMETERS: Table = {
     "model_id": "string",  # model that takes it
     "name": "string",  # keyword in a request
@@ -58,21 +57,20 @@ PARAMETERS: Table = {
     "description": "string",  # what it does, with its unit
 }
 
-#: One row a generation, indexed by id. On request followed by ``parameters.NAME``, each with the
-#: dtype of its values, and ``media.NAME``, the number of files (Int64); ``tag.KEY``
-#: is a column that is asked for by its name.
+#: One row per generation, indexed by id. On request also ``parameters.NAME``, each with the dtype
+#: of its values, ``media.NAME``, the number of files (Int64), and ``tag.KEY``, if named.
 GENERATIONS: Table = {
     "status": "string",  # processing, completed, failed or canceled
     "model_id": "string",  # model that made it
     "asset_type": "string",  # image or video
     "generation_type": "string",  # text-to-image, image-to-video, ...
-    "prompt": "string",  # what was asked for
+    "prompt": "string",  # the prompt
     "credits": "float64",  # charged at the start, in credits
-    "credits_refunded": "float64",  # refunded, in credits; NaN where the service does not say
-    "net": "float64",  # charged less refunded, in credits
+    "credits_refunded": "float64",  # refunded, in credits; NaN if the service does not report it
+    "net": "float64",  # charged minus refunded, in credits
     "credits_source": "string",  # service, receipt, estimate or none
-    "seconds": "float64",  # from the order to its end
-    "render_seconds": "float64",  # from its start by a worker to its end
+    "seconds": "float64",  # from the start to the end
+    "render_seconds": "float64",  # from its start by a worker to the end
     "width": "Int64",  # of the output, in pixels
     "height": "Int64",  # of the output, in pixels
     "duration_seconds": "float64",  # length of an output video
@@ -80,23 +78,23 @@ GENERATIONS: Table = {
     "content_type": "string",  # of the output file
     "parameters": "string",  # settings as a JSON object
     "media": "string",  # JSON object: media parameter -> number of files
-    "tags": "string",  # what it is filed under, as a JSON object
-    "error": "string",  # why it failed
-    "error_code": "string",  # why it failed, in one word
-    "created_at": TIME,  # when it was ordered
+    "tags": "string",  # tags as a JSON object
+    "error": "string",  # error message
+    "error_code": "string",  # machine-readable error code
+    "created_at": TIME,  # when it was started
     "completed_at": TIME,  # when it ended; missing while it runs
 }
 
-#: One row an entry of the ledger, indexed by id. The credits add up to the balance.
+#: One row per entry of the ledger, indexed by id. The credits add up to the balance.
 LEDGER: Table = {
     "created_at": TIME,  # when it was written
     "kind": "string",  # grant, generation, title, script or refund
-    "credits": "float64",  # what was added, in credits; charges are negative
-    "balance_after": "float64",  # what could be spent then, in credits
+    "credits": "float64",  # credits added; charges are negative
+    "balance_after": "float64",  # balance after the entry, in credits
     "model_id": "string",  # model of the generation
     "generation_id": "string",  # generation that was paid or refunded
     "key_prefix": "string",  # beginning of the key that paid
-    "tags": "string",  # what the generation is filed under, as a JSON object
+    "tags": "string",  # tags of the generation as a JSON object
     "note": "string",  # reason of a refund, note of a grant
 }
 

@@ -55,7 +55,7 @@ class ModelCatalog:
         return self._known
 
     def model(self, model: str | wire.Model) -> Flow[wire.Model]:
-        """Return a model by its id, also one that is not listed, or as it is by now."""
+        """Return the current definition of a model, also of one that is not listed."""
         model_id = model.id if isinstance(model, wire.Model) else model
         if not requests.json_text(model_id, "model"):
             raise ParameterError.fields([("model", "is required: the id of a model")])

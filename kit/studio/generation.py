@@ -291,7 +291,7 @@ def describe_request(generation: BaseGeneration, path: Path) -> FileMetadata | N
 def read_picture(path: Path, otherwise: str) -> Any:
     """Read a file as a Pillow image; `otherwise` ends the error message if it is none."""
     if not guess_type(path.name).startswith("image/"):
-        raise ConfigError(f"the output is no picture but {path.suffix}: {otherwise}")
+        raise ConfigError(f"the output is {path.suffix}, not a picture: {otherwise}")
     with open_picture(path) as picture:
         picture.load()
         return picture

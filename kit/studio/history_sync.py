@@ -112,7 +112,7 @@ class HistorySync:
         except OSError as error:
             why = os.strerror(error.errno) if error.errno else failure_reason(error)
             sentence = f"the history cannot be written to {folder}: {why}"
-            raise KitError(f"{sentence}; sync=False shows it as it is") from None
+            raise KitError(f"{sentence}; sync=False reads it without update") from None
         return found
 
     def list_newest(self, limit: int | None, choice: HistoryFilter) -> Flow[list[wire.Generation]]:

@@ -76,17 +76,17 @@ class StartTrace:
     credits: Decimal | None = None
 
     def note(self, *, awaited: bool = False) -> str:
-        """Return what is true of it when it is stopped here."""
+        """Return a sentence about the start if the call is interrupted now."""
         same = "the same call without again=True" if self.again else "the same call"
         pending = f"{'await ' if awaited else ''}studio.history.pending()"
         if self.done:
             return f"the generation {self.id} is completed: {same} fetches it at no cost"
         if self.id:
             cost = "" if self.credits is None else f" and is charged ({self.credits:f} credits)"
-            return f"what was started goes on{cost}: {pending} finds it"
+            return f"the generation {self.id} continues{cost}: {pending} finds it"
         if self.sent:
             return (
-                f"its start was sent and may be carried out: {pending} finds it "
+                f"its start was sent and may be executed: {pending} finds it "
                 f"once the service lists it, and {same} is not charged a second time"
             )
         return "it was stopped before anything was sent: nothing was charged"

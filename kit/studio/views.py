@@ -244,8 +244,8 @@ class BaseStudio:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.reopen is None:
             raise ConfigError(
-                "a studio with a key that was passed cannot be pickled, as that would write the "
-                "key down: kit.connect() to a saved profile, or with KIT_BASE_URL and KIT_API_KEY"
+                "a studio whose key was passed as an argument cannot be pickled, as that would "
+                "save the key: use kit.connect() with a saved profile, or the environment's key"
             )
         return self.reopen, ()
 

@@ -110,7 +110,7 @@ def test_a_history_that_cannot_be_written_is_one_sentence_and_stays(
     folder.write_text("in the way")
 
     with pytest.raises(
-        KitError, match=r"cannot be written to .*: File exists; sync=False shows it as it is"
+        KitError, match=r"cannot be written to .*: File exists; sync=False reads it without update"
     ):
         studio.history.frame()
     folder.unlink()

@@ -65,7 +65,7 @@ def test_a_start_that_was_stopped_is_found_and_not_paid_twice(
     kernel: Open, other: Server, party: Punctual
 ) -> None:
     stop = stopped(kernel)
-    assert "its start was sent and may be carried out" in stop.__notes__[0]
+    assert "its start was sent and may be executed" in stop.__notes__[0]
 
     assert [g.id for g in kernel().history.pending()] == ["job-1"]
     assert kernel().generate("paint", "a lake").id == "job-1"
@@ -173,7 +173,7 @@ def test_the_awaited_face_finds_it_too(
 
     note, pending, again = asyncio.run(cell(Canceled(settings, sleep=clock.asleep)))
 
-    assert "its start was sent and may be carried out" in str(note)
+    assert "its start was sent and may be executed" in str(note)
     assert (pending, again) == (["job-1"], "job-1")
     assert len(keys(other)) == 1
 

@@ -115,7 +115,7 @@ def _split(
         if found is None:
             fixed[name] = value
         elif not found:
-            raise ConfigError(f"{name} has no values to go through")
+            raise ConfigError(f"{name} has no values to vary")
         else:
             axes[name] = found
     return axes, fixed
@@ -134,7 +134,7 @@ def _zip(axes: Mapping[str, list[Any]]) -> list[Mapping[str, Any]]:
     lengths = {name: len(values) for name, values in axes.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise ConfigError(f"the values of a zip are equally many; there are {told}")
+        raise ConfigError(f"a zip needs equally many values of each; there are {told}")
     _check_size(max(lengths.values(), default=1))
     rows = zip(*axes.values(), strict=True) if axes else [()]
     return [dict(zip(axes, row, strict=True)) for row in rows]

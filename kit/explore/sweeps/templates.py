@@ -109,7 +109,7 @@ class PromptTemplate:
     def __iter__(self) -> Iterator[PromptVariant]:
         if len(self) > MOST:
             raise ConfigError(
-                f"this template stands for {len(self):,} prompts, at most {MOST:,} are listed; "
+                f"this template has {len(self):,} prompts, at most {MOST:,} are listed; "
                 ".sample(100) draws a hundred of them"
             )
         return map(self._at, range(len(self)))
@@ -179,7 +179,7 @@ def template(text: str, folder: Path | str | None = None, **lists: Iterable[str]
     reader = _Reader(text, {name: list(found) for name, found in lists.items()}, folder)
     parts = reader.read()
     if parts.count > sys.maxsize:
-        raise ConfigError("the template stands for more prompts than can be counted")
+        raise ConfigError("the template has more prompts than can be counted")
     return PromptTemplate(text, parts)
 
 

@@ -102,7 +102,7 @@ class AsyncScripts:
 
 
 class AsyncUsage:
-    """The account's ledger, where the service has one."""
+    """The account's ledger, if the service has one."""
 
     def __init__(self, client: AsyncClient, operations: Operations) -> None:
         self._client, self._operations = client, operations
@@ -147,7 +147,7 @@ class AsyncStudio(BaseStudio):
     ratings : Ratings
         Ratings from 0 to 5 by generation id, kept on this computer.
     usage : AsyncUsage
-        The account's ledger, where the service has one.
+        The account's ledger, if the service has one.
 
     Examples
     --------

@@ -252,7 +252,7 @@ class AsyncCosts(BaseCosts):
         return found
 
     async def sensitivity(self, model: str) -> CostFrame:
-        """Return what each parameter value adds to the price; see `costs.sensitivity`."""
+        """Return the effect of each parameter value; see `kit.explore.costs.sensitivity`."""
         found = await self._client.run(self._operations.model(model))
         price = self._operations.billing.price_values
         return costs.sensitivity(found, lambda values, media: price(found, values, media))

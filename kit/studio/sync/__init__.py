@@ -101,7 +101,7 @@ class Scripts:
 
 
 class Usage:
-    """The account's ledger, where the service has one."""
+    """The account's ledger, if the service has one."""
 
     def __init__(self, client: Client, operations: Operations) -> None:
         self._client, self._operations = client, operations
@@ -146,7 +146,7 @@ class Studio(BaseStudio):
     ratings : Ratings
         Ratings from 0 to 5 by generation id, kept on this computer.
     usage : Usage
-        The account's ledger, where the service has one.
+        The account's ledger, if the service has one.
 
     Examples
     --------

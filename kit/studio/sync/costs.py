@@ -248,7 +248,7 @@ class Costs(BaseCosts):
         return found
 
     def sensitivity(self, model: str) -> CostFrame:
-        """Return what each parameter value adds to the price; see `costs.sensitivity`."""
+        """Return the effect of each parameter value; see `kit.explore.costs.sensitivity`."""
         found = self._client.run(self._operations.model(model))
         price = self._operations.billing.price_values
         return costs.sensitivity(found, lambda values, media: price(found, values, media))

@@ -287,7 +287,7 @@ _PATIENCE_SECONDS = 3.0
 
 
 class AccountPanel(SnapshotBox):
-    """An account, the profiles to go over to, and its keys where they can be managed from here."""
+    """An account, the profiles to switch to, and its API keys if they can be managed here."""
 
     def __init__(
         self,
@@ -324,7 +324,7 @@ class AccountPanel(SnapshotBox):
         return str(self._head.value).removeprefix(STYLE) + rerun_line("studio.account_panel()")
 
     def refresh(self) -> None:
-        """Ask for everything anew."""
+        """Fetch and show everything again."""
         self._begin(self._show)
 
     def _show(self) -> None:

@@ -1,4 +1,4 @@
-"""Signing in: an address, a key that is never shown, and a name to save both under."""
+"""The login form: an address, a key that is never shown, and a profile name."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def code(sentence: str, statement: str) -> str:
 
 
 class SignIn(SnapshotBox):
-    """A form that signs in to a service; the key is tried and is in no widget, page or notebook.
+    """A form to log in to a service; the key is not kept in widgets, the page or the notebook.
 
-    `enter`: takes address, key and name, tries them, and returns what was signed in to; it may
+    `enter`: takes address, key and name, tries them, and returns the studio or account; it may
     block and is called in the background. An empty name saves nothing.
-    `describe`: takes what `enter` returned and returns a sentence about it.
+    `describe`: takes the result of `enter` and returns a sentence about it.
 
     Examples
     --------
-    ``login = kit.login(form=True)`` and, when it is done, ``studio = login.studio``
+    ``login = kit.login(form=True)`` and, after the login, ``studio = login.studio``
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class SignIn(SnapshotBox):
 
     @property
     def studio(self) -> Any:
-        """What was signed in to last; raises `ConfigError` before that."""
+        """The result of the last login; raises `ConfigError` before the first."""
         if self._result is None:
             raise ConfigError("not signed in yet: enter the key in the form and send it")
         return self._result

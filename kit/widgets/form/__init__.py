@@ -1,7 +1,7 @@
 """The form of a model: controls, the exact price, a button and the results, in one widget.
 
-A change leads to one refresh a moment later: the values are checked by the rules of the service,
-problems are shown at their fields, and the price is worked out. Nothing is sent that is not valid.
+Shortly after a change, the form validates the values by the rules of the service, shows problems at
+their fields and updates the price. Only valid requests are sent.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ class Form(SnapshotBox):
     Parameters
     ----------
     model : wire.Model
-        Of any service; what it leaves out is left out here.
+        A model of any service.
     initial : mapping, optional
         ``{"prompt": ..., "parameters": {...}, "media": {...}}``; each part may be missing.
     service : Service, optional
-        What is asked for prices and generations; without one the form shows and checks.
+        Provides prices and generations; without one, the form only validates.
     presets : Presets, optional
-        Where values are kept by name.
+        Saved values by name.
     awaited : bool
-        Whether `code` writes ``await``.
+        Whether `code` contains ``await``.
     studio : str
-        What `code` calls the studio.
+        The variable of the studio in `code`.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Form(SnapshotBox):
     'studio.generate("poster", "a lake", size=256)'
     """
 
-    #: The model; another after `switch`.
+    #: The current model; `switch` changes it.
     model = traitlets.Any()
 
     def __init__(
@@ -106,7 +106,7 @@ class Form(SnapshotBox):
             self.background.begin(self._prices.learn_balance)
 
     def _open(self, model_id: str, initial: Mapping[str, Any]) -> None:
-        """Show the fields of a model that is known."""
+        """Show the fields of a known model."""
         model, presets = self._known[model_id]
         fields = _build_fields(model, self._stock, self._service, self.background)
         found = values.read_value(model, initial, self._path)
@@ -133,7 +133,7 @@ class Form(SnapshotBox):
             self._refresh()
 
     def switch(self, model_id: str, initial: Mapping[str, Any] | None = None) -> bool:
-        """Become the form of another model; return whether the service has it. Results stay."""
+        """Switch to another model, keeping results; return whether the service has the model."""
         if self._service is None:
             return False
         try:
@@ -152,9 +152,9 @@ class Form(SnapshotBox):
 
     @property
     def value(self) -> dict[str, Any]:
-        """The prompt, the settings and the paths of the media, as they are now.
+        """The current prompt, parameters and paths of input files.
 
-        It is checked when it is set; what it does not name goes back to its default.
+        Setting it validates the values; fields that it does not contain are reset to defaults.
         """
         return values.to_value(self._checked().request)
 
@@ -165,12 +165,12 @@ class Form(SnapshotBox):
 
     @property
     def quote(self) -> wire.Quote | None:
-        """The price of what the form holds; None if a setting is wrong or the price unknown."""
+        """The price of the current values; None if a value is invalid or the price unknown."""
         return self._prices.best(self._checked())
 
     @property
     def generation(self) -> Any:
-        """The generation that was started last, as it is known; None before the first."""
+        """The generation started last, in its last known state; None before the first."""
         run = next((run for run in reversed(self.runs) if run.facts is not None), None)
         if run is None or run.latest is None or self._service is None:
             return None
@@ -182,12 +182,12 @@ class Form(SnapshotBox):
         return {one.path: one for one in self._fields}
 
     def submit(self) -> Run:
-        """Start what the form holds and return the run at once; ``run.result()`` waits for it.
+        """Start a generation with the current values; ``run.result()`` waits for it.
 
-        A prompt that is a template (see `kit.template`) starts a run for each of its prompts; the
-        last one is returned.
+        A prompt that is a template (see `kit.template`) starts a run for each of its prompts and
+        returns the last one.
 
-        Raises `ParameterError`: the values break a rule of the model; nothing was sent.
+        Raises `ParameterError` if the values are invalid; then nothing is sent.
         """
         if self._service is None:
             raise ConfigError("this form has no service to send to")
@@ -198,14 +198,14 @@ class Form(SnapshotBox):
         return [self._begin(request, self._service) for request in requests][-1]
 
     def code(self) -> str:
-        """Return the statement that does the same; values that are the defaults are left out."""
+        """Return the equivalent Python statement, without values that are defaults."""
         checked = self._checked()
         return self._statement(checked.request, template=self._prices.write_template(checked))
 
     def take(self, value: Mapping[str, Any]) -> list[str]:
-        """Hold what the model takes of a value, and return a sentence for each thing it does not.
+        """Fill in the values that the model accepts; return a message for each of the others.
 
-        Setting `value` is all or nothing; this is for what was kept of an older model.
+        For saved values of an older model; setting `value` accepts all of them or none.
         """
         found, problems = values.split_valid(self.model, value, self._path)
         self._write(found)
@@ -213,13 +213,13 @@ class Form(SnapshotBox):
         return [f"{name.rpartition('.')[2]}: {sentence}" for name, sentence in problems]
 
     def fill(self, found: FileMetadata) -> list[str]:
-        """Hold what a file says made it; media stay. Return a sentence for each thing left out."""
+        """Fill in the request from a file's metadata, keeping input files; return as `take`."""
         media = values.to_value(self._checked().request)["media"]
         value = {"prompt": found.prompt, "parameters": dict(found.parameters), "media": media}
         return [*self.take(value), *found.unread]
 
     def reset(self) -> None:
-        """Go back to the values that the form began with."""
+        """Reset to the initial values."""
         self._refused, self._message = {}, ""
         for one in self._fields:
             one.clear()
@@ -274,7 +274,7 @@ class Form(SnapshotBox):
         return follow
 
     def _refresh(self) -> None:
-        """Show what is wrong, what it costs, and the code where it is open."""
+        """Show problems, the price, and the code if it is open."""
         with self._lock:
             checked = self._checked()
             problems = {**self._refused, **checked.problems}
@@ -300,7 +300,7 @@ class Form(SnapshotBox):
         self._face.price.value = self._count(checked) + line + parts.missing(checked.problems)
 
     def _count(self, checked: Checked) -> str:
-        """Show how many prompts a template stands for, and return how many of them are made."""
+        """Show the number of prompts of a template, and return how many are generated."""
         found, count = checked.variants, len(self._prices.requests(checked))
         total = len(found or ())
         self._silent = True
@@ -312,7 +312,7 @@ class Form(SnapshotBox):
         return f"<b>{count} variant{'s' if count > 1 else ''}</b>{of} · "
 
     def _draw(self, change: Any) -> None:
-        """Make so many of the prompts that a template stands for."""
+        """Set how many prompts of a template are generated."""
         if not self._silent:
             self._prices.wanted = change.new
             self._refresh_soon()
@@ -363,7 +363,7 @@ class Form(SnapshotBox):
             self._refresh()
 
     def _card(self, run: Run, shown: Any) -> Any:
-        """Return a result with what can be done with it here."""
+        """Return a result with its buttons."""
         facts, service = run.latest, self._service
         assert facts is not None  # noqa: S101 - it is completed
         assert service is not None  # noqa: S101
@@ -384,7 +384,7 @@ class Form(SnapshotBox):
         self.value = values.to_value(request)
 
     def _repeat(self, request: Request) -> None:
-        """Start a request once more, with a seed that the service draws."""
+        """Start a request again with a random seed of the service."""
         assert self._service is not None  # noqa: S101 - it has led to a result
         others = {name: v for name, v in request.parameters.items() if name != "seed"}
         self._begin(replace(request, parameters=others), self._service)
@@ -392,7 +392,7 @@ class Form(SnapshotBox):
     # ── panels ───────────────────────────────────────────────────────────────────────────────────
 
     def _tools(self, presets: Presets | None) -> dict[str, Callable[[], None]]:
-        """Return what the other buttons do: most open a panel below them, or close it."""
+        """Return the actions of the other buttons; most open or close a panel below them."""
         stock, service = self._stock, self._service
         panels: dict[str, Callable[[], Any]] = {
             "code": lambda: stock.new(ipywidgets.HTML, value=parts.code(self.code()))
@@ -427,7 +427,7 @@ class Form(SnapshotBox):
 def _build_fields(
     model: Model, stock: WidgetFactory, service: Service | None, background: BackgroundRunner
 ) -> list[Field]:
-    """Return a field for the prompt, for each medium and for each setting of a model."""
+    """Return fields for the prompt, input files and parameters of a model."""
     own = parameters.is_own(model)
     text = Parameter(name="prompt", type="string", required=model.prompt_required)
     prompt = [fields.build("prompt", text, stock)] if model.supports_prompt else []

@@ -1,6 +1,6 @@
-"""Presets: the values of a form, kept by name in one file a model.
+"""Presets: saved values of a form by name, in one file per model.
 
-The file is JSON that people may read, copy and edit: ``{name: {prompt, parameters, media}}``.
+The file is JSON, for people to read, copy and edit: ``{name: {prompt, parameters, media}}``.
 """
 
 from __future__ import annotations

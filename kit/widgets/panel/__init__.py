@@ -1,7 +1,7 @@
-"""The panel: a whole application in one widget, a tab for each of its pages.
+"""The panel: the whole application in one widget with a tab for each page.
 
-A page is built when its tab is opened for the first time, in the background: opening the panel
-asks for nothing that is not shown. Only widgets are used, so it runs wherever they do.
+A page is built in the background when its tab is first opened, so the panel requests only what it
+shows. It consists of widgets only, so it runs wherever widgets run.
 """
 
 from __future__ import annotations
@@ -116,9 +116,9 @@ class PageSet:
 
 
 class Panel(SnapshotBox):
-    """Pages in tabs, below a line that says who pays and what is left.
+    """Pages in tabs, below a line with the account and its balance.
 
-    `snapshot`: returns what a notebook that is opened again shows instead, as HTML.
+    `snapshot`: returns the HTML that a reopened notebook shows instead.
     """
 
     def __init__(
@@ -153,12 +153,12 @@ class Panel(SnapshotBox):
 
     @property
     def pages(self) -> Sequence[PanelPage]:
-        """The pages that are open."""
+        """The open pages."""
         return self._page_set.pages
 
     @property
     def page_set(self) -> PageSet:
-        """The pages of the account that is open; setting it opens another account's."""
+        """The pages of the open account; set it to open another account."""
         return self._page_set
 
     @page_set.setter
@@ -171,7 +171,7 @@ class Panel(SnapshotBox):
 
     @property
     def page(self) -> str:
-        """The name of the page that is open; setting it opens another."""
+        """The name of the open page; set it to open another."""
         return self.pages[self._index].name
 
     @page.setter
@@ -182,7 +182,7 @@ class Panel(SnapshotBox):
         self._tabs.selected_index = names.index(name)
 
     def refresh(self) -> None:
-        """Ask for the balance anew, and build the open page anew where nothing is typed in it."""
+        """Update the balance, and rebuild the open page unless it contains input."""
         self._background.begin(self._show_heading)
         if self.pages[self._index].again:
             self._build_soon(self._index)
@@ -199,7 +199,7 @@ class Panel(SnapshotBox):
         return int(self._tabs.selected_index or 0)
 
     def _page_opened(self, _: Any = None) -> None:
-        """Build a page whose tab is opened for the first time."""
+        """Build a page when its tab is first opened."""
         self._background.begin(self._show_heading)
         if self._index not in self._page_set.built:
             self._build_soon(self._index)

@@ -1,6 +1,6 @@
-"""The table as its user holds it: it shows itself and knows the selection.
+"""The table of the history, with its filters, order and selection.
 
-Whatever changes it takes the lock, for widgets call back on any thread.
+All changes take the lock, because widgets call back on any thread.
 """
 
 from __future__ import annotations
@@ -117,15 +117,15 @@ _ALL = TableView()
 
 
 class HistoryTable:
-    """A frame of generations, page by page, with filters, an order and a choice.
+    """A widget that shows a dataframe of generations in pages, to filter, sort and select.
 
-    `search`: takes a frame and what is searched for, and returns the positions of rows, the best
-    first; ``like:ID`` is for more like one.
-    `thumbnail`, `near`: return the picture of an id; `near` only what takes no waiting.
-    `card`: returns the widget that shows a generation by its id; it may block.
-    `get`: returns a generation by its id, for `selected`.
-    `renew`: returns the frame as it is now; it may block.
-    `patience`: most seconds that showing waits for thumbnails.
+    `search`: takes a frame and a search text, and returns the positions of rows, best match first;
+    ``like:ID`` searches for similar pictures.
+    `thumbnail`, `near`: return the thumbnail of an id; `near` only if it needs no waiting.
+    `card`: returns the widget that shows a generation by id; it may block.
+    `get`: returns a generation by id, for `selected`.
+    `renew`: returns the updated frame; it may block.
+    `patience`: maximum seconds to wait for thumbnails before showing a page.
 
     Examples
     --------
@@ -173,23 +173,23 @@ class HistoryTable:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """All rows that pass the filters, in the order shown, as a frame."""
+        """All rows that match the filters, in the displayed order, as a dataframe."""
         return self._frame.iloc[self._found]
 
     @property
     def ids(self) -> list[str]:
-        """What is chosen, in the order of choosing, also on other pages."""
+        """The ids of the selected rows on all pages, in the order of selection."""
         with self._lock:
             return list(self._chosen)
 
     @property
     def selected(self) -> list[Any]:
-        """The generations that are chosen; their ids where no `get` was given."""
+        """The selected generations; their ids if there is no `get`."""
         return [self._get(name) for name in self.ids] if self._get else self.ids
 
     @property
     def view(self) -> TableView:
-        """What is looked for, and in which order; setting it shows the first page of that."""
+        """The filters and the order; setting it shows the first page."""
         return self._view
 
     @view.setter
@@ -201,7 +201,7 @@ class HistoryTable:
 
     @property
     def page(self) -> int:
-        """Number of the page, from 1; setting it turns to that page, or to the nearest there is."""
+        """Number of the page, from 1; set it to turn to that page, or to the nearest one."""
         return self._page + 1
 
     @page.setter
@@ -216,7 +216,7 @@ class HistoryTable:
         return max(1, -(-len(self._found) // self._size))
 
     def select(self, ids: Iterable[str]) -> None:
-        """Choose these and no others."""
+        """Select exactly these rows."""
         with self._lock:
             self._chosen = dict.fromkeys(ids)
             self._draw()
@@ -224,7 +224,7 @@ class HistoryTable:
 
     @property
     def controls(self) -> TableControls:
-        """The widgets; they are made when first asked for."""
+        """The widgets, created when first used."""
         from kit.widgets.table.controls import TableControls
 
         with self._lock:
@@ -267,7 +267,7 @@ class HistoryTable:
     # ── what the user does ───────────────────────────────────────────────────────────────────────
 
     def _reload_frame(self) -> None:
-        """Ask for the frame anew and stay where one is; runs in the background."""
+        """Update the frame and keep the position; runs in the background."""
         if self._renew is None or self._screen is None:
             return
         try:
@@ -289,7 +289,7 @@ class HistoryTable:
         self.view = replace(self._view, **{name: wanted or getattr(_ALL, name)})
 
     def _show_similar(self) -> None:
-        """Show more like what was chosen last; runs in the background, for it may take long."""
+        """Show pictures similar to the last selected one; runs in the background."""
         text = f"like:{self.ids[-1]}"
 
         def show() -> None:
@@ -299,7 +299,7 @@ class HistoryTable:
         guarded(show, self.controls.show_problem)()
 
     def _sort(self, source: str) -> None:
-        """Sort by a column; once more the other way round, and a third time not at all."""
+        """Sort by a column; a second call reverses the order, a third one removes it."""
         first = source in _DOWNWARD
         if self._view.sort != source:
             self.view = replace(self._view, sort=source, descending=first)

@@ -1,7 +1,7 @@
-"""The writing panel: a topic, titles to pick from, a script in one or two variations.
+"""The writing panel: a topic, titles to choose from, and one or two variations of a script.
 
-What a click costs stands beside its button. A click returns at once; writing goes on in the
-background, and what went wrong is shown in the panel.
+Each button shows its price. A click returns immediately; the request runs in the background, and
+the panel shows errors.
 """
 
 from __future__ import annotations
@@ -164,12 +164,12 @@ class Writing(SnapshotBox):
 
     @property
     def title(self) -> wire.Title:
-        """The title and the hook angle as they stand in the fields."""
+        """The title and the hook angle in the fields."""
         return wire.Title(title=self._title.value.strip(), hook_angle=self._angle.value.strip())
 
     @property
     def brief(self) -> WritingOrder:
-        """What a click on the second button asks for."""
+        """The request that a click on the second button sends."""
         return WritingOrder(
             topic=self._topic.value,
             title=self.title,
@@ -182,12 +182,12 @@ class Writing(SnapshotBox):
 
     @property
     def scripts(self) -> list[wire.Script]:
-        """The scripts in the panel, newest first, with what was changed in them."""
+        """The scripts in the panel, newest first, with the user's edits."""
         return [card.current for batch in self._batches.shown for card in batch.children]
 
     @property
     def script(self) -> wire.Script | None:
-        """The script that captions were made of, else the newest; None before the first."""
+        """The script last used for captions, else the newest; None before the first."""
         if self._chosen is not None:
             return self._chosen.current
         return next(iter(self.scripts), None)
