@@ -96,7 +96,7 @@ def test_anything_else_breaks_the_channel_for_good(
         return channel.broken
 
     assert converse(talk)
-    assert "a render process is given up" in caplog.text
+    assert "a render process is killed" in caplog.text
 
 
 @pytest.mark.parametrize("more", [GOOD, message(task="a", progress=1.0), b"{", b"\n"])
